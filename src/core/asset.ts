@@ -1,0 +1,54 @@
+import type { Brand } from './brand.ts'
+import { Fault } from './errors.ts'
+
+/** A network as settings name it: `mainnet`, `base`, `arbitrum`, `solana`, or one the operator added. */
+export type NetworkName = Brand<string, 'NetworkName'>
+
+/** How a network's addresses and transactions look, and which reader reads it. */
+export type Family = 'evm' | 'solana'
+
+/** An address in the one spelling used for comparing: lower-case hexadecimal, or base58 as it stands. */
+export type Address = Brand<string, 'Address'>
+
+/** `network/contract`, `network/mint` or `network/native`. A symbol is only a label: fake tokens share it. */
+export type AssetKey = Brand<string, 'AssetKey'>
+
+/** A transaction's hash (EVM, lower case) or signature (Solana). */
+export type TxId = Brand<string, 'TxId'>
+
+export type Asset = { key: AssetKey; network: NetworkName; symbol: string; decimals: number }
+
+/** The contract or mint of an asset, or `native` for the network's own coin. */
+export type AssetCode = Address | 'native'
+
+export function assetKey(network: NetworkName, code: AssetCode): AssetKey {
+  return `${network}/${code}` as AssetKey
+}
+
+/** The part of the key behind the network. */
+export function assetCode(key: AssetKey): AssetCode {
+  return key.slice(key.indexOf('/') + 1) as AssetCode
+}
+
+export function assetNetwork(key: AssetKey): NetworkName {
+  return key.slice(0, key.indexOf('/')) as NetworkName
+}
+
+const addressForm: Record<Family, RegExp> = {
+  evm: /^0x[0-9a-f]{40}$/i,
+  solana: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/,
+}
+
+/**
+ * Reads an address in its network's form and gives it the spelling used for comparing.
+ * @throws Fault `address_malformed`
+ */
+export function parseAddress(family: Family, text: string): Address {
+  if (!addressForm[family].test(text)) throw new Fault('address_malformed', { family, text: text.slice(0, 100) })
+  return (family === 'evm' ? text.toLowerCase() : text) as Address
+}
+
+/** EVM hashes compare without regard to case; Solana signatures are case-sensitive. */
+export function toTxId(text: string): TxId {
+  return (/^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : text) as TxId
+}

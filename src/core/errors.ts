@@ -1,0 +1,51 @@
+/** Every way this program refuses something it was given. The code is stable; the details name what and why. */
+type Details = {
+  /** A number of money that is not a plain decimal, or has more digits than the asset. */
+  amount_malformed: { text: string; decimals: number }
+  address_malformed: { family: string; text: string }
+  /** A setting, an argument or a file is missing or wrong; `mend` says what to do. */
+  settings_bad: { faults: readonly string[] }
+  usage_bad: { problem: string; mend: string }
+  /** A server we depend on did not answer, or answered something that cannot be used. */
+  remote_failed: { what: string; problem: string }
+  /** Another process took over the stream; nothing was written. */
+  lease_lost: { stream: string }
+  /** Two transactions wanted to join the same cases; running it again settles it. */
+  conflict: { what: string }
+}
+
+export type FaultCode = keyof Details
+
+export class Fault<Code extends FaultCode = FaultCode> extends Error {
+  override readonly name = 'Fault'
+  readonly code: Code
+  readonly details: Details[Code]
+
+  constructor(code: Code, details: Details[Code], options?: ErrorOptions) {
+    super(`${code}: ${describe(details)}`, options)
+    this.code = code
+    this.details = details
+  }
+}
+
+/** True where `error` is a fault of that code, so that a caller can translate the one it foresees. */
+export function isFault<Code extends FaultCode>(error: unknown, code: Code): error is Fault<Code> {
+  return error instanceof Fault && error.code === code
+}
+
+/** One line for people, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** For what cannot happen unless the program itself is wrong: the work fails loudly and nothing is written. */
+export function assert(condition: boolean, invariant: string): asserts condition {
+  if (!condition) throw new Error(`invariant broken: ${invariant}`)
+}
+
+function describe(details: object): string {
+  return Object.entries(details)
+    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join('; ') : JSON.stringify(value)}`)
+    .join(', ')
+}

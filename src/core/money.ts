@@ -1,0 +1,42 @@
+import type { Brand } from './brand.ts'
+import { Fault } from './errors.ts'
+
+/** A non-negative count of an asset's smallest unit. */
+export type Amount = Brand<bigint, 'Amount'>
+
+/** The widest amount the books hold: `numeric(78, 0)`, which fits a uint256. */
+const amountMax = 2n ** 256n - 1n
+
+/**
+ * Parses a plain decimal exactly. More fraction digits than the asset has are refused, never rounded.
+ * @throws Fault `amount_malformed`
+ */
+export function parseAmount(text: string, decimals: number): Amount {
+  const [, whole, fraction = ''] = /^(\d{1,78})(?:\.(\d{1,78}))?$/.exec(text) ?? []
+  if (whole === undefined || fraction.length > decimals) {
+    throw new Fault('amount_malformed', { text: text.slice(0, 100), decimals })
+  }
+  return toAmount(BigInt(whole + fraction.padEnd(decimals, '0')))
+}
+
+/**
+ * Parses an integer in smallest units, as the wire carries it.
+ * @throws Fault `amount_malformed`
+ */
+export function parseBaseUnits(text: string): Amount {
+  return parseAmount(text, 0)
+}
+
+/** Checks a count that a chain library already gave as `bigint`. */
+export function toAmount(value: bigint): Amount {
+  if (value < 0n || value > amountMax) throw new Fault('amount_malformed', { text: value.toString(), decimals: 0 })
+  return value as Amount
+}
+
+/** Writes the amount in whole units, with every fraction digit of the asset: `1.500000`. */
+export function formatAmount(amount: bigint, decimals: number): string {
+  const sign = amount < 0n ? '-' : ''
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0')
+  const split = digits.length - decimals
+  return decimals === 0 ? sign + digits : `${sign}${digits.slice(0, split)}.${digits.slice(split)}`
+}
