@@ -78,4 +78,9 @@ export type NetworkSettings = {
 }
 
 /** Told of every request, for metrics. */
-export type RpcObserver = (request: { network: NetworkName; method: string; outcome: 'ok' | 'error'; seconds: number }) => void
+export type RpcObserver = (request: {
+  network: NetworkName
+  method: string
+  outcome: 'ok' | 'error'
+  seconds: number
+}) => void

@@ -44,7 +44,8 @@ const addressForm: Record<Family, RegExp> = {
  * @throws Fault `address_malformed`
  */
 export function parseAddress(family: Family, text: string): Address {
-  if (!addressForm[family].test(text)) throw new Fault('address_malformed', { family, text: text.slice(0, 100) })
+  if (!addressForm[family].test(text))
+    throw new Fault('address_malformed', { family, text: text.slice(0, 100) })
   return (family === 'evm' ? text.toLowerCase() : text) as Address
 }
 

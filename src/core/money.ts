@@ -29,7 +29,8 @@ export function parseBaseUnits(text: string): Amount {
 
 /** Checks a count that a chain library already gave as `bigint`. */
 export function toAmount(value: bigint): Amount {
-  if (value < 0n || value > amountMax) throw new Fault('amount_malformed', { text: value.toString(), decimals: 0 })
+  if (value < 0n || value > amountMax)
+    throw new Fault('amount_malformed', { text: value.toString(), decimals: 0 })
   return value as Amount
 }
 

@@ -1,0 +1,55 @@
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Pool, types } from 'pg'
+
+export type DatabaseSettings = { url: string; poolMax: number; applicationName: string }
+
+/**
+ * Opens a pool. `int8` arrives as `bigint` and `numeric` as its decimal text, so that no digit is lost;
+ * `timestamptz` arrives as `Date`.
+ */
+export function openDatabase<Tables>({ url, poolMax, applicationName }: DatabaseSettings): Kysely<Tables> {
+  const pool = new Pool({
+    connectionString: url,
+    max: poolMax,
+    application_name: applicationName,
+    connectionTimeoutMillis: 5000,
+    idleTimeoutMillis: 30_000,
+    types: { getTypeParser },
+  })
+  // An idle connection that the server closes must not end the process; the next query opens another.
+  pool.on('error', () => undefined)
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+}
+
+const serializationFailure = '40001'
+const deadlockDetected = '40P01'
+const attemptsMax = 5
+
+/** Runs the work in one transaction, again from the start where Postgres chose it to give way to another. */
+export async function inTransaction<Tables, Result>(
+  db: Kysely<Tables>,
+  work: (tx: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (attempt === attemptsMax || !gaveWay(error)) throw error
+    }
+  }
+}
+
+/** Throws where the database does not answer. */
+export async function pingDatabase<Tables>(db: Kysely<Tables>): Promise<void> {
+  await sql`select 1`.execute(db)
+}
+
+function gaveWay(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === serializationFailure || code === deadlockDetected
+}
+
+const int8 = 20
+
+const getTypeParser: typeof types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === int8 && format !== 'binary' ? (text: string) => BigInt(text) : types.getTypeParser(oid, format)
