@@ -3,10 +3,10 @@ create schema accounting;
 
 create function accounting.in_units(amount numeric, decimals smallint) returns numeric
   language sql immutable parallel safe
-  return round(amount / power(10::numeric, decimals), decimals);
+  return amount * ('1e-' || decimals)::numeric;
 
 comment on function accounting.in_units is
-  'An integer of smallest units as a decimal in units of the asset. Exact: the division leaves no remainder digits.';
+  'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
 
 create view accounting.deposits as
   select d.id, d.service_id, d.state, d.owner_kind, d.owner_id, d.network, d.address,

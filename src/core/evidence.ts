@@ -1,0 +1,93 @@
+import type { Address, AssetKey, NetworkName, TxId } from './asset.ts'
+import type { Brand } from './brand.ts'
+import type { Amount } from './money.ts'
+
+/** The id the service gave a deposit. */
+export type ServiceId = Brand<string, 'ServiceId'>
+
+/** One transfer on one chain: `network/transaction/index`. */
+export type TransferRef = Brand<string, 'TransferRef'>
+
+/** Whom a deposit is for, by the caller-chosen id of the channel or StableWallet. */
+export type Owner = { kind: 'channel' | 'stable_wallet'; id: string }
+
+/** How far the service says a deposit has come, in our terms. The mapping translates its own words into these. */
+export type ClaimStatus = 'observed' | 'confirmed' | 'settling' | 'settled' | 'held' | 'refunded' | 'failed'
+
+/** The payment, as the service states it. */
+export type DepositClaim = {
+  network: NetworkName
+  address: Address
+  asset: AssetKey
+  amount: Amount
+  tx: TxId | null
+  index: string | null
+}
+
+/** Where a credit to a StableWallet lives: it is on no chain. */
+export const stableWalletNetwork = 'stable-wallet' as NetworkName
+
+/** The delivery, as the service states it. `address` is the wallet's id for a StableWallet. */
+export type SettlementClaim = {
+  network: NetworkName
+  address: Address
+  asset: AssetKey
+  amount: Amount | null
+  tx: TxId | null
+  fee: Amount | null
+}
+
+/** One webhook, or one revision of one API record. */
+export type Claim = {
+  kind: 'claim'
+  source: 'webhook' | 'api'
+  serviceId: ServiceId
+  status: ClaimStatus
+  owner: Owner
+  deposit: DepositClaim
+  settlement: SettlementClaim | null
+  /** When the service says this came to be. */
+  occurredAt: Date
+  receivedAt: Date
+}
+
+/** One reading of one chain transfer to a watched address. `orphaned`: the block that held it is gone. */
+export type Sighting = {
+  kind: 'sighting'
+  stage: 'seen' | 'final' | 'orphaned'
+  /** What the receiving address was watched as. */
+  role: 'deposit' | 'recipient'
+  network: NetworkName
+  tx: TxId
+  index: string
+  asset: AssetKey
+  from: Address | null
+  to: Address
+  amount: Amount
+  height: bigint
+  blockHash: string
+  blockAt: Date
+  receivedAt: Date
+}
+
+export type Observation = Claim | Sighting
+
+export function transferRef({ network, tx, index }: { network: string; tx: string; index: string }): TransferRef {
+  return `${network}/${tx}/${index}` as TransferRef
+}
+
+/**
+ * The keys by which observations find each other: those that share one are decided together.
+ * A payment is keyed with its address, since one transaction may pay many people.
+ */
+export function linkKeys(observation: Observation): string[] {
+  if (observation.kind === 'sighting') {
+    const { role, network, tx, to } = observation
+    return [role === 'deposit' ? `in/${network}/${tx}/${to}` : `out/${network}/${tx}`]
+  }
+  const { serviceId, deposit, settlement } = observation
+  const keys = [`service/${serviceId}`]
+  if (deposit.tx !== null) keys.push(`in/${deposit.network}/${deposit.tx}/${deposit.address}`)
+  if (settlement !== null && settlement.tx !== null) keys.push(`out/${settlement.network}/${settlement.tx}`)
+  return keys
+}

@@ -1,0 +1,103 @@
+export type Severity = 'info' | 'warning' | 'severe'
+
+type Entry = {
+  severity: Severity
+  family: 'presence' | 'value' | 'identity' | 'chain' | 'system'
+  /** What it says, for people. */
+  means: string
+  /** What to do next. */
+  next: string
+}
+
+/** Every kind of mismatch. Documentation, metrics and the command line read this one table. */
+export const mismatchKinds = {
+  webhook_missing: {
+    severity: 'warning',
+    family: 'presence',
+    means: 'The API or the chain tells of a step for which no webhook came in time.',
+    next: 'Check the webhook target at the service and the intake metrics; ask the service to resend.',
+  },
+  api_missing: {
+    severity: 'warning',
+    family: 'presence',
+    means: 'A webhook or the chain tells of a deposit that the API does not list.',
+    next: 'Check that the poll is alive and the key may read this deposit; ask the service.',
+  },
+  chain_missing: {
+    severity: 'severe',
+    family: 'presence',
+    means: 'The service claims a payment that is not on its chain.',
+    next: 'Look the transaction up on the network; treat the claim as unproved until it is found.',
+  },
+  unreported: {
+    severity: 'severe',
+    family: 'presence',
+    means: 'A final payment to a deposit address that the service has not reported.',
+    next: 'Hand the transaction to the service; the amount stands in suspense until it is claimed.',
+  },
+  settlement_missing: {
+    severity: 'severe',
+    family: 'presence',
+    means: 'The payment is final, and nothing final has reached the recipient in time.',
+    next: 'Ask the service where the forward is; the amount stands in transit.',
+  },
+  settlement_unreported: {
+    severity: 'warning',
+    family: 'presence',
+    means: "A transfer from one of the service's senders reached a recipient and belongs to no reported deposit.",
+    next: 'Ask the service which deposit it settles.',
+  },
+  amount_mismatch: {
+    severity: 'severe',
+    family: 'value',
+    means: 'The sources state different amounts for the same leg.',
+    next: 'The chain is booked; ask the service to correct its record.',
+  },
+  asset_mismatch: {
+    severity: 'severe',
+    family: 'value',
+    means: 'The sources name different assets for the same leg.',
+    next: 'Compare contracts, not symbols; the chain is booked.',
+  },
+  settlement_short: {
+    severity: 'severe',
+    family: 'value',
+    means: 'Less reached the recipient than the service states.',
+    next: 'Claim the difference from the service.',
+  },
+  settlement_over: {
+    severity: 'warning',
+    family: 'value',
+    means: 'More reached the recipient than the service states.',
+    next: 'Tell the service; expect it to be asked back.',
+  },
+  recipient_mismatch: {
+    severity: 'severe',
+    family: 'identity',
+    means: 'The service names another recipient than the one approved for this channel or wallet.',
+    next: 'Stop paying into this channel until the service explains it.',
+  },
+  unknown_address: {
+    severity: 'warning',
+    family: 'identity',
+    means: 'The service reports a deposit to an address that is not in the address book.',
+    next: 'Import the channel or wallet, or ask the service whose deposit it is.',
+  },
+  orphaned_after_booking: {
+    severity: 'severe',
+    family: 'chain',
+    means: 'A payment that was final and booked is no longer on the chain; the booking was reversed.',
+    next: 'Check the nodes of that network; wait for the payment to be included again.',
+  },
+  schema_drift: {
+    severity: 'warning',
+    family: 'system',
+    means: 'A webhook or record does not have the shape the mapping expects. It is kept and not applied.',
+    next: 'Mend the mapping, then replay.',
+  },
+} as const satisfies Record<string, Entry>
+
+export type MismatchKind = keyof typeof mismatchKinds
+
+/** Something wrong about one deposit or transfer. `detail` says what each side states. */
+export type Mismatch = { kind: MismatchKind; detail: Readonly<Record<string, string>> }
