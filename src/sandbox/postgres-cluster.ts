@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { Fault } from '../core/errors.ts'
+import { loopback } from './free-port.ts'
+import { findPostgresPrograms, type PostgresPrograms } from './postgres-programs.ts'
+import { type ChildSettings, endLeftover, lastOutput, startChild, type UserIds } from './processes.ts'
+import { canReach, findServerUser } from './server-user.ts'
+
+/** The files of one PostgreSQL server and what is needed to run it. */
+export type PostgresCluster = {
+  folder: string
+  data: string
+  password: string
+  programs: PostgresPrograms
+  user: UserIds | null
+  log: Logger
+}
+
+/** Text sorts by code point on every machine, whatever locales it has. */
+const initialOptions = [
+  '--username=postgres',
+  '--auth=scram-sha-256',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+]
+
+/** Enough for one demonstration or one run of the tests, and no more than a laptop notices. */
+const serverOptions = {
+  listen_addresses: loopback,
+  unix_socket_directories: '',
+  max_connections: '60',
+  shared_buffers: '32MB',
+  // Reads in the server's own processes: the default keeps three more running for it.
+  io_method: 'sync',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+}
+
+const undurableOptions = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+/**
+ * Makes the server's data where there is none, with a password made once and kept readable for its owner only.
+ * @throws Fault `remote_failed`
+ */
+export async function openCluster(folder: string, log: Logger): Promise<PostgresCluster> {
+  mkdirSync(folder, { recursive: true })
+  const data = join(folder, 'data')
+  const programs = await findPostgresPrograms()
+  const password = keepPassword(join(folder, 'password'))
+  const cluster = { folder, data, programs, password, user: findServerUser(), log }
+  if (!existsSync(data)) await initialise(cluster)
+  return cluster
+}
+
+/** How to run the server itself. */
+export function postgresProcess(
+  cluster: PostgresCluster,
+  { port, durability }: { port: number; durability: 'full' | 'none' },
+): ChildSettings {
+  const options = { ...serverOptions, port: String(port), ...(durability === 'none' ? undurableOptions : {}) }
+  const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  return processOf(cluster, 'postgres', ['-D', cluster.data, ...settings])
+}
+
+/** The data get their name only when they are whole: a start that was killed begins again. */
+async function initialise(cluster: PostgresCluster): Promise<void> {
+  const { folder, data, user, password, log } = cluster
+  const unfinished = join(folder, 'data.unfinished')
+  const passwordFile = join(folder, 'data.password')
+  await endLeftover(folder, 'initdb', log)
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(unfinished, { mode: 0o700 })
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  if (user !== null) for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid)
+  const args = [`--pgdata=${unfinished}`, `--pwfile=${passwordFile}`, '--no-sync', ...initialOptions]
+  const initdb = await startChild(processOf(cluster, 'initdb', args))
+  const status = await initdb.ended
+  await initdb.stop()
+  rmSync(passwordFile)
+  if (status !== 0) {
+    throw new Fault('remote_failed', {
+      what: 'initialising PostgreSQL',
+      problem: `initdb ended with ${status}; ${lastOutput(folder, 'initdb')}`,
+    })
+  }
+  renameSync(unfinished, data)
+}
+
+function processOf(cluster: PostgresCluster, name: keyof PostgresPrograms, args: string[]): ChildSettings {
+  const { folder, user, programs, log } = cluster
+  // SIGINT is a fast shutdown: connections are closed and the data are left whole.
+  const common = { name, folder, stopSignal: 'SIGINT', env: { PATH: '/usr/bin:/bin' }, log } as const
+  const program = programs[name]
+  if (user === null || (canReach(program, user) && canReach(cluster.data, user))) {
+    return { ...common, command: program, args, user }
+  }
+  return { ...common, command: 'setpriv', args: [...passingFolders(user), program, ...args], user: null }
+}
+
+/** The other user may not enter a folder above, such as /root: it is given leave to pass through them. */
+function passingFolders({ uid, gid }: UserIds): string[] {
+  const leave = [
+    '--inh-caps=-all,+dac_override',
+    '--ambient-caps=-all,+dac_override',
+    '--bounding-set=-all,+dac_override',
+  ]
+  return [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...leave]
+}
+
+function keepPassword(path: string): string {
+  if (!existsSync(path)) writeFileSync(path, randomBytes(24).toString('hex'), { mode: 0o600 })
+  return readFileSync(path, 'utf8')
+}

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client, escapeIdentifier } from 'pg'
+import type { Logger } from 'pino'
+import { Fault, messageOf } from '../core/errors.ts'
+import { freePort, loopback } from './free-port.ts'
+import { openCluster, postgresProcess } from './postgres-cluster.ts'
+import { type Child, lastOutput, startChild } from './processes.ts'
+
+export type PostgresSettings = {
+  /** Where the data, the password and the server's log are kept. Made if it is not there. */
+  folder: string
+  /** Used if nobody listens on it; without it, or where it is taken, a free port is chosen. */
+  port?: number
+  /** `none` gives up safety against a crash of the machine for speed: for data that is thrown away. */
+  durability?: 'full' | 'none'
+  log: Logger
+}
+
+export type PostgresServer = {
+  url(database: string): string
+  /** Does nothing where the database is there already. */
+  createDatabase(name: string): Promise<void>
+  stop(): Promise<void>
+}
+
+const startWithinMs = 20_000
+const retryEveryMs = 25
+const duplicateDatabase = '42P04'
+
+/**
+ * Starts PostgreSQL on loopback, on the data of the folder or on fresh data.
+ * @throws Fault `remote_failed` with the server's last words where it does not come up.
+ */
+export async function startPostgres(settings: PostgresSettings): Promise<PostgresServer> {
+  const { folder, log, durability = 'full' } = settings
+  const cluster = await openCluster(folder, log)
+  const port = await freePort(settings.port)
+  const server = await startChild(postgresProcess(cluster, { port, durability }))
+  const url = (database: string): string =>
+    `postgres://postgres:${cluster.password}@${loopback}:${port}/${encodeURIComponent(database)}`
+  const outcome = await Promise.race([untilReady(url('postgres')), endedEarly(server)])
+  if (outcome !== 'ready') {
+    await server.stop()
+    throw new Fault('remote_failed', {
+      what: 'starting PostgreSQL',
+      problem: `${outcome}; ${lastOutput(folder, 'postgres')}`,
+    })
+  }
+  return { url, createDatabase: (name) => createDatabase(url('postgres'), name), stop: () => server.stop() }
+}
+
+async function untilReady(url: string): Promise<string> {
+  const deadline = Date.now() + startWithinMs
+  for (;;) {
+    try {
+      await query(url, 'select 1')
+      return 'ready'
+    } catch (error) {
+      if (Date.now() > deadline) return messageOf(error)
+      await sleep(retryEveryMs)
+    }
+  }
+}
+
+async function endedEarly(server: Child): Promise<string> {
+  return `it ended with ${await server.ended}`
+}
+
+async function createDatabase(url: string, name: string): Promise<void> {
+  try {
+    await query(url, `create database ${escapeIdentifier(name)}`)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === duplicateDatabase)) throw error
+  }
+}
+
+async function query(url: string, text: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  // A server that goes away while we are connecting must not end the process; the query reports it.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
