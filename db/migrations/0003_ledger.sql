@@ -12,6 +12,8 @@ create table ledger_journal (
   posting_key text not null unique,
   kind text not null check (kind in ('deposit', 'settlement', 'reversal')),
   deposit_id bigint not null references deposit,
+  -- The payment it is about: `network/transaction/index`.
+  transfer text not null,
   reverses bigint unique references ledger_journal,
   event_at timestamptz not null,
   recorded_at timestamptz not null default now(),
@@ -19,6 +21,7 @@ create table ledger_journal (
 );
 
 create index ledger_journal_deposit_id on ledger_journal (deposit_id);
+create index ledger_journal_transfer on ledger_journal (transfer);
 create index ledger_journal_event_at on ledger_journal (event_at);
 
 -- A transfer names both sides and one amount, so an unbalanced one cannot be written.

@@ -67,12 +67,22 @@ export type Sighting = {
   height: bigint
   blockHash: string
   blockAt: Date
+  /** Counts the times this network's final history changed. What a later epoch says replaces the earlier. */
+  epoch: number
   receivedAt: Date
 }
 
 export type Observation = Claim | Sighting
 
-export function transferRef({ network, tx, index }: { network: string; tx: string; index: string }): TransferRef {
+export function transferRef({
+  network,
+  tx,
+  index,
+}: {
+  network: string
+  tx: string
+  index: string
+}): TransferRef {
   return `${network}/${tx}/${index}` as TransferRef
 }
 

@@ -44,7 +44,8 @@ export const mismatchKinds = {
   settlement_unreported: {
     severity: 'warning',
     family: 'presence',
-    means: "A transfer from one of the service's senders reached a recipient and belongs to no reported deposit.",
+    means:
+      "A transfer from one of the service's senders reached a recipient and belongs to no reported deposit.",
     next: 'Ask the service which deposit it settles.',
   },
   amount_mismatch: {

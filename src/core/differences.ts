@@ -1,0 +1,97 @@
+import type { Dossier } from './divide.ts'
+import type { Claim } from './evidence.ts'
+import { deliveredLegs, isElsewhere, liveLeg, total } from './matrix.ts'
+import type { Mismatch, MismatchKind } from './mismatch.ts'
+
+/** What the sources contradict each other in, whatever the time is. */
+export function findDifferences(dossier: Dossier): Mismatch[] {
+  return [
+    amountDiffers(dossier),
+    assetDiffers(dossier),
+    deliveredDiffers(dossier),
+    recipientDiffers(dossier),
+    addressUnknown(dossier),
+    vanishedAfterFinality(dossier),
+  ].filter((mismatch) => mismatch !== null)
+}
+
+function amountDiffers(dossier: Dossier): Mismatch | null {
+  const leg = liveLeg(dossier.deposit)
+  return (
+    contradiction('amount_mismatch', {
+      webhook: dossier.webhook?.deposit.amount.toString(),
+      api: dossier.api?.deposit.amount.toString(),
+      chain: leg?.amount.toString(),
+    }) ??
+    contradiction('amount_mismatch', {
+      settlementWebhook: settledAmount(dossier.webhook),
+      settlementApi: settledAmount(dossier.api),
+    })
+  )
+}
+
+function assetDiffers({ webhook, api, ...dossier }: Dossier): Mismatch | null {
+  const legs = dossier.settlements.filter((leg) => leg.state !== 'orphaned')
+  return (
+    contradiction('asset_mismatch', {
+      webhook: webhook?.deposit.asset,
+      api: api?.deposit.asset,
+      chain: liveLeg(dossier.deposit)?.asset,
+    }) ??
+    contradiction('asset_mismatch', {
+      settlementWebhook: webhook?.settlement?.asset,
+      settlementApi: api?.settlement?.asset,
+      settlementChain: legs[0]?.asset,
+    })
+  )
+}
+
+/** Only a finished delivery can be short: until then more may come. */
+function deliveredDiffers(dossier: Dossier): Mismatch | null {
+  const claim = [dossier.api, dossier.webhook].find((one) => one?.status === 'settled')
+  const legs = deliveredLegs(dossier)
+  const stated = claim?.settlement?.amount
+  if (legs.length === 0 || stated === undefined || stated === null || stated === total(legs)) return null
+  const kind = total(legs) < stated ? 'settlement_short' : 'settlement_over'
+  return { kind, detail: { stated: stated.toString(), delivered: total(legs).toString() } }
+}
+
+function recipientDiffers(dossier: Dossier): Mismatch | null {
+  const said = [dossier.api, dossier.webhook].map((claim) => claim?.settlement).filter((one) => !!one)
+  const paid = dossier.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
+  const other = [...paid, ...said].find((place) => isElsewhere(place, dossier))
+  const forward = dossier.approval?.forward
+  if (!other || !forward) return null
+  return {
+    kind: 'recipient_mismatch',
+    detail: {
+      approved: `${forward.network}/${forward.recipient}`,
+      stated: `${other.network}/${other.address}`,
+    },
+  }
+}
+
+function addressUnknown({ webhook, api, approval }: Dossier): Mismatch | null {
+  const claim = api ?? webhook
+  if (approval !== null || claim === null) return null
+  return {
+    kind: 'unknown_address',
+    detail: { network: claim.deposit.network, address: claim.deposit.address },
+  }
+}
+
+function vanishedAfterFinality({ deposit }: Dossier): Mismatch | null {
+  if (deposit?.state !== 'orphaned' || deposit.finalAt === null) return null
+  return { kind: 'orphaned_after_booking', detail: { transfer: deposit.ref, block: deposit.blockHash } }
+}
+
+/** A mismatch where the sources that speak do not all say the same. */
+function contradiction(kind: MismatchKind, said: Record<string, string | undefined>): Mismatch | null {
+  const words = Object.entries(said).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const different = new Set(words.map(([, word]) => word)).size > 1
+  return different ? { kind, detail: Object.fromEntries(words) } : null
+}
+
+function settledAmount(claim: Claim | null): string | undefined {
+  return claim?.status === 'settled' ? claim.settlement?.amount?.toString() : undefined
+}

@@ -1,0 +1,123 @@
+import type { Address, NetworkName } from './asset.ts'
+import type { Observation, Owner, ServiceId } from './evidence.ts'
+import { type ChainLeg, foldClaims, foldSightings, type Story } from './fold.ts'
+
+/** What a deposit address stands for in the address book. */
+export type Approval = {
+  network: NetworkName
+  address: Address
+  owner: Owner
+  /** Where the owner's deposits are to be delivered; null for a StableWallet. */
+  forward: { network: NetworkName; recipient: Address } | null
+}
+
+/** All that is known of one deposit, folded so that order and repetition of the evidence do not matter. */
+export type Dossier = Omit<Story, 'serviceId'> & {
+  /** Null while the service has not told of it. */
+  serviceId: ServiceId | null
+  deposit: ChainLeg | null
+  settlements: readonly ChainLeg[]
+  approval: Approval | null
+}
+
+/** A group's deposits, and transfers to recipients that no deposit explains. */
+export type Division = { dossiers: readonly Dossier[]; strays: readonly ChainLeg[] }
+
+/** Divides a group of linked evidence into its deposits. The same evidence in any order gives the same division. */
+export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
+  const legs = foldSightings(observations.filter((one) => one.kind === 'sighting'))
+  const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
+  const paid = legs.filter((leg) => leg.role === 'deposit')
+  const delivered = legs.filter((leg) => leg.role === 'recipient')
+  const payments = assign(stories, paid, fitOfPayment)
+  const deliveries = assign(stories, delivered, fitOfDelivery)
+  const approvalOf = (story: Story | null, leg: ChainLeg | null) =>
+    approvals.find((one) => isAt(one, leg === null ? claimedDeposit(story) : { ...leg, address: leg.to })) ??
+    null
+
+  const told = stories.map((story): Dossier => {
+    const deposit = payments.get(story) ?? null
+    const settlement = deliveries.get(story)
+    return {
+      ...story,
+      deposit,
+      settlements: settlement ? [settlement] : [],
+      approval: approvalOf(story, deposit),
+    }
+  })
+  const untold = without(paid, payments)
+    .filter((leg) => !isBack(leg, told))
+    .map(
+      (leg): Dossier => ({ ...nothingTold, deposit: leg, settlements: [], approval: approvalOf(null, leg) }),
+    )
+  return { dossiers: [...told, ...untold], strays: without(delivered, deliveries) }
+}
+
+/** The newest word of the service on a deposit, its API before its webhooks. */
+export function claimOf(story: Pick<Story, 'webhook' | 'api'>) {
+  return story.api ?? story.webhook
+}
+
+const nothingTold = { serviceId: null, webhook: null, api: null, webhookAt: null, apiAt: null }
+
+type Fit = 'exact' | 'loose' | 'none'
+
+/**
+ * Gives each story at most one transfer, and each transfer to at most one story. Exact fits are served first, over
+ * all stories, so that a doubtful one cannot take another's transfer; what is left goes in order of index.
+ */
+function assign(
+  stories: readonly Story[],
+  legs: readonly ChainLeg[],
+  fit: (story: Story, leg: ChainLeg) => Fit,
+) {
+  const free = new Set(legs.toSorted(liveFirst))
+  const taken = new Map<Story, ChainLeg>()
+  for (const wanted of ['exact', 'loose'] as const) {
+    for (const story of stories.filter((one) => !taken.has(one))) {
+      const leg = [...free].find((candidate) => fit(story, candidate) === wanted)
+      if (leg === undefined) continue
+      free.delete(leg)
+      taken.set(story, leg)
+    }
+  }
+  return taken
+}
+
+function fitOfPayment(story: Story, leg: ChainLeg): Fit {
+  const claim = claimOf(story)?.deposit
+  if (claim?.tx !== leg.tx || claim.network !== leg.network || claim.address !== leg.to) return 'none'
+  const sameIndex = claim.index === null || claim.index === leg.index
+  return sameIndex && claim.asset === leg.asset && claim.amount === leg.amount ? 'exact' : 'loose'
+}
+
+function fitOfDelivery(story: Story, leg: ChainLeg): Fit {
+  const claim = claimOf(story)?.settlement
+  if (claim?.tx !== leg.tx || claim.network !== leg.network) return 'none'
+  return claim.address === leg.to && claim.asset === leg.asset && claim.amount === leg.amount
+    ? 'exact'
+    : 'loose'
+}
+
+function liveFirst(left: ChainLeg, right: ChainLeg): number {
+  return Number(left.state === 'orphaned') - Number(right.state === 'orphaned')
+}
+
+/** An early sighting that was withdrawn, and came back under another index, is not a second payment. */
+function isBack(leg: ChainLeg, told: readonly Dossier[]): boolean {
+  if (leg.state !== 'orphaned' || leg.finalAt !== null) return false
+  return told.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
+}
+
+function without(legs: readonly ChainLeg[], assigned: ReadonlyMap<Story, ChainLeg>): ChainLeg[] {
+  const used = new Set(assigned.values())
+  return legs.filter((leg) => !used.has(leg))
+}
+
+function isAt(approval: Approval, place: { network: NetworkName; address: Address } | null): boolean {
+  return place !== null && approval.network === place.network && approval.address === place.address
+}
+
+function claimedDeposit(story: Story | null) {
+  return story === null ? null : (claimOf(story)?.deposit ?? null)
+}

@@ -1,0 +1,117 @@
+import {
+  type Claim,
+  type ClaimStatus,
+  type ServiceId,
+  type Sighting,
+  type TransferRef,
+  transferRef,
+} from './evidence.ts'
+
+/** What is known of one chain transfer after all its sightings. */
+export type ChainLeg = Omit<Sighting, 'kind' | 'stage' | 'receivedAt'> & {
+  ref: TransferRef
+  state: Sighting['stage']
+  /** When it was first read, and when it was first read as final. */
+  seenAt: Date
+  finalAt: Date | null
+}
+
+/** What the service told of one deposit, by its own id. */
+export type Story = {
+  serviceId: ServiceId
+  /** The furthest claim of each source. */
+  webhook: Claim | null
+  api: Claim | null
+  /** When each source first told of it. */
+  webhookAt: Date | null
+  apiAt: Date | null
+}
+
+/** Within one epoch a final reading outranks a withdrawal, which outranks an early sighting. */
+const stageRank: Record<Sighting['stage'], number> = { seen: 0, orphaned: 1, final: 2 }
+
+const statusRank: Record<ClaimStatus, number> = {
+  observed: 0,
+  confirmed: 1,
+  held: 2,
+  settling: 3,
+  settled: 4,
+  refunded: 5,
+  failed: 5,
+}
+
+/** One leg per transfer, in the order of their references. */
+export function foldSightings(sightings: readonly Sighting[]): ChainLeg[] {
+  return groupBy(sightings, transferRef).map(([ref, all]) => {
+    const { kind: _, stage, receivedAt, ...facts } = all.reduce(further)
+    const finals = all.filter((one) => one.stage === 'final')
+    return { ...facts, ref, state: stage, seenAt: earliest(all) ?? receivedAt, finalAt: earliest(finals) }
+  })
+}
+
+/** One story per service id, in the order of the ids. */
+export function foldClaims(claims: readonly Claim[]): Story[] {
+  return groupBy(claims, (claim) => claim.serviceId).map(([serviceId, all]) => {
+    const webhooks = all.filter((claim) => claim.source === 'webhook')
+    const records = all.filter((claim) => claim.source === 'api')
+    return {
+      serviceId,
+      webhook: furthest(webhooks),
+      api: furthest(records),
+      webhookAt: earliest(webhooks),
+      apiAt: earliest(records),
+    }
+  })
+}
+
+/** An older event never takes a state back, whenever it arrives. */
+function furthest(claims: readonly Claim[]): Claim | null {
+  const [first, ...others] = claims
+  if (first === undefined) return null
+  return others.reduce((best, claim) => (compareClaims(claim, best) > 0 ? claim : best), first)
+}
+
+function compareClaims(left: Claim, right: Claim): number {
+  return (
+    statusRank[left.status] - statusRank[right.status] ||
+    left.occurredAt.getTime() - right.occurredAt.getTime() ||
+    left.receivedAt.getTime() - right.receivedAt.getTime() ||
+    compareText(JSON.stringify(left, textOfBigint), JSON.stringify(right, textOfBigint))
+  )
+}
+
+function further(left: Sighting, right: Sighting): Sighting {
+  const order =
+    left.epoch - right.epoch ||
+    stageRank[left.stage] - stageRank[right.stage] ||
+    Number(left.height - right.height) ||
+    compareText(left.blockHash, right.blockHash)
+  return order < 0 ? right : left
+}
+
+function earliest(all: readonly { receivedAt: Date }[]): Date | null {
+  if (all.length === 0) return null
+  return new Date(Math.min(...all.map((one) => one.receivedAt.getTime())))
+}
+
+function groupBy<Item, Key extends string>(
+  items: readonly Item[],
+  keyOf: (item: Item) => Key,
+): [Key, [Item, ...Item[]]][] {
+  const groups = new Map<Key, [Item, ...Item[]]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group === undefined) groups.set(keyOf(item), [item])
+    else group.push(item)
+  }
+  return [...groups].toSorted(([left], [right]) => compareText(left, right))
+}
+
+function textOfBigint(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value
+}
+
+export function compareText(left: string, right: string): number {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}

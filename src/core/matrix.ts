@@ -1,0 +1,107 @@
+import type { Address, NetworkName } from './asset.ts'
+import type { Dossier } from './divide.ts'
+import type { Claim } from './evidence.ts'
+import type { ChainLeg } from './fold.ts'
+
+export type Source = 'webhook' | 'api' | 'chain'
+
+/** `present`: it speaks of this leg, and what would prove or refute it is still missing. */
+export type Cell = 'absent' | 'present' | 'agrees' | 'differs' | 'not_applicable'
+
+/** Three sources by two legs. */
+export type Matrix = { deposit: Record<Source, Cell>; settlement: Record<Source, Cell> }
+
+export function matrixOf(dossier: Dossier): Matrix {
+  const deposit = liveLeg(dossier.deposit)
+  return {
+    deposit: {
+      webhook: depositCell(dossier.webhook, deposit),
+      api: depositCell(dossier.api, deposit),
+      chain: depositChainCell(dossier, deposit),
+    },
+    settlement: {
+      webhook: settlementCell(dossier.webhook, dossier),
+      api: settlementCell(dossier.api, dossier),
+      chain: settlementChainCell(dossier),
+    },
+  }
+}
+
+/** A deposit to a StableWallet is settled by a credit in the service's own books, which is on no chain. */
+export function isCredited({ approval, api, webhook }: Dossier): boolean {
+  const owner = approval?.owner ?? api?.owner ?? webhook?.owner
+  return owner?.kind === 'stable_wallet'
+}
+
+/** The transfer, unless the block that held it is gone. */
+export function liveLeg(leg: ChainLeg | null): ChainLeg | null {
+  return leg === null || leg.state === 'orphaned' ? null : leg
+}
+
+/** What has reached the approved recipient for good. */
+export function deliveredLegs(dossier: Dossier): ChainLeg[] {
+  return dossier.settlements.filter(
+    (leg) => leg.state === 'final' && !isElsewhere({ ...leg, address: leg.to }, dossier),
+  )
+}
+
+export function total(legs: readonly ChainLeg[]): bigint {
+  return legs.reduce((sum, leg) => sum + leg.amount, 0n)
+}
+
+function depositCell(claim: Claim | null, leg: ChainLeg | null): Cell {
+  if (claim === null) return 'absent'
+  if (leg === null) return 'present'
+  const { asset, amount, address } = claim.deposit
+  return asset === leg.asset && amount === leg.amount && address === leg.to ? 'agrees' : 'differs'
+}
+
+function depositChainCell({ webhook, api }: Dossier, leg: ChainLeg | null): Cell {
+  if (leg === null) return 'absent'
+  if (leg.state !== 'final' || (webhook === null && api === null)) return 'present'
+  return depositCell(webhook, leg) === 'differs' || depositCell(api, leg) === 'differs' ? 'differs' : 'agrees'
+}
+
+function settlementCell(claim: Claim | null, dossier: Dossier): Cell {
+  const settlement = claim?.settlement
+  if (!settlement || settlement.amount === null || !isUnderWay(claim)) return 'absent'
+  if (isElsewhere(settlement, dossier)) return 'differs'
+  return isCredited(dossier) ? creditCell(claim, dossier) : deliveryCell(claim, deliveredLegs(dossier))
+}
+
+function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[]): Cell {
+  if (legs.length === 0) return 'present'
+  const isSame = legs.every((leg) => leg.asset === settlement?.asset) && total(legs) === settlement?.amount
+  if (!isSame) return 'differs'
+  return status === 'settled' ? 'agrees' : 'present'
+}
+
+type Place = { network: NetworkName; address: Address }
+
+/** Another place than the one the deposit is to be forwarded to. */
+export function isElsewhere({ network, address }: Place, { approval }: Dossier): boolean {
+  const forward = approval?.forward
+  return !!forward && (forward.network !== network || forward.recipient !== address)
+}
+
+/** A credit is proved by the API's record; a webhook is held against it. */
+function creditCell(claim: Claim, { api }: Dossier): Cell {
+  if (claim.status !== 'settled') return 'present'
+  if (api?.status !== 'settled') return 'present'
+  const [one, other] = [claim.settlement, api.settlement]
+  return one?.asset === other?.asset && one?.amount === other?.amount ? 'agrees' : 'differs'
+}
+
+function settlementChainCell(dossier: Dossier): Cell {
+  if (isCredited(dossier)) return 'not_applicable'
+  const live = dossier.settlements.filter((leg) => leg.state !== 'orphaned')
+  if (live.length === 0) return 'absent'
+  if (live.some((leg) => isElsewhere({ ...leg, address: leg.to }, dossier))) return 'differs'
+  if (deliveredLegs(dossier).length === 0) return 'present'
+  const said = [settlementCell(dossier.webhook, dossier), settlementCell(dossier.api, dossier)]
+  return said.includes('differs') ? 'differs' : 'agrees'
+}
+
+function isUnderWay({ status }: Claim): boolean {
+  return status === 'settling' || status === 'settled'
+}

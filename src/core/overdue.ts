@@ -1,0 +1,110 @@
+import type { Dossier } from './divide.ts'
+import { type Cell, isCredited, type Matrix } from './matrix.ts'
+import type { Mismatch, MismatchKind } from './mismatch.ts'
+import type { Policy } from './policy.ts'
+
+type Known = {
+  dossier: Dossier
+  matrix: Matrix
+  finalAt: Date | null
+  settledAt: Date | null
+  /** Held, refunded, failed or orphaned: nothing more is delivered. */
+  ended: boolean
+}
+
+/** Something that is not there yet: it is missed once `withinMs` have passed since `since`. */
+type Wait = { kind: MismatchKind; what: string; missing: boolean; since: Date | null; withinMs: number }
+
+/** What should have come by now, and when to look again for what may still come in time. */
+export function findOverdue(known: Known, policy: Policy, now: Date) {
+  const open = waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs }) =>
+    missing && since !== null ? [{ kind, what, since, due: new Date(since.getTime() + withinMs) }] : [],
+  )
+  const mismatches = open
+    .filter(({ due }) => due <= now)
+    .map(({ kind, what, since }): Mismatch => ({ kind, detail: { what, since: since.toISOString() } }))
+  const later = open.filter(({ due }) => due > now).map(({ due }) => due.getTime())
+  return {
+    mismatches: mismatches.filter(
+      (one, place) => mismatches.findIndex(({ kind }) => kind === one.kind) === place,
+    ),
+    recheckAt: later.length === 0 ? null : new Date(Math.min(...later)),
+  }
+}
+
+function waitsOf(known: Known, policy: Policy): Wait[] {
+  const told = known.dossier.webhookAt !== null || known.dossier.apiAt !== null
+  return told ? [...paymentWaits(known, policy), ...deliveryWaits(known, policy)] : untoldWaits(known, policy)
+}
+
+function untoldWaits({ finalAt }: Known, policy: Policy): Wait[] {
+  const what = 'the service has not told of the payment'
+  return [{ kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs }]
+}
+
+function paymentWaits(
+  { dossier: { webhookAt, apiAt }, matrix, finalAt, ended }: Known,
+  policy: Policy,
+): Wait[] {
+  return [
+    {
+      kind: 'webhook_missing',
+      what: 'no webhook tells of the deposit',
+      missing: webhookAt === null,
+      since: earliest(apiAt, finalAt),
+      withinMs: policy.webhookWithinMs,
+    },
+    {
+      kind: 'api_missing',
+      what: 'the API does not list the deposit',
+      missing: apiAt === null,
+      since: earliest(webhookAt, finalAt),
+      withinMs: policy.apiWithinMs,
+    },
+    {
+      kind: 'chain_missing',
+      what: 'the claimed payment is not on its chain',
+      missing: !ended && matrix.deposit.chain === 'absent',
+      since: earliest(webhookAt, apiAt),
+      withinMs: policy.chainWithinMs,
+    },
+  ]
+}
+
+function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, policy: Policy): Wait[] {
+  const where = isCredited(dossier)
+    ? 'the API does not say that it is credited'
+    : 'nothing final has reached the recipient'
+  return [
+    {
+      kind: 'webhook_missing',
+      what: 'no webhook tells that it is settled',
+      missing: isUnsaid(matrix.settlement.webhook),
+      since: settledAt,
+      withinMs: policy.webhookWithinMs,
+    },
+    {
+      kind: 'api_missing',
+      what: 'the API does not say that it is settled',
+      missing: isUnsaid(matrix.settlement.api),
+      since: settledAt,
+      withinMs: policy.apiWithinMs,
+    },
+    {
+      kind: 'settlement_missing',
+      what: where,
+      missing: !ended && settledAt === null,
+      since: finalAt,
+      withinMs: policy.settlementWithinMs,
+    },
+  ]
+}
+
+function isUnsaid(cell: Cell): boolean {
+  return cell === 'absent' || cell === 'present'
+}
+
+function earliest(...times: readonly (Date | null)[]): Date | null {
+  const known = times.filter((time) => time !== null).map((time) => time.getTime())
+  return known.length === 0 ? null : new Date(Math.min(...known))
+}

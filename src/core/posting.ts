@@ -1,0 +1,152 @@
+import type { AssetKey } from './asset.ts'
+import type { Brand } from './brand.ts'
+import type { Dossier } from './divide.ts'
+import { assert } from './errors.ts'
+import { type Owner, stableWalletNetwork, type TransferRef } from './evidence.ts'
+import { deliveredLegs, isCredited, liveLeg } from './matrix.ts'
+import type { Amount } from './money.ts'
+import type { Verdict } from './reconcile.ts'
+
+export type AccountId = Brand<string, 'AccountId'>
+
+/** Names both sides, so an unbalanced transfer cannot be written down. */
+export type Transfer = { debit: AccountId; credit: AccountId; asset: AssetKey; amount: Amount }
+
+export type JournalKind = 'deposit' | 'settlement' | 'reversal'
+
+/** A journal of the books. Its key is unique there, so that nothing is booked twice. */
+export type Journal = {
+  key: string
+  kind: JournalKind
+  /** The payment it is about. */
+  transfer: TransferRef
+  /** Key of the journal this one takes back. */
+  reverses: string | null
+  eventAt: Date
+  transfers: readonly Transfer[]
+}
+
+/**
+ * The journals still to be written so that the books say what the verdict proves. What is booked and no longer
+ * proved, or proved differently, is reversed; nothing is edited. Calling it again after booking gives none.
+ */
+export function posting(dossier: Dossier, verdict: Verdict, booked: readonly Journal[]): Journal[] {
+  const targets = [depositTarget(dossier, verdict), settlementTarget(dossier, verdict)].filter(
+    (one) => one !== null,
+  )
+  const reversed = new Set(booked.map((journal) => journal.reverses))
+  const standing = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
+  const stale = standing.filter((journal) => !targets.some((target) => isBooked(target, journal)))
+  const fresh = targets.filter((target) => !standing.some((journal) => isBooked(target, journal)))
+  return [
+    ...stale.map(reversal),
+    ...fresh.map((target) => ({ ...target, key: nextKey(target, booked), reverses: null })),
+  ]
+}
+
+/** Account names, as the chart of docs/accounting.md lists them. */
+export const accounts = {
+  inTransit: (network: string) => `assets:in_transit:${network}` as AccountId,
+  forwarded: (network: string, recipient: string) => `assets:forwarded:${network}:${recipient}` as AccountId,
+  stableWallet: (id: string) => `assets:stable_wallet:${id}` as AccountId,
+  deposits: (owner: Owner) => `liabilities:deposits:${owner.kind}:${owner.id}` as AccountId,
+  suspense: 'liabilities:suspense' as AccountId,
+  conversion: 'equity:conversion' as AccountId,
+  serviceFees: 'expenses:fees:service' as AccountId,
+}
+
+type Target = Pick<Journal, 'kind' | 'transfer' | 'eventAt' | 'transfers'>
+
+/** A final payment: in transit, owed to its owner, or held in suspense once the service failed to claim it in time. */
+function depositTarget(
+  { deposit, approval, webhook, api }: Dossier,
+  { finalAt, mismatches }: Verdict,
+): Target | null {
+  if (deposit === null || finalAt === null) return null
+  const isClaimed = (webhook !== null || api !== null) && approval !== null
+  const isSuspended =
+    !isClaimed && mismatches.some(({ kind }) => kind === 'unreported' || kind === 'unknown_address')
+  if (!isClaimed && !isSuspended) return null
+  const credit = isClaimed ? accounts.deposits(approval.owner) : accounts.suspense
+  const { asset, amount, network } = deposit
+  const transfers = [{ debit: accounts.inTransit(network), credit, asset, amount }]
+  return { kind: 'deposit', transfer: deposit.ref, eventAt: deposit.blockAt, transfers }
+}
+
+/** A proved delivery: out of transit, over the conversion account, to where the service brought it. */
+function settlementTarget(dossier: Dossier, { settledAt, state }: Verdict): Target | null {
+  const { deposit, approval, api } = dossier
+  const leg = liveLeg(deposit)
+  if (leg === null || approval === null || api === null || settledAt === null || state === 'orphaned')
+    return null
+  const out: Transfer = {
+    debit: accounts.conversion,
+    credit: accounts.inTransit(leg.network),
+    asset: leg.asset,
+    amount: leg.amount,
+  }
+  const delivered = isCredited(dossier) ? creditTransfers(dossier) : forwardTransfers(dossier)
+  const transfers = [out, ...delivered, ...feeTransfers(dossier)].filter(({ amount }) => amount > 0n)
+  const eventAt = deliveredLegs(dossier)[0]?.blockAt ?? api.occurredAt
+  return { kind: 'settlement', transfer: leg.ref, eventAt, transfers }
+}
+
+function forwardTransfers(dossier: Dossier): Transfer[] {
+  return deliveredLegs(dossier).map(({ network, to, asset, amount }) => ({
+    debit: accounts.forwarded(network, to),
+    credit: accounts.conversion,
+    asset,
+    amount,
+  }))
+}
+
+function creditTransfers({ api, approval }: Dossier): Transfer[] {
+  const { settlement } = api ?? {}
+  if (!settlement?.amount || !approval) return []
+  assert(settlement.network === stableWalletNetwork, 'a credit names the StableWallet network')
+  const debit = accounts.stableWallet(approval.owner.id)
+  return [{ debit, credit: accounts.conversion, asset: settlement.asset, amount: settlement.amount }]
+}
+
+/** A fee is booked only where the API states it. */
+function feeTransfers({ api }: Dossier): Transfer[] {
+  const { settlement } = api ?? {}
+  if (!settlement?.fee) return []
+  return [
+    {
+      debit: accounts.serviceFees,
+      credit: accounts.conversion,
+      asset: settlement.asset,
+      amount: settlement.fee,
+    },
+  ]
+}
+
+function reversal(journal: Journal): Journal {
+  const transfers = journal.transfers.map(({ debit, credit, ...rest }) => ({
+    debit: credit,
+    credit: debit,
+    ...rest,
+  }))
+  return { ...journal, key: `reversal/${journal.key}`, kind: 'reversal', reverses: journal.key, transfers }
+}
+
+function isBooked(target: Target, journal: Journal): boolean {
+  return isSame(target, journal) && textOf(target.transfers) === textOf(journal.transfers)
+}
+
+/** The same thing is booked again only after its booking was reversed; the number tells the bookings apart. */
+function nextKey(target: Target, booked: readonly Journal[]): string {
+  const times = booked.filter((journal) => isSame(target, journal)).length
+  return `${target.kind}/${target.transfer}#${times + 1}`
+}
+
+function isSame(target: Target, journal: Journal): boolean {
+  return journal.kind === target.kind && journal.transfer === target.transfer
+}
+
+function textOf(transfers: readonly Transfer[]): string {
+  return transfers
+    .map(({ debit, credit, asset, amount }) => `${debit} ${credit} ${asset} ${amount}`)
+    .join('\n')
+}

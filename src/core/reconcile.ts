@@ -1,0 +1,92 @@
+import { findDifferences } from './differences.ts'
+import { claimOf, type Dossier } from './divide.ts'
+import type { ClaimStatus } from './evidence.ts'
+import { deliveredLegs, isCredited, liveLeg, type Matrix, matrixOf } from './matrix.ts'
+import type { Mismatch } from './mismatch.ts'
+import { findOverdue } from './overdue.ts'
+import type { Policy } from './policy.ts'
+
+export type DepositState =
+  | 'observed'
+  | 'confirmed'
+  | 'settling'
+  | 'settled'
+  | 'reconciled'
+  | 'orphaned'
+  | 'refunded'
+  | 'held'
+  | 'failed'
+
+export type Verdict = {
+  state: DepositState
+  matrix: Matrix
+  mismatches: readonly Mismatch[]
+  /** When the payment became final, and when its delivery was proved. */
+  finalAt: Date | null
+  settledAt: Date | null
+  /** The next moment at which time alone may change this verdict. */
+  recheckAt: Date | null
+}
+
+/** Judges one deposit from all that is known of it. The same dossier, policy and time give the same verdict. */
+export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict {
+  const matrix = matrixOf(dossier)
+  const finalAt = liveLeg(dossier.deposit)?.finalAt ?? null
+  const settledAt = finalAt && settlementProvedAt(dossier)
+  const state = stateOf(dossier, matrix, { finalAt, settledAt })
+  const overdue = findOverdue({ dossier, matrix, finalAt, settledAt, ended: hasEnded(state) }, policy, now)
+  return {
+    state,
+    matrix,
+    mismatches: [...findDifferences(dossier), ...overdue.mismatches],
+    finalAt,
+    settledAt,
+    recheckAt: overdue.recheckAt,
+  }
+}
+
+type Milestones = { finalAt: Date | null; settledAt: Date | null }
+
+function stateOf(dossier: Dossier, matrix: Matrix, { finalAt, settledAt }: Milestones): DepositState {
+  if (dossier.deposit?.state === 'orphaned') return 'orphaned'
+  if (finalAt === null) return 'observed'
+  if (settledAt !== null) return isAgreed(matrix) ? 'reconciled' : 'settled'
+  return sideState(dossier) ?? (isUnderWay(dossier) ? 'settling' : 'confirmed')
+}
+
+/** States that the service alone decides; its API's word is needed, a webhook's is not enough. */
+function sideState({ api }: Dossier): 'held' | 'refunded' | 'failed' | null {
+  const side: Partial<Record<ClaimStatus, 'held' | 'refunded' | 'failed'>> = {
+    held: 'held',
+    refunded: 'refunded',
+    failed: 'failed',
+  }
+  return (api && side[api.status]) ?? null
+}
+
+function isUnderWay(dossier: Dossier): boolean {
+  const status = claimOf(dossier)?.status
+  return status === 'settling' || status === 'settled' || dossier.settlements.length > 0
+}
+
+/** Proof is a final transfer at the recipient; for a credit, the API's own record of it. */
+function settlementProvedAt(dossier: Dossier): Date | null {
+  if (isCredited(dossier)) return dossier.api?.status === 'settled' ? dossier.api.receivedAt : null
+  const times = deliveredLegs(dossier).map((leg) => leg.finalAt?.getTime() ?? 0)
+  return times.length === 0 ? null : new Date(Math.max(...times))
+}
+
+/** The API and the chain have to agree on both legs; a webhook may be missing, but may not contradict. */
+function isAgreed({ deposit, settlement }: Matrix): boolean {
+  const proved = [deposit.api, deposit.chain, settlement.api]
+  return (
+    proved.every((cell) => cell === 'agrees') &&
+    (settlement.chain === 'agrees' || settlement.chain === 'not_applicable') &&
+    deposit.webhook !== 'differs' &&
+    settlement.webhook !== 'differs'
+  )
+}
+
+function hasEnded(state: DepositState): boolean {
+  return state === 'held' || state === 'refunded' || state === 'failed' || state === 'orphaned'
+}
