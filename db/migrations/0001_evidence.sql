@@ -22,8 +22,12 @@ create index inbox_pending_stored_at on inbox_pending (stored_at);
 -- Observations that share a linking key, directly or through others, belong to one group. It is the unit that
 -- is locked and decided together: one group holds one deposit, rarely several.
 create table evidence_group (
-  id bigint generated always as identity primary key
+  id bigint generated always as identity primary key,
+  -- The next moment at which time alone may change what is decided about it.
+  recheck_at timestamptz
 );
+
+create index evidence_group_recheck_at on evidence_group (recheck_at) where recheck_at is not null;
 
 create table link_key (
   key text primary key,

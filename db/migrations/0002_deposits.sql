@@ -64,15 +64,12 @@ create table deposit (
   final_at timestamptz,
   settled_at timestamptz,
   reconciled_at timestamptz,
-  -- The next moment at which time alone may change the verdict.
-  recheck_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   check (num_nonnulls(service_id, transfer, merged_into) > 0)
 );
 
 create index deposit_group_id on deposit (group_id);
-create index deposit_recheck_at on deposit (recheck_at) where recheck_at is not null;
 create index deposit_open on deposit (state, network) where state not in ('reconciled', 'refunded', 'failed');
 create index deposit_tx on deposit (tx);
 

@@ -1,4 +1,4 @@
-import type { NetworkName } from './asset.ts'
+import type { AssetKey, NetworkName, TxId } from './asset.ts'
 import { type Approval, claimOf, type Dossier, divide } from './divide.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
 import type { ChainLeg } from './fold.ts'
@@ -7,6 +7,7 @@ import type { Mismatch } from './mismatch.ts'
 import type { Policy } from './policy.ts'
 import { type Journal, posting } from './posting.ts'
 import { reconcile, type Verdict } from './reconcile.ts'
+import { earliest } from './time.ts'
 
 /** A deposit as the store knows it: its number, and what it was recognised by. */
 export type KnownDeposit = {
@@ -36,14 +37,22 @@ export type DecidedDeposit = {
   absorbed: readonly bigint[]
   dossier: Dossier
   verdict: Verdict
-  facts: Facts
+  payment: LegFacts | null
+  delivery: LegFacts | null
+  fee: bigint | null
   reconciledAt: Date | null
   journals: readonly Journal[]
 }
 
+/** A delivery that no deposit explains. */
 export type Stray = { leg: ChainLeg; mismatch: Mismatch }
 
-export type Decision = { deposits: readonly DecidedDeposit[]; strays: readonly Stray[] }
+export type Decision = {
+  deposits: readonly DecidedDeposit[]
+  strays: readonly Stray[]
+  /** The next moment at which time alone may change this decision. */
+  recheckAt: Date | null
+}
 
 /** Decides one group of linked evidence: its deposits, what is wrong with them, and what is to be booked. */
 export function decide(group: Group, { policy, senders }: Rules, now: Date): Decision {
@@ -59,55 +68,42 @@ export function decide(group: Group, { policy, senders }: Rules, now: Date): Dec
       absorbed: others.map(({ id }) => id),
       dossier,
       verdict,
-      facts: factsOf(dossier),
+      payment: paymentFacts(dossier),
+      delivery: deliveryFacts(dossier),
+      fee: claimOf(dossier)?.settlement?.fee ?? null,
       reconciledAt: verdict.state === 'reconciled' ? (first?.reconciledAt ?? now) : null,
       journals: posting(dossier, verdict, booked),
     }
   })
-  return { deposits, strays: strays.filter((leg) => isDelivery(leg, senders)).map(strayOf) }
+  const deliveries = strays.filter((leg) => isDelivery(leg, senders))
+  const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= now
+  const times = [
+    ...deposits.map(({ verdict }) => verdict.recheckAt),
+    ...deliveries.filter((leg) => !isOverdue(leg)).map((leg) => dueAt(leg, policy)),
+  ]
+  return { deposits, strays: deliveries.filter(isOverdue).map(strayOf), recheckAt: earliest(times) }
 }
 
-/** What a deposit's row shows: the chain's word where it has one, the service's until then. */
-export type Facts = {
-  network: NetworkName | null
-  address: string | null
-  asset: string | null
+/** One leg as a deposit's row shows it: the chain's word where it has one, the service's until then. */
+export type LegFacts = {
+  network: NetworkName
+  address: string
+  asset: AssetKey
   amount: bigint | null
-  tx: string | null
-  settlementNetwork: string | null
-  settlementAddress: string | null
-  settlementAsset: string | null
-  settlementAmount: bigint | null
-  settlementTx: string | null
-  fee: bigint | null
+  tx: TxId | null
 }
 
-function factsOf(dossier: Dossier): Facts {
-  const claim = claimOf(dossier)
-  const leg = dossier.deposit
-  const payment = leg === null ? claim?.deposit : { ...leg, address: leg.to }
-  return {
-    network: payment?.network ?? null,
-    address: payment?.address ?? null,
-    asset: payment?.asset ?? null,
-    amount: payment?.amount ?? null,
-    tx: payment?.tx ?? null,
-    ...settlementFacts(dossier),
-  }
+function paymentFacts(dossier: Dossier): LegFacts | null {
+  const { deposit } = dossier
+  return deposit === null ? (claimOf(dossier)?.deposit ?? null) : { ...deposit, address: deposit.to }
 }
 
-function settlementFacts(dossier: Dossier) {
-  const stated = claimOf(dossier)?.settlement
+function deliveryFacts(dossier: Dossier): LegFacts | null {
   const legs = deliveredLegs(dossier)
   const [leg] = legs
-  return {
-    settlementNetwork: leg?.network ?? stated?.network ?? null,
-    settlementAddress: leg?.to ?? stated?.address ?? null,
-    settlementAsset: leg?.asset ?? stated?.asset ?? null,
-    settlementAmount: leg === undefined ? (stated?.amount ?? null) : total(legs),
-    settlementTx: leg?.tx ?? stated?.tx ?? null,
-    fee: stated?.fee ?? null,
-  }
+  return leg === undefined
+    ? (claimOf(dossier)?.settlement ?? null)
+    : { ...leg, address: leg.to, amount: total(legs) }
 }
 
 function isSame(known: KnownDeposit, { serviceId, deposit }: Dossier): boolean {
@@ -121,6 +117,11 @@ function byAge(left: KnownDeposit, right: KnownDeposit): number {
 
 function isDelivery(leg: ChainLeg, senders: ReadonlySet<string>): boolean {
   return liveLeg(leg)?.state === 'final' && leg.from !== null && senders.has(`${leg.network}/${leg.from}`)
+}
+
+/** When the service should have told which deposit this delivery belongs to. */
+function dueAt(leg: ChainLeg, { reportWithinMs }: Policy): Date {
+  return new Date((leg.finalAt ?? leg.seenAt).getTime() + reportWithinMs)
 }
 
 function strayOf(leg: ChainLeg): Stray {

@@ -6,6 +6,7 @@ import {
   type TransferRef,
   transferRef,
 } from './evidence.ts'
+import { earliest } from './time.ts'
 
 /** What is known of one chain transfer after all its sightings. */
 export type ChainLeg = Omit<Sighting, 'kind' | 'stage' | 'receivedAt'> & {
@@ -45,7 +46,7 @@ export function foldSightings(sightings: readonly Sighting[]): ChainLeg[] {
   return groupBy(sightings, transferRef).map(([ref, all]) => {
     const { kind: _, stage, receivedAt, ...facts } = all.reduce(further)
     const finals = all.filter((one) => one.stage === 'final')
-    return { ...facts, ref, state: stage, seenAt: earliest(all) ?? receivedAt, finalAt: earliest(finals) }
+    return { ...facts, ref, state: stage, seenAt: firstOf(all) ?? receivedAt, finalAt: firstOf(finals) }
   })
 }
 
@@ -58,8 +59,8 @@ export function foldClaims(claims: readonly Claim[]): Story[] {
       serviceId,
       webhook: furthest(webhooks),
       api: furthest(records),
-      webhookAt: earliest(webhooks),
-      apiAt: earliest(records),
+      webhookAt: firstOf(webhooks),
+      apiAt: firstOf(records),
     }
   })
 }
@@ -89,9 +90,8 @@ function further(left: Sighting, right: Sighting): Sighting {
   return order < 0 ? right : left
 }
 
-function earliest(all: readonly { receivedAt: Date }[]): Date | null {
-  if (all.length === 0) return null
-  return new Date(Math.min(...all.map((one) => one.receivedAt.getTime())))
+function firstOf(all: readonly { receivedAt: Date }[]): Date | null {
+  return earliest(all.map((one) => one.receivedAt))
 }
 
 function groupBy<Item, Key extends string>(

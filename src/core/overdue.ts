@@ -2,6 +2,7 @@ import type { Dossier } from './divide.ts'
 import { type Cell, isCredited, type Matrix } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 import type { Policy } from './policy.ts'
+import { earliest } from './time.ts'
 
 type Known = {
   dossier: Dossier
@@ -23,12 +24,12 @@ export function findOverdue(known: Known, policy: Policy, now: Date) {
   const mismatches = open
     .filter(({ due }) => due <= now)
     .map(({ kind, what, since }): Mismatch => ({ kind, detail: { what, since: since.toISOString() } }))
-  const later = open.filter(({ due }) => due > now).map(({ due }) => due.getTime())
+  const later = open.filter(({ due }) => due > now).map(({ due }) => due)
   return {
     mismatches: mismatches.filter(
       (one, place) => mismatches.findIndex(({ kind }) => kind === one.kind) === place,
     ),
-    recheckAt: later.length === 0 ? null : new Date(Math.min(...later)),
+    recheckAt: earliest(later),
   }
 }
 
@@ -51,21 +52,21 @@ function paymentWaits(
       kind: 'webhook_missing',
       what: 'no webhook tells of the deposit',
       missing: webhookAt === null,
-      since: earliest(apiAt, finalAt),
+      since: earliest([apiAt, finalAt]),
       withinMs: policy.webhookWithinMs,
     },
     {
       kind: 'api_missing',
       what: 'the API does not list the deposit',
       missing: apiAt === null,
-      since: earliest(webhookAt, finalAt),
+      since: earliest([webhookAt, finalAt]),
       withinMs: policy.apiWithinMs,
     },
     {
       kind: 'chain_missing',
       what: 'the claimed payment is not on its chain',
       missing: !ended && matrix.deposit.chain === 'absent',
-      since: earliest(webhookAt, apiAt),
+      since: earliest([webhookAt, apiAt]),
       withinMs: policy.chainWithinMs,
     },
   ]
@@ -102,9 +103,4 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
 
 function isUnsaid(cell: Cell): boolean {
   return cell === 'absent' || cell === 'present'
-}
-
-function earliest(...times: readonly (Date | null)[]): Date | null {
-  const known = times.filter((time) => time !== null).map((time) => time.getTime())
-  return known.length === 0 ? null : new Date(Math.min(...known))
 }
