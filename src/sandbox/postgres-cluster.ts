@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { Fault } from '../core/errors.ts'
 import { loopback } from './free-port.ts'
 import { findPostgresPrograms, type PostgresPrograms } from './postgres-programs.ts'
+import { identifyProcess } from './process-identity.ts'
 import { type ChildSettings, endLeftover, lastOutput, startChild, type UserIds } from './processes.ts'
 import { canReach, findServerUser } from './server-user.ts'
 
@@ -52,8 +53,10 @@ export async function openCluster(folder: string, log: Logger): Promise<Postgres
   const data = join(folder, 'data')
   const programs = await findPostgresPrograms()
   const password = keepPassword(join(folder, 'password'))
-  const cluster = { folder, data, programs, password, user: findServerUser(), log }
-  if (!existsSync(data)) await initialise(cluster)
+  const cluster = { folder, data, programs, password, user: findServerUser(data), log }
+  const endedPid = await endLeftover(folder, 'postgres', log)
+  if (existsSync(data)) removeStaleLock(data, endedPid)
+  else await initialise(cluster)
   return cluster
 }
 
@@ -89,6 +92,17 @@ async function initialise(cluster: PostgresCluster): Promise<void> {
     })
   }
   renameSync(unfinished, data)
+}
+
+/**
+ * The server refuses to start while the process number in its lock file is taken. That number may be a zombie,
+ * which a container without an init process never removes, or may have been given to another program.
+ */
+function removeStaleLock(data: string, endedPid: number | null): void {
+  const path = join(data, 'postmaster.pid')
+  if (!existsSync(path)) return
+  const pid = Number(readFileSync(path, 'utf8').split('\n')[0])
+  if (pid === endedPid || identifyProcess(pid) === null) rmSync(path)
 }
 
 function processOf(cluster: PostgresCluster, name: keyof PostgresPrograms, args: string[]): ChildSettings {

@@ -66,14 +66,18 @@ export function lastOutput(folder: string, name: string): string {
   return readFileSync(outputPath(folder, name), 'utf8').trimEnd().split('\n').slice(-linesMax).join(' | ')
 }
 
-/** Ends what an earlier, killed run of ours left running under this name. A recycled process number is left alone. */
-export async function endLeftover(folder: string, name: string, log: Logger): Promise<void> {
+/**
+ * Ends what an earlier, killed run of ours left running under this name. A recycled process number is left alone.
+ * Returns the number on record, which then belongs to no program of ours.
+ */
+export async function endLeftover(folder: string, name: string, log: Logger): Promise<number | null> {
   const record = readRecord(recordPath(folder, name))
   if (record !== null && identifyProcess(record.pid) === record.identity) {
     log.info({ name, pid: record.pid }, 'ending what an earlier run left running')
     await endProcess(record.pid, record.stopSignal)
   }
   rmSync(recordPath(folder, name), { force: true })
+  return record?.pid ?? null
 }
 
 /** Nothing may be awaited between the two steps: a kill -9 between them would leave a program without a record. */

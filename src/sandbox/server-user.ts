@@ -4,11 +4,14 @@ import { Fault } from '../core/errors.ts'
 import type { UserIds } from './processes.ts'
 
 /**
- * PostgreSQL refuses to run as root, so root hands it to a user that is there already. Null where we are not root.
+ * PostgreSQL refuses to run as root, so root hands it to another user: the owner of the data, or for new data
+ * one that is there already. Null where we are not root.
  * @throws Fault `remote_failed` where no such user exists.
  */
-export function findServerUser(): UserIds | null {
+export function findServerUser(data: string): UserIds | null {
   if (process.getuid?.() !== 0) return null
+  const owner = statSync(data, { throwIfNoEntry: false })
+  if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
   const users = readFileSync('/etc/passwd', 'utf8').split('\n')
   for (const wanted of ['postgres', 'nobody']) {
     const [, , uid, gid] = users.find((line) => line.startsWith(`${wanted}:`))?.split(':') ?? []

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
+import { lockFolder } from '../../src/sandbox/folder-lock.ts'
 import { startPostgres } from '../../src/sandbox/postgres.ts'
+import { endLeftover } from '../../src/sandbox/processes.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { templateDatabase } from './template-database.ts'
@@ -16,14 +18,19 @@ declare module 'vitest' {
   }
 }
 
+const log = pino({ level: 'warn' })
+const folderPrefix = 'depositd-test-'
 let close: () => Promise<void> = () => Promise.resolve()
 
 /** One throwaway server for the whole run, with one migrated database that test files clone. */
 export async function setup(project: TestProject): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'depositd-test-'))
-  const server = await startPostgres({ folder, durability: 'none', log: pino({ level: 'warn' }) })
+  await removeAbandoned()
+  const folder = await mkdtemp(join(tmpdir(), folderPrefix))
+  const lock = lockFolder(folder)
+  const server = await startPostgres({ folder, durability: 'none', log })
   close = async () => {
     await server.stop()
+    lock.release()
     await rm(folder, { recursive: true, force: true })
   }
   await server.createDatabase(templateDatabase)
@@ -43,5 +50,24 @@ async function migrateTemplate(url: string): Promise<void> {
     await migrate(db, migrations)
   } finally {
     await db.destroy()
+  }
+}
+
+/** Ends the servers of runs that were killed. Runs beside this one hold their folders. */
+async function removeAbandoned(): Promise<void> {
+  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith(folderPrefix))
+  for (const folder of folders.map((name) => join(tmpdir(), name))) {
+    if (!isAbandoned(folder)) continue
+    await endLeftover(folder, 'postgres', log)
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function isAbandoned(folder: string): boolean {
+  try {
+    lockFolder(folder).release()
+    return true
+  } catch {
+    return false
   }
 }
