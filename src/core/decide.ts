@@ -39,7 +39,6 @@ export type DecidedDeposit = {
   verdict: Verdict
   payment: LegFacts | null
   delivery: LegFacts | null
-  fee: bigint | null
   reconciledAt: Date | null
   journals: readonly Journal[]
 }
@@ -59,19 +58,17 @@ export function decide(group: Group, { policy, senders }: Rules, now: Date): Dec
   const { dossiers, strays } = divide(group.observations, group.approvals)
   const free = new Set(group.known)
   const deposits = dossiers.map((dossier): DecidedDeposit => {
-    const [first, ...others] = [...free].filter((one) => isSame(one, dossier)).toSorted(byAge)
-    for (const one of [first, ...others]) if (one) free.delete(one)
+    const known = takeKnown(free, dossier)
     const verdict = reconcile(dossier, policy, now)
     const booked = group.booked.filter((journal) => journal.transfer === dossier.deposit?.ref)
     return {
-      id: first?.id ?? null,
-      absorbed: others.map(({ id }) => id),
+      id: known[0]?.id ?? null,
+      absorbed: known.slice(1).map(({ id }) => id),
       dossier,
       verdict,
       payment: paymentFacts(dossier),
       delivery: deliveryFacts(dossier),
-      fee: claimOf(dossier)?.settlement?.fee ?? null,
-      reconciledAt: verdict.state === 'reconciled' ? (first?.reconciledAt ?? now) : null,
+      reconciledAt: verdict.state === 'reconciled' ? (known[0]?.reconciledAt ?? now) : null,
       journals: posting(dossier, verdict, booked),
     }
   })
@@ -91,6 +88,8 @@ export type LegFacts = {
   asset: AssetKey
   amount: bigint | null
   tx: TxId | null
+  /** What the service states it kept, in the asset delivered. */
+  fee?: bigint | null
 }
 
 function paymentFacts(dossier: Dossier): LegFacts | null {
@@ -106,13 +105,15 @@ function deliveryFacts(dossier: Dossier): LegFacts | null {
     : { ...leg, address: leg.to, amount: total(legs) }
 }
 
-function isSame(known: KnownDeposit, { serviceId, deposit }: Dossier): boolean {
-  const sameId = serviceId !== null && known.serviceId === serviceId
-  return sameId || (deposit !== null && known.transfer === deposit.ref)
-}
-
-function byAge(left: KnownDeposit, right: KnownDeposit): number {
-  return left.id < right.id ? -1 : 1
+/** The deposits known so far under this one's id or transfer, oldest first; more than one have become one. */
+function takeKnown(free: Set<KnownDeposit>, { serviceId, deposit }: Dossier): KnownDeposit[] {
+  const known = [...free].filter(
+    (one) =>
+      (one.serviceId !== null && one.serviceId === serviceId) ||
+      (one.transfer !== null && one.transfer === deposit?.ref),
+  )
+  for (const one of known) free.delete(one)
+  return known.toSorted((left, right) => (left.id < right.id ? -1 : 1))
 }
 
 function isDelivery(leg: ChainLeg, senders: ReadonlySet<string>): boolean {

@@ -8,6 +8,8 @@ type Details = {
   usage_bad: { problem: string; mend: string }
   /** A server we depend on did not answer, or answered something that cannot be used. */
   remote_failed: { what: string; problem: string }
+  /** A chain's history changed further back than is remembered: a person decides where to resume. */
+  history_lost: { network: string; problem: string; mend: string }
   /** Another process took over the stream; nothing was written. */
   lease_lost: { stream: string }
   /** Two transactions wanted to join the same cases; running it again settles it. */
