@@ -1,0 +1,108 @@
+import type { Hex, Block as ViemBlock } from 'viem'
+import { getBlock } from 'viem/actions'
+import type { Address, TxId } from '../../core/asset.ts'
+import { mapBounded } from '../map-bounded.ts'
+import type { BlockMark } from '../port.ts'
+import { ask, type EvmNode, refusal } from './node.ts'
+import type { EvmScan, EvmWatch } from './watch.ts'
+
+/** A payment of the native coin by a transaction itself. Its receipt decides whether it happened. */
+export type Payment = { tx: TxId; from: Address; to: Address; value: bigint }
+
+/** What is kept of a block: a few hundred bytes, whatever its size was. */
+export type Block = {
+  height: bigint
+  hash: Hex
+  parentHash: Hex
+  at: Date
+  bloom: Hex
+  transactions: number
+  payments: readonly Payment[]
+}
+
+export type Blocks = ReadonlyMap<bigint, Block>
+
+/** Reads the header at a height or tag. @throws Fault `remote_failed` */
+export async function readHeader(node: EvmNode, at: bigint | 'latest' | 'finalized'): Promise<Block> {
+  const place = typeof at === 'bigint' ? { blockNumber: at } : { blockTag: at }
+  const block = await ask(node, `block ${at}`, (client) => getBlock(client, place))
+  return toBlock(node, block, { wanted: at, payments: [] })
+}
+
+/**
+ * Reads the blocks of a range: all of them, with their transactions, where the native coin is watched; else
+ * its ends and the heights named. Neighbours must link.
+ */
+export async function readBlocks(
+  scan: EvmScan,
+  range: { from: bigint; to: bigint; previous: BlockMark | null },
+  named: readonly bigint[],
+): Promise<Blocks> {
+  const whole = scan.watch.native !== null && scan.watch.recipients.size > 0
+  const heights = whole ? everyHeight(range) : [...new Set([range.from, ...named, range.to])]
+  const blocks = await mapBounded(heights, scan.bounds.requestsAtOnce, (height) =>
+    whole ? readWhole(scan, height) : readHeader(scan.node, height),
+  )
+  const byHeight = new Map(blocks.map((block) => [block.height, block]))
+  checkLinks(scan.node, byHeight, range.previous)
+  return byHeight
+}
+
+function everyHeight({ from, to }: { from: bigint; to: bigint }): bigint[] {
+  return Array.from({ length: Number(to - from) + 1 }, (_, place) => from + BigInt(place))
+}
+
+async function readWhole({ node, watch }: EvmScan, height: bigint): Promise<Block> {
+  const block = await ask(node, `block ${height}`, (client) =>
+    getBlock(client, { blockNumber: height, includeTransactions: true }),
+  )
+  return toBlock(node, block, {
+    wanted: height,
+    payments: block.transactions.flatMap((tx) => payment(watch, tx)),
+  })
+}
+
+type Transaction = ViemBlock<bigint, true>['transactions'][number]
+
+/** What an address pays itself moves nothing. */
+function payment({ recipients }: EvmWatch, { hash, from, to, value }: Transaction): Payment[] {
+  const payer = from.toLowerCase() as Address
+  const payee = to?.toLowerCase() as Address | undefined
+  if (payee === undefined || payee === payer || value === 0n || !recipients.has(payee)) return []
+  return [{ tx: hash.toLowerCase() as TxId, from: payer, to: payee, value }]
+}
+
+function toBlock(
+  node: EvmNode,
+  block: ViemBlock<bigint, boolean, 'latest' | 'finalized'>,
+  { wanted, payments }: { wanted: bigint | string; payments: Payment[] },
+): Block {
+  const { number, hash, parentHash, timestamp, logsBloom } = block
+  if (typeof number !== 'bigint' || hash === null || (typeof wanted === 'bigint' && number !== wanted)) {
+    throw refusal(node, `block ${wanted}`, `it answered with block ${number}`)
+  }
+  return {
+    height: number,
+    hash,
+    parentHash,
+    at: new Date(Number(timestamp) * 1000),
+    bloom: logsBloom ?? '0x',
+    transactions: block.transactions.length,
+    payments,
+  }
+}
+
+/** Blocks of two histories in one range would let a transfer fall between them. */
+function checkLinks(node: EvmNode, blocks: Blocks, previous: BlockMark | null): void {
+  for (const { height, parentHash } of blocks.values()) {
+    const below =
+      blocks.get(height - 1n)?.hash ?? (previous?.height === height - 1n ? previous.hash : undefined)
+    if (below !== undefined && below !== parentHash) {
+      throw refusal(
+        node,
+        `block ${height}`,
+        `its parent is ${parentHash}, but block ${height - 1n} is ${below}`,
+      )
+    }
+  }
+}

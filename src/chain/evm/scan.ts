@@ -1,0 +1,121 @@
+import { Fault } from '../../core/errors.ts'
+import { rpcSetting } from '../options.ts'
+import type { BlockMark, ScanCursor, ScanRequest, ScanResult } from '../port.ts'
+import { type Block, readHeader } from './blocks.ts'
+import { refusal } from './node.ts'
+import { readTrack, type TrackResult } from './track.ts'
+import { extendTrail } from './trail.ts'
+import type { EvmScan } from './watch.ts'
+
+/** Blocks below the last sighting that are read again: a replaced block may have brought a transfer there. */
+const seenOverlap = 4n
+
+type Ends = { head: Block; final: Block }
+
+/**
+ * Reads on from the cursor on one node, in two tracks: what became final, believed only from this reading, and
+ * what is above it, which may still vanish.
+ * @throws Fault `remote_failed` where the node cannot be believed; `history_lost` where every mark was replaced
+ */
+export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanResult> {
+  const ends = {
+    head: await readHeader(scan.node, 'latest'),
+    final: await readHeader(scan.node, 'finalized'),
+  }
+  const cursor = request.cursor ?? (await firstCursor(scan, ends, request.startHeight))
+  if (ends.head.height < cursor.final.height) {
+    const problem = `its head ${ends.head.height} is below block ${cursor.final.height}, which was read as final`
+    throw refusal(scan.node, 'head', problem)
+  }
+  const valid = await newestValid(scan, cursor)
+  return valid === cursor ? readOn(scan, ends, cursor) : rewound(ends, valid)
+}
+
+/** The genesis block holds no transfer, so that reading may always start above a block. */
+async function firstCursor(
+  { node }: EvmScan,
+  { final }: Ends,
+  startHeight: bigint | null,
+): Promise<ScanCursor> {
+  const below = startHeight === null ? final.height : startHeight - 1n
+  const height = below < 0n ? 0n : below < final.height ? below : final.height
+  const { hash } = height === final.height ? final : await readHeader(node, height)
+  return { final: { height, hash }, seenHeight: height, trail: [] }
+}
+
+/** The cursor itself, or one cut back to the newest of its marks that is still part of the chain. */
+async function newestValid(scan: EvmScan, cursor: ScanCursor): Promise<ScanCursor> {
+  if (await isCanonical(scan, cursor.final)) return cursor
+  for (const [place, mark] of cursor.trail.entries()) {
+    if (await isCanonical(scan, mark)) {
+      return { final: mark, seenHeight: mark.height, trail: cursor.trail.slice(place + 1) }
+    }
+  }
+  throw historyLost(scan, cursor)
+}
+
+async function isCanonical({ node }: EvmScan, mark: BlockMark): Promise<boolean> {
+  return (await readHeader(node, mark.height)).hash === mark.hash
+}
+
+function historyLost({ watch }: EvmScan, { final, trail }: ScanCursor): Fault<'history_lost'> {
+  const oldest = trail.at(-1) ?? final
+  return new Fault('history_lost', {
+    network: watch.network,
+    problem: `no block remembered between ${oldest.height} and ${final.height} is part of the chain any more`,
+    mend: `check that ${rpcSetting(watch.network)} names the right chain; if its history did change, read it again with: depositd backfill --network ${watch.network} --from HEIGHT`,
+  })
+}
+
+function rewound({ head }: Ends, cursor: ScanCursor): ScanResult {
+  return { transfers: [], cursor, headHeight: head.height, rewoundTo: cursor.final.height, more: true }
+}
+
+async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<ScanResult> {
+  const final = await readFinal(scan, ends, cursor)
+  const seen = await readSeen(scan, ends, { ...cursor, final: final.last })
+  const reached = seen.last.height > final.last.height ? seen.last.height : final.last.height
+  await requireHead(scan, reached)
+  return {
+    transfers: [...final.transfers, ...seen.transfers],
+    cursor: {
+      final: final.last,
+      seenHeight: reached,
+      trail: extendTrail(final.last, [cursor.final, ...cursor.trail]),
+    },
+    headHeight: ends.head.height,
+    rewoundTo: null,
+    more: final.last.height < ends.final.height || seen.last.height < ends.head.height,
+  }
+}
+
+async function readFinal(scan: EvmScan, ends: Ends, { final }: ScanCursor): Promise<TrackResult> {
+  const from = final.height + 1n
+  const to = lowest(ends.final.height, ends.head.height, final.height + scan.bounds.blocksPerScan)
+  if (to < from) return { transfers: [], last: final }
+  return readTrack(scan, { stage: 'final', from, to, previous: final })
+}
+
+/** Starts above the finalized head even where the final track is still behind: that will read the rest as final. */
+async function readSeen(scan: EvmScan, ends: Ends, { final, seenHeight }: ScanCursor): Promise<TrackResult> {
+  const again = lowest(seenHeight, ends.head.height) - seenOverlap
+  const below = again > ends.final.height ? again : ends.final.height
+  const to = lowest(ends.head.height, below + scan.bounds.blocksPerScan)
+  if (to <= below) return { transfers: [], last: final }
+  const previous = final.height === below ? final : null
+  return readTrack(scan, { stage: 'seen', from: below + 1n, to, previous })
+}
+
+/**
+ * A node behind a load balancer answers a log query for blocks that it lacks with an empty list
+ * (ethereum/go-ethereum#24078). Its head, asked after its logs, tells whether it had them.
+ */
+async function requireHead({ node }: EvmScan, reached: bigint): Promise<void> {
+  const { height } = await readHeader(node, 'latest')
+  if (height < reached)
+    throw refusal(node, 'head', `it is at ${height}, but answered for blocks up to ${reached}`)
+}
+
+function lowest(...heights: readonly [bigint, ...bigint[]]): bigint {
+  return heights.reduce((low, height) => (height < low ? height : low))
+}

@@ -1,0 +1,22 @@
+/** Maps with at most `atOnce` calls under way, keeping the order; the first failure starts no further call. */
+export async function mapBounded<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const waiting = items.entries()
+  let failed = false
+  const lane = async () => {
+    for (const [place, item] of waiting) {
+      if (failed) return
+      results[place] = await work(item)
+    }
+  }
+  const lanes = Array.from({ length: Math.min(atOnce, items.length) }, lane)
+  await Promise.all(lanes).catch((error: unknown) => {
+    failed = true
+    throw error
+  })
+  return results
+}

@@ -1,0 +1,82 @@
+import type { NetworkName } from '../core/asset.ts'
+import { Fault } from '../core/errors.ts'
+import type { NetworkSettings, RpcObserver } from './port.ts'
+
+export type ReaderOptions = {
+  /** Told of every request. */
+  observe?: RpcObserver
+  /** The bounds that differ from `defaultBounds`. */
+  bounds?: Partial<Bounds>
+}
+
+export type Bounds = {
+  /** The longest wait for one whole answer. */
+  timeoutMs: number
+  /** The longest answer that is read. */
+  bodyBytesMax: number
+  /** Requests under way at once, per reader. */
+  requestsAtOnce: number
+  /** For how long a node that failed is asked only after the others. */
+  restMs: number
+  /** EVM: blocks per track and scan. */
+  blocksPerScan: bigint
+  /** EVM: recipients in one log filter; providers refuse long ones. */
+  recipientsPerRequest: number
+  /** EVM: an answer with this many logs may have been cut off and is asked for in halves. */
+  logsPerAnswerMax: number
+  /** Solana: signatures asked for in one page; the protocol allows 1,000. */
+  signaturesPerPage: number
+  /** Solana: pages walked back for one address before a scan gives up. */
+  pagesPerAddress: number
+  /** Solana: transactions above the cursor read in one scan, rounded up to whole slots. */
+  transactionsPerScan: number
+}
+
+export const defaultBounds: Bounds = {
+  timeoutMs: 15_000,
+  bodyBytesMax: 32 * 1024 * 1024,
+  requestsAtOnce: 8,
+  restMs: 30_000,
+  blocksPerScan: 500n,
+  recipientsPerRequest: 500,
+  logsPerAnswerMax: 10_000,
+  signaturesPerPage: 1000,
+  pagesPerAddress: 200,
+  transactionsPerScan: 1000,
+}
+
+/** What one connection to one node is made with. */
+export type Connection = { network: NetworkName; url: URL; observe: RpcObserver; bounds: Bounds }
+
+/**
+ * One connection per URL, in order of preference.
+ * @throws Fault `settings_bad` where there is no URL (a library would fall back to a public endpoint) or a bad one
+ */
+export function connections(settings: NetworkSettings, options: ReaderOptions): Connection[] {
+  const setting = rpcSetting(settings.name)
+  if (settings.rpcUrls.length === 0) throw new Fault('settings_bad', { faults: [`${setting} names no URL`] })
+  return settings.rpcUrls.map((text, place) => ({
+    network: settings.name,
+    url: parseRpcUrl(setting, text, place),
+    observe: options.observe ?? (() => undefined),
+    bounds: { ...defaultBounds, ...options.bounds },
+  }))
+}
+
+/** The setting that names a network's nodes. */
+export function rpcSetting(network: NetworkName): string {
+  return `RPC_${network.toUpperCase()}`
+}
+
+/** How a node is called in messages. The rest of its URL may be a key. */
+export function nodeName({ network, url }: Connection): string {
+  return `${network} node ${url.host}`
+}
+
+function parseRpcUrl(setting: string, text: string, place: number): URL {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new Fault('settings_bad', { faults: [`${setting} has no http(s) URL at place ${place + 1}`] })
+  }
+  return url
+}
