@@ -1,0 +1,139 @@
+import { assert, Fault } from '../core/errors.ts'
+
+/** A webhook as it is kept: body byte for byte, and the headers that later reading needs; no signature. */
+export type InboxRow = {
+  source: 'webhook'
+  /** The sender's id of the event. With `source` it is the key by which a resend is recognised. */
+  sourceKey: string
+  body: Buffer
+  headers: Record<string, string>
+  receivedAt: Date
+}
+
+export type Stored = 'stored' | 'duplicate'
+
+/** Commits the rows in one transaction and says, in their order, which were new. No two share a key. */
+export type StoreRows = (rows: readonly InboxRow[]) => Promise<readonly Stored[]>
+
+type Settings = {
+  store: StoreRows
+  /** Rows of one commit. */
+  flushRowsMax: number
+  /** Body bytes of one commit; a single row may be larger. */
+  flushBytesMax: number
+  /** Rows that may wait for the commit in flight; more are refused. */
+  waitingMax: number
+  /** Body bytes that may wait for the commit in flight. */
+  waitingBytesMax: number
+  /** After this long without a commit its rows are given up, and nothing more is taken until it ends. */
+  flushTimeoutMs: number
+}
+
+export type InboxWriter = {
+  /**
+   * Resolves once the row is committed, or at once where too many rows wait.
+   * @throws the store's own error where the commit of this row failed; Fault `remote_failed` where it took too long.
+   */
+  write: (row: InboxRow) => Promise<Stored | 'overloaded'>
+}
+
+type Answer = { resolve: (outcome: Stored) => void; reject: (error: unknown) => void }
+type Waiting = Answer & { row: InboxRow }
+type Group = { row: InboxRow; first: Answer; copies: Answer[] }
+
+/**
+ * Group commit: one commit in flight, and all that arrives meanwhile shares the next. No timer collects
+ * rows, so that a lone row is not delayed, and the busier it gets the more rows a commit carries.
+ */
+export function createInboxWriter(settings: Settings): InboxWriter {
+  const { store, waitingMax, waitingBytesMax, flushTimeoutMs } = settings
+  let waiting: Waiting[] = []
+  let waitingBytes = 0
+  let flushing = false
+  let late = false
+
+  async function flushAll(): Promise<void> {
+    flushing = true
+    while (waiting.length > 0) {
+      const { groups, rest } = takeGroups(waiting, settings)
+      waiting = rest
+      waitingBytes = bodyBytes(rest)
+      await flush(groups)
+    }
+    flushing = false
+  }
+
+  async function flush(groups: readonly Group[]): Promise<void> {
+    const timer = setTimeout(giveUp, flushTimeoutMs, groups)
+    try {
+      const outcomes = await store(groups.map((group) => group.row))
+      assert(outcomes.length === groups.length, 'the store answers once per row')
+      for (const [place, group] of groups.entries()) answer(group, outcomes[place] ?? 'duplicate')
+    } catch (error) {
+      refuse(groups, error)
+    }
+    clearTimeout(timer)
+    late = false
+  }
+
+  function giveUp(groups: readonly Group[]): void {
+    late = true
+    refuse(groups, tooLate(flushTimeoutMs))
+    for (const { reject } of waiting.splice(0)) reject(tooLate(flushTimeoutMs))
+    waitingBytes = 0
+  }
+
+  return {
+    write(row) {
+      if (late) return Promise.reject(tooLate(flushTimeoutMs))
+      if (waiting.length >= waitingMax || waitingBytes > waitingBytesMax) return Promise.resolve('overloaded')
+      waitingBytes += row.body.length
+      return new Promise((resolve, reject) => {
+        waiting.push({ row, resolve, reject })
+        if (!flushing) void flushAll()
+      })
+    },
+  }
+}
+
+/**
+ * Takes what fits into one commit, each key once. An equal body under the same key rides along; another body
+ * under the same key waits for the next commit, so that the store sees it as the second of its key.
+ */
+function takeGroups(
+  waiting: readonly Waiting[],
+  { flushRowsMax, flushBytesMax }: Settings,
+): { groups: Group[]; rest: Waiting[] } {
+  const groups = new Map<string, Group>()
+  const rest: Waiting[] = []
+  let bytes = 0
+  for (const entry of waiting) {
+    const group = groups.get(entry.row.sourceKey)
+    if (group === undefined && groups.size < flushRowsMax && bytes < flushBytesMax) {
+      groups.set(entry.row.sourceKey, { row: entry.row, first: entry, copies: [] })
+      bytes += entry.row.body.length
+    } else if (group?.row.body.equals(entry.row.body)) group.copies.push(entry)
+    else rest.push(entry)
+  }
+  return { groups: [...groups.values()], rest }
+}
+
+function bodyBytes(waiting: readonly Waiting[]): number {
+  return waiting.reduce((bytes, { row }) => bytes + row.body.length, 0)
+}
+
+function answer({ first, copies }: Group, outcome: Stored): void {
+  first.resolve(outcome)
+  for (const copy of copies) copy.resolve('duplicate')
+}
+
+function refuse(groups: readonly Group[], error: unknown): void {
+  for (const { first, copies } of groups) for (const { reject } of [first, ...copies]) reject(error)
+}
+
+function tooLate(timeoutMs: number): Fault<'remote_failed'> {
+  return new Fault('remote_failed', {
+    what: 'storing a webhook',
+    problem: `no commit within ${timeoutMs} ms`,
+  })
+}

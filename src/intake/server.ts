@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import express, { type Express } from 'express'
+import { Fault, messageOf } from '../core/errors.ts'
+import { createBodyReader } from './read-body.ts'
+import { type Receiving, receiveTransfer, sendJson } from './receive-transfer.ts'
+
+export type IntakeLimits = {
+  bodyBytesMax: number
+  /** Of all bodies still arriving, together. */
+  unfinishedBytesMax: number
+  headerBytesMax: number
+  connectionsMax: number
+  headersTimeoutMs: number
+  /** From the first byte of a request to the last byte of its body. */
+  requestTimeoutMs: number
+  /** Longer than the 60 s after which usual load balancers drop an idle connection. */
+  keepAliveTimeoutMs: number
+  /** How often the two time limits above are looked at. */
+  timeoutCheckMs: number
+  stopTimeoutMs: number
+}
+
+export const intakeLimits: IntakeLimits = {
+  bodyBytesMax: 1024 * 1024,
+  unfinishedBytesMax: 64 * 1024 * 1024,
+  headerBytesMax: 16 * 1024,
+  connectionsMax: 4096,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  keepAliveTimeoutMs: 65_000,
+  timeoutCheckMs: 1000,
+  stopTimeoutMs: 5000,
+}
+
+export type IntakeSettings = Omit<Receiving, 'readBody'> & {
+  port: number
+  host: string
+  limits: IntakeLimits
+}
+
+export type Intake = {
+  /** Without a trailing slash; the webhook's address is this and `transfersPath`. */
+  url: string
+  /** Refuses new connections, lets what is being answered finish within the limit, closes the rest. */
+  stop: () => Promise<void>
+}
+
+export const transfersPath = '/webhooks/transfers'
+
+/**
+ * Listens for webhooks.
+ * @throws Fault `settings_bad` where the port cannot be had.
+ */
+export async function startIntake(settings: IntakeSettings): Promise<Intake> {
+  const { limits } = settings
+  const app = createApp(settings)
+  let stopping = false
+  const answering = new Set<ServerResponse>()
+  const server = createServer(serverOptions(limits), (request, response) => {
+    answering.add(response)
+    response.once('close', () => {
+      answering.delete(response)
+      if (stopping && answering.size === 0) server.closeAllConnections()
+    })
+    if (stopping) response.shouldKeepAlive = false
+    app(request, response)
+  })
+  server.maxConnections = limits.connectionsMax
+  await listen(server, settings)
+
+  return {
+    url: urlOf(server),
+    async stop() {
+      if (stopping) return
+      stopping = true
+      const closed = once(server, 'close')
+      server.close()
+      for (const response of answering) response.shouldKeepAlive = false
+      if (answering.size === 0) server.closeAllConnections()
+      const timer = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}
+
+function createApp(settings: IntakeSettings): Express {
+  const readBody = createBodyReader(settings.limits)
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app
+    .route(transfersPath)
+    .post(receiveTransfer({ ...settings, readBody }))
+    .get((_request, response) => sendJson(response, { status: 200, document: { status: 'ready' } }))
+    .all((_request, response) =>
+      sendJson(response, {
+        status: 405,
+        document: { code: 'method_not_allowed' },
+        headers: { allow: 'GET, HEAD, POST' },
+      }),
+    )
+  app.use((_request, response) => sendJson(response, { status: 404, document: { code: 'not_found' } }))
+  return app
+}
+
+function serverOptions(limits: IntakeLimits) {
+  return {
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
+  }
+}
+
+async function listen(server: Server, { port, host }: IntakeSettings): Promise<void> {
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+  } catch (error) {
+    throw new Fault('settings_bad', { faults: [portFault(port, host, error)] }, { cause: error })
+  }
+}
+
+function portFault(port: number, host: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const problem = code === 'EADDRINUSE' ? 'is taken' : `cannot be had (${messageOf(error)})`
+  return `HTTP_PORT ${port} ${problem} on ${host}: stop what listens there, or set HTTP_PORT to another port`
+}
+
+function urlOf(server: Server): string {
+  const address = server.address()
+  if (address === null || typeof address === 'string') return ''
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `http://${host}:${address.port}`
+}

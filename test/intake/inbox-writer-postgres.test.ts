@@ -1,0 +1,92 @@
+import { Pool } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createInboxWriter, type InboxRow, type Stored } from '../../src/intake/inbox-writer.ts'
+import { deliver, startTestIntake, writerBounds } from '../support/intake.ts'
+import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
+
+let database: TestDatabase
+let pool: Pool
+beforeAll(async () => {
+  database = await emptyDatabase()
+  pool = new Pool({ connectionString: database.url, max: 4 })
+  // The last tests cut every connection on purpose.
+  pool.on('error', () => undefined)
+  await pool.query('create table inbox (source_key text primary key, body bytea not null)')
+})
+afterAll(async () => {
+  await pool.end()
+  await database.drop()
+})
+
+let statements = 0
+
+async function store(rows: readonly InboxRow[]): Promise<Stored[]> {
+  statements++
+  const { rows: inserted } = await pool.query<{ source_key: string }>(
+    `insert into inbox select * from unnest($1::text[], $2::bytea[])
+     on conflict do nothing returning source_key`,
+    [rows.map((row) => row.sourceKey), rows.map((row) => row.body)],
+  )
+  const fresh = new Set(inserted.map((row) => row.source_key))
+  return rows.map((row) => (fresh.has(row.sourceKey) ? 'stored' : 'duplicate'))
+}
+
+const start = () => startTestIntake({ write: createInboxWriter({ ...writerBounds, store }).write })
+const storedKeys = async () =>
+  (await pool.query<{ source_key: string }>('select source_key from inbox')).rows.map((row) => row.source_key)
+
+test('two hundred webhooks at once share a few commits, and each is one row', async () => {
+  const intake = await start()
+  statements = 0
+  const ids = Array.from({ length: 200 }, (_, number) => `many_${number}`)
+  const responses = await Promise.all(ids.map((id) => deliver(intake, { id })))
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([202]))
+  expect(await storedKeys()).toEqual(expect.arrayContaining(ids))
+  expect(statements).toBeLessThan(100)
+  await intake.stop()
+})
+
+test('twenty deliveries of one webhook at two endpoints at once are one row', async () => {
+  const endpoints = [await start(), await start()]
+  const sends = Array.from({ length: 20 }, (_, number) => endpoints[number % 2])
+  await Promise.all(sends.flatMap((endpoint) => (endpoint ? [deliver(endpoint, { id: 'race' })] : [])))
+  const outcomes = endpoints.flatMap(({ observed }) => observed.map(({ outcome }) => outcome))
+  expect(outcomes.toSorted()).toEqual([...Array(19).fill('duplicate'), 'stored'])
+  expect((await storedKeys()).filter((key) => key === 'race')).toHaveLength(1)
+  await Promise.all(endpoints.map((endpoint) => endpoint.stop()))
+})
+
+test('a NUL and any other byte of a key or a body is kept', async () => {
+  const intake = await start()
+  await deliver(intake, { id: 'bytes', body: String.raw`{"a":"\u0000","b":"\ud800é"}` })
+  const { rows } = await pool.query<{ body: Buffer }>(`select body from inbox where source_key = 'bytes'`)
+  expect(rows[0]?.body.toString()).toBe(String.raw`{"a":"\u0000","b":"\ud800é"}`)
+  await intake.stop()
+})
+
+test('while connections are being cut, whatever is answered 202 is a row', async () => {
+  const intake = await start()
+  const accepted: string[] = []
+  const sendMany = async (lane: number) => {
+    for (let number = 0; number < 40; number++) {
+      const id = `cut_${lane}_${number}`
+      if ((await deliver(intake, { id })).status === 202) accepted.push(id)
+    }
+  }
+  const lanes = Promise.all(Array.from({ length: 8 }, (_, lane) => sendMany(lane)))
+  const cutting = new AbortController()
+  const cut = async () => {
+    while (!cutting.signal.aborted) {
+      await pool
+        .query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()')
+        .catch(() => undefined)
+    }
+  }
+  const cuts = cut()
+  await lanes
+  cutting.abort()
+  await cuts
+  expect(await storedKeys()).toEqual(expect.arrayContaining(accepted))
+  expect((await deliver(intake, { id: 'afterwards' })).status).toBe(202)
+  await intake.stop()
+})

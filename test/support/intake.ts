@@ -1,0 +1,92 @@
+import { createInboxWriter, type InboxRow, type InboxWriter } from '../../src/intake/inbox-writer.ts'
+import type { Observation } from '../../src/intake/receive-transfer.ts'
+import {
+  type Intake,
+  type IntakeLimits,
+  type IntakeSettings,
+  intakeLimits,
+  startIntake,
+  transfersPath,
+} from '../../src/intake/server.ts'
+import { createStandardWebhooks } from '../../src/intake/signature/standard-webhooks.ts'
+import { makeSecret, signStandardWebhook } from './sign-webhook.ts'
+
+export const secret = makeSecret()
+
+export const writerBounds = {
+  flushRowsMax: 100,
+  flushBytesMax: 8 * 1024 * 1024,
+  waitingMax: 1000,
+  waitingBytesMax: 64 * 1024 * 1024,
+  flushTimeoutMs: 5000,
+}
+
+/** A store in memory that keeps the first row of each key. */
+export function memoryStore() {
+  const rows = new Map<string, InboxRow>()
+  const batches: number[] = []
+  const store = async (batch: readonly InboxRow[]) => {
+    batches.push(batch.length)
+    return batch.map((row) => {
+      if (rows.has(row.sourceKey)) return 'duplicate' as const
+      rows.set(row.sourceKey, row)
+      return 'stored' as const
+    })
+  }
+  return { rows, batches, store }
+}
+
+export type TestIntake = Intake & {
+  observed: Observation[]
+  errors: unknown[]
+  /** How often the wake-up was asked for. */
+  wakes: () => number
+}
+
+type Change = Partial<Omit<IntakeSettings, 'limits'>> & {
+  write: InboxWriter['write']
+  limits?: Partial<IntakeLimits>
+}
+
+/** An endpoint on a free port whose observations are kept. */
+export async function startTestIntake({ limits, ...change }: Change): Promise<TestIntake> {
+  const observed: Observation[] = []
+  const errors: unknown[] = []
+  let wakes = 0
+  const intake = await startIntake({
+    port: 0,
+    host: '127.0.0.1',
+    verify: createStandardWebhooks({ secrets: [secret], toleranceSeconds: 300 }),
+    now: () => new Date(),
+    observe: (observation) => observed.push(observation),
+    onStored: () => wakes++,
+    onError: (error) => errors.push(error),
+    limits: { ...intakeLimits, stopTimeoutMs: 1000, ...limits },
+    ...change,
+  })
+  return { ...intake, observed, errors, wakes: () => wakes }
+}
+
+export function memoryWriter() {
+  const memory = memoryStore()
+  return { ...memory, ...createInboxWriter({ ...writerBounds, store: memory.store }) }
+}
+
+export function signed(id: string, body: Buffer): Record<string, string> {
+  return { 'content-type': 'application/json', ...signStandardWebhook({ secret, id, body, at: new Date() }) }
+}
+
+type Sending = { id: string; body?: Buffer | string; headers?: Record<string, string> }
+
+/** Sends one signed webhook. */
+export function deliver(
+  { url }: Intake,
+  { id, body = '{"event":"x"}', headers }: Sending,
+): Promise<Response> {
+  const bytes = Buffer.from(body)
+  return fetch(url + transfersPath, {
+    method: 'POST',
+    body: bytes,
+    headers: { ...signed(id, bytes), ...headers },
+  })
+}
