@@ -137,12 +137,13 @@ test.each([
   expect(await textOf(socket)).toContain(`HTTP/1.1 ${status}`)
 })
 
+const wholeRequest = (id: string, connection: 'keep-alive' | 'close') =>
+  `${requestHead({ ...signed(id, Buffer.from('{}')), 'content-length': '2', connection })}{}`
+
 test('pipelined requests are answered in their order', async () => {
   const intake = await start({ write: memoryWriter().write })
   const socket = await open(intake)
-  const one = (id: string, last: boolean) =>
-    `${requestHead({ ...signed(id, Buffer.from('{}')), 'content-length': '2', connection: last ? 'close' : 'keep-alive' })}{}`
-  socket.write(one('a', false) + one('a', false) + one('b', true))
+  socket.write(wholeRequest('a', 'keep-alive') + wholeRequest('a', 'keep-alive') + wholeRequest('b', 'close'))
   expect((await textOf(socket)).match(/"status":"\w+"/g)).toEqual([
     '"status":"stored"',
     '"status":"duplicate"',
