@@ -1,20 +1,24 @@
 import type { Connection } from './options.ts'
 
-/** Runs one request and tells the observer how it went and how long it took. */
+type Request<Result> = {
+  method: string
+  send: () => Promise<Result>
+  /** Tells an answer that is an error. */
+  isError?: (answer: Result) => boolean
+}
+
+/** Sends one request and tells the observer how it went and how long it took. */
 export async function observed<Result>(
   { network, observe }: Connection,
-  method: string,
-  request: () => Promise<Result>,
+  { method, send, isError = () => false }: Request<Result>,
 ): Promise<Result> {
   const startedMs = performance.now()
-  const tell = (outcome: 'ok' | 'error') =>
-    observe({ network, method, outcome, seconds: (performance.now() - startedMs) / 1000 })
+  let outcome: 'ok' | 'error' = 'error'
   try {
-    const result = await request()
-    tell('ok')
-    return result
-  } catch (error) {
-    tell('error')
-    throw error
+    const answer = await send()
+    outcome = isError(answer) ? 'error' : 'ok'
+    return answer
+  } finally {
+    observe({ network, method, outcome, seconds: (performance.now() - startedMs) / 1000 })
   }
 }

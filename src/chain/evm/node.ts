@@ -77,7 +77,7 @@ function transportOf(connection: Connection): Transport {
   return (parameters) => {
     const built = plain({ ...parameters, retryCount: 0 })
     const request: typeof built.request = (args, options) =>
-      observed(connection, args.method, () => built.request(args, options))
+      observed(connection, { method: args.method, send: () => built.request(args, options) })
     return { ...built, request }
   }
 }

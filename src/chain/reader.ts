@@ -1,0 +1,15 @@
+import type { Family } from '../core/asset.ts'
+import { createEvmReader } from './evm/reader.ts'
+import type { ReaderOptions } from './options.ts'
+import type { ChainReader, NetworkSettings } from './port.ts'
+import { createSolanaReader } from './solana/reader.ts'
+
+/**
+ * The reader for a network's family.
+ * @throws Fault `settings_bad` where the settings cannot be read from
+ */
+export function createReader(settings: NetworkSettings, options: ReaderOptions = {}): ChainReader {
+  return readers[settings.family](settings, options)
+}
+
+const readers: Record<Family, typeof createReader> = { evm: createEvmReader, solana: createSolanaReader }

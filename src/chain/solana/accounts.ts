@@ -1,0 +1,55 @@
+import { findAssociatedTokenPda } from '@solana-program/token'
+import type { Address } from '../../core/asset.ts'
+import { readMint } from './mints.ts'
+import { ask, refusal } from './node.ts'
+import { type SolanaScan, toKit } from './watch.ts'
+
+/**
+ * The addresses under which an owner's transfers are listed: his own, and each of his accounts of a watched mint.
+ * A transfer of tokens does not list the owner. Accounts of other mints are passed over, for anyone may make them
+ * by the thousand. The associated account counts even while it does not exist: it may have been filled, emptied
+ * and closed since the last scan.
+ */
+export async function accountsOf(scan: SolanaScan, owner: Address, slot: bigint): Promise<string[]> {
+  const known =
+    scan.memory.accounts.get(owner) ?? new Set([owner, ...(await associatedAccounts(scan, owner))])
+  const listed = []
+  for (const mint of scan.watch.mints.keys())
+    listed.push(...(await listAccounts(scan, { owner, mint, slot })))
+  const all = new Set([...known, ...listed])
+  scan.memory.accounts.set(owner, all)
+  return [...all]
+}
+
+async function associatedAccounts(scan: SolanaScan, owner: Address): Promise<string[]> {
+  const accounts = []
+  for (const mint of scan.watch.mints.keys()) {
+    const tokenProgram = await programOf(scan, mint)
+    const [account] = await findAssociatedTokenPda({ owner: toKit(owner), mint: toKit(mint), tokenProgram })
+    accounts.push(account)
+  }
+  return accounts
+}
+
+async function programOf({ node, memory }: SolanaScan, mint: Address) {
+  const known = memory.mints.get(mint) ?? (await readMint(node, mint))
+  if (known === null) throw refusal(node, `mint ${mint}`, 'it knows no such mint')
+  memory.mints.set(mint, known)
+  return known.program
+}
+
+type Wanted = { owner: Address; mint: Address; slot: bigint }
+
+async function listAccounts({ node }: SolanaScan, { owner, mint, slot }: Wanted): Promise<string[]> {
+  const nothingOfIt = { offset: 0, length: 0 }
+  const { value } = await ask(node, `token accounts of ${owner}`, (rpc) =>
+    rpc
+      .getTokenAccountsByOwner(
+        toKit(owner),
+        { mint: toKit(mint) },
+        { commitment: 'finalized', encoding: 'base64', dataSlice: nothingOfIt, minContextSlot: slot },
+      )
+      .send(),
+  )
+  return value.map(({ pubkey }) => pubkey)
+}

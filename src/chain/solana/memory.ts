@@ -1,0 +1,47 @@
+import type { Address } from '../../core/asset.ts'
+import type { BalanceChange } from './balances.ts'
+import type { Mint } from './mints.ts'
+
+/** What a final slot's block says of itself. */
+export type SlotBlock = { hash: string; at: Date }
+
+/**
+ * What was read once and cannot change, because it is final. Only reading is saved by it: a scan that is asked
+ * for again answers the same. Oldest entries go first.
+ */
+export type SolanaMemory = {
+  blocks: BoundedMap<bigint, SlotBlock>
+  changes: BoundedMap<string, readonly BalanceChange[]>
+  /** Token accounts once found, by owner: a closed one is no longer listed, but still has its history. */
+  accounts: BoundedMap<Address, ReadonlySet<string>>
+  mints: BoundedMap<Address, Mint>
+}
+
+const entriesMax = 10_000
+
+export function emptyMemory(): SolanaMemory {
+  return {
+    blocks: boundedMap(entriesMax),
+    changes: boundedMap(entriesMax),
+    accounts: boundedMap(entriesMax),
+    mints: boundedMap(entriesMax),
+  }
+}
+
+export type BoundedMap<Key, Value> = {
+  get(key: Key): Value | undefined
+  set(key: Key, value: Value): void
+}
+
+function boundedMap<Key, Value>(max: number): BoundedMap<Key, Value> {
+  const entries = new Map<Key, Value>()
+  return {
+    get: (key) => entries.get(key),
+    set(key, value) {
+      entries.delete(key)
+      entries.set(key, value)
+      const oldest = entries.size > max ? entries.keys().next() : null
+      if (oldest?.done === false) entries.delete(oldest.value)
+    },
+  }
+}

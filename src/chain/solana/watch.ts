@@ -1,0 +1,34 @@
+import { address, type Address as KitAddress } from '@solana/kit'
+import { type Address, type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
+import type { Bounds } from '../options.ts'
+import type { NetworkSettings } from '../port.ts'
+import type { SolanaMemory } from './memory.ts'
+import type { SolanaNode } from './node.ts'
+
+/** What counts on one network: balance changes of these assets at these owners. */
+export type SolanaWatch = {
+  network: NetworkName
+  mints: ReadonlyMap<Address, AssetKey>
+  /** The network's own coin; null where it is not among the assets. */
+  native: AssetKey | null
+  owners: ReadonlySet<Address>
+}
+
+/** One scan on one node. */
+export type SolanaScan = { node: SolanaNode; watch: SolanaWatch; bounds: Bounds; memory: SolanaMemory }
+
+export function watchOf(settings: NetworkSettings, owners: ReadonlySet<Address>): SolanaWatch {
+  const mints = new Map<Address, AssetKey>()
+  let native: AssetKey | null = null
+  for (const { key } of settings.assets) {
+    const code = assetCode(key)
+    if (code === 'native') native = key
+    else mints.set(code, key)
+  }
+  return { network: settings.name, mints, native, owners }
+}
+
+/** The library's own brand of an address that was already checked. */
+export function toKit(checked: Address): KitAddress {
+  return address(checked)
+}
