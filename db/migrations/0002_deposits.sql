@@ -79,7 +79,9 @@ create table mismatch (
   subject text not null,
   kind text not null,
   severity text not null check (severity in ('info', 'warning', 'severe')),
+  -- Its deposit, and the group of evidence that decides about it; both empty for what could not be read at all.
   deposit_id bigint references deposit,
+  group_id bigint references evidence_group,
   network text,
   asset text,
   value numeric(78, 0),
@@ -92,3 +94,4 @@ create table mismatch (
 
 create unique index mismatch_open on mismatch (subject, kind) where cleared_at is null;
 create index mismatch_deposit_id on mismatch (deposit_id);
+create index mismatch_group_open on mismatch (group_id) where cleared_at is null;

@@ -17,6 +17,7 @@ $$;
 
 grant usage on schema public to depositd_daemon;
 grant select, insert on all tables in schema public to depositd_daemon;
+grant usage on all sequences in schema public to depositd_daemon;
 grant update on inbox_pending, evidence_group, link_key, evidence, stream, asset, owner, address_book, deposit, mismatch to depositd_daemon;
 grant delete on inbox_pending, address_book to depositd_daemon;
 revoke insert, update, delete, truncate on kysely_migration, kysely_migration_lock from depositd_daemon;

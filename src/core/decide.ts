@@ -2,6 +2,7 @@ import type { AssetKey, NetworkName, TxId } from './asset.ts'
 import { type Approval, claimOf, type Dossier, divide } from './divide.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
 import type { ChainLeg } from './fold.ts'
+import { completedStages, type Lag, type Milestones } from './lag.ts'
 import { deliveredLegs, liveLeg, total } from './matrix.ts'
 import type { Mismatch } from './mismatch.ts'
 import type { Policy } from './policy.ts'
@@ -14,7 +15,8 @@ export type KnownDeposit = {
   id: bigint
   serviceId: ServiceId | null
   transfer: TransferRef | null
-  reconciledAt: Date | null
+  depositedAt: Date | null
+  milestones: Milestones
 }
 
 export type Group = {
@@ -39,7 +41,9 @@ export type DecidedDeposit = {
   verdict: Verdict
   payment: LegFacts | null
   delivery: LegFacts | null
-  reconciledAt: Date | null
+  depositedAt: Date | null
+  milestones: Milestones
+  lags: readonly Lag[]
   journals: readonly Journal[]
 }
 
@@ -57,20 +61,9 @@ export type Decision = {
 export function decide(group: Group, { policy, senders }: Rules, now: Date): Decision {
   const { dossiers, strays } = divide(group.observations, group.approvals)
   const free = new Set(group.known)
-  const deposits = dossiers.map((dossier): DecidedDeposit => {
-    const known = takeKnown(free, dossier)
-    const verdict = reconcile(dossier, policy, now)
+  const deposits = dossiers.map((dossier) => {
     const booked = group.booked.filter((journal) => journal.transfer === dossier.deposit?.ref)
-    return {
-      id: known[0]?.id ?? null,
-      absorbed: known.slice(1).map(({ id }) => id),
-      dossier,
-      verdict,
-      payment: paymentFacts(dossier),
-      delivery: deliveryFacts(dossier),
-      reconciledAt: verdict.state === 'reconciled' ? (known[0]?.reconciledAt ?? now) : null,
-      journals: posting(dossier, verdict, booked),
-    }
+    return decideDeposit({ dossier, known: takeKnown(free, dossier), booked }, policy, now)
   })
   const deliveries = strays.filter((leg) => isDelivery(leg, senders))
   const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= now
@@ -79,6 +72,40 @@ export function decide(group: Group, { policy, senders }: Rules, now: Date): Dec
     ...deliveries.filter((leg) => !isOverdue(leg)).map((leg) => dueAt(leg, policy)),
   ]
   return { deposits, strays: deliveries.filter(isOverdue).map(strayOf), recheckAt: earliest(times) }
+}
+
+type Case = { dossier: Dossier; known: readonly KnownDeposit[]; booked: readonly Journal[] }
+
+function decideDeposit(
+  { dossier, known: [first, ...others], booked }: Case,
+  policy: Policy,
+  now: Date,
+): DecidedDeposit {
+  const verdict = reconcile(dossier, policy, now)
+  const reconciledAt = verdict.state === 'reconciled' ? (first?.milestones.reconciledAt ?? now) : null
+  const payment = paymentFacts(dossier)
+  const depositedAt = dossier.deposit?.blockAt ?? null
+  const milestones = {
+    webhookAt: dossier.webhookAt,
+    apiAt: dossier.apiAt,
+    chainAt: dossier.deposit?.seenAt ?? null,
+    finalAt: verdict.finalAt,
+    settledAt: verdict.settledAt,
+    reconciledAt,
+  }
+  const before = first === undefined ? null : { ...first.milestones, depositedAt: first.depositedAt }
+  return {
+    id: first?.id ?? null,
+    absorbed: others.map(({ id }) => id),
+    dossier,
+    verdict,
+    payment,
+    delivery: deliveryFacts(dossier),
+    depositedAt,
+    milestones,
+    lags: payment === null ? [] : completedStages(before, { ...milestones, depositedAt }, payment.network),
+    journals: posting(dossier, verdict, booked),
+  }
 }
 
 /** One leg as a deposit's row shows it: the chain's word where it has one, the service's until then. */

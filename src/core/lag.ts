@@ -1,0 +1,49 @@
+import type { NetworkName } from './asset.ts'
+
+/** When each step of a deposit was first known. */
+export type Milestones = {
+  webhookAt: Date | null
+  apiAt: Date | null
+  chainAt: Date | null
+  finalAt: Date | null
+  settledAt: Date | null
+  reconciledAt: Date | null
+}
+
+/** A part of a deposit's way whose duration is measured. `delivery` and `apply` are about single messages. */
+export type Stage =
+  | 'delivery'
+  | 'apply'
+  | 'api_detection'
+  | 'chain_detection'
+  | 'finality'
+  | 'settlement'
+  | 'reconciliation'
+
+export type Lag = { stage: Stage; network: NetworkName; seconds: number }
+
+/** Which two moments a stage lies between: the payment's block, or an earlier milestone, and a milestone. */
+const stages: Partial<Record<Stage, { from: keyof Milestones | 'depositedAt'; to: keyof Milestones }>> = {
+  api_detection: { from: 'depositedAt', to: 'apiAt' },
+  chain_detection: { from: 'depositedAt', to: 'chainAt' },
+  finality: { from: 'depositedAt', to: 'finalAt' },
+  settlement: { from: 'finalAt', to: 'settledAt' },
+  reconciliation: { from: 'depositedAt', to: 'reconciledAt' },
+}
+
+type Known = Milestones & { depositedAt: Date | null }
+
+/** The stages that were open before and are complete now, with how long each took. */
+export function completedStages(before: Known | null, after: Known, network: NetworkName): Lag[] {
+  return Object.entries(stages).flatMap(([stage, { from, to }]) => {
+    const [start, end] = [after[from], after[to]]
+    const wasComplete = before !== null && before[from] !== null && before[to] !== null
+    if (start === null || end === null || wasComplete) return []
+    return [{ stage: stage as Stage, network, seconds: secondsBetween(start, end) }]
+  })
+}
+
+/** Clocks differ between machines: what seems to end before it began took no time. */
+export function secondsBetween(start: Date, end: Date): number {
+  return Math.max(0, (end.getTime() - start.getTime()) / 1000)
+}

@@ -1,0 +1,129 @@
+import { sql, type Transaction } from 'kysely'
+import { components } from '../core/components.ts'
+import { assert, Fault } from '../core/errors.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Finds or makes the group of each observation, joins groups that turn out to be one, and locks all of them.
+ * @param keysOfItems the linking keys of each observation; none is empty.
+ * @returns the group's id of each observation.
+ * @throws Fault `conflict` where another transaction changed the same keys meanwhile: run it again.
+ */
+export async function linkGroups(
+  tx: Transaction<Tables>,
+  keysOfItems: readonly (readonly string[])[],
+): Promise<bigint[]> {
+  const parts = components(keysOfItems)
+  const allKeys = parts.flatMap(({ keys }) => [...keys]).toSorted()
+  const known = await groupsOfKeys(tx, allKeys)
+  const newIds = await makeGroups(
+    tx,
+    parts.filter(({ keys }) => ![...keys].some((key) => known.has(key))).length,
+  )
+  const linked = parts.map(({ items, keys }) => {
+    const groups = [
+      ...new Set([...keys].map((key) => known.get(key)).filter((id) => id !== undefined)),
+    ].toSorted(byId)
+    const [id = newIds.pop(), ...others] = groups
+    assert(id !== undefined, 'every component has a group')
+    return { id, others, items, newKeys: [...keys].filter((key) => !known.has(key)) }
+  })
+  await insertKeys(
+    tx,
+    linked.flatMap(({ id, newKeys }) => newKeys.map((key) => ({ key, id }))),
+  )
+  await lockGroups(
+    tx,
+    linked.flatMap(({ id, others }) => [id, ...others]),
+  )
+  const now = await groupsOfKeys(tx, [...known.keys()])
+  if ([...known].some(([key, id]) => now.get(key) !== id))
+    throw new Fault('conflict', { what: 'linking keys' })
+  await mergeGroups(
+    tx,
+    linked.flatMap(({ id, others }) => others.map((from) => ({ from, into: id }))),
+  )
+  const groupOfItem = new Map(linked.flatMap(({ id, items }) => items.map((item) => [item, id] as const)))
+  return keysOfItems.map((_keys, place) => groupOfItem.get(place) ?? 0n)
+}
+
+/** Locks groups whose time has come, leaving out those that somebody works on. */
+export async function takeDueGroups(
+  tx: Transaction<Tables>,
+  now: Date,
+  groupsMax: number,
+): Promise<bigint[]> {
+  const rows = await tx
+    .selectFrom('evidence_group')
+    .select('id')
+    .where('recheck_at', '<=', now)
+    .orderBy('recheck_at')
+    .limit(groupsMax)
+    .forUpdate()
+    .skipLocked()
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function saveRechecks(
+  tx: Transaction<Tables>,
+  rechecks: readonly { groupId: bigint; at: Date | null }[],
+): Promise<void> {
+  await sql`
+    update evidence_group set recheck_at = due.at
+    from unnest(${rechecks.map(({ groupId }) => groupId)}::bigint[], ${rechecks.map(({ at }) => at)}::timestamptz[])
+      as due (id, at)
+    where evidence_group.id = due.id and evidence_group.recheck_at is distinct from due.at`.execute(tx)
+}
+
+async function groupsOfKeys(tx: Transaction<Tables>, keys: readonly string[]): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ key: string; group_id: bigint }>`
+    select key, group_id from link_key where key = any(${keys}::text[])`.execute(tx)
+  return new Map(rows.map(({ key, group_id }) => [key, group_id]))
+}
+
+async function makeGroups(tx: Transaction<Tables>, count: number): Promise<bigint[]> {
+  if (count === 0) return []
+  const { rows } = await sql<{ id: bigint }>`
+    insert into evidence_group (recheck_at) select null from generate_series(1, ${count}) returning id`.execute(
+    tx,
+  )
+  return rows.map(({ id }) => id)
+}
+
+async function insertKeys(
+  tx: Transaction<Tables>,
+  links: readonly { key: string; id: bigint }[],
+): Promise<void> {
+  if (links.length === 0) return
+  const sorted = links.toSorted((left, right) => (left.key < right.key ? -1 : 1))
+  const { numAffectedRows } = await sql`
+    insert into link_key (key, group_id)
+    select * from unnest(${sorted.map(({ key }) => key)}::text[], ${sorted.map(({ id }) => id)}::bigint[])
+    on conflict (key) do nothing`.execute(tx)
+  if (numAffectedRows !== BigInt(links.length)) throw new Fault('conflict', { what: 'linking keys' })
+}
+
+async function lockGroups(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<void> {
+  await sql`select 1 from evidence_group where id = any(${ids}::bigint[]) order by id for update`.execute(tx)
+}
+
+async function mergeGroups(
+  tx: Transaction<Tables>,
+  merges: readonly { from: bigint; into: bigint }[],
+): Promise<void> {
+  if (merges.length === 0) return
+  const pairs = sql`unnest(${merges.map(({ from }) => from)}::bigint[], ${merges.map(({ into }) => into)}::bigint[])
+    as pair (old, new) where group_id = pair.old`
+  await sql`update link_key set group_id = pair.new from ${pairs}`.execute(tx)
+  await sql`update evidence set group_id = pair.new from ${pairs}`.execute(tx)
+  await sql`update deposit set group_id = pair.new from ${pairs}`.execute(tx)
+  await sql`update mismatch set group_id = pair.new from ${pairs}`.execute(tx)
+  await sql`update evidence_group set recheck_at = null where id = any(${merges.map(({ from }) => from)}::bigint[])`.execute(
+    tx,
+  )
+}
+
+function byId(left: bigint, right: bigint): number {
+  return left < right ? -1 : 1
+}

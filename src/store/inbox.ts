@@ -1,0 +1,89 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** Something a source said, exactly as it said it. The key tells it from everything else that source said. */
+export type InboxRow = {
+  source: 'webhook' | 'api' | 'chain'
+  sourceKey: string
+  body: Buffer
+  headers: Record<string, string>
+  receivedAt: Date
+}
+
+export type Stored = 'stored' | 'duplicate'
+
+export type PendingRow = Omit<InboxRow, 'sourceKey'> & { id: bigint; storedAt: Date }
+
+/** Appends rows in one statement and says of each, in their order, whether it was new. No two share a key. */
+export async function storeInbox(db: Kysely<Tables>, rows: readonly InboxRow[]): Promise<Stored[]> {
+  const added = await appendInbox(db, rows)
+  return rows.map((row) => (added.has(rowKey(row)) ? 'stored' : 'duplicate'))
+}
+
+/** Appends rows and returns the ids of those that were new, by source and key. */
+export async function appendInbox(
+  db: Kysely<Tables>,
+  rows: readonly InboxRow[],
+): Promise<Map<string, bigint>> {
+  // Rows go in by key, so that two writers of the same keys wait for each other instead of deadlocking.
+  const { rows: added } = await sql<{ id: bigint; source: string; source_key: string }>`
+    with incoming as (
+      select * from unnest(
+        ${rows.map((row) => row.source)}::text[], ${rows.map((row) => row.sourceKey)}::text[],
+        ${rows.map((row) => row.body)}::bytea[], ${rows.map((row) => JSON.stringify(row.headers))}::jsonb[],
+        ${rows.map((row) => row.receivedAt)}::timestamptz[]
+      ) as incoming (source, source_key, body, headers, received_at)
+    ), added as (
+      insert into inbox (source, source_key, body, headers, received_at)
+      select source, source_key, body, headers, received_at from incoming order by source, source_key
+      on conflict (source, source_key) do nothing
+      returning id, source, source_key
+    ), pending as (
+      insert into inbox_pending (inbox_id) select id from added
+    )
+    select id, source, source_key from added`.execute(db)
+  return new Map(added.map(({ id, source, source_key }) => [rowKey({ source, sourceKey: source_key }), id]))
+}
+
+/** Takes the oldest rows that nobody else is applying, and holds them until the transaction ends. */
+export async function takePending(tx: Transaction<Tables>, rowsMax: number): Promise<PendingRow[]> {
+  const rows = await tx
+    .selectFrom('inbox_pending')
+    .innerJoin('inbox', 'inbox.id', 'inbox_pending.inbox_id')
+    .select([
+      'inbox.id',
+      'inbox.source',
+      'inbox.body',
+      'inbox.headers',
+      'inbox.received_at',
+      'inbox.stored_at',
+    ])
+    .orderBy('inbox_pending.inbox_id')
+    .limit(rowsMax)
+    .forUpdate('inbox_pending')
+    .skipLocked()
+    .execute()
+  return rows.map(({ received_at, stored_at, headers, ...row }) => ({
+    ...row,
+    headers: headers as Record<string, string>,
+    receivedAt: received_at,
+    storedAt: stored_at,
+  }))
+}
+
+export async function finishPending(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<void> {
+  await sql`delete from inbox_pending where inbox_id = any(${ids}::bigint[])`.execute(tx)
+}
+
+/** True where something has waited longer than the given time: its wake-up was lost. */
+export async function hasOverdue(db: Kysely<Tables>, storedBefore: Date): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from inbox_pending where stored_at < ${storedBefore}
+    union all select 1 from evidence_group where recheck_at < now()
+    limit 1`.execute(db)
+  return rows.length > 0
+}
+
+export function rowKey({ source, sourceKey }: { source: string; sourceKey: string }): string {
+  return `${source} ${sourceKey}`
+}

@@ -1,0 +1,123 @@
+import { sql, type Transaction } from 'kysely'
+import type { Address, NetworkName } from '../core/asset.ts'
+import type { KnownDeposit } from '../core/decide.ts'
+import type { Approval } from '../core/divide.ts'
+import type { Observation, Owner } from '../core/evidence.ts'
+import type { Milestones } from '../core/lag.ts'
+import { decodeObservation } from '../core/observation-json.ts'
+import type { Journal, Transfer } from '../core/posting.ts'
+import type { Tables } from './tables.ts'
+
+export type LoadedGroup = {
+  id: bigint
+  observations: Observation[]
+  approvals: Approval[]
+  known: KnownDeposit[]
+  booked: Journal[]
+}
+
+/** Reads all that is known of the groups: four statements, however many groups. */
+export async function loadGroups(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<LoadedGroup[]> {
+  const groups = new Map(
+    ids.map((id): [bigint, LoadedGroup] => [
+      id,
+      { id, observations: [], approvals: [], known: [], booked: [] },
+    ]),
+  )
+  for (const { group_id, text } of await evidenceOf(tx, ids)) {
+    groups.get(group_id)?.observations.push(decodeObservation(text))
+  }
+  for (const { group_id, ...known } of await depositsOf(tx, ids)) groups.get(group_id)?.known.push(known)
+  for (const { group_id, ...journal } of await journalsOf(tx, ids)) groups.get(group_id)?.booked.push(journal)
+  const all = [...groups.values()]
+  const approvals = await approvalsAt(
+    tx,
+    all.flatMap(({ observations }) => observations.map(placeOf)),
+  )
+  for (const group of all) {
+    const places = new Set(group.observations.map(placeOf).map(keyOf))
+    group.approvals.push(...[...places].map((key) => approvals.get(key)).filter((one) => one !== undefined))
+  }
+  return all
+}
+
+type Place = { network: NetworkName; address: Address }
+
+/** The deposit address an observation speaks of. */
+function placeOf(observation: Observation): Place {
+  if (observation.kind === 'claim') return observation.deposit
+  return { network: observation.network, address: observation.to }
+}
+
+function keyOf({ network, address }: Place): string {
+  return `${network}/${address}`
+}
+
+async function evidenceOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
+  const { rows } = await sql<{ group_id: bigint; text: string }>`
+    select group_id, observation::text as text from evidence
+    where group_id = any(${ids}::bigint[]) order by inbox_id`.execute(tx)
+  return rows
+}
+
+type KnownRow = Omit<KnownDeposit, 'milestones'> & Milestones & { group_id: bigint }
+
+async function depositsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
+  const { rows } = await sql<KnownRow>`
+    select group_id, id, service_id as "serviceId", transfer, deposited_at as "depositedAt",
+      webhook_at as "webhookAt", api_at as "apiAt", chain_at as "chainAt", final_at as "finalAt",
+      settled_at as "settledAt", reconciled_at as "reconciledAt"
+    from deposit where group_id = any(${ids}::bigint[]) and merged_into is null order by id`.execute(tx)
+  return rows.map(({ group_id, id, serviceId, transfer, depositedAt, ...milestones }) => ({
+    group_id,
+    ...{ id, serviceId, transfer, depositedAt, milestones },
+  }))
+}
+
+type BookedRow = Omit<Journal, 'transfers'> & {
+  group_id: bigint
+  transfers: (Omit<Transfer, 'amount'> & { amount: string })[]
+}
+
+async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
+  const { rows } = await sql<BookedRow>`
+    select d.group_id, j.posting_key as key, j.kind, j.transfer, j.event_at as "eventAt", r.posting_key as reverses,
+      (select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset,
+        'amount', t.amount::text) order by t.leg) from ledger_transfer t where t.journal_id = j.id) as transfers
+    from deposit d
+      join ledger_journal j on j.deposit_id = d.id
+      left join ledger_journal r on r.id = j.reverses
+    where d.group_id = any(${ids}::bigint[]) order by j.id`.execute(tx)
+  return rows.map(({ transfers, ...journal }) => ({
+    ...journal,
+    transfers: transfers.map((one) => ({ ...one, amount: BigInt(one.amount) as Transfer['amount'] })),
+  }))
+}
+
+async function approvalsAt(
+  tx: Transaction<Tables>,
+  places: readonly Place[],
+): Promise<Map<string, Approval>> {
+  const { rows } = await sql<
+    Place & {
+      kind: Owner['kind']
+      id: string
+      forward_network: NetworkName | null
+      forward_recipient: Address | null
+    }
+  >`
+    select b.network, b.address, o.kind, o.id, o.forward_network, o.forward_recipient
+    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
+    where b.role = 'deposit' and (b.network, b.address) in (
+      select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
+    )`.execute(tx)
+  return new Map(
+    rows.map(({ network, address, kind, id, forward_network, forward_recipient }) => {
+      const forward =
+        forward_network && forward_recipient
+          ? { network: forward_network, recipient: forward_recipient }
+          : null
+      return [keyOf({ network, address }), { network, address, owner: { kind, id }, forward }]
+    }),
+  )
+}

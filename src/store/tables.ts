@@ -1,0 +1,124 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/** `numeric(78, 0)`: its decimal text on the way out, a `bigint` or its text on the way in. */
+type Numeric = ColumnType<string, bigint | string, bigint | string>
+
+/** An id that Postgres gives. */
+type Id = ColumnType<bigint, never, never>
+
+type Defaulted<Type> = ColumnType<Type, Type | undefined, Type>
+
+export type Tables = {
+  inbox: {
+    id: Id
+    source: 'webhook' | 'api' | 'chain'
+    source_key: string
+    body: Buffer
+    headers: Defaulted<unknown>
+    received_at: Date
+    stored_at: Generated<Date>
+  }
+  inbox_pending: { inbox_id: bigint; stored_at: Generated<Date> }
+  evidence_group: { id: Id; recheck_at: Date | null }
+  link_key: { key: string; group_id: bigint }
+  evidence: { inbox_id: bigint; group_id: bigint; observation: unknown }
+  sighting: {
+    inbox_id: bigint
+    network: string
+    transfer: string
+    stage: 'seen' | 'final' | 'orphaned'
+    height: bigint
+    block_hash: string
+  }
+  stream: {
+    name: string
+    holder: string | null
+    fence: Defaulted<bigint>
+    expires_at: Generated<Date>
+    cursor: unknown
+    succeeded_at: Date | null
+    progress: Defaulted<unknown>
+  }
+  asset: { key: string; network: string; symbol: string; decimals: number }
+  owner: {
+    kind: 'channel' | 'stable_wallet'
+    id: string
+    forward_network: string | null
+    forward_asset: string | null
+    forward_recipient: string | null
+    created_at: Generated<Date>
+  }
+  address_book: {
+    network: string
+    address: string
+    role: 'deposit' | 'recipient'
+    owner_kind: 'channel' | 'stable_wallet' | null
+    owner_id: string | null
+    added_at: Generated<Date>
+  }
+  deposit: {
+    id: Id
+    group_id: bigint
+    service_id: string | null
+    transfer: string | null
+    merged_into: bigint | null
+    state: string
+    owner_kind: string | null
+    owner_id: string | null
+    network: string | null
+    address: string | null
+    asset: string | null
+    amount: Numeric | null
+    tx: string | null
+    settlement_network: string | null
+    settlement_address: string | null
+    settlement_asset: string | null
+    settlement_amount: Numeric | null
+    settlement_tx: string | null
+    fee_amount: Numeric | null
+    matrix: unknown
+    deposited_at: Date | null
+    webhook_at: Date | null
+    api_at: Date | null
+    chain_at: Date | null
+    final_at: Date | null
+    settled_at: Date | null
+    reconciled_at: Date | null
+    created_at: Generated<Date>
+    updated_at: Generated<Date>
+  }
+  mismatch: {
+    id: Id
+    subject: string
+    kind: string
+    severity: string
+    deposit_id: bigint | null
+    group_id: bigint | null
+    network: string | null
+    asset: string | null
+    value: Numeric | null
+    detail: unknown
+    opened_at: Date
+    cleared_at: Date | null
+    cleared_how: 'evidence' | 'person' | null
+  }
+  ledger_account: { id: string; asset: string; created_at: Generated<Date> }
+  ledger_journal: {
+    id: Id
+    posting_key: string
+    kind: 'deposit' | 'settlement' | 'reversal'
+    deposit_id: bigint
+    transfer: string
+    reverses: bigint | null
+    event_at: Date
+    recorded_at: Generated<Date>
+  }
+  ledger_transfer: {
+    journal_id: bigint
+    leg: number
+    debit: string
+    credit: string
+    asset: string
+    amount: Numeric
+  }
+}
