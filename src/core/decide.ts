@@ -15,7 +15,6 @@ export type KnownDeposit = {
   id: bigint
   serviceId: ServiceId | null
   transfer: TransferRef | null
-  depositedAt: Date | null
   milestones: Milestones
 }
 
@@ -41,7 +40,6 @@ export type DecidedDeposit = {
   verdict: Verdict
   payment: LegFacts | null
   delivery: LegFacts | null
-  depositedAt: Date | null
   milestones: Milestones
   lags: readonly Lag[]
   journals: readonly Journal[]
@@ -76,24 +74,12 @@ export function decide(group: Group, { policy, senders }: Rules, now: Date): Dec
 
 type Case = { dossier: Dossier; known: readonly KnownDeposit[]; booked: readonly Journal[] }
 
-function decideDeposit(
-  { dossier, known: [first, ...others], booked }: Case,
-  policy: Policy,
-  now: Date,
-): DecidedDeposit {
+function decideDeposit({ dossier, known, booked }: Case, policy: Policy, now: Date): DecidedDeposit {
+  const [first, ...others] = known
   const verdict = reconcile(dossier, policy, now)
-  const reconciledAt = verdict.state === 'reconciled' ? (first?.milestones.reconciledAt ?? now) : null
+  const before = first?.milestones ?? null
+  const milestones = milestonesOf(dossier, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(dossier)
-  const depositedAt = dossier.deposit?.blockAt ?? null
-  const milestones = {
-    webhookAt: dossier.webhookAt,
-    apiAt: dossier.apiAt,
-    chainAt: dossier.deposit?.seenAt ?? null,
-    finalAt: verdict.finalAt,
-    settledAt: verdict.settledAt,
-    reconciledAt,
-  }
-  const before = first === undefined ? null : { ...first.milestones, depositedAt: first.depositedAt }
   return {
     id: first?.id ?? null,
     absorbed: others.map(({ id }) => id),
@@ -101,10 +87,26 @@ function decideDeposit(
     verdict,
     payment,
     delivery: deliveryFacts(dossier),
-    depositedAt,
     milestones,
-    lags: payment === null ? [] : completedStages(before, { ...milestones, depositedAt }, payment.network),
+    lags: payment === null ? [] : completedStages(before, milestones, payment.network),
     journals: posting(dossier, verdict, booked),
+  }
+}
+
+function milestonesOf(
+  { deposit, webhookAt, apiAt }: Dossier,
+  verdict: Verdict,
+  reconciledAt: Date,
+): Milestones {
+  const { finalAt, settledAt, state } = verdict
+  return {
+    depositedAt: deposit?.blockAt ?? null,
+    chainAt: deposit?.seenAt ?? null,
+    reconciledAt: state === 'reconciled' ? reconciledAt : null,
+    webhookAt,
+    apiAt,
+    finalAt,
+    settledAt,
   }
 }
 

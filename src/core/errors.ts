@@ -10,6 +10,8 @@ type Details = {
   remote_failed: { what: string; problem: string }
   /** A chain's history changed further back than is remembered: a person decides where to resume. */
   history_lost: { network: string; problem: string; mend: string }
+  /** An API of ours refuses a request: `reason` is the stable code its caller sees, `status` the HTTP status. */
+  request_refused: { status: number; reason: string; problem: string }
   /** Another process took over the stream; nothing was written. */
   lease_lost: { stream: string }
   /** Two transactions wanted to join the same cases; running it again settles it. */

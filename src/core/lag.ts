@@ -1,7 +1,8 @@
 import type { NetworkName } from './asset.ts'
 
-/** When each step of a deposit was first known. */
+/** When the payment's block was made, and when each step of the deposit was first known. */
 export type Milestones = {
+  depositedAt: Date | null
   webhookAt: Date | null
   apiAt: Date | null
   chainAt: Date | null
@@ -22,8 +23,8 @@ export type Stage =
 
 export type Lag = { stage: Stage; network: NetworkName; seconds: number }
 
-/** Which two moments a stage lies between: the payment's block, or an earlier milestone, and a milestone. */
-const stages: Partial<Record<Stage, { from: keyof Milestones | 'depositedAt'; to: keyof Milestones }>> = {
+/** Which two milestones a stage lies between. */
+const stages: Partial<Record<Stage, { from: keyof Milestones; to: keyof Milestones }>> = {
   api_detection: { from: 'depositedAt', to: 'apiAt' },
   chain_detection: { from: 'depositedAt', to: 'chainAt' },
   finality: { from: 'depositedAt', to: 'finalAt' },
@@ -31,10 +32,8 @@ const stages: Partial<Record<Stage, { from: keyof Milestones | 'depositedAt'; to
   reconciliation: { from: 'depositedAt', to: 'reconciledAt' },
 }
 
-type Known = Milestones & { depositedAt: Date | null }
-
 /** The stages that were open before and are complete now, with how long each took. */
-export function completedStages(before: Known | null, after: Known, network: NetworkName): Lag[] {
+export function completedStages(before: Milestones | null, after: Milestones, network: NetworkName): Lag[] {
   return Object.entries(stages).flatMap(([stage, { from, to }]) => {
     const [start, end] = [after[from], after[to]]
     const wasComplete = before !== null && before[from] !== null && before[to] !== null

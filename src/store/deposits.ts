@@ -55,7 +55,7 @@ function rowOf(deposit: NumberedDeposit) {
     ...legColumns('', payment),
     ...legColumns('settlement_', delivery),
     fee_amount: delivery?.fee?.toString(),
-    deposited_at: deposit.depositedAt,
+    deposited_at: milestones.depositedAt,
     webhook_at: milestones.webhookAt,
     api_at: milestones.apiAt,
     chain_at: milestones.chainAt,

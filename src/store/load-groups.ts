@@ -68,9 +68,12 @@ async function depositsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
       webhook_at as "webhookAt", api_at as "apiAt", chain_at as "chainAt", final_at as "finalAt",
       settled_at as "settledAt", reconciled_at as "reconciledAt"
     from deposit where group_id = any(${ids}::bigint[]) and merged_into is null order by id`.execute(tx)
-  return rows.map(({ group_id, id, serviceId, transfer, depositedAt, ...milestones }) => ({
+  return rows.map(({ group_id, id, serviceId, transfer, ...milestones }) => ({
     group_id,
-    ...{ id, serviceId, transfer, depositedAt, milestones },
+    id,
+    serviceId,
+    transfer,
+    milestones,
   }))
 }
 
