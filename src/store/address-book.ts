@@ -1,0 +1,113 @@
+import { type Insertable, type Kysely, sql, type Transaction } from 'kysely'
+import type { Address, Asset, AssetKey, NetworkName } from '../core/asset.ts'
+import { Fault } from '../core/errors.ts'
+import type { Owner } from '../core/evidence.ts'
+import { inTransaction } from './database.ts'
+import type { Tables } from './tables.ts'
+
+export type OwnerEntry = {
+  owner: Owner
+  deposits: readonly { network: NetworkName; address: Address }[]
+  forward: { network: NetworkName; asset: string; recipient: Address } | null
+}
+
+/**
+ * Keeps a channel or wallet with its addresses. Saying the same again changes nothing.
+ * @throws Fault `usage_bad` where an owner of that id, or an address, is already known otherwise.
+ */
+export async function saveOwner(db: Kysely<Tables>, { owner, deposits, forward }: OwnerEntry): Promise<void> {
+  const target = {
+    forward_network: forward?.network ?? null,
+    forward_asset: forward?.asset ?? null,
+    forward_recipient: forward?.recipient ?? null,
+  }
+  const addresses = deposits.map((place) => ({
+    ...place,
+    role: 'deposit' as const,
+    owner_kind: owner.kind,
+    owner_id: owner.id,
+  }))
+  await inTransaction(db, async (tx) => {
+    await insertNew(tx, { ...owner, ...target }, [
+      ...addresses,
+      ...(forward === null ? [] : [recipientEntry(forward)]),
+    ])
+    const { rows } = await sql`
+      select 1 from owner where kind = ${owner.kind} and id = ${owner.id}
+        and forward_network is not distinct from ${target.forward_network}
+        and forward_recipient is not distinct from ${target.forward_recipient}
+        and ${deposits.length} = (
+          select count(*) from address_book
+          where owner_kind = ${owner.kind} and owner_id = ${owner.id}
+            and (network, address) in (
+              select * from unnest(${deposits.map(({ network }) => network)}::text[],
+                ${deposits.map(({ address }) => address)}::text[])
+            )
+        )`.execute(tx)
+    if (rows.length > 0) return
+    throw new Fault('usage_bad', {
+      problem: `${owner.kind} ${owner.id}, or one of its addresses, is already known otherwise`,
+      mend: 'choose another id',
+    })
+  })
+}
+
+async function insertNew(
+  tx: Transaction<Tables>,
+  owner: Insertable<Tables['owner']>,
+  book: readonly Insertable<Tables['address_book']>[],
+): Promise<void> {
+  await tx
+    .insertInto('owner')
+    .values(owner)
+    .onConflict((conflict) => conflict.columns(['kind', 'id']).doNothing())
+    .execute()
+  await tx
+    .insertInto('address_book')
+    .values(book)
+    .onConflict((conflict) => conflict.columns(['network', 'address', 'role']).doNothing())
+    .execute()
+}
+
+function recipientEntry({ network, recipient }: { network: NetworkName; recipient: Address }) {
+  return { network, address: recipient, role: 'recipient' as const, owner_kind: null, owner_id: null }
+}
+
+export type WatchedAddress = { address: Address; role: 'deposit' | 'recipient' }
+
+/** Every address whose incoming transfers count on that network, with what it is watched as. */
+export async function watchedAddresses(db: Kysely<Tables>, network: NetworkName): Promise<WatchedAddress[]> {
+  const rows = await db
+    .selectFrom('address_book')
+    .select(['address', 'role'])
+    .where('network', '=', network)
+    .orderBy('address')
+    .execute()
+  return rows.map(({ address, role }) => ({ address: address as Address, role }))
+}
+
+/**
+ * Pins the assets of the settings.
+ * @throws Fault `settings_bad` where one was pinned with other decimals before: amounts already kept would change.
+ */
+export async function pinAssets(db: Kysely<Tables>, assets: readonly Asset[]): Promise<void> {
+  const { rows } = await sql<{ key: AssetKey; decimals: number; pinned: number }>`
+    with wanted as (
+      select * from unnest(
+        ${assets.map(({ key }) => key)}::text[], ${assets.map(({ network }) => network)}::text[],
+        ${assets.map(({ symbol }) => symbol)}::text[], ${assets.map(({ decimals }) => decimals)}::smallint[]
+      ) as wanted (key, network, symbol, decimals)
+    ), added as (
+      insert into asset (key, network, symbol, decimals) select key, network, symbol, decimals from wanted
+      on conflict (key) do update set symbol = excluded.symbol where asset.symbol <> excluded.symbol
+    )
+    select wanted.key, wanted.decimals, asset.decimals as pinned
+    from wanted join asset using (key) where asset.decimals <> wanted.decimals`.execute(db)
+  if (rows.length === 0) return
+  throw new Fault('settings_bad', {
+    faults: rows.map(
+      ({ key, decimals, pinned }) =>
+        `asset ${key} has ${decimals} decimals in the settings and ${pinned} in the database`,
+    ),
+  })
+}

@@ -1,0 +1,51 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { Fault } from '../core/errors.ts'
+import type { Tables } from './tables.ts'
+
+/** The right to move one stream's cursor, until it expires or somebody else takes it. */
+export type Lease = { stream: string; holder: string; fence: bigint; cursor: unknown }
+
+/**
+ * Takes or renews a stream's lease.
+ * @returns null while somebody else holds it.
+ */
+export async function takeLease(
+  db: Kysely<Tables>,
+  { stream, holder, ttlMs }: { stream: string; holder: string; ttlMs: number },
+): Promise<Lease | null> {
+  const { rows } = await sql<{ fence: bigint; cursor: unknown }>`
+    insert into stream (name, holder, fence, expires_at)
+    values (${stream}, ${holder}, 1, now() + ${ttlMs} * interval '1 millisecond')
+    on conflict (name) do update
+      set holder = excluded.holder, expires_at = excluded.expires_at,
+        fence = stream.fence + (stream.holder is distinct from excluded.holder)::int
+      where stream.holder is not distinct from excluded.holder or stream.expires_at < now()
+    returning fence, cursor`.execute(db)
+  const [row] = rows
+  return row === undefined ? null : { stream, holder, ...row }
+}
+
+/**
+ * Moves the cursor in the transaction that stores what was read up to it.
+ * @throws Fault `lease_lost` where somebody else took the stream meanwhile; nothing is written then.
+ */
+export async function moveCursor(
+  tx: Transaction<Tables>,
+  { stream, holder, fence }: Lease,
+  { cursor, progress }: { cursor: unknown; progress: Record<string, number> },
+): Promise<void> {
+  const { numAffectedRows } = await sql`
+    update stream set cursor = ${JSON.stringify(cursor)}::jsonb, progress = ${JSON.stringify(progress)}::jsonb,
+      succeeded_at = now()
+    where name = ${stream} and holder = ${holder} and fence = ${fence}`.execute(tx)
+  if (numAffectedRows !== 1n) throw new Fault('lease_lost', { stream })
+}
+
+/** Gives back all that this holder has, so that another process need not wait for it to expire. */
+export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise<void> {
+  await db
+    .updateTable('stream')
+    .set({ holder: null, expires_at: new Date(0) })
+    .where('holder', '=', holder)
+    .execute()
+}
