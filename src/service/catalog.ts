@@ -1,0 +1,17 @@
+import type { NetworkSettings } from '../chain/port.ts'
+import type { Asset } from '../core/asset.ts'
+
+/** What every StableWallet is credited in, whatever was deposited. */
+export const stableAsset = { symbol: 'USDC', decimals: 6 } as const
+
+export function findNetwork(networks: readonly NetworkSettings[], name: string): NetworkSettings | null {
+  return networks.find((network) => network.name === name) ?? null
+}
+
+export function findAsset(
+  networks: readonly NetworkSettings[],
+  network: string,
+  symbol: string,
+): Asset | null {
+  return findNetwork(networks, network)?.assets.find((asset) => asset.symbol === symbol) ?? null
+}

@@ -1,0 +1,64 @@
+import { Fault, isFault } from '../../core/errors.ts'
+
+export type Reply = { status: number; body: unknown; headers?: Readonly<Record<string, string>> }
+
+/** The stable codes of refusals, with the HTTP status and the title of each. */
+const problems = {
+  key_missing: [401, 'The X-API-KEY header is missing'],
+  key_unknown: [401, 'The API key is not known'],
+  scope_insufficient: [403, 'The API key may not do this'],
+  not_found: [404, 'There is nothing at this path'],
+  method_not_allowed: [405, 'This path does not take this method'],
+  id_conflict: [409, 'The id is taken by something else'],
+  body_too_large: [413, 'The body is too large'],
+  content_type_unsupported: [415, 'The body must be application/json'],
+  body_malformed: [400, 'The body is not JSON'],
+  request_invalid: [400, 'A field is missing, unknown or of the wrong form'],
+  fields_contradict: [400, 'Two spellings of one field contradict each other'],
+  network_unknown: [400, 'The network is not supported'],
+  asset_unknown: [400, 'The asset does not exist on that network'],
+  address_invalid: [400, 'The address is not valid on that network'],
+  cursor_invalid: [400, 'The cursor is not one that this service gave'],
+  internal: [500, 'The service failed'],
+} as const satisfies Record<string, readonly [number, string]>
+
+export type ProblemCode = keyof typeof problems
+
+/** Refuses the request at hand: throw it. `detail` tells the caller what to mend. */
+export function refusal(code: ProblemCode, detail: string): Fault<'request_refused'> {
+  return new Fault('request_refused', { status: problems[code][0], reason: code, problem: detail })
+}
+
+/** The RFC 9457 problem document for a refusal; null for an error that is ours. */
+export function replyTo(error: unknown): Reply | null {
+  const refused = isFault(error, 'request_refused') ? error : translateParserError(error)
+  if (refused === null) return null
+  const { reason, problem } = refused.details
+  return problemReply(reason as ProblemCode, problem)
+}
+
+export function problemReply(code: ProblemCode, detail: string): Reply {
+  const [status, title] = problems[code]
+  return {
+    status,
+    body: { type: 'about:blank', title, status, code, detail },
+    headers: { 'content-type': 'application/problem+json' },
+  }
+}
+
+/** What Express's own reading of a body throws, by the types that body-parser documents. */
+const parserCodes: Readonly<Record<string, ProblemCode>> = {
+  'entity.too.large': 'body_too_large',
+  'entity.parse.failed': 'body_malformed',
+  'entity.verify.failed': 'body_malformed',
+  'request.size.invalid': 'body_malformed',
+  'request.aborted': 'body_malformed',
+  'encoding.unsupported': 'content_type_unsupported',
+  'charset.unsupported': 'content_type_unsupported',
+}
+
+function translateParserError(error: unknown): Fault<'request_refused'> | null {
+  if (!(error instanceof Error) || !('type' in error)) return null
+  const code = parserCodes[String(error.type)]
+  return code === undefined ? null : refusal(code, error.message.slice(0, 200))
+}

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import express, { type Request, type Response } from 'express'
+import type { Logger } from 'pino'
+import { assert, messageOf } from '../../core/errors.ts'
+import type { ServiceSettings } from '../settings.ts'
+import { type Authenticate, openAuthentication } from './authentication.ts'
+import { problemReply, type Reply, refusal, replyTo } from './problem.ts'
+import { type Api, type Route, routes } from './routes.ts'
+
+type ServerParts = { settings: ServiceSettings; log: Logger } & Pick<Api, 'db' | 'keyring'>
+
+export type RunningServer = { url: string; stop(): Promise<void> }
+
+const loopback = '127.0.0.1'
+const bodyMax = '16kb'
+const readJson = express.json({ limit: bodyMax, type: 'application/json' })
+
+export async function startServer({ settings, db, keyring, log }: ServerParts): Promise<RunningServer> {
+  const authenticate = openAuthentication(settings.apiKeys)
+  const api: Api = { db, keyring, networks: settings.networks }
+  const app = express().disable('x-powered-by').disable('etag')
+  for (const route of routes) {
+    app[route.method](route.path, (request, response) =>
+      respond(response, log, () => operate({ api, route, authenticate }, request, response)),
+    )
+  }
+  app.use((request, response) => respond(response, log, () => refuseUnknown(authenticate, request)))
+  const server = app.listen(settings.port, loopback)
+  await once(server, 'listening')
+  const bound = server.address()
+  assert(bound !== null && typeof bound === 'object', 'a server that listens has an address')
+  return { url: `http://${loopback}:${bound.port}`, stop: () => close(server) }
+}
+
+type Operation = { api: Api; route: Route; authenticate: Authenticate }
+
+/** The key is checked before a byte of the body is read. */
+async function operate(operation: Operation, request: Request, response: Response): Promise<Reply> {
+  const { api, route, authenticate } = operation
+  authenticate(request.get('x-api-key'), route.scope)
+  if (route.method === 'post') await readBody(request, response)
+  return route.answer(api, request.body, request.query)
+}
+
+async function readBody(request: Request, response: Response): Promise<void> {
+  if (!request.is('application/json')) {
+    throw refusal('content_type_unsupported', 'send a JSON body as content-type application/json')
+  }
+  await new Promise<void>((resolve, reject) => {
+    readJson(request, response, (error?: unknown) => {
+      if (error === undefined) resolve()
+      else reject(error instanceof Error ? error : new Error('the body was not read', { cause: error }))
+    })
+  })
+}
+
+/** A path that exists takes another method; who may not call at all is not told which paths exist. */
+function refuseUnknown(authenticate: Authenticate, request: Request): Promise<Reply> {
+  authenticate(request.get('x-api-key'), 'read')
+  const taken = routes.filter(({ path }) => path === request.path).map(({ method }) => method.toUpperCase())
+  if (taken.length === 0)
+    return Promise.resolve(problemReply('not_found', `${request.path} is not an operation`))
+  const reply = problemReply('method_not_allowed', `${request.path} takes ${taken.join(', ')}`)
+  return Promise.resolve({ ...reply, headers: { ...reply.headers, allow: taken.join(', ') } })
+}
+
+async function respond(response: Response, log: Logger, work: () => Promise<Reply>): Promise<void> {
+  const { status, body, headers } = await replyOf(work, log)
+  response.status(status).set({ 'content-type': 'application/json; charset=utf-8', ...headers })
+  response.end(JSON.stringify(body))
+}
+
+async function replyOf(work: () => Promise<Reply>, log: Logger): Promise<Reply> {
+  try {
+    return await work()
+  } catch (error) {
+    const reply = replyTo(error)
+    if (reply !== null) return reply
+    log.error({ problem: messageOf(error) }, 'request to the deposit service failed')
+    return problemReply('internal', 'the request may be sent again')
+  }
+}
+
+/** Requests under way get their answer; idle connections are closed at once. */
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  await closed
+}

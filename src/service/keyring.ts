@@ -1,0 +1,57 @@
+import { createKeyPairSignerFromPrivateKeyBytes, getAddressDecoder, type KeyPairSigner } from '@solana/kit'
+import { getAddress, toHex } from 'viem'
+import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { type Address, type Family, parseAddress } from '../core/asset.ts'
+import { assert } from '../core/errors.ts'
+import { seedBytes } from './seed.ts'
+import { deriveEd25519, ed25519PublicKey } from './slip10.ts'
+
+/** Every key of the service, by the branch of the seed. Addresses have the spelling used for comparing. */
+export type Keyring = {
+  address(family: Family, branch: number): Address
+  evmAccount(branch: number): PrivateKeyAccount
+  solanaSigner(branch: number): Promise<KeyPairSigner>
+}
+
+/** The branch whose addresses pay the forwards. */
+export const liquidityBranch = 0
+
+/**
+ * BIP-44 on EVM networks (`m/44'/60'/0'/0/branch`), SLIP-10 on Solana (`m/44'/501'/branch'/0'`).
+ * @throws Fault `settings_bad` where the seed is no seed.
+ */
+export function openKeyring(seed: string): Keyring {
+  const bytes = seedBytes(seed)
+  const evmParent = HDKey.fromMasterSeed(bytes).derive("m/44'/60'/0'/0")
+  const evmAccount = (branch: number): PrivateKeyAccount => {
+    const { privateKey } = evmParent.deriveChild(branch)
+    assert(privateKey !== null, 'a private parent has private children')
+    return privateKeyToAccount(toHex(privateKey))
+  }
+  const solanaKey = (branch: number): Buffer => deriveEd25519(bytes, [44, 501, branch, 0])
+  return {
+    evmAccount,
+    solanaSigner: (branch) => createKeyPairSignerFromPrivateKeyBytes(solanaKey(branch)),
+    address: (family, branch) =>
+      parseAddress(
+        family,
+        family === 'evm'
+          ? evmAccount(branch).address
+          : getAddressDecoder().decode(ed25519PublicKey(solanaKey(branch))),
+      ),
+  }
+}
+
+/** Where the service's own funds must lie, in the spelling for people: one address per family. */
+export function liquidityAddresses({ seed }: { seed: string }): Record<Family, string> {
+  const keyring = openKeyring(seed)
+  return {
+    evm: showAddress('evm', keyring.address('evm', liquidityBranch)),
+    solana: showAddress('solana', keyring.address('solana', liquidityBranch)),
+  }
+}
+
+/** The spelling for people: EIP-55 checksummed, or base58 as it stands. */
+export function showAddress(family: Family, address: string): string {
+  return family === 'evm' ? getAddress(address) : address
+}

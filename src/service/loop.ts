@@ -1,0 +1,64 @@
+import type { Logger } from 'pino'
+import { messageOf } from '../core/errors.ts'
+
+export type Loop = {
+  /** Works at once instead of waiting for the next turn. */
+  wake(): void
+  /** Returns when the turn under way has ended. */
+  stop(): Promise<void>
+}
+
+type LoopSettings = { name: string; everyMs: number; log: Logger }
+
+const failuresCounted = 6
+
+/**
+ * Works over and over: at once where the work says that more is waiting, else after `everyMs`, and later after
+ * each failure in a row. A turn that fails changes nothing that the next one does not find again.
+ */
+export function startLoop({ name, everyMs, log }: LoopSettings, work: () => Promise<boolean>): Loop {
+  const stopping = new AbortController()
+  const pause = createPause()
+  let failures = 0
+
+  const turn = async (): Promise<boolean> => {
+    try {
+      const more = await work()
+      failures = 0
+      return more
+    } catch (error) {
+      failures = Math.min(failures + 1, failuresCounted)
+      log.warn({ loop: name, problem: messageOf(error) }, 'service loop failed, will try again')
+      return false
+    }
+  }
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const more = await turn()
+      if (!more) await pause.wait(everyMs * 2 ** failures)
+    }
+  }
+  const running = run()
+  return {
+    wake: pause.end,
+    stop: () => {
+      stopping.abort()
+      pause.end()
+      return running
+    },
+  }
+}
+
+/** Waits for a time or for `end`, also where `end` was called since the last wait. */
+function createPause() {
+  let ended = Promise.withResolvers<void>()
+  return {
+    end: () => ended.resolve(),
+    wait: async (timeMs: number) => {
+      const timer = setTimeout(ended.resolve, timeMs)
+      await ended.promise
+      clearTimeout(timer)
+      ended = Promise.withResolvers<void>()
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import type { NetworkSettings } from '../../chain/port.ts'
+import type { Address, AssetKey, TxId } from '../../core/asset.ts'
+
+/** One transfer to a deposit address, as the service itself found it. */
+export type Payment = {
+  transaction: TxId
+  /** The log index or `native` on EVM networks, `{mint or native}:{deposit address}` on Solana. */
+  index: string
+  asset: AssetKey
+  sender: Address | null
+  address: Address
+  amount: bigint
+  block: bigint
+  /** Null on Solana, where a slot holds one block only. */
+  blockHash: string | null
+  blockAt: Date
+  /** Whether it is past being undone. */
+  final: boolean
+}
+
+/** Up to where a network was read: as final, and beyond that as seen. */
+export type Position = {
+  finalHeight: bigint
+  finalHash: string | null
+  seenHeight: bigint
+  seenHash: string | null
+}
+
+export type Scan = {
+  /** Every final payment above the old final height and up to the new one is among them. */
+  payments: readonly Payment[]
+  position: Position
+  /** More is waiting than one scan reads. */
+  more: boolean
+}
+
+export type Order = {
+  to: Address
+  asset: AssetKey
+  /** Base units, above zero. */
+  amount: bigint
+  /** Makes the transaction unlike any other where the network has no nonce. */
+  reference: string
+}
+
+/** A transfer for which everything was asked of the node: signing needs no network. */
+export type Draft = {
+  /** The nonce the node would give next; null where the network has none. */
+  nextNonce: bigint | null
+  sign(nonce: bigint | null): Promise<SignedForward>
+}
+
+export type SignedForward = {
+  transaction: TxId
+  bytes: Uint8Array
+  nonce: bigint | null
+  /** The last block height at which the bytes can still land; null where they never expire. */
+  expiresHeight: bigint | null
+}
+
+/** `open` may still land; `known` is whether the node has it. The others are final. */
+export type Outcome =
+  | { kind: 'open'; known: boolean }
+  | { kind: 'landed'; at: Date }
+  | { kind: 'reverted' }
+  | { kind: 'expired' }
+
+/** What the service needs of a chain. Nothing of it is shared with the readers it is reconciled against. */
+export type Network = {
+  settings: NetworkSettings
+  /** Throws a Fault where the node serves another chain or an asset has other decimals than the settings say. */
+  check(): Promise<void>
+  /** Where reading begins: the head that is final now. */
+  start(): Promise<Position>
+  /**
+   * Reads on. `watched` is asked only after the heights are known, so that the payments to an address that it does
+   * not have yet are all above them.
+   */
+  scan(position: Position, watched: () => Promise<ReadonlySet<Address>>): Promise<Scan>
+  /** @throws Fault `remote_failed`, also where the liquidity wallet has too little. */
+  draft(order: Order): Promise<Draft>
+  send(bytes: Uint8Array): Promise<void>
+  outcome(forward: Omit<SignedForward, 'nonce'>): Promise<Outcome>
+}

@@ -1,0 +1,69 @@
+import {
+  createDefaultRpcTransport,
+  createSolanaRpcFromTransport,
+  getBase64Decoder,
+  type KeyPairSigner,
+  type Rpc,
+  type RpcTransport,
+  type SolanaRpcApi,
+  address as toSolanaAddress,
+} from '@solana/kit'
+import { fetchMaybeMint } from '@solana-program/token'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { type Asset, assetCode } from '../../core/asset.ts'
+import { Fault } from '../../core/errors.ts'
+import type { Network } from './port.ts'
+import { draftSolanaForward, solanaOutcome } from './solana-forward.ts'
+import type { Movement } from './solana-movements.ts'
+import { scanSolana, startSolana } from './solana-scan.ts'
+
+export type SolanaRpc = Rpc<SolanaRpcApi>
+
+/** A Solana network whose forwards are paid by `liquidity`. */
+export function openSolana(settings: NetworkSettings, liquidity: KeyPairSigner): Network {
+  const rpc: SolanaRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
+  const finalTransactions = new Map<string, readonly Movement[]>()
+  return {
+    settings,
+    check: () => checkSolana(rpc, settings),
+    start: () => startSolana(rpc),
+    scan: (position, watched) => scanSolana({ rpc, settings, finalTransactions }, position, watched),
+    draft: (order) => draftSolanaForward({ rpc, settings, liquidity }, order),
+    send: async (bytes) => {
+      const wire = getBase64Decoder().decode(bytes) as Parameters<SolanaRpc['sendTransaction']>[0]
+      await rpc.sendTransaction(wire, { encoding: 'base64', preflightCommitment: 'confirmed' }).send()
+    },
+    outcome: (forward) => solanaOutcome(rpc, forward),
+  }
+}
+
+/** Asks the next address where one does not answer. */
+function inTurn(urls: readonly string[]): RpcTransport {
+  const transports = urls.map((url) => createDefaultRpcTransport({ url }))
+  const ask = async (request: Parameters<RpcTransport>[0], place = 0): Promise<unknown> => {
+    const transport = transports[place]
+    if (transport === undefined)
+      throw new Fault('remote_failed', { what: 'Solana RPC', problem: 'no address left' })
+    try {
+      return await transport(request)
+    } catch (error) {
+      if (place === transports.length - 1) throw error
+      return ask(request, place + 1)
+    }
+  }
+  return ask as RpcTransport
+}
+
+async function checkSolana(rpc: SolanaRpc, { assets }: NetworkSettings): Promise<void> {
+  const problems = await Promise.all(assets.map((asset) => decimalsProblem(rpc, asset)))
+  const faults = problems.filter((problem) => problem !== null)
+  if (faults.length > 0) throw new Fault('settings_bad', { faults })
+}
+
+async function decimalsProblem(rpc: SolanaRpc, { key, decimals }: Asset): Promise<string | null> {
+  const code = assetCode(key)
+  if (code === 'native') return decimals === 9 ? null : `${key} has 9 decimals, not ${decimals}`
+  const mint = await fetchMaybeMint(rpc, toSolanaAddress(code))
+  if (!mint.exists) return `${key} is not a mint on this network`
+  return mint.data.decimals === decimals ? null : `${key} has ${mint.data.decimals} decimals, not ${decimals}`
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import type { ShowRecord } from './record.ts'
+import type { DepositRow, DepositStatus, ServiceTransaction } from './tables.ts'
+
+/** Writes the event of each state and its deliveries, in the transaction that made the state. */
+export type Outbox = (tx: ServiceTransaction, rows: readonly DepositRow[]) => Promise<void>
+
+const eventTypes: Record<DepositStatus, string> = {
+  detected: 'deposit.detected',
+  confirmed: 'deposit.confirmed',
+  forwarding: 'deposit.forwarded',
+  settled: 'deposit.settled',
+  credited: 'deposit.credited',
+  failed: 'deposit.failed',
+}
+
+export function openOutbox(show: ShowRecord, urls: readonly string[]): Outbox {
+  return async (tx, rows) => {
+    if (rows.length === 0) return
+    const events = rows.map((row) => eventOf(row, show))
+    await tx.insertInto('service.event').values(events).execute()
+    if (urls.length === 0) return
+    await sql`
+      insert into service.delivery (event_id, url)
+      select event_id, url from unnest(${events.map(({ id }) => id)}::text[]) as event_id,
+        unnest(${urls}::text[]) as url`.execute(tx)
+  }
+}
+
+function eventOf(row: DepositRow, show: ShowRecord) {
+  const id = newId('evt')
+  const type = eventTypes[row.status]
+  const body = JSON.stringify({ id, type, created_at: row.updated_at.toISOString(), data: show(row) })
+  return { id, type, deposit_id: row.id, revision: row.revision, body, created_at: row.updated_at }
+}
+
+/** 96 random bits behind the word that says of what. */
+export function newId(prefix: 'dep' | 'evt'): string {
+  return `${prefix}_${randomBytes(12).toString('hex')}`
+}

@@ -1,0 +1,163 @@
+import { sql } from 'kysely'
+import type { NetworkSettings } from '../chain/port.ts'
+import { type Address, assetCode, type NetworkName } from '../core/asset.ts'
+import { assert } from '../core/errors.ts'
+import { inTransaction } from '../store/database.ts'
+import { findAsset, stableAsset } from './catalog.ts'
+import { decideScan, type KnownDeposit, type ScanDecision } from './decide-scan.ts'
+import { type DepositChange, type Deposits, lockOrder, type NewDeposit } from './deposits.ts'
+import type { Payment, Scan } from './network/port.ts'
+import { newId } from './outbox.ts'
+import type { OwnerRow, ServiceDatabase, ServiceTransaction } from './tables.ts'
+
+export type ScanRecorder = {
+  db: ServiceDatabase
+  deposits: Deposits
+  networks: readonly NetworkSettings[]
+}
+
+/** Stores what a scan found together with how far it came, and returns whether any state changed. */
+export function recordScan(recorder: ScanRecorder, network: NetworkSettings, scan: Scan): Promise<boolean> {
+  const { db, deposits, networks } = recorder
+  return inTransaction(db, async (tx) => {
+    await lockOrder(tx)
+    const known = await knownDeposits(tx, network.name, scan.payments)
+    const decision = decideScan(known, scan)
+    const owners = await ownersOf(tx, network, decision.fresh)
+    const fresh = decision.fresh.map((payment) => ({
+      payment,
+      row: newDeposit(payment, owners, { networks, network }),
+    }))
+    await deposits.change(tx, ['detected'], decision.vanished.map(vanish))
+    await saveMoves(tx, decision.moved)
+    await deposits.insert(
+      tx,
+      fresh.map(({ row }) => row),
+    )
+    const freshFinal = fresh.filter(({ payment }) => payment.final).map(({ row }) => row.id)
+    await deposits.change(tx, ['detected'], [...decision.final, ...freshFinal].map(confirm))
+    await savePosition(tx, network.name, scan)
+    return [decision.vanished, decision.final, decision.fresh].some((part) => part.length > 0)
+  })
+}
+
+function knownDeposits(
+  tx: ServiceTransaction,
+  network: NetworkName,
+  payments: readonly Payment[],
+): Promise<readonly KnownDeposit[]> {
+  const transactions = payments.map(({ transaction }) => transaction as string)
+  return tx
+    .selectFrom('service.deposit')
+    .select(['id', 'status', 'transaction', 'index', 'address', 'contract', 'amount', 'block', 'block_hash'])
+    .where('network', '=', network)
+    .where(sql<boolean>`failure is distinct from 'vanished'`)
+    .where(sql<boolean>`(status = 'detected' or transaction = any(${transactions}))`)
+    .execute()
+}
+
+async function ownersOf(
+  tx: ServiceTransaction,
+  { family }: NetworkSettings,
+  payments: readonly Payment[],
+): Promise<ReadonlyMap<Address, OwnerRow>> {
+  const column = family === 'evm' ? 'evm_address' : 'solana_address'
+  const addresses = [...new Set(payments.map(({ address }) => address))]
+  const owners = await tx
+    .selectFrom('service.owner')
+    .selectAll()
+    .where(column, '=', sql<Address>`any(${addresses})`)
+    .execute()
+  return new Map(owners.map((owner) => [owner[column], owner]))
+}
+
+type Place = { networks: readonly NetworkSettings[]; network: NetworkSettings }
+
+function newDeposit(
+  payment: Payment,
+  owners: ReadonlyMap<Address, OwnerRow>,
+  { networks, network }: Place,
+): NewDeposit & { id: string } {
+  const owner = owners.get(payment.address)
+  const asset = network.assets.find(({ key }) => key === payment.asset)
+  assert(owner !== undefined && asset !== undefined, 'only watched addresses and known assets are scanned')
+  const code = assetCode(payment.asset)
+  return {
+    id: newId('dep'),
+    owner_kind: owner.kind,
+    owner_id: owner.id,
+    network: network.name,
+    address: payment.address,
+    asset: asset.symbol,
+    contract: code === 'native' ? null : code,
+    decimals: asset.decimals,
+    amount: payment.amount.toString(),
+    transaction: payment.transaction,
+    index: payment.index,
+    sender: payment.sender,
+    block: payment.block,
+    block_hash: payment.blockHash,
+    block_at: payment.blockAt,
+    to_amount: null,
+    to_transaction: null,
+    to_at: null,
+    fee: null,
+    rate: null,
+    ...destinationOf(owner, networks),
+  }
+}
+
+type Destination = Pick<NewDeposit, 'to_network' | 'to_address' | 'to_asset' | 'to_contract' | 'to_decimals'>
+
+function destinationOf(owner: OwnerRow, networks: readonly NetworkSettings[]): Destination {
+  const { forward_network: network, forward_recipient: recipient, forward_asset: symbol } = owner
+  if (network === null || recipient === null || symbol === null) {
+    const { symbol: to_asset, decimals: to_decimals } = stableAsset
+    return { to_network: null, to_address: owner.id, to_asset, to_contract: null, to_decimals }
+  }
+  const asset = findAsset(networks, network, symbol)
+  assert(asset !== null, 'a channel forwards an asset that its network has')
+  const code = assetCode(asset.key)
+  return {
+    to_network: network,
+    to_address: recipient,
+    to_asset: asset.symbol,
+    to_contract: code === 'native' ? null : code,
+    to_decimals: asset.decimals,
+  }
+}
+
+function vanish(id: string): DepositChange {
+  return { id, status: 'failed', failure: 'vanished' }
+}
+
+function confirm(id: string): DepositChange {
+  return { id, status: 'confirmed' }
+}
+
+async function saveMoves(tx: ServiceTransaction, moved: ScanDecision['moved']): Promise<void> {
+  const moves = moved.map(({ id, payment }) => ({
+    id,
+    block: payment.block.toString(),
+    hash: payment.blockHash,
+    at: payment.blockAt,
+  }))
+  if (moves.length === 0) return
+  await sql`
+    update service.deposit as deposit set block = move.block, block_hash = move.hash, block_at = move.at
+    from jsonb_to_recordset(${JSON.stringify(moves)}::jsonb) as move (id text, block bigint, hash text, at timestamptz)
+    where deposit.id = move.id`.execute(tx)
+}
+
+async function savePosition(tx: ServiceTransaction, network: NetworkName, { position }: Scan): Promise<void> {
+  await tx
+    .updateTable('service.stream')
+    .set({
+      final_height: position.finalHeight,
+      final_hash: position.finalHash,
+      seen_height: position.seenHeight,
+      seen_hash: position.seenHash,
+    })
+    .where('network', '=', network)
+    .execute()
+}

@@ -1,0 +1,88 @@
+import type { NetworkSettings } from '../chain/port.ts'
+import { showAddress } from './keyring.ts'
+import type { DepositRow, DepositStatus, OwnerKind } from './tables.ts'
+
+/**
+ * A deposit as the API lists it and as each webhook carries it. Amounts are base units in decimal text; times are
+ * ISO 8601. EVM addresses are EIP-55 checksummed.
+ */
+export type DepositRecord = {
+  id: string
+  owner: { type: OwnerKind; id: string }
+  status: DepositStatus
+  source: {
+    network: string
+    address: string
+    asset: string
+    /** Null for the network's own coin. */
+    contract: string | null
+    decimals: number
+    amount: string
+    transaction: string
+    /** The log index or `native` on EVM networks, `{mint or native}:{deposit address}` on Solana. */
+    index: string
+    sender: string | null
+    block: string
+    time: string
+  }
+  destination: {
+    /** Null for a StableWallet, whose balance is on every network. */
+    network: string | null
+    /** The forward recipient, or the id of the StableWallet. */
+    address: string
+    asset: string
+    contract: string | null
+    decimals: number
+    /** Null until the deposit is converted. */
+    amount: string | null
+    transaction: string | null
+    time: string | null
+  }
+  /** In base units of the destination asset. Null until the deposit is converted. */
+  fee: { asset: string; amount: string } | null
+  rate: string | null
+  created_at: string
+  updated_at: string
+}
+
+export type ShowRecord = (row: DepositRow) => DepositRecord
+
+export function recordWriter(networks: readonly NetworkSettings[]): ShowRecord {
+  const families = new Map(networks.map(({ name, family }) => [name, family]))
+  const show = <Text extends string | null>(network: DepositRow['to_network'], address: Text): Text => {
+    const family = network === null ? undefined : families.get(network)
+    return (address === null || family === undefined ? address : showAddress(family, address)) as Text
+  }
+  return (row) => ({
+    id: row.id,
+    owner: { type: row.owner_kind, id: row.owner_id },
+    status: row.status,
+    source: {
+      network: row.network,
+      address: show(row.network, row.address),
+      asset: row.asset,
+      contract: show(row.network, row.contract),
+      decimals: row.decimals,
+      amount: row.amount,
+      transaction: row.transaction,
+      index: row.index,
+      sender: show(row.network, row.sender),
+      block: row.block.toString(),
+      time: row.block_at.toISOString(),
+    },
+    destination: {
+      network: row.to_network,
+      address: show(row.to_network, row.to_address),
+      asset: row.to_asset,
+      contract: show(row.to_network, row.to_contract),
+      decimals: row.to_decimals,
+      amount: row.to_amount,
+      transaction: row.to_transaction,
+      time: row.to_at?.toISOString() ?? null,
+    },
+    fee: row.fee === null ? null : { asset: row.to_asset, amount: row.fee },
+    rate: row.rate,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  })
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { openDatabase } from '../store/database.ts'
+import { migrate } from '../store/migrate.ts'
+import { creditWallets } from './credit-wallets.ts'
+import { deliverWebhooks } from './deliver-webhooks.ts'
+import { openDeposits } from './deposits.ts'
+import { createFaults, type Faults } from './faults.ts'
+import { forwardDeposits } from './forward-deposits.ts'
+import { startServer } from './http/server.ts'
+import { type Keyring, liquidityBranch, openKeyring } from './keyring.ts'
+import { type Loop, startLoop } from './loop.ts'
+import { openEvm } from './network/evm.ts'
+import type { Network } from './network/port.ts'
+import { openSolana } from './network/solana.ts'
+import { openOutbox } from './outbox.ts'
+import { watchedAddresses } from './owners.ts'
+import { createPostponed } from './postponed.ts'
+import { recordWriter } from './record.ts'
+import { recordScan } from './record-scan.ts'
+import { checkSettings, type ServiceSettings } from './settings.ts'
+import { settleForwards } from './settle-forwards.ts'
+import { openStream, readPosition } from './streams.ts'
+import type { ServiceDatabase, ServiceTables } from './tables.ts'
+
+export type DepositService = {
+  url: string
+  /** Errors it is told to make, switchable while it runs. */
+  faults: Faults
+  /** Ends what is under way, and returns when nothing of it is left. */
+  stop(): Promise<void>
+}
+
+const poolMax = 12
+const migrations = join(import.meta.dirname, '../../db/service/migrations')
+
+/**
+ * Starts the deposit service: it answers the API, watches its addresses on the chains, forwards and credits what
+ * arrives and sends the webhooks. The chains must be there.
+ * @throws Fault `settings_bad`, `remote_failed`
+ */
+export async function startService(
+  settings: ServiceSettings,
+  deps: { log: Logger },
+): Promise<DepositService> {
+  checkSettings(settings)
+  const keyring = openKeyring(settings.seed)
+  await using starting = new AsyncDisposableStack()
+  const db = openDatabase<ServiceTables>({
+    url: settings.databaseUrl,
+    poolMax,
+    applicationName: 'deposit service',
+  })
+  starting.defer(() => db.destroy())
+  await migrate(db, migrations)
+  const networks = await openNetworks(settings, keyring)
+  await Promise.all(networks.map((network) => network.check().then(() => openStream(db, keyring, network))))
+  const faults = createFaults(settings.faults)
+  const loops = startLoops({ settings, db, networks, faults, log: deps.log })
+  starting.defer(() => Promise.all(loops.map((loop) => loop.stop())).then(() => undefined))
+  const server = await startServer({ settings, db, keyring, log: deps.log })
+  starting.defer(() => server.stop())
+  const running = starting.move()
+  return { url: server.url, faults, stop: () => running.disposeAsync() }
+}
+
+function openNetworks({ networks }: ServiceSettings, keyring: Keyring): Promise<Network[]> {
+  return Promise.all(
+    networks.map(async (network) =>
+      network.family === 'evm'
+        ? openEvm(network, keyring.evmAccount(liquidityBranch))
+        : openSolana(network, await keyring.solanaSigner(liquidityBranch)),
+    ),
+  )
+}
+
+type Parts = {
+  settings: ServiceSettings
+  db: ServiceDatabase
+  networks: readonly Network[]
+  faults: Faults
+  log: Logger
+}
+
+/** One loop per network reads it, then moves on whatever the reading allows; one loop delivers webhooks. */
+function startLoops({ settings, db, networks, faults, log }: Parts): Loop[] {
+  const { webhooks, quotes, pollEveryMs: everyMs } = settings
+  const urls = webhooks.map(({ url }) => url)
+  const deposits = openDeposits(openOutbox(recordWriter(settings.networks), urls))
+  const delivery = startLoop({ name: 'webhooks', everyMs, log }, () => deliverWebhooks(db, webhooks, faults))
+  const watching = networks.map((network) => {
+    const postponed = createPostponed(Date.now)
+    const { name } = network.settings
+    return startLoop({ name, everyMs, log }, async () => {
+      const scan = await network.scan(await readPosition(db, network), () =>
+        watchedAddresses(db, network.settings),
+      )
+      const recorded = await recordScan({ db, deposits, networks: settings.networks }, network.settings, scan)
+      const credited = await creditWallets({ db, deposits, quotes }, name)
+      const forwarded = await forwardDeposits({ db, deposits, network, quotes, faults, postponed, log })
+      const settled = await settleForwards({ db, deposits, network, log })
+      if (recorded || credited + forwarded + settled > 0) delivery.wake()
+      return scan.more
+    })
+  })
+  return [...watching, delivery]
+}

@@ -1,0 +1,104 @@
+import type { NetworkSettings } from '../chain/port.ts'
+import { assetCode } from '../core/asset.ts'
+import { Fault } from '../core/errors.ts'
+import { type FaultSettings, faultKnobs } from './faults.ts'
+import { isRate, type QuoteSettings } from './quote.ts'
+import { isWebhookSecret } from './sign-webhook.ts'
+
+export type Scope = 'read' | 'write'
+export type ApiKey = { key: string; scope: Scope }
+
+/** `secret` is in the Standard Webhooks form: base64 behind `whsec_`. */
+export type WebhookEndpoint = { url: string; secret: string }
+
+export type ServiceSettings = {
+  /** 0 takes any free one. The service listens on loopback. */
+  port: number
+  /** A database of its own: the service keeps everything in the schema `service`. */
+  databaseUrl: string
+  /** Hexadecimal bytes or a BIP-39 mnemonic. Every deposit address and the liquidity wallet come from it. */
+  seed: string
+  networks: readonly NetworkSettings[]
+  apiKeys: readonly ApiKey[]
+  webhooks: readonly WebhookEndpoint[]
+  quotes: QuoteSettings
+  faults: FaultSettings
+  /** How long to wait between two looks at a network, and between two looks for deliveries that are due. */
+  pollEveryMs: number
+}
+
+/**
+ * Checks what the types cannot say, and names every fault at once. Secrets do not appear in the message.
+ * @throws Fault `settings_bad`
+ */
+export function checkSettings(settings: ServiceSettings): void {
+  const faults = [
+    ...settings.networks.flatMap(networkFaults),
+    ...repeated(settings.networks.map(({ name }) => name)).map((name) => `network ${name} is named twice`),
+    ...keyFaults(settings.apiKeys),
+    ...settings.webhooks.flatMap(webhookFaults),
+    ...repeated(settings.webhooks.map(({ url }) => url)).map((url) => `webhook ${url} is named twice`),
+    ...quoteFaults(settings.quotes),
+    ...faultRateFaults(settings.faults),
+    ...(Number.isInteger(settings.pollEveryMs) && settings.pollEveryMs > 0
+      ? []
+      : ['pollEveryMs is not positive']),
+  ]
+  if (faults.length > 0) throw new Fault('settings_bad', { faults })
+}
+
+function networkFaults({ name, family, chainId, rpcUrls, assets }: NetworkSettings): string[] {
+  const natives = assets.filter(({ key }) => assetCode(key) === 'native')
+  return [
+    ...(rpcUrls.length === 0 ? [`network ${name} has no RPC address`] : []),
+    // viem takes an empty address for "use a public one".
+    ...(rpcUrls.every(isHttpUrl) ? [] : [`network ${name} has an RPC address that is not http`]),
+    ...((family === 'evm') === (chainId !== null)
+      ? []
+      : [`network ${name} needs a chain id if, and only if, it is EVM`]),
+    ...(natives.length > 1 ? [`network ${name} has two native coins`] : []),
+    ...repeated(assets.map(({ symbol }) => symbol)).map(
+      (symbol) => `network ${name} has two assets called ${symbol}`,
+    ),
+  ]
+}
+
+function keyFaults(apiKeys: readonly ApiKey[]): string[] {
+  return [
+    ...(apiKeys.length === 0 ? ['there is no API key'] : []),
+    ...(apiKeys.every(({ key }) => key.length >= 16) ? [] : ['an API key is shorter than 16 characters']),
+    ...(repeated(apiKeys.map(({ key }) => key)).length === 0 ? [] : ['an API key is listed twice']),
+  ]
+}
+
+function webhookFaults({ url, secret }: WebhookEndpoint): string[] {
+  return [
+    ...(isHttpUrl(url) ? [] : [`webhook ${url} is not an http address`]),
+    ...(isWebhookSecret(secret) ? [] : [`the secret of webhook ${url} is not whsec_ and base64`]),
+  ]
+}
+
+function quoteFaults({ prices, feeBasisPoints }: QuoteSettings): string[] {
+  const bad = Object.entries(prices).filter(([pair, rate]) => !/^[^/]+\/[^/]+$/.test(pair) || !isRate(rate))
+  const feeFits = Number.isInteger(feeBasisPoints) && feeBasisPoints >= 0 && feeBasisPoints < 10_000
+  return [
+    ...bad.map(
+      ([pair, rate]) => `quote ${pair} = ${rate} is not a pair like ETH/USDC and a positive decimal`,
+    ),
+    ...(feeFits ? [] : ['feeBasisPoints is not a whole number from 0 to 9999']),
+  ]
+}
+
+function faultRateFaults(faults: FaultSettings): string[] {
+  return faultKnobs
+    .filter((knob) => !(faults[knob] >= 0 && faults[knob] <= 1))
+    .map((knob) => `${knob} is not between 0 and 1`)
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}
+
+function repeated(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))]
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import type { Logger } from 'pino'
+import { toTxId } from '../core/asset.ts'
+import { messageOf } from '../core/errors.ts'
+import { inTransaction } from '../store/database.ts'
+import { mapBounded } from './bounded.ts'
+import type { Deposits } from './deposits.ts'
+import type { Network, Outcome } from './network/port.ts'
+import type { ForwardRow, ServiceDatabase } from './tables.ts'
+
+type Settling = { db: ServiceDatabase; deposits: Deposits; network: Network; log: Logger }
+
+type Judged = { forward: ForwardRow; outcome: Outcome }
+
+const batchMax = 200
+const requestsAtOnce = 8
+
+/**
+ * Looks how the forwards on this network fare, and returns how many came to an end. Those that the node does not
+ * have are sent again, the same bytes, in the order of their nonces.
+ */
+export async function settleForwards({ db, deposits, network, log }: Settling): Promise<number> {
+  const open = await db
+    .selectFrom('service.forward')
+    .selectAll()
+    .where('network', '=', network.settings.name)
+    .where('outcome', 'is', null)
+    .orderBy('nonce')
+    .orderBy('created_at')
+    .limit(batchMax)
+    .execute()
+  const judged = await mapBounded(open, requestsAtOnce, async (forward): Promise<Judged> => {
+    const transaction = toTxId(forward.transaction)
+    return {
+      forward,
+      outcome: await network.outcome({ ...forward, transaction, expiresHeight: forward.expires_height }),
+    }
+  })
+  await sendAgain(judged, network, log)
+  return saveOutcomes(db, deposits, judged)
+}
+
+async function sendAgain(judged: readonly Judged[], network: Network, log: Logger): Promise<void> {
+  for (const { forward, outcome } of judged) {
+    if (outcome.kind !== 'open' || outcome.known) continue
+    try {
+      await network.send(forward.bytes)
+    } catch (error) {
+      log.warn(
+        { deposit: forward.deposit_id, problem: messageOf(error) },
+        'forward not accepted, will send it again',
+      )
+    }
+  }
+}
+
+/** A reverted or expired attempt moved nothing and never will: the deposit may be forwarded by another. */
+function saveOutcomes(db: ServiceDatabase, deposits: Deposits, judged: readonly Judged[]): Promise<number> {
+  const ended = judged.filter(({ outcome }) => outcome.kind !== 'open')
+  if (ended.length === 0) return Promise.resolve(0)
+  return inTransaction(db, async (tx) => {
+    await sql`
+      update service.forward as forward set outcome = ended.outcome
+      from unnest(
+        ${ended.map(({ forward }) => forward.transaction)}::text[],
+        ${ended.map(({ outcome }) => outcome.kind)}::text[]
+      ) as ended (transaction, outcome)
+      where forward.transaction = ended.transaction and forward.outcome is null`.execute(tx)
+    const settled = ended.flatMap(({ forward, outcome }) =>
+      outcome.kind === 'landed'
+        ? [{ id: forward.deposit_id, status: 'settled' as const, to_at: outcome.at }]
+        : [],
+    )
+    await deposits.change(tx, ['forwarding'], settled)
+    return ended.length
+  })
+}

@@ -1,0 +1,38 @@
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+
+type Node = { key: Buffer; chainCode: Buffer }
+
+const hardened = 0x80000000
+
+/**
+ * The ed25519 private key at a path of hardened steps, as SLIP-0010 derives it: `[44, 501, 3, 0]` is
+ * `m/44'/501'/3'/0'`. ed25519 has no other kind of step.
+ */
+export function deriveEd25519(seed: Uint8Array, path: readonly number[]): Buffer {
+  const master = split(createHmac('sha512', 'ed25519 seed').update(seed).digest())
+  return path.reduce(child, master).key
+}
+
+/** The 32 bytes of the public key; on Solana they are the address. */
+export function ed25519PublicKey(privateKey: Uint8Array): Buffer {
+  const { x } = createPublicKey(importKey(privateKey)).export({ format: 'jwk' })
+  return Buffer.from(x ?? '', 'base64url')
+}
+
+function child({ key, chainCode }: Node, step: number): Node {
+  const data = Buffer.alloc(37)
+  key.copy(data, 1)
+  data.writeUInt32BE(hardened + step, 33)
+  return split(createHmac('sha512', chainCode).update(data).digest())
+}
+
+function split(digest: Buffer): Node {
+  return { key: digest.subarray(0, 32), chainCode: digest.subarray(32) }
+}
+
+/** The fixed head of a PKCS #8 ed25519 key (RFC 8410), which the 32 bytes follow. */
+const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+function importKey(privateKey: Uint8Array): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([pkcs8Head, privateKey]), format: 'der', type: 'pkcs8' })
+}

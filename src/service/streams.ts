@@ -1,0 +1,49 @@
+import { Fault } from '../core/errors.ts'
+import { type Keyring, liquidityBranch } from './keyring.ts'
+import type { Network, Position } from './network/port.ts'
+import type { ServiceDatabase } from './tables.ts'
+
+/**
+ * Notes where reading of a network begins, before any address of it is handed out, and makes sure that the database
+ * belongs to this seed: the addresses of another seed cannot be paid from.
+ * @throws Fault `settings_bad`, `remote_failed`
+ */
+export async function openStream(db: ServiceDatabase, keyring: Keyring, network: Network): Promise<void> {
+  const { name, family } = network.settings
+  const liquidityAddress = keyring.address(family, liquidityBranch)
+  const stored = await db
+    .selectFrom('service.stream')
+    .selectAll()
+    .where('network', '=', name)
+    .executeTakeFirst()
+  if (stored === undefined) {
+    const { finalHeight, finalHash, seenHeight, seenHash } = await network.start()
+    const row = {
+      final_height: finalHeight,
+      final_hash: finalHash,
+      seen_height: seenHeight,
+      seen_hash: seenHash,
+    }
+    await db
+      .insertInto('service.stream')
+      .values({ network: name, liquidity_address: liquidityAddress, ...row })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  } else if (stored.liquidity_address !== liquidityAddress) {
+    throw new Fault('settings_bad', { faults: ['the database of the service was made with another seed'] })
+  }
+}
+
+export async function readPosition(db: ServiceDatabase, { settings }: Network): Promise<Position> {
+  const stream = await db
+    .selectFrom('service.stream')
+    .selectAll()
+    .where('network', '=', settings.name)
+    .executeTakeFirstOrThrow()
+  return {
+    finalHeight: stream.final_height,
+    finalHash: stream.final_hash,
+    seenHeight: stream.seen_height,
+    seenHash: stream.seen_hash,
+  }
+}

@@ -1,0 +1,115 @@
+import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
+import type { Address, NetworkName } from '../core/asset.ts'
+
+export type OwnerKind = 'channel' | 'stable_wallet'
+export type DepositStatus = 'detected' | 'confirmed' | 'forwarding' | 'settled' | 'credited' | 'failed'
+/** `vanished`: gone from the chain before it was final. `too_small`: nothing is left after the fee. */
+export type DepositFailure = 'vanished' | 'too_small'
+export type ForwardOutcome = 'landed' | 'reverted' | 'expired'
+
+/** `numeric` columns arrive as decimal text and `int8` columns as `bigint`. */
+export type ServiceTables = {
+  'service.owner': OwnerTable
+  'service.deposit': DepositTable
+  'service.event': EventTable
+  'service.delivery': DeliveryTable
+  'service.forward': ForwardTable
+  'service.stream': StreamTable
+}
+
+export type ServiceDatabase = Kysely<ServiceTables>
+export type ServiceTransaction = Transaction<ServiceTables>
+
+export type OwnerRow = Selectable<OwnerTable>
+export type DepositRow = Selectable<DepositTable>
+export type ForwardRow = Selectable<ForwardTable>
+export type StreamRow = Selectable<StreamTable>
+
+type OwnerTable = {
+  branch: number
+  kind: OwnerKind
+  id: string
+  evm_address: Address
+  solana_address: Address
+  forward_network: NetworkName | null
+  forward_asset: string | null
+  forward_recipient: Address | null
+  created_at: Generated<Date>
+}
+
+/** The columns that begin with `to_` are the delivery: to the forward recipient, or to the StableWallet. */
+type DepositTable = {
+  id: string
+  sequence: Generated<bigint>
+  revision: Generated<number>
+  owner_kind: OwnerKind
+  owner_id: string
+  status: DepositStatus
+  failure: DepositFailure | null
+  network: NetworkName
+  address: Address
+  asset: string
+  contract: Address | null
+  decimals: number
+  amount: string
+  transaction: string
+  index: string
+  sender: Address | null
+  block: bigint
+  block_hash: string | null
+  block_at: Date
+  to_network: NetworkName | null
+  to_address: string
+  to_asset: string
+  to_contract: Address | null
+  to_decimals: number
+  to_amount: string | null
+  to_transaction: string | null
+  to_at: Date | null
+  fee: string | null
+  rate: string | null
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+
+type EventTable = {
+  id: string
+  sequence: Generated<bigint>
+  type: string
+  deposit_id: string
+  revision: number
+  body: string
+  created_at: Date
+}
+
+type DeliveryTable = {
+  event_id: string
+  url: string
+  attempts: Generated<number>
+  next_at: Generated<Date | null>
+  delivered_at: Date | null
+  answer: string | null
+}
+
+type ForwardTable = {
+  transaction: string
+  deposit_id: string
+  attempt: number
+  network: NetworkName
+  nonce: bigint | null
+  expires_height: bigint | null
+  amount: string
+  bytes: Buffer
+  outcome: ForwardOutcome | null
+  created_at: Generated<Date>
+}
+
+type StreamTable = {
+  network: NetworkName
+  liquidity_address: Address
+  next_nonce: Generated<bigint>
+  final_height: bigint
+  final_hash: string | null
+  seen_height: bigint
+  seen_hash: string | null
+}

@@ -1,0 +1,108 @@
+import type { NetworkSettings } from '../../src/chain/port.ts'
+import { type AssetCode, assetKey, type NetworkName, parseAddress } from '../../src/core/asset.ts'
+import type { ServiceSettings } from '../../src/service/settings.ts'
+
+export const seed =
+  'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about'
+export const writeKey = 'write-key-of-the-tests'
+export const readKey = 'read-key-of-the-tests'
+
+export type Token = { symbol: string; decimals: number; code: string }
+
+export type Net = {
+  name: string
+  family: 'evm' | 'solana'
+  chainId: number | null
+  url: string
+  tokens: Token[]
+}
+
+/** Settings of one network; a code is a contract, a mint or `native`. */
+export function networkSettings({ name, family, chainId, url, tokens }: Net): NetworkSettings {
+  const network = name as NetworkName
+  const codeOf = (code: string): AssetCode => (code === 'native' ? code : parseAddress(family, code))
+  return {
+    name: network,
+    family,
+    chainId,
+    rpcUrls: [url],
+    assets: tokens.map(({ symbol, decimals, code }) => ({
+      key: assetKey(network, codeOf(code)),
+      network,
+      symbol,
+      decimals,
+    })),
+  }
+}
+
+/** The four networks of the interface page, at addresses where nothing answers. */
+export const unreachableNetworks: readonly NetworkSettings[] = [
+  { name: 'mainnet', chainId: 1 },
+  { name: 'base', chainId: 8453 },
+  { name: 'arbitrum', chainId: 42_161 },
+]
+  .map(({ name, chainId }) =>
+    networkSettings({
+      name,
+      family: 'evm',
+      chainId,
+      url: 'http://127.0.0.1:1',
+      tokens: [
+        { symbol: 'ETH', decimals: 18, code: 'native' },
+        { symbol: 'USDC', decimals: 6, code: '0x1111111111111111111111111111111111111111' },
+      ],
+    }),
+  )
+  .concat(
+    networkSettings({
+      name: 'solana',
+      family: 'solana',
+      chainId: null,
+      url: 'http://127.0.0.1:1',
+      tokens: [
+        { symbol: 'SOL', decimals: 9, code: 'native' },
+        { symbol: 'USDC', decimals: 6, code: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' },
+      ],
+    }),
+  )
+
+export function serviceSettings(
+  databaseUrl: string,
+  networks: readonly NetworkSettings[],
+  changes: Partial<ServiceSettings> = {},
+): ServiceSettings {
+  return {
+    port: 0,
+    databaseUrl,
+    seed,
+    networks,
+    apiKeys: [
+      { key: writeKey, scope: 'write' },
+      { key: readKey, scope: 'read' },
+    ],
+    webhooks: [],
+    quotes: {
+      prices: { 'ETH/USDC': '3000.5', 'SOL/USDC': '150.25', 'USDC/SOL': '0.0066' },
+      feeBasisPoints: 30,
+    },
+    faults: { seed: 'test', dropWebhookRate: 0, shortForwardRate: 0 },
+    pollEveryMs: 100,
+    ...changes,
+  }
+}
+
+export type Answer = { status: number; type: string | null; body: Record<string, unknown> }
+
+/** Calls the API as an integrator would. A string is sent as it is. */
+export async function call(url: string, key: string | null, body?: unknown): Promise<Answer> {
+  const response = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      ...(key === null ? {} : { 'X-API-KEY': key }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const answer = (await response.json()) as Record<string, unknown>
+  return { status: response.status, type: response.headers.get('content-type'), body: answer }
+}
