@@ -1,4 +1,7 @@
-import type { Address, Asset, AssetKey, Family, NetworkName, TxId } from '../core/asset.ts'
+import type { Address, AssetKey, NetworkName, TxId } from '../core/asset.ts'
+
+export type { NetworkSettings } from '../core/asset.ts'
+
 import type { Amount } from '../core/money.ts'
 
 /** One movement of one asset to one watched address, as a chain reader found it. */
@@ -65,16 +68,6 @@ export type ChainReader = {
   scan(request: ScanRequest): Promise<ScanResult>
   /** Asks the node which chain it is and what decimals each asset has. Throws a Fault that names what is off. */
   checkIdentity(): Promise<void>
-}
-
-export type NetworkSettings = {
-  name: NetworkName
-  family: Family
-  /** EVM chain id; null on Solana. */
-  chainId: number | null
-  /** In order of preference. */
-  rpcUrls: readonly string[]
-  assets: readonly Asset[]
 }
 
 /** Told of every request, for metrics. */

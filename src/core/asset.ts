@@ -18,6 +18,17 @@ export type TxId = Brand<string, 'TxId'>
 
 export type Asset = { key: AssetKey; network: NetworkName; symbol: string; decimals: number }
 
+/** One network that is read. */
+export type NetworkSettings = {
+  name: NetworkName
+  family: Family
+  /** EVM chain id; null on Solana. */
+  chainId: number | null
+  /** In order of preference. */
+  rpcUrls: readonly string[]
+  assets: readonly Asset[]
+}
+
 /** The contract or mint of an asset, or `native` for the network's own coin. */
 export type AssetCode = Address | 'native'
 

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { messageOf } from '../core/errors.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads settings from the environment, each also from the file that `NAME_FILE` names, and gathers the faults. */
+export class EnvironmentReader {
+  readonly faults: string[] = []
+  readonly #environment: Environment
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  /** The value, or the fallback where it is not set. Set to nothing is a fault, never the fallback. */
+  text(name: string, fallback?: string): string {
+    const value = this.optional(name) ?? fallback
+    if (value === undefined) this.faults.push(`${name} is missing`)
+    return value ?? ''
+  }
+
+  optional(name: string): string | undefined {
+    const file = this.#environment[`${name}_FILE`]
+    const value = this.#environment[name]
+    if (file !== undefined && value !== undefined)
+      this.faults.push(`${name} and ${name}_FILE are both set; keep one`)
+    const found = file === undefined ? value : this.#fileText(name, file)
+    if (found === '') this.faults.push(`${name} is empty`)
+    return found
+  }
+
+  url(name: string, schemes: readonly string[], fallback?: string): string {
+    return this.#checkUrl(name, schemes, this.text(name, fallback))
+  }
+
+  /** A comma-separated list of addresses of servers; none where it is not set. */
+  urls(name: string, schemes: readonly string[]): string[] {
+    const texts = this.optional(name)?.split(',') ?? []
+    return texts.map((text) => this.#checkUrl(name, schemes, text.trim()))
+  }
+
+  port(name: string, fallback: number): number {
+    const text = this.text(name, fallback.toString())
+    const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+    if (port < 1 || port > 65_535) this.faults.push(`${name} is no port: ${JSON.stringify(text)}`)
+    return port
+  }
+
+  choice<Choice extends string>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
+    const text = this.text(name, fallback)
+    const choice = choices.find((one) => one === text)
+    if (choice === undefined)
+      this.faults.push(`${name} is ${JSON.stringify(text)}; it takes ${choices.join(', ')}`)
+    return choice ?? fallback
+  }
+
+  #checkUrl(name: string, schemes: readonly string[], text: string): string {
+    if (text === '') return text
+    const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : ''
+    // The text is not repeated: a URL may carry a password.
+    if (!schemes.includes(scheme))
+      this.faults.push(`${name} is no address of the form ${schemes.join(':// or ')}://`)
+    return text
+  }
+
+  #fileText(name: string, file: string): string {
+    try {
+      return readFileSync(file, 'utf8').trim()
+    } catch (error) {
+      this.faults.push(`${name}_FILE cannot be read: ${messageOf(error)}`)
+      return ' '
+    }
+  }
+}

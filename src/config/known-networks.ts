@@ -1,0 +1,60 @@
+import type { Family } from '../core/asset.ts'
+
+/** A network as the settings file describes it. `contract` is `native` for the network's own coin. */
+export type NetworkEntry = {
+  name: string
+  family: Family
+  chainId: number | null
+  assets: readonly { symbol: string; contract: string; decimals: number }[]
+}
+
+const ether = { symbol: 'ETH', contract: 'native', decimals: 18 }
+
+/**
+ * Known without any setting. Contracts as their issuers publish them (Circle, Tether, Base and Arbitrum bridges);
+ * native and bridged USDC are different assets. Decimals are checked against the chain before anything is read.
+ */
+export const knownNetworks: readonly NetworkEntry[] = [
+  {
+    name: 'mainnet',
+    family: 'evm',
+    chainId: 1,
+    assets: [
+      ether,
+      { symbol: 'USDC', contract: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', decimals: 6 },
+      { symbol: 'USDT', contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7', decimals: 6 },
+    ],
+  },
+  {
+    name: 'base',
+    family: 'evm',
+    chainId: 8453,
+    assets: [
+      ether,
+      { symbol: 'USDC', contract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', decimals: 6 },
+      { symbol: 'USDbC', contract: '0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA', decimals: 6 },
+      { symbol: 'USDT', contract: '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2', decimals: 6 },
+    ],
+  },
+  {
+    name: 'arbitrum',
+    family: 'evm',
+    chainId: 42161,
+    assets: [
+      ether,
+      { symbol: 'USDC', contract: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831', decimals: 6 },
+      { symbol: 'USDC.e', contract: '0xFF970A61A04b1cA14834A43f5dE4533eBDDB5CC8', decimals: 6 },
+      { symbol: 'USDT', contract: '0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9', decimals: 6 },
+    ],
+  },
+  {
+    name: 'solana',
+    family: 'solana',
+    chainId: null,
+    assets: [
+      { symbol: 'SOL', contract: 'native', decimals: 9 },
+      { symbol: 'USDC', contract: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', decimals: 6 },
+      { symbol: 'USDT', contract: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', decimals: 6 },
+    ],
+  },
+]

@@ -1,0 +1,94 @@
+import { parseDocument } from 'yaml'
+import { z } from 'zod'
+import { parseAddress } from '../core/asset.ts'
+import { knownNetworks } from './known-networks.ts'
+
+const duration = z
+  .string()
+  .regex(/^\d{1,6}(ms|s|m|h)$/, 'is no duration: write it like 500ms, 30s, 10m or 2h')
+  .transform(milliseconds)
+
+const symbol = z.string().min(1).max(20)
+const decimals = z.int().min(0).max(38)
+
+const network = z
+  .strictObject({
+    name: z.string().regex(/^[a-z][a-z0-9_]{0,30}$/, 'is no network name: lower-case letters, digits and _'),
+    family: z.enum(['evm', 'solana']),
+    chainId: z.int().positive().nullable().default(null),
+    assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals })).min(1),
+  })
+  .superRefine((value, context) => {
+    if (value.family === 'evm' && value.chainId === null) {
+      context.addIssue({
+        code: 'custom',
+        path: ['chainId'],
+        message: 'is missing: an EVM network is known by it',
+      })
+    }
+    for (const [place, { contract }] of value.assets.entries()) {
+      if (contract === 'native' || isAddress(value.family, contract)) continue
+      const message = 'is neither "native" nor an address of this family'
+      context.addIssue({ code: 'custom', path: ['assets', place, 'contract'], message })
+    }
+  })
+
+/** The settings file: what is no secret and no address of a server. Everything has a default. */
+const schema = z.strictObject({
+  networks: z.array(network).default(() => structuredClone(knownNetworks) as z.output<typeof network>[]),
+  service: z
+    .strictObject({
+      /** Addresses the service forwards from, by network. */
+      senders: z.record(z.string(), z.array(z.string())).default({}),
+      /** What a StableWallet is credited in. */
+      credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
+    })
+    .prefault({}),
+  policy: z
+    .strictObject({
+      webhookWithin: duration.prefault('10m'),
+      apiWithin: duration.prefault('15m'),
+      chainWithin: duration.prefault('60m'),
+      reportWithin: duration.prefault('30m'),
+      settlementWithin: duration.prefault('60m'),
+    })
+    .prefault({}),
+  schedule: z
+    .strictObject({
+      scanEvery: duration.prefault('5s'),
+      pollEvery: duration.prefault('15s'),
+      sweepEvery: duration.prefault('5s'),
+      /** How far back each poll reads again, so that a record that changed late is seen. */
+      pollOverlap: duration.prefault('1h'),
+    })
+    .prefault({}),
+})
+
+export type SettingsFile = z.output<typeof schema>
+
+/** Reads the file's text. Every fault is named with its place; nothing unknown is let through. */
+export function parseSettingsFile(text: string): { file: SettingsFile | null; faults: string[] } {
+  const document = parseDocument(text)
+  if (document.errors.length > 0) return { file: null, faults: document.errors.map(({ message }) => message) }
+  const result = schema.safeParse(document.toJS() ?? {})
+  if (result.success) return { file: result.data, faults: [] }
+  return {
+    file: null,
+    faults: result.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`),
+  }
+}
+
+function isAddress(family: 'evm' | 'solana', text: string): boolean {
+  try {
+    parseAddress(family, text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function milliseconds(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d+)(\w+)$/.exec(text) ?? []
+  const factor: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+  return Number(digits) * (factor[unit] ?? 0)
+}

@@ -1,0 +1,152 @@
+import {
+  type Address,
+  type Asset,
+  assetKey,
+  type NetworkName,
+  type NetworkSettings,
+  parseAddress,
+} from '../core/asset.ts'
+import { Fault, messageOf } from '../core/errors.ts'
+import { stableWalletNetwork } from '../core/evidence.ts'
+import type { Policy } from '../core/policy.ts'
+import { type Environment, EnvironmentReader } from './environment.ts'
+import { parseSettingsFile, type SettingsFile } from './settings-file.ts'
+
+export type Settings = {
+  databaseUrl: string
+  queueUrl: string
+  service: { url: string; apiKey: string }
+  webhooks: { scheme: 'standard-webhooks'; secrets: readonly string[] }
+  networks: readonly NetworkSettings[]
+  /** What a StableWallet is credited in. */
+  creditAsset: Asset
+  /** Addresses the service forwards from, as `network/address`. */
+  senders: ReadonlySet<string>
+  policy: Policy
+  schedule: { scanEveryMs: number; pollEveryMs: number; sweepEveryMs: number; pollOverlapMs: number }
+  httpPort: number
+  opsPort: number
+  logLevel: LogLevel
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+const databaseSchemes = ['postgres', 'postgresql']
+const queueSchemes = ['redis', 'rediss', ...databaseSchemes]
+const httpSchemes = ['http', 'https']
+
+/**
+ * Reads all settings of the daemon at once.
+ * @param readText reads the file that `DEPOSITD_CONFIG` names.
+ * @throws Fault `settings_bad` that names every fault.
+ */
+export function parseSettings(environment: Environment, readText: (path: string) => string): Settings {
+  const reader = new EnvironmentReader(environment)
+  const file = readSettingsFile(reader, readText)
+  const databaseUrl = reader.url('DATABASE_URL', databaseSchemes)
+  const settings = {
+    databaseUrl,
+    queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl),
+    service: { url: reader.url('SERVICE_URL', httpSchemes), apiKey: reader.text('SERVICE_API_KEY') },
+    webhooks: {
+      scheme: reader.choice('WEBHOOK_SCHEME', ['standard-webhooks'], 'standard-webhooks'),
+      secrets: reader.text('WEBHOOK_SECRETS').split(','),
+    },
+    networks: file === null ? [] : networksOf(file, reader),
+    httpPort: reader.port('HTTP_PORT', 8080),
+    opsPort: reader.port('OPS_PORT', 9464),
+    logLevel: reader.choice('LOG_LEVEL', logLevels, 'info'),
+  }
+  refuseUnknown(environment, file, reader.faults)
+  if (reader.faults.length > 0 || file === null) throw new Fault('settings_bad', { faults: reader.faults })
+  return { ...settings, ...fileSettings(file) }
+}
+
+/**
+ * Reads only where the database is, for commands that need nothing else.
+ * @throws Fault `settings_bad`
+ */
+export function parseDatabaseUrl(environment: Environment): string {
+  const reader = new EnvironmentReader(environment)
+  const url = reader.url('DATABASE_URL', databaseSchemes)
+  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
+  return url
+}
+
+function readSettingsFile(
+  reader: EnvironmentReader,
+  readText: (path: string) => string,
+): SettingsFile | null {
+  const path = reader.optional('DEPOSITD_CONFIG')
+  let text = ''
+  try {
+    if (path !== undefined && path !== '') text = readText(path)
+  } catch (error) {
+    reader.faults.push(`DEPOSITD_CONFIG cannot be read: ${messageOf(error)}`)
+  }
+  const { file, faults } = parseSettingsFile(text)
+  reader.faults.push(...faults.map((fault) => `DEPOSITD_CONFIG, ${fault}`))
+  return file
+}
+
+/** The networks that have an RPC address; the others are left alone. */
+function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSettings[] {
+  const networks = file.networks.map((entry): NetworkSettings => {
+    const name = entry.name as NetworkName
+    const assets = entry.assets.map(({ contract, symbol, decimals }): Asset => {
+      const code = contract === 'native' ? contract : parseAddress(entry.family, contract)
+      return { key: assetKey(name, code), network: name, symbol, decimals }
+    })
+    const rpcUrls = reader.urls(rpcName(entry.name), httpSchemes)
+    return { name, family: entry.family, chainId: entry.chainId, rpcUrls, assets }
+  })
+  if (networks.every(({ rpcUrls }) => rpcUrls.length === 0)) {
+    reader.faults.push(
+      `none of ${networks.map(({ name }) => rpcName(name)).join(', ')} is set: no chain could be read`,
+    )
+  }
+  return networks
+}
+
+function fileSettings({ networks, service, policy, schedule }: SettingsFile) {
+  const familyOf = new Map(networks.map(({ name, family }) => [name, family]))
+  const senders = Object.entries(service.senders).flatMap(([network, addresses]) =>
+    addresses.map((address) => `${network}/${parseAddress(familyOf.get(network) ?? 'evm', address)}`),
+  )
+  return {
+    creditAsset: {
+      key: assetKey(stableWalletNetwork, service.credit.symbol as Address),
+      network: stableWalletNetwork,
+      ...service.credit,
+    },
+    senders: new Set(senders),
+    policy: {
+      webhookWithinMs: policy.webhookWithin,
+      apiWithinMs: policy.apiWithin,
+      chainWithinMs: policy.chainWithin,
+      reportWithinMs: policy.reportWithin,
+      settlementWithinMs: policy.settlementWithin,
+    },
+    schedule: {
+      scanEveryMs: schedule.scanEvery,
+      pollEveryMs: schedule.pollEvery,
+      sweepEveryMs: schedule.sweepEvery,
+      pollOverlapMs: schedule.pollOverlap,
+    },
+  }
+}
+
+/** A misspelt setting would silently be its default; what looks like ours and is not, is a fault. */
+function refuseUnknown(environment: Environment, file: SettingsFile | null, faults: string[]): void {
+  const known = new Set(['DEPOSITD_CONFIG', ...(file?.networks.map(({ name }) => rpcName(name)) ?? [])])
+  const strange = Object.keys(environment)
+    .filter((name) => /^(DEPOSITD|RPC)_/.test(name))
+    .filter((name) => !known.has(name.replace(/_FILE$/, '')))
+  if (file !== null)
+    faults.push(...strange.map((name) => `${name} is no setting; known are ${[...known].join(', ')}`))
+}
+
+function rpcName(network: string): string {
+  return `RPC_${network.toUpperCase()}`
+}
