@@ -47,11 +47,16 @@ export async function startChild(settings: ChildSettings): Promise<Child> {
   mkdirSync(folder, { recursive: true })
   await endLeftover(folder, name, log)
   const child = spawnRecorded(settings)
-  const ended = new Promise<number | string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'))
-  })
   const pid = await pidOf(child, name)
   let stopping: Promise<void> | undefined
+  const ended = new Promise<number | string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      const status = code ?? signal ?? 'unknown'
+      if (stopping === undefined && status !== 0)
+        log.error({ name, pid, status }, 'a program ended by itself')
+      resolve(status)
+    })
+  })
   const stop = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) await endProcess(pid, settings.stopSignal)
     await ended

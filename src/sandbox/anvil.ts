@@ -1,0 +1,143 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { createPublicClient, http } from 'viem'
+import type { NetworkName } from '../core/asset.ts'
+import { Fault, messageOf } from '../core/errors.ts'
+import { type ChainFile, chainFile } from './chain-file.ts'
+import { type EvmClient, openEvmClient } from './evm-client.ts'
+import { freePort, loopback } from './free-port.ts'
+import { startMining } from './miner.ts'
+import { type Child, lastOutput, startChild } from './processes.ts'
+
+export type AnvilSettings = {
+  name: NetworkName
+  chainId: number
+  /** Where the chain, the process record and the node's output are kept. */
+  folder: string
+  /** Used if nobody listens on it; without it, or where it is taken, a free port is chosen. */
+  port?: number
+  /** Time between blocks while transactions wait or are not final yet. */
+  blockMs?: number
+  log: Logger
+}
+
+export type AnvilNode = {
+  name: NetworkName
+  url: string
+  pid: number
+  client: EvmClient
+  stop(): Promise<void>
+}
+
+const startWithinMs = 20_000
+const retryEveryMs = 20
+const blockMsByDefault = 1000
+
+/**
+ * Starts one Ethereum-like node on loopback, with the chain of its folder or a fresh one. `finalized` is two
+ * blocks behind the head. The program ends with at most the blocks since the last saving lost, however it ends.
+ * @throws Fault `remote_failed` with the node's last words where it does not come up.
+ */
+export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
+  const { name, chainId, folder, log, blockMs = blockMsByDefault } = settings
+  const port = await freePort(settings.port)
+  const file = chainFile(folder)
+  const child = await startChild({
+    name: 'anvil',
+    folder,
+    command: findAnvil(),
+    args: [...nodeOptions(port, chainId), ...file.loadOptions],
+    // Nothing is lost by ending it: the chain was saved by us.
+    stopSignal: 'SIGTERM',
+    user: null,
+    env: { HOME: folder },
+    log,
+  })
+  const url = `http://${loopback}:${port}`
+  const client = openEvmClient(url, chainId)
+  await untilReady(url, child, settings)
+  return { name, url, pid: child.pid, client, ...(await keepMining({ client, file, child, blockMs, log })) }
+}
+
+/** The child stops last: it has the blocks that are still to be saved. */
+async function keepMining(node: {
+  client: EvmClient
+  file: ChainFile
+  child: Child
+  blockMs: number
+  log: Logger
+}): Promise<Pick<AnvilNode, 'stop'>> {
+  const { client, file, child, blockMs, log } = node
+  const miner = await startMining({ client, blockMs, log, onBlock: () => file.saveIfDue(client) })
+  return {
+    async stop() {
+      await miner.stop()
+      await file.save(client).catch((error: unknown) => log.warn({ err: error }, 'a chain was not saved'))
+      await child.stop()
+    },
+  }
+}
+
+function nodeOptions(port: number, chainId: number): string[] {
+  const options = {
+    host: loopback,
+    port,
+    'chain-id': chainId,
+    'slots-in-an-epoch': 1,
+    order: 'fifo',
+    // The states of so many blocks can be asked for. Anvil forgets this limit where it mines by interval.
+    'prune-history': 16,
+    accounts: 10,
+    balance: 1_000_000,
+    threads: 1,
+  }
+  const valued = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
+  return [...valued, '--no-mining', '--quiet', '--no-cors']
+}
+
+/** The binary of the platform's package; the launcher around it would stay in memory as a second process. */
+function findAnvil(): string {
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  const system = process.platform === 'win32' ? 'win32' : process.platform
+  try {
+    const ours = createRequire(import.meta.url)
+    const theirs = createRequire(ours.resolve('@foundry-rs/anvil/package.json'))
+    const folder = join(theirs.resolve(`@foundry-rs/anvil-${system}-${arch}/package.json`), '..')
+    return join(folder, 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
+  } catch (cause) {
+    const problem = `no anvil is installed for ${system}-${arch}; run npm ci, or set RPC_* to nodes of your own`
+    throw new Fault('remote_failed', { what: 'finding anvil', problem }, { cause })
+  }
+}
+
+async function untilReady(
+  url: string,
+  child: Child,
+  { name, chainId, folder }: AnvilSettings,
+): Promise<void> {
+  const outcome = await Promise.race([answers(url, chainId), endedEarly(child)])
+  if (outcome === 'ready') return
+  await child.stop()
+  const problem = `${outcome}; ${lastOutput(folder, 'anvil')}`
+  throw new Fault('remote_failed', { what: `starting the chain of ${name}`, problem })
+}
+
+async function answers(url: string, chainId: number): Promise<string> {
+  const client = createPublicClient({ transport: http(url, { retryCount: 0 }) })
+  const deadline = Date.now() + startWithinMs
+  for (;;) {
+    try {
+      const answered = await client.getChainId()
+      return answered === chainId ? 'ready' : `chain ${answered} answers on its port`
+    } catch (error) {
+      if (Date.now() > deadline) return messageOf(error)
+      await sleep(retryEveryMs)
+    }
+  }
+}
+
+async function endedEarly(child: Child): Promise<string> {
+  return `it ended with ${await child.ended}`
+}

@@ -1,0 +1,77 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import type { NetworkName } from '../../src/core/asset.ts'
+import { type AnvilNode, startAnvil } from '../../src/sandbox/anvil.ts'
+import { openEvmClient } from '../../src/sandbox/evm-client.ts'
+import { identifyProcess } from '../../src/sandbox/process-identity.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { runProgram } from '../support/programs.ts'
+import { until } from '../support/until.ts'
+
+const log = pino({ level: 'silent' })
+const base = { name: 'base' as NetworkName, chainId: 8453, log }
+const payee = '0x00000000000000000000000000000000000000aa'
+
+test('a transaction is mined, becomes final and is there again, with its block, after a stop and a start', async () => {
+  const folder = await temporaryFolder()
+  const first = await startAnvil({ ...base, folder, blockMs: 100 })
+  const hash = await pay(first, 5n)
+  const receipt = await first.client.waitForTransactionReceipt({ hash })
+  await until('the block is final', async () => {
+    const { number } = await first.client.getBlock({ blockTag: 'finalized' })
+    return number >= receipt.blockNumber || null
+  })
+  await first.stop()
+  expect(identifyProcess(first.pid)).toBeNull()
+
+  const second = await startAnvil({ ...base, folder, blockMs: 100 })
+  expect(await second.client.getTransactionReceipt({ hash })).toMatchObject({ blockHash: receipt.blockHash })
+  expect(await second.client.getBalance({ address: payee, blockTag: 'finalized' })).toBe(5n)
+  await second.stop()
+})
+
+test('what was mined a second before a kill of program and node is there after the next start', async () => {
+  const folder = await temporaryFolder()
+  const first = await runProgram('test/sandbox/fixtures/start-anvil.ts', folder)
+  const client = openEvmClient(first.line, base.chainId)
+  const [account] = await client.getAddresses()
+  if (account === undefined) throw new Error('the node has no account')
+  const hash = await client.sendTransaction({ account, to: payee, value: 7n })
+  const { blockNumber } = await client.waitForTransactionReceipt({ hash })
+  await until('the next block, by which its parent is saved', async () => {
+    return (await client.getBlockNumber()) > blockNumber || null
+  })
+  const { pid } = JSON.parse(await readFile(join(folder, 'anvil.process.json'), 'utf8')) as { pid: number }
+  await first.killHard()
+  process.kill(pid, 'SIGKILL')
+
+  const second = await startAnvil({ ...base, folder })
+  expect(await second.client.getBalance({ address: payee })).toBe(7n)
+  await second.stop()
+})
+
+test('a node left over by a killed program is ended by the next start', async () => {
+  const folder = await temporaryFolder()
+  const first = await runProgram('test/sandbox/fixtures/start-anvil.ts', folder)
+  await first.killHard()
+  const { pid } = JSON.parse(await readFile(join(folder, 'anvil.process.json'), 'utf8')) as { pid: number }
+  expect(identifyProcess(pid)).not.toBeNull()
+  const second = await startAnvil({ ...base, folder })
+  expect(identifyProcess(pid)).toBeNull()
+  await second.stop()
+})
+
+test('a chain file that cannot be read is a fault with the words of the node', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'chain.json.gz'), gzipSync('{"block":'))
+  await expect(startAnvil({ ...base, folder })).rejects.toThrow(/starting the chain of base.*EOF/)
+})
+
+async function pay({ client }: AnvilNode, value: bigint) {
+  const [account] = await client.getAddresses()
+  if (account === undefined) throw new Error('the node has no account')
+  return client.sendTransaction({ account, to: payee, value })
+}
