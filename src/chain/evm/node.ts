@@ -63,7 +63,8 @@ export function problemOf(error: unknown): string {
   const web = error.walk((inner) => inner instanceof HttpRequestError)
   if (web instanceof HttpRequestError && web.status !== undefined)
     return `${web.details} (HTTP ${web.status})`
-  return error.details === '' ? error.shortMessage : error.details
+  // Typed as always there, but some errors have none.
+  return error.details || error.shortMessage
 }
 
 /** Never retries by itself: the job does, with backoff, and every request is told to the observer once. */

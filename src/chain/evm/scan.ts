@@ -74,7 +74,7 @@ function rewound({ head }: Ends, cursor: ScanCursor): ScanResult {
 async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<ScanResult> {
   const final = await readFinal(scan, ends, cursor)
   const seen = await readSeen(scan, ends, { ...cursor, final: final.last })
-  const reached = seen.last.height > final.last.height ? seen.last.height : final.last.height
+  const reached = highest(seen.last.height, final.last.height)
   await requireHead(scan, reached)
   return {
     transfers: [...final.transfers, ...seen.transfers],
@@ -96,11 +96,14 @@ async function readFinal(scan: EvmScan, ends: Ends, { final }: ScanCursor): Prom
   return readTrack(scan, { stage: 'final', from, to, previous: final })
 }
 
-/** Starts above the finalized head even where the final track is still behind: that will read the rest as final. */
+/**
+ * Starts above the finalized head even where the final track is still behind: that will read the rest as final.
+ * What is read again does not count against the bound, for else a small bound would never get past it.
+ */
 async function readSeen(scan: EvmScan, ends: Ends, { final, seenHeight }: ScanCursor): Promise<TrackResult> {
-  const again = lowest(seenHeight, ends.head.height) - seenOverlap
-  const below = again > ends.final.height ? again : ends.final.height
-  const to = lowest(ends.head.height, below + scan.bounds.blocksPerScan)
+  const seen = lowest(seenHeight, ends.head.height)
+  const below = highest(seen - seenOverlap, ends.final.height)
+  const to = lowest(ends.head.height, highest(seen, below) + scan.bounds.blocksPerScan)
   if (to <= below) return { transfers: [], last: final }
   const previous = final.height === below ? final : null
   return readTrack(scan, { stage: 'seen', from: below + 1n, to, previous })
@@ -118,4 +121,8 @@ async function requireHead({ node }: EvmScan, reached: bigint): Promise<void> {
 
 function lowest(...heights: readonly [bigint, ...bigint[]]): bigint {
   return heights.reduce((low, height) => (height < low ? height : low))
+}
+
+function highest(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
 }

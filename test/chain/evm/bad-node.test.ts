@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createEvmReader } from '../../../src/chain/evm/reader.ts'
+import type { ReaderOptions } from '../../../src/chain/options.ts'
+import type { NetworkSettings, ScanCursor, ScanResult } from '../../../src/chain/port.ts'
+import { freePort } from '../../../src/sandbox/free-port.ts'
+import { type Anvil, startAnvil } from '../../support/anvil.ts'
+import { addresses, evmSettings } from '../../support/evm-watch.ts'
+import {
+  changes,
+  hidesLogs,
+  lagsBehind,
+  type RpcProxy,
+  refusesByCode,
+  refusesByStatus,
+  type Script,
+  startRpcProxy,
+} from '../../support/rpc-proxy.ts'
+import { deployToken, type TestToken } from '../../support/test-token.ts'
+
+const depositor = '0x00000000000000000000000000000000000A11cE'
+const watched = addresses(depositor)
+
+let anvil: Anvil
+let token: TestToken
+let proxy: RpcProxy
+let start: ScanCursor
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  token = await deployToken(anvil, 'USDC')
+  proxy = await startRpcProxy(anvil.url)
+})
+afterAll(async () => {
+  await proxy.stop()
+  await anvil.stop()
+})
+beforeEach(async () => {
+  await anvil.mine(4)
+  start = (await scan(null)).cursor
+  await token.send(depositor, 5n)
+  await anvil.client.sendTransaction({ to: depositor, value: 6n })
+  await anvil.mine(4)
+})
+afterEach(() => proxy.behave())
+
+function settings(...urls: readonly string[]): NetworkSettings {
+  return { ...evmSettings(anvil, { tokens: [token.address] }), rpcUrls: urls }
+}
+
+async function scan(
+  cursor: ScanCursor | null,
+  script?: Script,
+  options: ReaderOptions = {},
+): Promise<ScanResult> {
+  const reader = createEvmReader(settings(proxy.url), options)
+  proxy.behave(script)
+  return reader.scan({ cursor, startHeight: null, watched })
+}
+
+type AnyLog = { blockHash: string; removed: boolean; data: string; logIndex: string }
+type AnyBlock = { parentHash: string; hash: string }
+const eachLog = (change: (log: AnyLog) => object) => (logs: unknown) => (logs as AnyLog[]).map(change)
+const otherHash = `0x${'ab'.repeat(32)}`
+
+test.each<[string, Script, RegExp]>([
+  [
+    'hides a log that the log filter of the block betrays',
+    hidesLogs,
+    /receipts of block \d+.*its logs left out/,
+  ],
+  [
+    'hides one of the logs',
+    changes('eth_getLogs', (logs) => (logs as object[]).slice(1)),
+    /its logs left out/,
+  ],
+  [
+    'answers a log of another block',
+    changes(
+      'eth_getLogs',
+      eachLog((log) => ({ ...log, blockHash: otherHash })),
+    ),
+    /is not the one/,
+  ],
+  [
+    'answers a removed log',
+    changes(
+      'eth_getLogs',
+      eachLog((log) => ({ ...log, removed: true })),
+    ),
+    /removed/,
+  ],
+  [
+    'answers a log of an odd form',
+    changes(
+      'eth_getLogs',
+      eachLog((log) => ({ ...log, data: '0x' })),
+    ),
+    /odd form/,
+  ],
+  ['answers logs that are no list', changes('eth_getLogs', () => null), /not a list/],
+  [
+    'answers blocks that do not link',
+    changes('eth_getBlockByNumber', (block) => ({ ...(block as AnyBlock), parentHash: otherHash })),
+    /its parent is/,
+  ],
+  [
+    'answers a receipt of another block',
+    changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as object), blockHash: otherHash })),
+    /another block/,
+  ],
+  ['asks to slow down by its status', refusesByStatus, /Too Many Requests/],
+  ['asks to slow down by the code that elsewhere means too much', refusesByCode, /rate limited/],
+  ['answers nothing at all', () => ({}), /remote_failed/],
+  ['answers that the block is unknown', changes('eth_getBlockByNumber', () => null), /could not be found/],
+])('a node that %s does not move the cursor', async (_what, script, problem) => {
+  await expect(scan(start, script)).rejects.toThrow(problem)
+  const { transfers } = await scan(start)
+  expect(transfers.map(({ stage, amount }) => [stage, amount])).toEqual([
+    ['final', 5n],
+    ['final', 6n],
+  ])
+})
+
+test('a node that lacks the blocks it was asked about does not move the cursor', async () => {
+  await expect(scan(start, lagsBehind(start.final.height))).rejects.toThrow(
+    /its logs left out|answered for blocks up to/,
+  )
+  const tokensOnly = createEvmReader({
+    ...evmSettings(anvil, { tokens: [token.address], native: false }),
+    rpcUrls: [proxy.url],
+  })
+  proxy.behave(lagsBehind(start.final.height))
+  const lagging = tokensOnly.scan({ cursor: start, startHeight: null, watched })
+  await expect(lagging).rejects.toThrow(/head.*it is at \d+, but answered for blocks up to \d+/)
+})
+
+test('a node whose head is below the cursor is behind, and its shorter history is no reorganisation', async () => {
+  const { cursor } = await scan(start)
+  const stale = changes('eth_getBlockByNumber', (block) => ({
+    ...(block as object),
+    number: `0x${(cursor.final.height - 1n).toString(16)}`,
+  }))
+  await expect(scan(cursor, stale)).rejects.toThrow(/its head \d+ is below block \d+/)
+})
+
+test('finality that goes back is waited for', async () => {
+  const { cursor } = await scan(start)
+  const lower = `0x${(cursor.final.height - 2n).toString(16)}`
+  const goesBack = await blockAt(lower)
+  const result = await scan(cursor, ({ method, params }, forward) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? { result: goesBack } : forward(),
+  )
+  expect(result.cursor.final).toEqual(cursor.final)
+  expect(result.rewoundTo).toBeNull()
+})
+
+function blockAt(height: string): Promise<unknown> {
+  return anvil.client.request({ method: 'eth_getBlockByNumber', params: [height, false] } as never)
+}
+
+test('the next node takes over a scan, and the failed one rests', async () => {
+  const reader = createEvmReader(settings(proxy.url, anvil.url))
+  proxy.behave(refusesByStatus)
+  const first = await reader.scan({ cursor: start, startHeight: null, watched })
+  expect(first.transfers).toHaveLength(2)
+  proxy.calls.length = 0
+  await reader.scan({ cursor: start, startHeight: null, watched })
+  expect(proxy.calls).toEqual([])
+})
+
+test('where every node fails, each is named, and no URL is told', async () => {
+  const secret = new URL('/v3/secret-key', proxy.url)
+  const reader = createEvmReader(settings(secret.href, `http://127.0.0.1:${await freePort()}/secret-key`))
+  proxy.behave(refusesByStatus)
+  const failing = reader.scan({ cursor: start, startHeight: null, watched })
+  await expect(failing).rejects.toThrow(/all 2 nodes.*Too Many Requests.*ECONNREFUSED/)
+  await expect(failing).rejects.not.toThrow('secret-key')
+})
+
+test('an answer is bounded in time and in size', async () => {
+  await expect(
+    scan(start, () => new Promise(() => undefined), { bounds: { timeoutMs: 100 } }),
+  ).rejects.toThrow('no whole answer within 100 ms')
+  await expect(scan(start, undefined, { bounds: { bodyBytesMax: 100 } })).rejects.toThrow(
+    'answer exceeds 100 bytes',
+  )
+})
+
+test('a wrong chain id is named, by the check and by a scan', async () => {
+  const lies = changes('eth_chainId', () => '0x1')
+  await expect(scan(start, lies)).rejects.toThrow('RPC_BASE: expected chain id 8453, found 1')
+  const reader = createEvmReader(settings(anvil.url, proxy.url))
+  await expect(reader.checkIdentity()).rejects.toThrow('RPC_BASE: expected chain id 8453, found 1')
+})
+
+test('wrong decimals and addresses without a token are all named at once', async () => {
+  const right = evmSettings(anvil, { tokens: [token.address, depositor] })
+  const assets = right.assets.map((asset) =>
+    asset.key.endsWith('native') ? asset : { ...asset, decimals: 6 },
+  )
+  const checked = createEvmReader({ ...right, assets }).checkIdentity()
+  await expect(checked).rejects.toThrow(
+    /expected decimals 6, found 18.*expected decimals 6, found no token contract/,
+  )
+})
+
+test('the right chain passes the check, though one of its nodes is away', async () => {
+  await expect(
+    createEvmReader(settings(anvil.url, `http://127.0.0.1:${await freePort()}`)).checkIdentity(),
+  ).resolves.toBeUndefined()
+})
+
+test('every request is told to the observer, with its outcome', async () => {
+  const told: string[] = []
+  const observe: ReaderOptions['observe'] = ({ network, method, outcome }) =>
+    told.push(`${network} ${method} ${outcome}`)
+  await scan(start, undefined, { observe })
+  await expect(scan(start, refusesByCode, { observe })).rejects.toThrow()
+  expect(told).toContain('base eth_getLogs ok')
+  expect(told.at(-1)).toBe('base eth_getLogs error')
+})

@@ -1,0 +1,88 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEvmReader } from '../../../src/chain/evm/reader.ts'
+import { type Anvil, startAnvil } from '../../support/anvil.ts'
+import { addresses, drain, evmSettings, sightings } from '../../support/evm-watch.ts'
+import { limitsRange, type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
+import { deployToken, type TestToken } from '../../support/test-token.ts'
+
+const payees = Array.from(
+  { length: 5 },
+  (_, place) => `0x${(place + 0xa0).toString(16).padStart(40, '0')}` as const,
+)
+const watched = addresses(...payees)
+const blocks = 40
+
+let anvil: Anvil
+let token: TestToken
+let proxy: RpcProxy
+let startHeight: bigint
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  token = await deployToken(anvil, 'USDC')
+  proxy = await startRpcProxy(anvil.url)
+  startHeight = (await anvil.client.getBlockNumber()) + 1n
+  for (let block = 0; block < blocks; block++) {
+    const payee = payees[block % payees.length] ?? payees[0]
+    if (payee === undefined) continue
+    await token.send(payee, BigInt(block + 1))
+    if (block % 3 === 0) await anvil.client.sendTransaction({ to: payee, value: 1n })
+    if (block % 7 === 0) await token.send(payee, 1n)
+    await anvil.mine()
+  }
+  await anvil.mine(3)
+})
+afterAll(async () => {
+  await proxy.stop()
+  await anvil.stop()
+})
+
+test('whatever the limits, the same transfers are read, each once', async () => {
+  const anyLimits = fc.record({
+    nodeBlocks: fc.bigInt(1n, 50n),
+    blocksPerScan: fc.bigInt(1n, 60n),
+    logsPerAnswerMax: fc.integer({ min: 3, max: 60 }),
+    recipientsPerRequest: fc.integer({ min: 1, max: 6 }),
+    native: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(anyLimits, async ({ nodeBlocks, native, ...bounds }) => {
+      const settings = evmSettings({ ...anvil, url: proxy.url }, { tokens: [token.address], native })
+      proxy.behave(limitsRange(nodeBlocks))
+      const reader = createEvmReader(settings, { bounds })
+      const { transfers } = await drain(reader, watched, { cursor: null, startHeight })
+      const final = transfers.filter(({ stage }) => stage === 'final')
+      expect(sightings(final)).toHaveLength(final.length)
+      expect(sum(final.filter(({ index }) => index !== 'native'))).toBe(tokensSent())
+      expect(final.filter(({ index }) => index === 'native')).toHaveLength(native ? 14 : 0)
+    }),
+    { numRuns: 25 },
+  )
+}, 120_000)
+
+test('a limit that was met is remembered, so that few requests are refused', async () => {
+  const settings = evmSettings({ ...anvil, url: proxy.url }, { tokens: [token.address], native: false })
+  const reader = createEvmReader(settings)
+  const limited = limitsRange(4n)
+  let refused = 0
+  proxy.behave(async (call, forward) => {
+    const answer = await limited(call, forward)
+    if (answer.error !== undefined) refused++
+    return answer
+  })
+  const { cursor } = await drain(reader, watched, { cursor: null, startHeight })
+  refused = 0
+  await drain(reader, watched, { cursor: null, startHeight })
+  expect(refused).toBeLessThanOrEqual(2)
+  expect(cursor.final.height).toBeGreaterThan(startHeight)
+})
+
+function sum(transfers: readonly { amount: bigint }[]): bigint {
+  return transfers.reduce((total, { amount }) => total + amount, 0n)
+}
+
+/** 1 to 40, and one more in each seventh block. */
+function tokensSent(): bigint {
+  return BigInt((blocks * (blocks + 1)) / 2 + Math.ceil(blocks / 7))
+}

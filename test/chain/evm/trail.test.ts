@@ -1,0 +1,34 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { extendTrail } from '../../../src/chain/evm/trail.ts'
+import type { BlockMark } from '../../../src/chain/port.ts'
+
+const mark = (height: bigint): BlockMark => ({ height, hash: `h${height}` })
+
+function trailAfter(steps: readonly bigint[]): { newest: BlockMark; trail: BlockMark[] } {
+  let newest = mark(0n)
+  let trail: BlockMark[] = []
+  for (const step of steps) {
+    const next = mark(newest.height + step)
+    trail = extendTrail(next, [newest, ...trail])
+    newest = next
+  }
+  return { newest, trail }
+}
+
+test('a trail is bounded, falls, and stays below the newest mark, however a chain is read', () => {
+  fc.assert(
+    fc.property(fc.array(fc.bigInt(0n, 500n), { maxLength: 400 }), (steps) => {
+      const { newest, trail } = trailAfter(steps)
+      expect(trail.length).toBeLessThanOrEqual(64)
+      const heights = [newest, ...trail].map(({ height }) => height)
+      expect(heights.every((height, place) => place === 0 || height < (heights[place - 1] ?? 0n))).toBe(true)
+    }),
+  )
+})
+
+test('read block by block, it keeps the near blocks and still reaches back over 100,000', () => {
+  const { newest, trail } = trailAfter(Array.from({ length: 100_000 }, () => 1n))
+  expect(trail.slice(0, 4).map(({ height }) => newest.height - height)).toEqual([1n, 2n, 3n, 4n])
+  expect(newest.height - (trail.at(-1)?.height ?? newest.height)).toBeGreaterThan(50_000n)
+})
