@@ -1,0 +1,29 @@
+/**
+ * Runs at most one of the same id at a time. All who ask during a run share the next one, which starts after
+ * they asked: whatever they had written before, it sees.
+ */
+export function shareRuns(): (id: string, run: () => Promise<void>) => Promise<void> {
+  const current = new Map<string, Promise<void>>()
+  const following = new Map<string, Promise<void>>()
+
+  function start(id: string, run: () => Promise<void>): Promise<void> {
+    const started = run().finally(() => current.delete(id))
+    current.set(id, started)
+    return started
+  }
+
+  return (id, run) => {
+    const active = current.get(id)
+    if (active === undefined) return start(id, run)
+    const waiting = following.get(id)
+    if (waiting !== undefined) return waiting
+    const next = active
+      .catch(() => undefined)
+      .then(() => {
+        following.delete(id)
+        return start(id, run)
+      })
+    following.set(id, next)
+    return next
+  }
+}

@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Fault } from '../core/errors.ts'
+
+/**
+ * Waits for the promise, but no longer than that. What it waits for is not ended by it.
+ * @throws Fault `remote_failed` naming what took too long
+ */
+export async function within<Value>(
+  timeoutMs: number,
+  what: string,
+  promise: Promise<Value>,
+): Promise<Value> {
+  const waiting = new AbortController()
+  const late = delay(timeoutMs, undefined, { signal: waiting.signal }).then(() => {
+    throw new Fault('remote_failed', { what, problem: `no answer within ${timeoutMs} ms` })
+  })
+  late.catch(() => undefined)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    waiting.abort()
+  }
+}

@@ -1,0 +1,44 @@
+import type { Queue } from '../../src/jobs/queue.ts'
+import { createQueue, queueLimits } from '../../src/jobs/queue.ts'
+import type { QueueEvent, QueueLimits } from '../../src/jobs/queue-port.ts'
+import { emptyDatabase } from './postgres.ts'
+import { redisInstalled, startRedis } from './redis.ts'
+
+export type QueueServer = { url: string; end: () => Promise<void> }
+
+export const queueServers: readonly {
+  server: string
+  missing: boolean
+  begin: () => Promise<QueueServer>
+}[] = [
+  {
+    server: 'Postgres',
+    missing: false,
+    async begin() {
+      const { url, drop } = await emptyDatabase()
+      return { url, end: drop }
+    },
+  },
+  {
+    server: 'Redis',
+    missing: !redisInstalled(),
+    async begin() {
+      const { url, stop } = await startRedis()
+      return { url, end: stop }
+    },
+  },
+]
+
+export type TestQueue = Queue & { events: QueueEvent[] }
+
+/** With limits that make a test short. */
+export async function openTestQueue(url: string, limits: Partial<QueueLimits> = {}): Promise<TestQueue> {
+  const events: QueueEvent[] = []
+  const queue = await createQueue({
+    url,
+    name: 'test',
+    limits: { ...queueLimits, retryDelayMs: 20, reconnectDelayMs: 100, ...limits },
+    report: (event) => events.push(event),
+  })
+  return { ...queue, events }
+}
