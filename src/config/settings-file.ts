@@ -16,6 +16,8 @@ const network = z
     name: z.string().regex(/^[a-z][a-z0-9_]{0,30}$/, 'is no network name: lower-case letters, digits and _'),
     family: z.enum(['evm', 'solana']),
     chainId: z.int().positive().nullable().default(null),
+    /** Block or slot at which the first scan begins; without it, at what is final then. */
+    startHeight: z.int().min(0).optional(),
     assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals })).min(1),
   })
   .superRefine((value, context) => {

@@ -18,6 +18,8 @@ export type Settings = {
   service: { url: string; apiKey: string }
   webhooks: { scheme: 'standard-webhooks'; secrets: readonly string[] }
   networks: readonly NetworkSettings[]
+  /** Where the first scan of a network begins, where that is not what is final then. */
+  startHeights: ReadonlyMap<NetworkName, bigint>
   /** What a StableWallet is credited in. */
   creditAsset: Asset
   /** Addresses the service forwards from, as `network/address`. */
@@ -114,7 +116,11 @@ function fileSettings({ networks, service, policy, schedule }: SettingsFile) {
   const senders = Object.entries(service.senders).flatMap(([network, addresses]) =>
     addresses.map((address) => `${network}/${parseAddress(familyOf.get(network) ?? 'evm', address)}`),
   )
+  const starts = networks.flatMap(({ name, startHeight }) =>
+    startHeight === undefined ? [] : [[name as NetworkName, BigInt(startHeight)] as const],
+  )
   return {
+    startHeights: new Map(starts),
     creditAsset: {
       key: assetKey(stableWalletNetwork, service.credit.symbol as Address),
       network: stableWalletNetwork,

@@ -1,0 +1,142 @@
+import type { Kysely, Transaction } from 'kysely'
+import { decide, type Rules } from '../core/decide.ts'
+import { type Claim, linkKeys, type Observation } from '../core/evidence.ts'
+import { type Lag, secondsBetween } from '../core/lag.ts'
+import { decodeObservation } from '../core/observation-json.ts'
+import type { ClaimReader } from '../provider/read-claim.ts'
+import { inTransaction } from '../store/database.ts'
+import { numberDeposits, saveDeposits } from '../store/deposits.ts'
+import { saveEvidence } from '../store/evidence.ts'
+import { linkGroups, saveRechecks, takeDueGroups } from '../store/groups.ts'
+import { finishPending, type PendingRow, takePending } from '../store/inbox.ts'
+import { bookJournals } from '../store/ledger.ts'
+import { loadGroups } from '../store/load-groups.ts'
+import { type MismatchChange, openMismatches, syncMismatches } from '../store/mismatches.ts'
+import type { Tables } from '../store/tables.ts'
+import { heldMismatches, unreadableMismatch } from './held-mismatches.ts'
+
+export type ApplyDeps = {
+  db: Kysely<Tables>
+  readClaim: ClaimReader
+  rules: Rules
+  now: () => Date
+}
+
+export type Applied = {
+  /** Inbox rows taken, and groups decided. */
+  rows: number
+  groups: number
+  journals: number
+  lags: readonly Lag[]
+  mismatches: readonly MismatchChange[]
+}
+
+const rowsMax = 500
+const groupsMax = 500
+
+/** Applies one batch of what was stored and not applied yet. Safe to run twice and beside itself. */
+export function applyPending(deps: ApplyDeps): Promise<Applied> {
+  return inTransaction(deps.db, async (tx) => {
+    const rows = await takePending(tx, rowsMax)
+    const now = deps.now()
+    const readings = rows.map((row) => ({ row, ...read(row, deps.readClaim) }))
+    const readable = readings.filter((one) => one.kind === 'observation')
+    const unreadable = readings.filter((one) => one.kind === 'unreadable')
+    const groups = await link(tx, readable)
+    const decided = await decideGroups(tx, { groups, now }, deps.rules)
+    const opened = await openMismatches(
+      tx,
+      unreadable.map(({ row, ...problem }) => unreadableMismatch(row, problem)),
+    )
+    await finishPending(
+      tx,
+      rows.map(({ id }) => id),
+    )
+    return {
+      ...decided,
+      rows: rows.length,
+      mismatches: [...decided.mismatches, ...opened],
+      lags: [
+        ...decided.lags,
+        ...readable.flatMap(({ row, observation }) => messageLags(row, observation, now)),
+      ],
+    }
+  })
+}
+
+/** Decides again what time alone may have changed. */
+export function applyDue(deps: ApplyDeps): Promise<Applied> {
+  return inTransaction(deps.db, async (tx) => {
+    const now = deps.now()
+    const groups = await takeDueGroups(tx, now, groupsMax)
+    return { ...(await decideGroups(tx, { groups, now }, deps.rules)), rows: 0 }
+  })
+}
+
+type Reading =
+  | { kind: 'observation'; observation: Observation }
+  | { kind: 'unreadable'; path: string; problem: string }
+
+function read({ source, body, receivedAt }: PendingRow, readClaim: ClaimReader): Reading {
+  if (source === 'chain') return { kind: 'observation', observation: decodeObservation(body.toString()) }
+  const reading = readClaim({ source, body, receivedAt })
+  return reading.kind === 'claim' ? { kind: 'observation', observation: reading.claim } : reading
+}
+
+async function link(
+  tx: Transaction<Tables>,
+  readable: readonly { row: PendingRow; observation: Observation }[],
+): Promise<bigint[]> {
+  if (readable.length === 0) return []
+  const groupIds = await linkGroups(
+    tx,
+    readable.map(({ observation }) => linkKeys(observation)),
+  )
+  await saveEvidence(
+    tx,
+    readable.map(({ row, observation }, place) => ({
+      inboxId: row.id,
+      groupId: groupIds[place] ?? 0n,
+      observation,
+    })),
+  )
+  return [...new Set(groupIds)]
+}
+
+/** Reads all that is known of the locked groups, decides, and writes what follows. */
+async function decideGroups(
+  tx: Transaction<Tables>,
+  { groups, now }: { groups: readonly bigint[]; now: Date },
+  rules: Rules,
+): Promise<Omit<Applied, 'rows'>> {
+  if (groups.length === 0) return { groups: 0, journals: 0, lags: [], mismatches: [] }
+  const loaded = await loadGroups(tx, groups)
+  const decisions = loaded.map((group) => ({ groupId: group.id, ...decide(group, rules, now) }))
+  const deposits = await numberDeposits(
+    tx,
+    decisions.flatMap(({ groupId, deposits: found }) => found.map((deposit) => ({ ...deposit, groupId }))),
+  )
+  await saveDeposits(tx, deposits)
+  const mismatches = await syncMismatches(tx, groups, heldMismatches(deposits, decisions))
+  const journals = deposits.flatMap(({ id, journals: wanted }) =>
+    wanted.map((one) => ({ ...one, depositId: id })),
+  )
+  await bookJournals(tx, journals)
+  await saveRechecks(
+    tx,
+    decisions.map(({ groupId, recheckAt }) => ({ groupId, at: recheckAt })),
+  )
+  const lags = deposits.flatMap((deposit) => deposit.lags)
+  return { groups: groups.length, journals: journals.length, lags, mismatches }
+}
+
+/** How long a webhook was on its way, and how long a row waited to be applied. */
+function messageLags({ source, storedAt }: PendingRow, observation: Observation, now: Date): Lag[] {
+  const network = observation.kind === 'claim' ? observation.deposit.network : observation.network
+  const apply: Lag = { stage: 'apply', network, seconds: secondsBetween(storedAt, now) }
+  return source === 'webhook' ? [apply, deliveryLag(observation as Claim)] : [apply]
+}
+
+function deliveryLag({ deposit, occurredAt, receivedAt }: Claim): Lag {
+  return { stage: 'delivery', network: deposit.network, seconds: secondsBetween(occurredAt, receivedAt) }
+}
