@@ -1,0 +1,62 @@
+import { address } from '@solana/kit'
+import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import type { Bounds } from '../../src/chain/options.ts'
+import type { ChainReader, NetworkSettings, ScanCursor } from '../../src/chain/port.ts'
+import { createSolanaReader } from '../../src/chain/solana/reader.ts'
+import { type Address, assetKey, type NetworkName } from '../../src/core/asset.ts'
+import { drain } from './evm-watch.ts'
+import { type Effect, newAddress, type SolanaTestNode, startSolanaNode } from './solana-node.ts'
+
+export const solana = 'solana' as NetworkName
+export const owner = newAddress()
+export const payer = newAddress()
+export const watched = new Set([owner])
+const payerAccount = newAddress()
+
+export type SolanaFixture = {
+  node: SolanaTestNode
+  usdc: Address
+  /** The owner's associated account of the mint. */
+  associated: Address
+  /** Where reading stands before a test has done anything. */
+  start: ScanCursor
+  settings(decimals?: number): NetworkSettings
+  reader(bounds?: Partial<Bounds>): ChainReader
+  /** What is read on from a cursor, as transaction, index and amount. */
+  found(cursor?: ScanCursor, bounds?: Partial<Bounds>): Promise<[string, string, bigint][]>
+}
+
+export async function openSolanaFixture(): Promise<SolanaFixture> {
+  const node = await startSolanaNode()
+  const usdc = node.addMint(6)
+  const settings = (decimals = 6) => settingsFor(node.url, { usdc, decimals })
+  const reader = (bounds: Partial<Bounds> = {}) => createSolanaReader(settings(), { bounds })
+  const { cursor: start } = await drain(reader(), watched, { cursor: null })
+  const found: SolanaFixture['found'] = async (cursor = start, bounds = {}) => {
+    const { transfers } = await drain(reader(bounds), watched, { cursor })
+    return transfers.map(({ tx, index, amount }) => [tx, index, amount])
+  }
+  return { node, usdc, associated: await associatedAccount(usdc), start, settings, reader, found }
+}
+
+/** What a payment of tokens to one of the owner's accounts does. */
+export function pays(account: Address, amount: bigint, mint: Address): Effect[] {
+  return [
+    { account: payerAccount, token: { mint, owner: payer, before: amount, after: 0n } },
+    { account, token: { mint, owner, before: 0n, after: amount } },
+  ]
+}
+
+function settingsFor(url: string, { usdc, decimals }: { usdc: Address; decimals: number }): NetworkSettings {
+  const assets = [
+    { key: assetKey(solana, usdc), network: solana, symbol: 'USDC', decimals },
+    { key: assetKey(solana, 'native'), network: solana, symbol: 'SOL', decimals: 9 },
+  ]
+  return { name: solana, family: 'solana', chainId: null, rpcUrls: [url], assets }
+}
+
+async function associatedAccount(mint: Address): Promise<Address> {
+  const seeds = { owner: address(owner), mint: address(mint), tokenProgram: TOKEN_PROGRAM_ADDRESS }
+  const [account] = await findAssociatedTokenPda(seeds)
+  return account as string as Address
+}
