@@ -135,11 +135,13 @@ test('webhooks are sent until they are answered with 2xx, signed over the very b
   const events = taken.map(
     ({ body }) => JSON.parse(body) as { id: string; type: string; data: DepositRecord },
   )
-  expect(events.map(({ type }) => type).sort()).toEqual(['deposit.confirmed', 'deposit.detected'])
+  expect(events.map(({ type }) => type).toSorted()).toEqual(['deposit.confirmed', 'deposit.detected'])
   for (const { headers, body } of taken) {
     const { 'webhook-id': id, 'webhook-timestamp': timestamp } = headers
     const key = Buffer.from(secret.slice(6), 'base64')
-    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+    const expected = createHmac('sha256', key)
+      .update(`${String(id)}.${String(timestamp)}.${body}`)
+      .digest('base64')
     expect(headers['webhook-signature']).toBe(`v1,${expected}`)
     expect(headers['content-type']).toBe('application/json')
     expect(id).toBe((JSON.parse(body) as { id: string }).id)

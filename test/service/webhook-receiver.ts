@@ -17,10 +17,11 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   let status = 204
   const kept: TakenWebhook[] = []
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      kept.push({ headers: request.headers, body })
+    const keep = async (): Promise<void> => {
+      kept.push({ headers: request.headers, body: await text(request) })
       response.writeHead(status).end()
-    })
+    }
+    keep().catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
