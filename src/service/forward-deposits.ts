@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import { type AssetCode, assetKey } from '../core/asset.ts'
-import { assert, Fault, messageOf } from '../core/errors.ts'
+import { assert, Fault } from '../core/errors.ts'
 import { inTransaction } from '../store/database.ts'
 import { convert, quoteColumns, tooSmall } from './convert.ts'
 import type { Deposits } from './deposits.ts'
+import { describeError } from './describe-error.ts'
 import type { Faults } from './faults.ts'
 import type { Draft, Network, SignedForward } from './network/port.ts'
 import type { Postponed } from './postponed.ts'
@@ -39,7 +40,7 @@ export async function forwardDeposits(forwarding: Forwarding): Promise<number> {
       postponed.done(deposit.id)
     } catch (error) {
       const failures = postponed.failed(deposit.id)
-      log.warn({ deposit: deposit.id, failures, problem: messageOf(error) }, 'forward postponed')
+      log.warn({ deposit: deposit.id, failures, problem: describeError(error) }, 'forward postponed')
     }
   }
   return changed

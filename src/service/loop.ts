@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { messageOf } from '../core/errors.ts'
+import { describeError } from './describe-error.ts'
 
 export type Loop = {
   /** Works at once instead of waiting for the next turn. */
@@ -28,7 +28,7 @@ export function startLoop({ name, everyMs, log }: LoopSettings, work: () => Prom
       return more
     } catch (error) {
       failures = Math.min(failures + 1, failuresCounted)
-      log.warn({ loop: name, problem: messageOf(error) }, 'service loop failed, will try again')
+      log.warn({ loop: name, problem: describeError(error) }, 'service loop failed, will try again')
       return false
     }
   }

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { Fault } from '../core/errors.ts'
 import { openDatabase } from '../store/database.ts'
 import { migrate } from '../store/migrate.ts'
 import { creditWallets } from './credit-wallets.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { openDeposits } from './deposits.ts'
+import { describeError } from './describe-error.ts'
 import { createFaults, type Faults } from './faults.ts'
 import { forwardDeposits } from './forward-deposits.ts'
 import { startServer } from './http/server.ts'
@@ -54,7 +56,7 @@ export async function startService(
   starting.defer(() => db.destroy())
   await migrate(db, migrations)
   const networks = await openNetworks(settings, keyring)
-  await Promise.all(networks.map((network) => network.check().then(() => openStream(db, keyring, network))))
+  await Promise.all(networks.map((network) => connect(network, () => openStream(db, keyring, network))))
   const faults = createFaults(settings.faults)
   const loops = startLoops({ settings, db, networks, faults, log: deps.log })
   starting.defer(() => Promise.all(loops.map((loop) => loop.stop())).then(() => undefined))
@@ -72,6 +74,17 @@ function openNetworks({ networks }: ServiceSettings, keyring: Keyring): Promise<
         : openSolana(network, await keyring.solanaSigner(liquidityBranch)),
     ),
   )
+}
+
+async function connect(network: Network, begin: () => Promise<void>): Promise<void> {
+  try {
+    await network.check()
+    await begin()
+  } catch (error) {
+    if (error instanceof Fault) throw error
+    const details = { what: `reading ${network.settings.name}`, problem: describeError(error) }
+    throw new Fault('remote_failed', details, { cause: error })
+  }
 }
 
 type Parts = {

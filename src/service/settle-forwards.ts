@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import { toTxId } from '../core/asset.ts'
-import { messageOf } from '../core/errors.ts'
 import { inTransaction } from '../store/database.ts'
 import { mapBounded } from './bounded.ts'
 import type { Deposits } from './deposits.ts'
+import { describeError } from './describe-error.ts'
 import type { Network, Outcome } from './network/port.ts'
 import type { ForwardRow, ServiceDatabase } from './tables.ts'
 
@@ -47,7 +47,7 @@ async function sendAgain(judged: readonly Judged[], network: Network, log: Logge
       await network.send(forward.bytes)
     } catch (error) {
       log.warn(
-        { deposit: forward.deposit_id, problem: messageOf(error) },
+        { deposit: forward.deposit_id, problem: describeError(error) },
         'forward not accepted, will send it again',
       )
     }

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import express, { type Request, type Response } from 'express'
 import type { Logger } from 'pino'
-import { assert, messageOf } from '../../core/errors.ts'
+import { assert } from '../../core/errors.ts'
+import { describeError } from '../describe-error.ts'
 import type { ServiceSettings } from '../settings.ts'
 import { type Authenticate, openAuthentication } from './authentication.ts'
 import { problemReply, type Reply, refusal, replyTo } from './problem.ts'
@@ -77,7 +78,7 @@ async function replyOf(work: () => Promise<Reply>, log: Logger): Promise<Reply> 
   } catch (error) {
     const reply = replyTo(error)
     if (reply !== null) return reply
-    log.error({ problem: messageOf(error) }, 'request to the deposit service failed')
+    log.error({ problem: describeError(error) }, 'request to the deposit service failed')
     return problemReply('internal', 'the request may be sent again')
   }
 }

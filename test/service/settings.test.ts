@@ -1,0 +1,75 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { startService } from '../../src/service/service.ts'
+import { checkSettings, type ServiceSettings } from '../../src/service/settings.ts'
+import { startAnvil } from '../support/anvil.ts'
+import { emptyDatabase } from '../support/postgres.ts'
+import { networkSettings, serviceSettings, unreachableNetworks } from './fixtures.ts'
+
+const good = serviceSettings('postgres://127.0.0.1:1/none', unreachableNetworks)
+const [network] = unreachableNetworks
+if (network === undefined) throw new Error('the fixtures have networks')
+const withNetwork = (changes: object) => ({ networks: [{ ...network, ...changes }] })
+const log = pino({ level: 'silent' })
+
+test('good settings pass', () => expect(() => checkSettings(good)).not.toThrow())
+
+test.each<[string, Partial<ServiceSettings>, string]>([
+  ['no RPC address', withNetwork({ rpcUrls: [] }), 'network mainnet has no RPC address'],
+  [
+    'an empty RPC address',
+    withNetwork({ rpcUrls: [''] }),
+    'network mainnet has an RPC address that is not http',
+  ],
+  ['an EVM network without a chain id', withNetwork({ chainId: null }), 'network mainnet needs a chain id'],
+  [
+    'one symbol twice',
+    withNetwork({ assets: [...network.assets, ...network.assets] }),
+    'two assets called ETH',
+  ],
+  ['a network twice', { networks: [network, network] }, 'network mainnet is named twice'],
+  ['no key', { apiKeys: [] }, 'there is no API key'],
+  ['a short key', { apiKeys: [{ key: 'short', scope: 'read' }] }, 'an API key is shorter than 16'],
+  [
+    'a webhook secret that is none',
+    { webhooks: [{ url: 'http://127.0.0.1:1', secret: 'x' }] },
+    'is not whsec_',
+  ],
+  [
+    'a rate that is no decimal',
+    { quotes: { prices: { 'ETH/USDC': '1e3' }, feeBasisPoints: 0 } },
+    'quote ETH/USDC',
+  ],
+  ['a fee of everything', { quotes: { prices: {}, feeBasisPoints: 10_000 } }, 'feeBasisPoints is not'],
+  ['a fault rate above one', { faults: { ...good.faults, dropWebhookRate: 2 } }, 'dropWebhookRate is not'],
+  ['no pause', { pollEveryMs: 0 }, 'pollEveryMs is not'],
+])('%s is refused by name', (...[, changes, message]) => {
+  expect(() => checkSettings({ ...good, ...changes })).toThrow(message)
+})
+
+test('every fault is named at once, and no secret', () => {
+  const apiKeys = [{ key: 'short-secret', scope: 'read' as const }]
+  const check = () => checkSettings({ ...good, apiKeys, pollEveryMs: -1 })
+  expect(check).toThrow(/API key is shorter.*pollEveryMs/)
+  expect(check).not.toThrow('short-secret')
+})
+
+test('it starts only on the chain, with the decimals and with the seed that belong together', async () => {
+  const [anvil, database] = await Promise.all([startAnvil(1), emptyDatabase()])
+  const native = { symbol: 'ETH', decimals: 18, code: 'native' }
+  const mainnet = { name: 'mainnet', family: 'evm', chainId: 1, url: anvil.url, tokens: [native] } as const
+  const start = async (changes: object, others: Partial<ServiceSettings> = {}) => {
+    const networks = [networkSettings({ ...mainnet, tokens: [native], ...changes })]
+    const service = await startService(serviceSettings(database.url, networks, others), { log })
+    await service.stop()
+  }
+  await start({})
+  await expect(start({ chainId: 10 })).rejects.toThrow('the RPC of mainnet serves chain 1, not 10')
+  await expect(start({ tokens: [{ ...native, decimals: 8 }] })).rejects.toThrow('has 18 decimals, not 8')
+  await expect(start({}, { seed: 'ab'.repeat(32) })).rejects.toThrow('was made with another seed')
+  await expect(start({ url: 'http://127.0.0.1:1/a-secret-path' })).rejects.toThrow(
+    /^remote_failed.*reading mainnet(?!.*secret)/,
+  )
+  await anvil.stop()
+  await database.drop()
+})
