@@ -70,10 +70,12 @@ function settlementCell(claim: Claim | null, dossier: Dossier): Cell {
 }
 
 function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[]): Cell {
-  if (legs.length === 0) return 'present'
-  const isSame = legs.every((leg) => leg.asset === settlement?.asset) && total(legs) === settlement?.amount
+  const isFinished = status === 'settled'
+  const stated = settlement?.amount ?? 0n
+  if (legs.length === 0 || (!isFinished && total(legs) < stated)) return 'present'
+  const isSame = legs.every((leg) => leg.asset === settlement?.asset) && total(legs) === stated
   if (!isSame) return 'differs'
-  return status === 'settled' ? 'agrees' : 'present'
+  return isFinished ? 'agrees' : 'present'
 }
 
 type Place = { network: NetworkName; address: Address }

@@ -1,7 +1,7 @@
 import { findDifferences } from './differences.ts'
 import { claimOf, type Dossier } from './divide.ts'
 import type { ClaimStatus } from './evidence.ts'
-import { deliveredLegs, isCredited, liveLeg, type Matrix, matrixOf } from './matrix.ts'
+import { deliveredLegs, isCredited, liveLeg, type Matrix, matrixOf, total } from './matrix.ts'
 import type { Mismatch } from './mismatch.ts'
 import { findOverdue } from './overdue.ts'
 import type { Policy } from './policy.ts'
@@ -69,11 +69,17 @@ function isUnderWay(dossier: Dossier): boolean {
   return status === 'settling' || status === 'settled' || dossier.settlements.length > 0
 }
 
-/** Proof is a final transfer at the recipient; for a credit, the API's own record of it. */
+/**
+ * Proof is a final transfer at the recipient; for a credit, the API's own record of it. A part of what is stated
+ * proves nothing until the service says that it is all.
+ */
 function settlementProvedAt(dossier: Dossier): Date | null {
   if (isCredited(dossier)) return dossier.api?.status === 'settled' ? dossier.api.receivedAt : null
-  const times = deliveredLegs(dossier).map((leg) => leg.finalAt?.getTime() ?? 0)
-  return times.length === 0 ? null : new Date(Math.max(...times))
+  const legs = deliveredLegs(dossier)
+  const claims = [dossier.api, dossier.webhook].filter((claim) => claim !== null)
+  const isWhole = claims.every((claim) => total(legs) >= (claim.settlement?.amount ?? 0n))
+  if (legs.length === 0 || !(isWhole || claims.some(({ status }) => status === 'settled'))) return null
+  return new Date(Math.max(...legs.map((leg) => leg.finalAt?.getTime() ?? 0)))
 }
 
 /** The API and the chain have to agree on both legs; a webhook may be missing, but may not contradict. */

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Pool, types } from 'pg'
+import { isFault } from '../core/errors.ts'
 
 export type DatabaseSettings = { url: string; poolMax: number; applicationName: string }
 
@@ -23,9 +24,9 @@ export function openDatabase<Tables>({ url, poolMax, applicationName }: Database
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
-const attemptsMax = 5
+const attemptsMax = 10
 
-/** Runs the work in one transaction, again from the start where Postgres chose it to give way to another. */
+/** Runs the work in one transaction, and again from the start where it has to give way to another. */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
   work: (tx: Transaction<Tables>) => Promise<Result>,
@@ -45,6 +46,7 @@ export async function pingDatabase<Tables>(db: Kysely<Tables>): Promise<void> {
 }
 
 function gaveWay(error: unknown): boolean {
+  if (isFault(error, 'conflict')) return true
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return code === serializationFailure || code === deadlockDetected
 }

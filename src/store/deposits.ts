@@ -24,6 +24,7 @@ export async function saveDeposits(
   tx: Transaction<Tables>,
   deposits: readonly NumberedDeposit[],
 ): Promise<void> {
+  if (deposits.length === 0) return
   const absorbed = deposits.flatMap(({ id, absorbed: ids }) => ids.map((old) => ({ old, id })))
   if (absorbed.length > 0) {
     await sql`

@@ -1,0 +1,241 @@
+import { expect, test } from 'vitest'
+import type { Address } from '../../src/core/asset.ts'
+import { decide, type Group } from '../../src/core/decide.ts'
+import type { ServiceId } from '../../src/core/evidence.ts'
+import type { Amount } from '../../src/core/money.ts'
+import {
+  at,
+  channelApproval,
+  claim,
+  credit,
+  delivery,
+  liquidity,
+  payment,
+  policy,
+  txId,
+  usdcOnArbitrum,
+  usdtOnBase,
+  walletAddress,
+  walletApproval,
+  webhook,
+} from '../support/evidence.ts'
+
+type Observations = Group['observations']
+
+const rules = { policy, senders: new Set([`arbitrum/${liquidity}`]) }
+const late = at(600)
+const soon = at(6)
+const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
+
+function decided(observations: Observations, now = late) {
+  const approvals = [channelApproval, walletApproval]
+  return decide({ observations, approvals, known: [], booked: [] }, rules, now)
+}
+
+/** The states of the deposits, then the kinds of all that is wrong. */
+function outcome(observations: Observations, now = late): string {
+  const { deposits, strays } = decided(observations, now)
+  const states = deposits.map(({ verdict }) => verdict.state)
+  const kinds = deposits.flatMap(({ verdict }) => verdict.mismatches.map(({ kind }) => kind))
+  return [...states, ...kinds, ...strays.map(({ mismatch }) => mismatch.kind)].join(' ')
+}
+
+const credited = {
+  owner: walletApproval.owner,
+  deposit: { address: walletAddress },
+  settlement: { network: 'stable-wallet', address: 'savings' as Address, asset: credit, tx: null },
+} as Parameters<typeof claim>[0]
+const walletPayment = payment({ to: walletAddress })
+
+test.each<[string, Observations, string]>([
+  ['all three sources agree', [webhook(), claim(), payment(), delivery()], 'reconciled'],
+  ['every webhook was lost', [claim(), payment(), delivery()], 'reconciled webhook_missing'],
+  [
+    'the last webhook was lost',
+    [webhook({ status: 'settling' }), claim(), payment(), delivery()],
+    'reconciled webhook_missing',
+  ],
+  ['the API does not list it', [webhook(), payment(), delivery()], 'settled api_missing'],
+  [
+    'the API stays behind',
+    [webhook(), claim({ status: 'settling' }), payment(), delivery()],
+    'settled api_missing',
+  ],
+  ['the claimed payment is on no chain', [webhook(), claim()], 'observed chain_missing'],
+  ['the payment is not final yet', [webhook(), claim(), payment({ stage: 'seen' })], 'observed'],
+  ['nobody claims the payment', [payment()], 'confirmed unreported'],
+  [
+    'nothing is delivered',
+    [webhook({ status: 'confirmed' }), claim({ status: 'confirmed' }), payment()],
+    'confirmed settlement_missing',
+  ],
+  ['the claimed delivery is on no chain', [webhook(), claim(), payment()], 'settling settlement_missing'],
+  [
+    'the delivery is not final yet',
+    [webhook(), claim(), payment(), delivery({ stage: 'seen' })],
+    'settling settlement_missing',
+  ],
+  ['a delivery nobody reports', [delivery()], 'settlement_unreported'],
+  ['a stranger pays the recipient', [delivery({ from: elsewhere })], ''],
+  [
+    'the API states another amount',
+    [webhook(), claim({ deposit: { amount: 5n as Amount } }), payment(), delivery()],
+    'settled amount_mismatch',
+  ],
+  [
+    'the webhook states another amount',
+    [webhook({ deposit: { amount: 5n as Amount } }), claim(), payment(), delivery()],
+    'settled amount_mismatch',
+  ],
+  [
+    'the sources state different deliveries',
+    [webhook({ settlement: { amount: 5n as Amount } }), claim(), payment(), delivery()],
+    'settled amount_mismatch',
+  ],
+  [
+    'the API names another asset',
+    [webhook(), claim({ deposit: { asset: usdtOnBase } }), payment(), delivery()],
+    'settled asset_mismatch',
+  ],
+  [
+    'less is delivered than stated',
+    [webhook(), claim(), payment(), delivery({ amount: 1n as Amount })],
+    'settled settlement_short',
+  ],
+  [
+    'more is delivered than stated',
+    [webhook(), claim(), payment(), delivery({ amount: 100_000_001n as Amount })],
+    'settled settlement_over',
+  ],
+  [
+    'a part is delivered and the service says that it goes on',
+    [
+      webhook({ status: 'settling' }),
+      claim({ status: 'settling' }),
+      payment(),
+      delivery({ amount: 1n as Amount }),
+    ],
+    'settling settlement_missing',
+  ],
+  [
+    'the service names another recipient',
+    [webhook(), claim({ settlement: { address: elsewhere } }), payment(), delivery()],
+    'settled recipient_mismatch',
+  ],
+  [
+    'the forward went to somebody else whom we watch',
+    [webhook(), claim(), payment(), delivery({ to: elsewhere })],
+    'settling recipient_mismatch settlement_missing',
+  ],
+  [
+    'the deposit address is not ours',
+    [claim({ deposit: { address: elsewhere } }), webhook({ deposit: { address: elsewhere } })],
+    'observed unknown_address chain_missing',
+  ],
+  ['an early sighting vanished', [payment({ stage: 'seen' }), payment({ stage: 'orphaned' })], 'orphaned'],
+  [
+    'a final payment vanished',
+    [payment(), payment({ stage: 'orphaned', epoch: 1 })],
+    'orphaned orphaned_after_booking',
+  ],
+  [
+    'a vanished payment came back',
+    [
+      webhook(),
+      claim(),
+      payment(),
+      payment({ stage: 'orphaned', epoch: 1 }),
+      payment({ epoch: 1 }),
+      delivery(),
+    ],
+    'reconciled',
+  ],
+  [
+    'a vanished sighting came back under another index',
+    [
+      payment({ stage: 'seen', index: '7' }),
+      payment({ stage: 'orphaned', index: '7' }),
+      webhook(),
+      claim(),
+      payment(),
+      delivery(),
+    ],
+    'reconciled',
+  ],
+  ['a wallet is credited', [webhook(credited), claim(credited), walletPayment], 'reconciled'],
+  [
+    'a wallet is not credited',
+    [
+      webhook({ ...credited, status: 'confirmed' }),
+      claim({ ...credited, status: 'confirmed' }),
+      walletPayment,
+    ],
+    'confirmed settlement_missing',
+  ],
+  [
+    'only a webhook says that a wallet is credited',
+    [webhook(credited), walletPayment],
+    'settling api_missing settlement_missing',
+  ],
+  ['the service holds it', [webhook({ status: 'held' }), claim({ status: 'held' }), payment()], 'held'],
+  ['the service gave it back', [webhook(), claim({ status: 'refunded' }), payment()], 'refunded'],
+  [
+    'a webhook alone says that it failed',
+    [webhook({ status: 'failed' }), payment()],
+    'confirmed api_missing settlement_missing',
+  ],
+])('%s', (_what, observations, expected) => {
+  expect(outcome(observations)).toBe(expected)
+})
+
+test('nothing is missed before its time, and the time to look again is known', () => {
+  const young = [claim(), payment(), delivery()]
+  expect(outcome(young, soon)).toBe('reconciled')
+  expect(decided(young, soon).recheckAt).toEqual(at(2 + 10))
+  expect(outcome(young, at(12))).toBe('reconciled webhook_missing')
+  expect(decided(young, late).recheckAt).toBeNull()
+})
+
+test('an unexplained delivery waits its time before it is one', () => {
+  expect(outcome([delivery()], soon)).toBe('')
+  expect(decided([delivery()], soon).recheckAt).toEqual(at(4 + 20))
+})
+
+test('two payments in one transaction are given to the claims that state their amounts', () => {
+  const second = 'dep_2' as ServiceId
+  const { deposits } = decided([
+    claim({ deposit: { index: null, amount: 7n as Amount } }),
+    claim({ serviceId: second, deposit: { index: null, amount: 9n as Amount } }),
+    payment({ index: '3', amount: 9n as Amount }),
+    payment({ index: '4', amount: 7n as Amount }),
+  ])
+  const pairs = deposits.map(({ dossier }) => [dossier.serviceId, dossier.deposit?.index])
+  expect(pairs).toEqual([
+    ['dep_1', '4'],
+    ['dep_2', '3'],
+  ])
+})
+
+test('one payment cannot serve two deposits', () => {
+  const twice = [
+    claim(),
+    claim({ serviceId: 'dep_2' as ServiceId, settlement: { tx: txId('other') } }),
+    payment(),
+  ]
+  expect(outcome(twice)).toContain('chain_missing')
+})
+
+test('what each cell of the matrix says', () => {
+  const short = delivery({ amount: 1n as Amount })
+  const matrix = decided([webhook({ status: 'settling' }), claim(), payment(), short]).deposits[0]?.verdict
+    .matrix
+  expect(matrix).toEqual({
+    deposit: { webhook: 'agrees', api: 'agrees', chain: 'agrees' },
+    settlement: { webhook: 'present', api: 'differs', chain: 'differs' },
+  })
+  const asset = { settlement: { asset: usdcOnArbitrum } }
+  expect(decided([claim(asset)]).deposits[0]?.verdict.matrix).toEqual({
+    deposit: { webhook: 'absent', api: 'present', chain: 'absent' },
+    settlement: { webhook: 'absent', api: 'present', chain: 'absent' },
+  })
+})
