@@ -1,0 +1,121 @@
+import {
+  type AccountMeta,
+  type Address,
+  getAccountMetasFromCompiledTransactionMessage,
+  getBase58Decoder,
+  getBase58Encoder,
+  getBase64Encoder,
+  getInstructionsFromCompiledTransactionMessage,
+  isSignerRole,
+  isWritableRole,
+} from '@solana/kit'
+import { z } from 'zod'
+import { describeInstruction } from './describe-instruction.ts'
+import type { StoredTransaction } from './history.ts'
+import type { RawInstruction } from './record.ts'
+import { RpcError, rpcCodes } from './rpc-error.ts'
+import { parseTransaction, type WireTransaction } from './wire-transaction.ts'
+
+export const transactionConfig = z.looseObject({
+  encoding: z.enum(['json', 'jsonParsed', 'base58', 'base64']).default('json'),
+  maxSupportedTransactionVersion: z.int().min(0).optional(),
+})
+
+export type TransactionConfig = z.output<typeof transactionConfig>
+
+/**
+ * A transaction with what it did, as the interface writes it.
+ * @throws RpcError -32015 where the caller does not know transactions of this version
+ */
+export function encodeTransaction(stored: StoredTransaction, config: TransactionConfig) {
+  const bytes = Uint8Array.from(getBase64Encoder().encode(stored.wire))
+  const wire = parseTransaction(bytes)
+  const { version } = wire.message
+  requireVersion(version, config.maxSupportedTransactionVersion)
+  return {
+    meta: config.encoding === 'jsonParsed' ? describedMeta(stored, wire) : stored.meta,
+    transaction: encodeWire(stored, wire, config.encoding),
+    ...(config.maxSupportedTransactionVersion === undefined ? {} : { version }),
+  }
+}
+
+function requireVersion(version: 'legacy' | number, supportedMax: number | undefined): void {
+  if (version === 'legacy' || version <= (supportedMax ?? -1)) return
+  throw new RpcError(
+    rpcCodes.unsupportedTransactionVersion,
+    `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+  )
+}
+
+function encodeWire(
+  { wire: base64 }: StoredTransaction,
+  wire: WireTransaction,
+  encoding: TransactionConfig['encoding'],
+) {
+  if (encoding === 'base64') return [base64, encoding]
+  if (encoding === 'base58') return [getBase58Decoder().decode(getBase64Encoder().encode(base64)), encoding]
+  const message = encoding === 'json' ? rawMessage(wire) : describedMessage(wire)
+  return { signatures: wire.signatures, message }
+}
+
+function rawMessage({ message, accounts }: WireTransaction) {
+  const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = message.header
+  return {
+    accountKeys: accounts,
+    header: {
+      numRequiredSignatures: numSignerAccounts,
+      numReadonlySignedAccounts: numReadonlySignerAccounts,
+      numReadonlyUnsignedAccounts: numReadonlyNonSignerAccounts,
+    },
+    recentBlockhash: message.lifetimeToken,
+    instructions: rawInstructions(message, accounts),
+    ...(message.version === 0 ? { addressTableLookups: [] } : {}),
+  }
+}
+
+function rawInstructions(
+  message: WireTransaction['message'],
+  accounts: readonly Address[],
+): RawInstruction[] {
+  const placeOf = new Map(accounts.map((address, place) => [address, place]))
+  return getInstructionsFromCompiledTransactionMessage(message).map((instruction) => ({
+    programIdIndex: placeOf.get(instruction.programAddress) ?? 0,
+    accounts: (instruction.accounts ?? []).map(({ address }) => placeOf.get(address) ?? 0),
+    data: getBase58Decoder().decode(instruction.data ?? new Uint8Array()),
+    stackHeight: 1,
+  }))
+}
+
+function describedMessage({ message, accounts }: WireTransaction) {
+  const metas: readonly AccountMeta[] = getAccountMetasFromCompiledTransactionMessage(message)
+  const accountKeys = metas.map(({ address, role }) => ({
+    pubkey: address,
+    signer: isSignerRole(role),
+    source: 'transaction',
+    writable: isWritableRole(role),
+  }))
+  const instructions = rawInstructions(message, accounts).map((raw) => described(raw, accounts))
+  const lookups = message.version === 0 ? { addressTableLookups: [] } : {}
+  return { accountKeys, recentBlockhash: message.lifetimeToken, instructions, ...lookups }
+}
+
+function describedMeta({ meta }: StoredTransaction, { accounts }: WireTransaction) {
+  const innerInstructions = meta.innerInstructions.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map((raw) => described(raw, accounts)),
+  }))
+  return { ...meta, innerInstructions }
+}
+
+function described(raw: RawInstruction, accounts: readonly Address[]) {
+  const addressAt = (place: number): Address => accounts[place] ?? ('' as Address)
+  return {
+    ...describeInstruction({
+      programId: addressAt(raw.programIdIndex),
+      accounts: raw.accounts.map(addressAt),
+      data: Uint8Array.from(getBase58Encoder().encode(raw.data)),
+      text: raw.data,
+    }),
+    stackHeight: raw.stackHeight,
+  }
+}

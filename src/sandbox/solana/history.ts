@@ -1,0 +1,90 @@
+import type { Address } from '@solana/kit'
+import { getBase64Decoder, getBase64Encoder } from '@solana/kit'
+import { type Journal, type LinePlace, openJournal } from './journal.ts'
+import type { TransactionMeta } from './record.ts'
+import type { AccountState } from './token-state.ts'
+import type { TransactionError } from './transaction-error.ts'
+
+/** One transaction of the chain, with the accounts as it left them. */
+export type StoredTransaction = {
+  signature: string
+  slot: number
+  accounts: readonly string[]
+  /** The transaction's bytes, base64. */
+  wire: string
+  meta: TransactionMeta
+  changed: readonly StoredAccount[]
+}
+
+/** Null where the account is gone. */
+export type StoredAccount = { address: string; state: StoredState | null }
+
+type StoredState = { lamports: bigint | number; owner: string; data: string; executable: boolean }
+
+/** What is kept in memory of a transaction; the rest is read from the file. */
+export type TransactionEntry = {
+  /** The transaction's place in the chain. */
+  number: number
+  signature: string
+  slot: number
+  err: TransactionError | null
+  place: LinePlace
+}
+
+export type History = {
+  /** Writes the transaction down before anybody is told of it. */
+  add(transaction: StoredTransaction): void
+  find(signature: string): TransactionEntry | null
+  read(entry: TransactionEntry): StoredTransaction
+  /** The transactions that list the account, oldest first. */
+  ofAddress(address: string): readonly TransactionEntry[]
+  ofSlot(slot: number): readonly TransactionEntry[]
+  lastSlot(): number
+  close(): void
+}
+
+/** Opens the chain's file; `onStored` gets every transaction in it, so that the accounts can be set up again. */
+export function openHistory(path: string, onStored: (transaction: StoredTransaction) => void): History {
+  const all: TransactionEntry[] = []
+  const bySignature = new Map<string, TransactionEntry>()
+  const byAddress = new Map<string, TransactionEntry[]>()
+  const bySlot = new Map<number, TransactionEntry[]>()
+  const index = ({ signature, slot, accounts, meta }: StoredTransaction, place: LinePlace): void => {
+    const entry = { number: all.length, signature, slot, err: meta.err, place }
+    all.push(entry)
+    bySignature.set(signature, entry)
+    for (const address of accounts) append(byAddress, address, entry)
+    append(bySlot, slot, entry)
+  }
+  const journal: Journal<StoredTransaction> = openJournal(path, (transaction, place) => {
+    index(transaction, place)
+    onStored(transaction)
+  })
+  return {
+    add: (transaction) => index(transaction, journal.append(transaction)),
+    find: (signature) => bySignature.get(signature) ?? null,
+    read: (entry) => journal.read(entry.place),
+    ofAddress: (address) => byAddress.get(address) ?? [],
+    ofSlot: (slot) => bySlot.get(slot) ?? [],
+    lastSlot: () => all.at(-1)?.slot ?? 0,
+    close: () => journal.close(),
+  }
+}
+
+export function toStoredAccount(address: Address, state: AccountState | null): StoredAccount {
+  if (state === null) return { address, state }
+  const { lamports, owner, data, executable } = state
+  return { address, state: { lamports, owner, data: getBase64Decoder().decode(data), executable } }
+}
+
+export function fromStoredAccount({ state }: StoredAccount): AccountState | null {
+  if (state === null) return null
+  const data = Uint8Array.from(getBase64Encoder().encode(state.data))
+  return { ...state, lamports: BigInt(state.lamports), owner: state.owner as Address, data }
+}
+
+function append<Key>(lists: Map<Key, TransactionEntry[]>, key: Key, entry: TransactionEntry): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [entry])
+  else list.push(entry)
+}

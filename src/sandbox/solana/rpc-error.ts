@@ -1,0 +1,29 @@
+/** An error as a Solana node answers it. The codes are those of Agave's `rpc-client-api/src/custom_error.rs`. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+  readonly data: unknown
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+export const rpcCodes = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  preflightFailure: -32002,
+  signatureVerificationFailure: -32003,
+  blockNotAvailable: -32004,
+  unsupportedTransactionVersion: -32015,
+  minContextSlotNotReached: -32016,
+} as const
+
+export function invalidParams(problem: string): RpcError {
+  return new RpcError(rpcCodes.invalidParams, `Invalid params: ${problem}`)
+}

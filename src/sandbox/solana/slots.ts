@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { type Blockhash, getBase58Decoder } from '@solana/kit'
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized'
+
+export type SlotSettings = {
+  /** Milliseconds since 1970 at which slot 0 began. */
+  genesisMs: number
+  slotMs: number
+  /** How many slots `confirmed` and `finalized` are behind the newest. */
+  confirmedLag: number
+  finalizedLag: number
+}
+
+export type Slots = {
+  /** The newest slot of that commitment. */
+  at(commitment: Commitment): number
+  /** Unix seconds. */
+  timeOf(slot: number): number
+  blockhashOf(slot: number): Blockhash
+  /** The slot of a blockhash that a transaction may still use; null where there is none. */
+  usableSlotOf(blockhash: string): number | null
+  commitmentOf(slot: number): Commitment
+  /** Never goes back behind that slot, whatever the clock says. */
+  notBefore(slot: number): void
+}
+
+/** A blockhash serves for so many slots, as on the real network. */
+export const blockhashLifetimeSlots = 150
+
+/**
+ * Slots follow the wall clock and every slot has a block, so none needs to be kept: hashes are computed from the
+ * slot's number. A clock that is put back makes no slot come twice.
+ */
+export function createSlots(settings: SlotSettings, now: () => number = Date.now): Slots {
+  const { genesisMs, slotMs } = settings
+  let newest = 0
+  const recent = new Map<string, number>()
+  const blockhashOf = (slot: number): Blockhash => blockhash(`${genesisMs}/${slot}`)
+  const advance = (): number => {
+    const from = newest
+    newest = Math.max(newest, Math.floor((now() - genesisMs) / slotMs))
+    for (let slot = Math.max(from + 1, newest - blockhashLifetimeSlots); slot <= newest; slot++) {
+      recent.set(blockhashOf(slot), slot)
+    }
+    for (const [hash, slot] of recent) {
+      if (slot >= newest - blockhashLifetimeSlots) break
+      recent.delete(hash)
+    }
+    return newest
+  }
+  const lags = { processed: 0, confirmed: settings.confirmedLag, finalized: settings.finalizedLag }
+  const at = (commitment: Commitment): number => Math.max(0, advance() - lags[commitment])
+  return {
+    at,
+    timeOf: (slot) => Math.floor((genesisMs + slot * slotMs) / 1000),
+    blockhashOf,
+    usableSlotOf(hash) {
+      advance()
+      return recent.get(hash) ?? null
+    },
+    notBefore(slot) {
+      newest = Math.max(newest, slot)
+    },
+    commitmentOf(slot) {
+      if (slot <= at('finalized')) return 'finalized'
+      return slot <= at('confirmed') ? 'confirmed' : 'processed'
+    },
+  }
+}
+
+function blockhash(text: string): Blockhash {
+  return getBase58Decoder().decode(createHash('sha256').update(text).digest()) as Blockhash
+}
