@@ -22,7 +22,14 @@ export type Forwarding = {
   log: Logger
 }
 
-type Planned = { deposit: DepositRow; quoted: Quote; sent: bigint; draft: Draft }
+type Planned = {
+  deposit: DepositRow
+  quoted: Quote
+  sent: bigint
+  draft: Draft
+  /** What the chain expects next. */
+  nextNonce: bigint | null
+}
 
 const batchMax = 50
 
@@ -76,7 +83,8 @@ async function forwardOne(forwarding: Forwarding, deposit: DepositRow): Promise<
   const asset = assetKey(network.settings.name, codeOf(deposit))
   const to = deposit.to_address as Parameters<Network['draft']>[0]['to']
   const draft = await network.draft({ to, asset, amount: sent, reference: deposit.id })
-  const signed = await store(forwarding, { deposit, quoted, sent, draft })
+  const nextNonce = await network.nextNonce()
+  const signed = await store(forwarding, { deposit, quoted, sent, draft, nextNonce })
   if (signed !== null) await network.send(signed.bytes)
   return signed !== null
 }
@@ -110,11 +118,11 @@ function shortened(amount: bigint): bigint {
  */
 function store(
   forwarding: Forwarding,
-  { deposit, quoted, sent, draft }: Planned,
+  { deposit, quoted, sent, draft, nextNonce }: Planned,
 ): Promise<SignedForward | null> {
   const { db, deposits, network } = forwarding
   return inTransaction(db, async (tx) => {
-    const nonce = await takeNonce(tx, network, draft)
+    const nonce = await takeNonce(tx, network, nextNonce)
     const signed = await draft.sign(nonce)
     const change = { id: deposit.id, status: 'forwarding', to_transaction: signed.transaction } as const
     const changed = await deposits.change(tx, [deposit.status], [{ ...change, ...quoteColumns(quoted) }])
@@ -143,10 +151,11 @@ function store(
   })
 }
 
+/** The chain can be ahead of what was stored where the wallet was used before; it is behind while forwards wait. */
 async function takeNonce(
   tx: ServiceTransaction,
   { settings }: Network,
-  draft: Draft,
+  nextNonce: bigint | null,
 ): Promise<bigint | null> {
   const stream = await tx
     .selectFrom('service.stream')
@@ -154,8 +163,8 @@ async function takeNonce(
     .where('network', '=', settings.name)
     .forUpdate()
     .executeTakeFirstOrThrow()
-  if (draft.nextNonce === null) return null
-  return draft.nextNonce > stream.next_nonce ? draft.nextNonce : stream.next_nonce
+  if (nextNonce === null) return null
+  return nextNonce > stream.next_nonce ? nextNonce : stream.next_nonce
 }
 
 async function saveNextNonce(

@@ -36,20 +36,37 @@ export async function settleForwards({ db, deposits, network, log }: Settling): 
       outcome: await network.outcome({ ...forward, transaction, expiresHeight: forward.expires_height }),
     }
   })
-  await sendAgain(judged, network, log)
+  const lost = judged.flatMap(({ forward, outcome }) =>
+    outcome.kind === 'open' && !outcome.known ? [forward] : [],
+  )
+  await sendAgain([...(await forgottenForwards(db, network)), ...lost], network, log)
   return saveOutcomes(db, deposits, judged)
 }
 
-async function sendAgain(judged: readonly Judged[], network: Network, log: Logger): Promise<void> {
-  for (const { forward, outcome } of judged) {
-    if (outcome.kind !== 'open' || outcome.known) continue
+/**
+ * Forwards that had landed, with nonces that the chain expects anew: it lost blocks that were final, as a local node
+ * does that is killed. Nothing later can land until they have landed again.
+ */
+async function forgottenForwards(db: ServiceDatabase, network: Network): Promise<readonly ForwardRow[]> {
+  const nextNonce = await network.nextNonce()
+  if (nextNonce === null) return []
+  return db
+    .selectFrom('service.forward')
+    .selectAll()
+    .where('network', '=', network.settings.name)
+    .where('outcome', '=', 'landed')
+    .where('nonce', '>=', nextNonce)
+    .orderBy('nonce')
+    .limit(batchMax)
+    .execute()
+}
+
+async function sendAgain(forwards: readonly ForwardRow[], network: Network, log: Logger): Promise<void> {
+  for (const { deposit_id: deposit, bytes } of forwards) {
     try {
-      await network.send(forward.bytes)
+      await network.send(bytes)
     } catch (error) {
-      log.warn(
-        { deposit: forward.deposit_id, problem: describeError(error) },
-        'forward not accepted, will send it again',
-      )
+      log.warn({ deposit, problem: describeError(error) }, 'forward not accepted, will send it again')
     }
   }
 }

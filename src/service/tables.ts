@@ -5,7 +5,7 @@ export type OwnerKind = 'channel' | 'stable_wallet'
 export type DepositStatus = 'detected' | 'confirmed' | 'forwarding' | 'settled' | 'credited' | 'failed'
 /** `vanished`: gone from the chain before it was final. `too_small`: nothing is left after the fee. */
 export type DepositFailure = 'vanished' | 'too_small'
-export type ForwardOutcome = 'landed' | 'reverted' | 'expired'
+type ForwardOutcome = 'landed' | 'reverted' | 'expired'
 
 /** `numeric` columns arrive as decimal text and `int8` columns as `bigint`. */
 export type ServiceTables = {
@@ -23,7 +23,6 @@ export type ServiceTransaction = Transaction<ServiceTables>
 export type OwnerRow = Selectable<OwnerTable>
 export type DepositRow = Selectable<DepositTable>
 export type ForwardRow = Selectable<ForwardTable>
-export type StreamRow = Selectable<StreamTable>
 
 type OwnerTable = {
   branch: number

@@ -173,3 +173,18 @@ test('dust that is worth less than one unit has failed', async () => {
   const failed = await untilStatus(transaction, 'failed')
   expect(failed).toMatchObject({ destination: { amount: '0', transaction: null }, rate: '0.0003' })
 })
+
+test('a chain that lost final blocks gets its forwards again, and the next one is paid too', async () => {
+  const { base } = anvils
+  const lost = await untilStatus(await token.send(address, 1_000_000n), 'settled')
+  const before = await balanceOf(recipient)
+  await base.reorg(8)
+  await base.client.request({ method: 'anvil_dropAllTransactions' as never })
+  expect(await balanceOf(recipient), 'the payment is gone').toBeLessThan(before)
+  const { mainnet } = anvils
+  const later = await mainnet.client.sendTransaction({ to: address, value: parseEther('0.001') })
+  const paid = await untilStatus(later, 'settled')
+  expect(await balanceOf(recipient)).toBe(before + BigInt(paid.destination.amount ?? 0))
+  const hash = lost.destination.transaction as Hex
+  expect(await base.client.getTransactionReceipt({ hash })).toMatchObject({ status: 'success' })
+})

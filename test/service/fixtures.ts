@@ -7,7 +7,7 @@ export const seed =
 export const writeKey = 'write-key-of-the-tests'
 export const readKey = 'read-key-of-the-tests'
 
-export type Token = { symbol: string; decimals: number; code: string }
+type Token = { symbol: string; decimals: number; code: string }
 
 export type Net = {
   name: string

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-export type TakenWebhook = { headers: IncomingHttpHeaders; body: string }
+type TakenWebhook = { headers: IncomingHttpHeaders; body: string }
 
 /** A real endpoint that keeps what it is sent. */
 export type WebhookReceiver = {

@@ -25,13 +25,11 @@ const baseFeeMargin = 4n
 /** Fails where the node expects the transfer to fail, so that no nonce is spent on it. */
 export async function draftEvmForward({ client, settings, liquidity }: Purse, order: Order): Promise<Draft> {
   const call = callOf(order)
-  const [gas, nextNonce, fees] = await Promise.all([
+  const [gas, fees] = await Promise.all([
     client.estimateGas({ account: liquidity.address, ...call }),
-    client.getTransactionCount({ address: liquidity.address, blockTag: 'latest' }),
     currentFees(client),
   ])
   return {
-    nextNonce: BigInt(nextNonce),
     sign: async (nonce) => {
       assert(nonce !== null && settings.chainId !== null, 'EVM transactions have a nonce and a chain id')
       const bytes = await liquidity.signTransaction({

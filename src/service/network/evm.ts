@@ -25,6 +25,8 @@ export function openEvm(settings: NetworkSettings, liquidity: PrivateKeyAccount)
     send: async (bytes) => {
       await client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(bytes).toString('hex')}` })
     },
+    nextNonce: async () =>
+      BigInt(await client.getTransactionCount({ address: liquidity.address, blockTag: 'latest' })),
     outcome: (forward) => evmOutcome(client, forward.transaction),
   }
 }

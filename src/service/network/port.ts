@@ -45,8 +45,6 @@ export type Order = {
 
 /** A transfer for which everything was asked of the node: signing needs no network. */
 export type Draft = {
-  /** The nonce the node would give next; null where the network has none. */
-  nextNonce: bigint | null
   sign(nonce: bigint | null): Promise<SignedForward>
 }
 
@@ -80,5 +78,7 @@ export type Network = {
   /** @throws Fault `remote_failed`, also where the liquidity wallet has too little. */
   draft(order: Order): Promise<Draft>
   send(bytes: Uint8Array): Promise<void>
+  /** The nonce that the chain expects next of the liquidity wallet; null where the network has none. */
+  nextNonce(): Promise<bigint | null>
   outcome(forward: Omit<SignedForward, 'nonce'>): Promise<Outcome>
 }

@@ -46,7 +46,6 @@ export async function draftSolanaForward(purse: Purse, order: Order): Promise<Dr
     (timed) => appendTransactionMessageInstructions([...transfer, memo(order.reference)], timed),
   )
   return {
-    nextNonce: null,
     sign: async () => {
       const signed = await signTransactionMessageWithSigners(message)
       return {

@@ -33,6 +33,7 @@ export function openSolana(settings: NetworkSettings, liquidity: KeyPairSigner):
       const wire = getBase64Decoder().decode(bytes) as Parameters<SolanaRpc['sendTransaction']>[0]
       await rpc.sendTransaction(wire, { encoding: 'base64', preflightCommitment: 'confirmed' }).send()
     },
+    nextNonce: () => Promise.resolve(null),
     outcome: (forward) => solanaOutcome(rpc, forward),
   }
 }
