@@ -1,3 +1,4 @@
+import { validate } from 'node-cron'
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { parseAddress } from '../core/asset.ts'
@@ -7,6 +8,8 @@ const duration = z
   .string()
   .regex(/^\d{1,6}(ms|s|m|h)$/, 'is no duration: write it like 500ms, 30s, 10m or 2h')
   .transform(milliseconds)
+
+const cron = z.string().refine(validate, 'is no cron expression, like "*/5 * * * * *" for every five seconds')
 
 const symbol = z.string().min(1).max(20)
 const decimals = z.int().min(0).max(38)
@@ -57,10 +60,10 @@ const schema = z.strictObject({
     .prefault({}),
   schedule: z
     .strictObject({
-      scanEvery: duration.prefault('5s'),
-      pollEvery: duration.prefault('15s'),
-      sweepEvery: duration.prefault('5s'),
-      /** How far back each poll reads again, so that a record that changed late is seen. */
+      scan: cron.default('*/5 * * * * *'),
+      poll: cron.default('*/15 * * * * *'),
+      sweep: cron.default('*/5 * * * * *'),
+      /** How far back beyond the oldest open deposit each poll reads, so that a record that changed late is seen. */
       pollOverlap: duration.prefault('1h'),
     })
     .prefault({}),

@@ -25,7 +25,9 @@ export type Settings = {
   /** Addresses the service forwards from, as `network/address`. */
   senders: ReadonlySet<string>
   policy: Policy
-  schedule: { scanEveryMs: number; pollEveryMs: number; sweepEveryMs: number; pollOverlapMs: number }
+  /** Cron expressions with seconds. */
+  schedule: { scan: string; poll: string; sweep: string }
+  pollOverlapMs: number
   httpPort: number
   opsPort: number
   logLevel: LogLevel
@@ -134,12 +136,8 @@ function fileSettings({ networks, service, policy, schedule }: SettingsFile) {
       reportWithinMs: policy.reportWithin,
       settlementWithinMs: policy.settlementWithin,
     },
-    schedule: {
-      scanEveryMs: schedule.scanEvery,
-      pollEveryMs: schedule.pollEvery,
-      sweepEveryMs: schedule.sweepEvery,
-      pollOverlapMs: schedule.pollOverlap,
-    },
+    schedule: { scan: schedule.scan, poll: schedule.poll, sweep: schedule.sweep },
+    pollOverlapMs: schedule.pollOverlap,
   }
 }
 

@@ -1,0 +1,97 @@
+import type { ChainReader } from '../chain/port.ts'
+import type { NetworkName } from '../core/asset.ts'
+import { assert } from '../core/errors.ts'
+import { hasOverdue } from '../store/inbox.ts'
+import { type Applied, type ApplyDeps, applyDue, applyPending } from './apply.ts'
+import { type PollDeps, pollDeposits } from './poll.ts'
+import { type ScanDeps, type Scanned, scanNetwork } from './scan.ts'
+
+export type WorkDeps = ApplyDeps &
+  PollDeps &
+  ScanDeps & {
+    readers: ReadonlyMap<NetworkName, ChainReader>
+    /** Asks for a run of a job; may fail, since the sweep asks again. */
+    wake: (job: JobName, key?: string) => Promise<void>
+    observe: {
+      applied: (applied: Applied) => void
+      rewound: (network: NetworkName) => void
+    }
+  }
+
+export type JobName = 'apply' | 'scan' | 'poll' | 'sweep'
+
+/** How long a stored row may wait before its wake-up counts as lost. */
+const overdueMs = 5000
+
+/** Everything the daemon does again and again. Each job is safe to run twice and beside itself. */
+export type Work = {
+  apply: () => Promise<void>
+  /** Reads a network on and has what was found applied. */
+  scan: (network: string) => Promise<void>
+  poll: () => Promise<void>
+  /** Finds what no wake-up reached: rows that wait too long, and groups whose time has come. */
+  sweep: () => Promise<void>
+  /** Everything there is to do now, without the queue: for tests, and for one-off runs. */
+  all: () => Promise<void>
+}
+
+export function createWork(deps: WorkDeps): Work {
+  const scanNext = createScan(deps)
+  const wakeIf = async (condition: boolean | undefined, job: JobName, key?: string) => {
+    if (condition) await deps.wake(job, key)
+  }
+  return {
+    apply: () => applyAll(deps),
+    async scan(network) {
+      const scanned = await scanNext(network)
+      await wakeIf((scanned?.stored ?? 0) > 0, 'apply')
+      await wakeIf(scanned?.more, 'scan', network)
+    },
+    async poll() {
+      const polled = await pollDeposits(deps)
+      await wakeIf((polled?.stored ?? 0) > 0, 'apply')
+    },
+    async sweep() {
+      await decideDue(deps)
+      if (await hasOverdue(deps.db, new Date(Date.now() - overdueMs))) await applyAll(deps)
+    },
+    async all() {
+      for (const network of deps.readers.keys()) {
+        while ((await scanNext(network))?.more) continue
+      }
+      await pollDeposits(deps)
+      await applyAll(deps)
+      await decideDue(deps)
+    },
+  }
+}
+
+async function applyAll(deps: WorkDeps): Promise<void> {
+  for (;;) {
+    const applied = await applyPending(deps)
+    deps.observe.applied(applied)
+    if (applied.rows === 0) return
+  }
+}
+
+async function decideDue(deps: WorkDeps): Promise<void> {
+  for (;;) {
+    const applied = await applyDue(deps)
+    deps.observe.applied(applied)
+    if (applied.groups === 0) return
+  }
+}
+
+/** Scans one network; before the first time, makes sure that the node is of the chain it is taken for. */
+function createScan(deps: WorkDeps) {
+  const identified = new Set<NetworkName>()
+  return async (network: string): Promise<Scanned | null> => {
+    const reader = deps.readers.get(network as NetworkName)
+    assert(reader !== undefined, `a scan is asked for only where a reader is: ${network}`)
+    if (!identified.has(reader.network)) await reader.checkIdentity()
+    identified.add(reader.network)
+    const scanned = await scanNetwork(deps, reader)
+    if (scanned?.rewound) deps.observe.rewound(reader.network)
+    return scanned
+  }
+}

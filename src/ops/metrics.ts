@@ -1,0 +1,94 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** From a tenth of a second to a week: webhooks take the low end, finality and settlement the high one. */
+const lagBuckets = [
+  0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 86_400, 604_800,
+]
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+
+const prefix = 'depositd_'
+
+/** Every metric, declared once, without the prefix. Labels are few and closed; ids belong in the log. */
+const declared = {
+  build: gauge('build_info', 'Always 1; the label names the version.', ['version']),
+  webhooks: counter('webhook_requests_total', 'Webhook requests by how they were answered.', ['outcome']),
+  webhookAck: histogram('webhook_ack_seconds', 'From a request to its answer, commit included.', {
+    labels: [],
+    buckets: requestBuckets,
+  }),
+  inboxPending: gauge('inbox_pending', 'Observations stored and not applied yet.'),
+  inboxOldest: gauge('inbox_oldest_seconds', 'Age of the oldest observation not applied yet.'),
+  queueJobs: gauge('queue_jobs', 'Jobs in the queue.', ['queue', 'state']),
+  stageLag: histogram('stage_lag_seconds', 'How long a completed stage took.', {
+    labels: ['stage', 'network'],
+    buckets: lagBuckets,
+  }),
+  stageOldest: gauge(
+    'stage_oldest_open_seconds',
+    'How long the oldest deposit has waited for a stage to complete.',
+    ['stage', 'network'],
+  ),
+  pollAge: gauge('poll_age_seconds', "Since the service's records were last read completely."),
+  pollRequests: counter('poll_requests_total', "Requests to the service's API by how they ended.", [
+    'outcome',
+  ]),
+  chainHeadLag: gauge('chain_head_lag_seconds', 'Since the network was last read on.', ['network']),
+  chainFinalBlock: gauge('chain_final_block', 'Height up to which everything final was read.', ['network']),
+  chainScannedBlock: gauge('chain_scanned_block', 'Newest height the node knew at the last scan.', [
+    'network',
+  ]),
+  chainReorgs: counter('chain_reorgs_total', 'Times that history read as final had changed.', ['network']),
+  rpcRequests: counter('rpc_requests_total', 'Requests to nodes by how they ended.', [
+    'network',
+    'method',
+    'outcome',
+  ]),
+  rpcSeconds: histogram('rpc_seconds', 'Duration of requests to nodes.', {
+    labels: ['network', 'method'],
+    buckets: requestBuckets,
+  }),
+  deposits: gauge('deposits', 'Deposits by state.', ['state', 'network']),
+  mismatchesOpen: gauge('mismatches_open', 'Open mismatches.', ['kind', 'severity', 'network']),
+  mismatchesOpened: counter('mismatches_opened_total', 'Mismatches opened.', ['kind', 'severity', 'network']),
+  mismatchesResolved: counter('mismatches_resolved_total', 'Mismatches that ended, and how.', [
+    'kind',
+    'how',
+  ]),
+  mismatchOldest: gauge('mismatch_oldest_seconds', 'Age of the oldest open mismatch.', ['kind', 'severity']),
+  mismatchValue: gauge('mismatch_value', 'Value under open mismatches, in units of the asset; approximate.', [
+    'asset',
+    'severity',
+  ]),
+  ledgerImbalance: gauge(
+    'ledger_imbalance',
+    'Sum of all entries of an asset; anything but 0 is an emergency.',
+    ['asset'],
+  ),
+  jobFailures: counter('job_failures_total', 'Runs of a job that failed.', ['job']),
+}
+
+type Declared = typeof declared
+export type Metrics = { [Name in keyof Declared]: ReturnType<Declared[Name]> } & { registry: Registry }
+
+/** The metrics of one process, with Node's own. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const metrics = Object.entries(declared).map(([name, create]) => [name, create(registry)])
+  return { ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry'>), registry }
+}
+
+function counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
+  return (registry: Registry) => new Counter({ name: prefix + name, help, labelNames, registers: [registry] })
+}
+
+function gauge<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) {
+  return (registry: Registry) => new Gauge({ name: prefix + name, help, labelNames, registers: [registry] })
+}
+
+type Shape<Label extends string> = { labels: readonly Label[]; buckets: number[] }
+
+function histogram<Label extends string>(name: string, help: string, { labels, buckets }: Shape<Label>) {
+  return (registry: Registry) =>
+    new Histogram({ name: prefix + name, help, labelNames: labels, buckets, registers: [registry] })
+}

@@ -1,0 +1,67 @@
+import { createServer } from 'node:http'
+import express from 'express'
+import { Fault, messageOf } from '../core/errors.ts'
+import type { Metrics } from './metrics.ts'
+import { type Reading, showGauges } from './show-gauges.ts'
+
+/** What is not ready and why; ready where there is none. */
+export type Unready = { part: string; problem: string }
+
+export type OpsSettings = {
+  host: string
+  port: number
+  metrics: Metrics
+  read: () => Promise<Reading>
+  checkReadiness: () => Promise<readonly Unready[]>
+}
+
+export type OpsServer = { url: string; stop: () => Promise<void> }
+
+/**
+ * Serves metrics and health. It listens on loopback unless told otherwise: what it shows is not for everyone.
+ * @throws Fault `settings_bad` where the port cannot be had.
+ */
+export async function startOps({
+  host,
+  port,
+  metrics,
+  read,
+  checkReadiness,
+}: OpsSettings): Promise<OpsServer> {
+  const app = express()
+  app.disable('x-powered-by')
+  app.get('/livez', (_request, response) => void response.type('text/plain').send('alive\n'))
+  app.get('/readyz', async (_request, response) => {
+    const unready = await checkReadiness()
+    response.status(unready.length === 0 ? 200 : 503).json({ ready: unready.length === 0, unready })
+  })
+  app.get('/metrics', async (_request, response) => {
+    try {
+      showGauges(metrics, await read())
+      response.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+    } catch (error) {
+      response
+        .status(503)
+        .type('text/plain')
+        .send(`${messageOf(error)}\n`)
+    }
+  })
+  const server = createServer(app)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      const fault = `OPS_PORT ${port} cannot be used (${messageOf(error)}); choose another`
+      reject(new Fault('settings_bad', { faults: [fault] }, { cause: error }))
+    })
+    server.listen(port, host, resolve)
+  })
+  const address = server.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  return {
+    url: `http://${host}:${bound}`,
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

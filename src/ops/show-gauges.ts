@@ -1,0 +1,55 @@
+import type { Metrics } from './metrics.ts'
+
+/** Counts and ages as the database and the queue tell them. */
+export type Reading = {
+  inbox: { pending: number; oldest: number }
+  deposits: readonly { state: string; network: string; count: number }[]
+  stages: readonly { stage: string; network: string; oldest: number }[]
+  mismatches: readonly { kind: string; severity: string; network: string; count: number; oldest: number }[]
+  atRisk: readonly { asset: string; severity: string; units: number }[]
+  imbalances: readonly { asset: string; units: number }[]
+  streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
+  jobs: Readonly<Record<string, number>>
+}
+
+/** Sets every gauge to what was read now; a label that no longer occurs disappears. */
+export function showGauges(metrics: Metrics, reading: Reading): void {
+  metrics.inboxPending.set(reading.inbox.pending)
+  metrics.inboxOldest.set(reading.inbox.oldest)
+  metrics.deposits.reset()
+  for (const { count, ...labels } of reading.deposits) metrics.deposits.set(labels, count)
+  metrics.stageOldest.reset()
+  for (const { oldest, ...labels } of reading.stages) metrics.stageOldest.set(labels, oldest)
+  metrics.ledgerImbalance.reset()
+  for (const { asset, units } of reading.imbalances) metrics.ledgerImbalance.set({ asset }, units)
+  for (const [state, count] of Object.entries(reading.jobs))
+    metrics.queueJobs.set({ queue: 'depositd', state }, count)
+  showMismatches(metrics, reading)
+  showStreams(metrics, reading)
+}
+
+function showMismatches(metrics: Metrics, { mismatches, atRisk }: Reading): void {
+  metrics.mismatchesOpen.reset()
+  metrics.mismatchOldest.reset()
+  metrics.mismatchValue.reset()
+  const oldest = Object.groupBy(mismatches, ({ kind, severity }) => `${kind} ${severity}`)
+  for (const same of Object.values(oldest)) {
+    const [{ kind, severity } = { kind: '', severity: '' }] = same ?? []
+    metrics.mismatchOldest.set({ kind, severity }, Math.max(...(same ?? []).map((one) => one.oldest)))
+  }
+  for (const { kind, severity, network, count } of mismatches) {
+    metrics.mismatchesOpen.set({ kind, severity, network }, count)
+  }
+  for (const { units, ...labels } of atRisk) metrics.mismatchValue.set(labels, units)
+}
+
+function showStreams(metrics: Metrics, { streams }: Reading): void {
+  for (const { name, age, progress } of streams) {
+    const [kind, network = ''] = name.split('/')
+    if (kind === 'poll') metrics.pollAge.set(age)
+    if (kind !== 'scan') continue
+    metrics.chainHeadLag.set({ network }, age)
+    metrics.chainFinalBlock.set({ network }, progress.final ?? 0)
+    metrics.chainScannedBlock.set({ network }, progress.head ?? 0)
+  }
+}

@@ -1,0 +1,71 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** Counts and ages as they stand in the database: the same whichever replica asks. Ages are in seconds. */
+export type Gauges = {
+  inbox: { pending: number; oldest: number }
+  deposits: { state: string; network: string; count: number }[]
+  stages: { stage: string; network: string; oldest: number }[]
+  mismatches: { kind: string; severity: string; network: string; count: number; oldest: number }[]
+  atRisk: { asset: string; severity: string; units: number }[]
+  imbalances: { asset: string; units: number }[]
+  streams: { name: string; age: number; progress: Record<string, number> }[]
+}
+
+/** Reads everything that is shown as a gauge: seven statements, none of which reads the ledger row by row. */
+export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
+  const [inbox, deposits, stages, mismatches, atRisk, imbalances, streams] = await Promise.all([
+    sql<Gauges['inbox']>`
+      select count(*)::int as pending, ${age(sql`min(stored_at)`)} as oldest from inbox_pending`.execute(db),
+    sql<Gauges['deposits'][number]>`
+      select state, coalesce(network, '') as network, count(*)::int as count from deposit
+      where merged_into is null group by state, network`.execute(db),
+    readStages(db),
+    sql<Gauges['mismatches'][number]>`
+      select kind, severity, coalesce(network, '') as network, count(*)::int as count,
+        ${age(sql`min(opened_at)`)} as oldest
+      from mismatch where cleared_at is null group by kind, severity, network`.execute(db),
+    sql<Gauges['atRisk'][number]>`
+      select asset, severity, accounting.in_units(sum(value), min(decimals))::float8 as units
+      from (select distinct asset, severity, subject, value from mismatch where cleared_at is null) as open
+        join asset on asset.key = open.asset
+      group by asset, severity`.execute(db),
+    sql<Gauges['imbalances'][number]>`
+      select asset, accounting.in_units(sum(balance), min(decimals))::float8 as units
+      from ledger_balance join asset on asset.key = ledger_balance.asset group by asset`.execute(db),
+    sql<Gauges['streams'][number]>`
+      select name, ${age(sql`succeeded_at`)} as age, progress from stream where succeeded_at is not null`.execute(
+      db,
+    ),
+  ])
+  return {
+    inbox: inbox.rows[0] ?? { pending: 0, oldest: 0 },
+    deposits: deposits.rows,
+    stages,
+    mismatches: mismatches.rows,
+    atRisk: atRisk.rows,
+    imbalances: imbalances.rows,
+    streams: streams.rows,
+  }
+}
+
+/** Per network and stage, how long the oldest deposit has been waiting for that stage to complete. */
+async function readStages(db: Kysely<Tables>): Promise<Gauges['stages']> {
+  const { rows } = await sql<Gauges['stages'][number]>`
+    select stage, network, ${age(sql`min(since)`)} as oldest
+    from deposit, lateral (values
+      ('api_detection', case when api_at is null then coalesce(deposited_at, webhook_at) end),
+      ('chain_detection', case when chain_at is null then least(webhook_at, api_at) end),
+      ('finality', case when final_at is null then deposited_at end),
+      ('settlement', case when settled_at is null then final_at end),
+      ('reconciliation', coalesce(deposited_at, least(webhook_at, api_at)))
+    ) as waiting (stage, since)
+    where state in ('observed', 'confirmed', 'settling', 'settled') and merged_into is null
+      and network is not null and since is not null
+    group by stage, network`.execute(db)
+  return rows
+}
+
+function age(since: ReturnType<typeof sql>) {
+  return sql`coalesce(greatest(extract(epoch from now() - ${since}), 0), 0)::float8`
+}
