@@ -1,0 +1,82 @@
+import type { Address as EvmAddress, Hash } from 'viem'
+import { type Address, type AssetKey, assetCode, type TxId, toTxId } from '../core/asset.ts'
+import type { Amount } from '../core/money.ts'
+import type { EvmClient } from './evm-client.ts'
+import { tokenAbi } from './evm-tokens.ts'
+import type { Faucet } from './faucet.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+
+/** Accounts of the node, which holds their keys. */
+export type EvmAccounts = { deployer: EvmAddress; treasury: EvmAddress; payer: EvmAddress }
+
+const tokensOfPayerMin = 10n ** 15n
+
+/** Throws where the node does not have enough accounts. */
+export async function nodeAccounts(client: EvmClient): Promise<EvmAccounts> {
+  const [payer, treasury, deployer] = (await client.getAddresses()).slice(-3)
+  if (payer === undefined || treasury === undefined || deployer === undefined) {
+    throw new Error('the node has too few accounts of its own')
+  }
+  return { payer, treasury, deployer }
+}
+
+/** Gives tokens by minting them and ether out of the treasury. The node numbers the transactions of its accounts. */
+export function evmFaucet(client: EvmClient, { deployer, treasury, payer }: EvmAccounts): Faucet {
+  // Two transactions sent at once could get the same number from the node.
+  const inOrder = oneAtATime()
+  const send = (transfer: EvmTransfer): Promise<Hash> => inOrder(() => sendTransfer(client, transfer))
+  return {
+    payer: payer.toLowerCase() as Address,
+    async fund(to, asset, amount) {
+      const isNative = assetCode(asset) === 'native'
+      const from = isNative ? treasury : deployer
+      const hash = await send({ from, to, asset, amount, method: 'mint' })
+      await client.mine({ blocks: 1 })
+      await client.waitForTransactionReceipt({ hash })
+    },
+    async pay({ asset, to, amount }): Promise<TxId> {
+      return toTxId(await send({ from: payer, to, asset, amount, method: 'transfer' }))
+    },
+  }
+}
+
+type EvmTransfer = {
+  from: EvmAddress
+  to: Address
+  asset: AssetKey
+  amount: Amount
+  /** For tokens; ether is always sent. */
+  method: 'mint' | 'transfer'
+}
+
+async function sendTransfer(
+  client: EvmClient,
+  { from, to, asset, amount, method }: EvmTransfer,
+): Promise<Hash> {
+  const code = assetCode(asset)
+  const receiver = to as EvmAddress
+  if (code === 'native') return client.sendTransaction({ account: from, to: receiver, value: amount })
+  return client.writeContract({
+    account: from,
+    address: code as EvmAddress,
+    abi: tokenAbi,
+    functionName: method,
+    args: [receiver, amount],
+  })
+}
+
+/** Gives the payer tokens for a long demonstration, unless it still has enough. */
+export async function stockPayer(
+  client: EvmClient,
+  { deployer, payer }: EvmAccounts,
+  tokens: readonly EvmAddress[],
+): Promise<void> {
+  for (const address of tokens) {
+    const token = { address, abi: tokenAbi } as const
+    const held = await client.readContract({ ...token, functionName: 'balanceOf', args: [payer] })
+    if (held >= tokensOfPayerMin) continue
+    const args = [payer, tokensOfPayerMin * 2n] as const
+    await client.writeContract({ ...token, account: deployer, functionName: 'mint', args })
+  }
+  await client.mine({ blocks: 1 })
+}

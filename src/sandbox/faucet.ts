@@ -1,0 +1,14 @@
+import type { Address, AssetKey, TxId } from '../core/asset.ts'
+import type { Amount } from '../core/money.ts'
+
+export type Payment = { asset: AssetKey; to: Address; amount: Amount }
+
+/** Money of a local chain. Every transfer is a real transaction. May be called any number of times at once. */
+export type Faucet = {
+  /** Who pays in `pay`. */
+  payer: Address
+  /** Gives new or spare money; returns when it has arrived. */
+  fund(to: Address, asset: AssetKey, amount: Amount): Promise<void>
+  /** Pays as a customer would; returns when the node took the transaction. */
+  pay(payment: Payment): Promise<TxId>
+}

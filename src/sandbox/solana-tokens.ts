@@ -1,0 +1,131 @@
+import { type KeyPairSigner, type Address as KitAddress, lamports } from '@solana/kit'
+import { getCreateAccountInstruction, getTransferSolInstruction } from '@solana-program/system'
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getInitializeMint2Instruction,
+  getMintSize,
+  getMintToCheckedInstruction,
+  getTransferCheckedInstruction,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token'
+import { type Address, assetCode } from '../core/asset.ts'
+import { testTokens, tokenDecimals } from './evm-tokens.ts'
+import type { Faucet } from './faucet.ts'
+import { sandboxSigner } from './sandbox-signer.ts'
+import { type SolanaRpc, sendInstructions } from './solana-sender.ts'
+
+/** The keys of the local chain's own accounts; the same on every machine. */
+export type SolanaSigners = {
+  authority: KeyPairSigner
+  payer: KeyPairSigner
+  mints: readonly KeyPairSigner[]
+}
+
+const tokensOfPayerMin = 10n ** 15n
+
+export async function solanaSigners(): Promise<SolanaSigners> {
+  const mints = testTokens.map(({ symbol }) => sandboxSigner(`${symbol} mint`))
+  const [authority, payer] = await Promise.all([sandboxSigner('authority'), sandboxSigner('payer')])
+  return { authority, payer, mints: await Promise.all(mints) }
+}
+
+/** What the chain begins with, so that its own accounts can pay fees, rent and what they give away. */
+export function solanaGenesis({ authority, payer }: SolanaSigners): Map<KitAddress, bigint> {
+  const lamportsEach = 10_000_000n * 1_000_000_000n
+  return new Map([authority, payer].map(({ address }) => [address, lamportsEach]))
+}
+
+/** Makes the mints that are not there yet, and gives the payer tokens of each. */
+export async function createMints(rpc: SolanaRpc, signers: SolanaSigners): Promise<void> {
+  const { authority, payer, mints } = signers
+  const space = BigInt(getMintSize())
+  const rent = await rpc.getMinimumBalanceForRentExemption(space).send()
+  for (const mint of mints) {
+    const { value } = await rpc
+      .getAccountInfo(mint.address, { encoding: 'base64', commitment: 'processed' })
+      .send()
+    if (value !== null) continue
+    const programAddress = TOKEN_PROGRAM_ADDRESS
+    await sendInstructions(rpc, authority, [
+      getCreateAccountInstruction({
+        payer: authority,
+        newAccount: mint,
+        lamports: rent,
+        space,
+        programAddress,
+      }),
+      getInitializeMint2Instruction({
+        mint: mint.address,
+        decimals: tokenDecimals,
+        mintAuthority: authority.address,
+      }),
+      ...(await mintInstructions(authority, {
+        mint: mint.address,
+        owner: payer.address,
+        amount: tokensOfPayerMin,
+      })),
+    ])
+  }
+}
+
+/** Gives tokens by minting them and lamports out of the authority's. */
+export function solanaFaucet(rpc: SolanaRpc, { authority, payer }: SolanaSigners): Faucet {
+  return {
+    payer: payer.address as string as Address,
+    async fund(to, asset, amount) {
+      const code = assetCode(asset)
+      const tokens = { mint: code as string as KitAddress, owner: to as string as KitAddress, amount }
+      const instructions =
+        code === 'native'
+          ? [lamportTransfer(authority, to, amount)]
+          : await mintInstructions(authority, tokens)
+      await sendInstructions(rpc, authority, instructions)
+    },
+    async pay({ asset, to, amount }) {
+      const code = assetCode(asset)
+      const tokens = { mint: code as string as KitAddress, owner: to as string as KitAddress, amount }
+      const instructions =
+        code === 'native' ? [lamportTransfer(payer, to, amount)] : await transferInstructions(payer, tokens)
+      return sendInstructions(rpc, payer, instructions)
+    },
+  }
+}
+
+function lamportTransfer(source: KeyPairSigner, to: Address, amount: bigint) {
+  const destination = to as string as KitAddress
+  return getTransferSolInstruction({ source, destination, amount: lamports(amount) })
+}
+
+type Tokens = { mint: KitAddress; owner: KitAddress; amount: bigint }
+
+async function mintInstructions(authority: KeyPairSigner, { mint, owner, amount }: Tokens) {
+  const token = await associatedAccount(mint, owner)
+  return [
+    getCreateAssociatedTokenIdempotentInstruction({ payer: authority, ata: token, owner, mint }),
+    getMintToCheckedInstruction({ mint, token, mintAuthority: authority, amount, decimals: tokenDecimals }),
+  ]
+}
+
+async function transferInstructions(payer: KeyPairSigner, { mint, owner, amount }: Tokens) {
+  const [source, destination] = await Promise.all([
+    associatedAccount(mint, payer.address),
+    associatedAccount(mint, owner),
+  ])
+  return [
+    getCreateAssociatedTokenIdempotentInstruction({ payer, ata: destination, owner, mint }),
+    getTransferCheckedInstruction({
+      source,
+      mint,
+      destination,
+      authority: payer,
+      amount,
+      decimals: tokenDecimals,
+    }),
+  ]
+}
+
+async function associatedAccount(mint: KitAddress, owner: KitAddress): Promise<KitAddress> {
+  const [address] = await findAssociatedTokenPda({ owner, mint, tokenProgram: TOKEN_PROGRAM_ADDRESS })
+  return address
+}
