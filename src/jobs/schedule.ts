@@ -1,4 +1,4 @@
-import { createTask, type ScheduledTask } from 'node-cron'
+import { createTask } from 'node-cron'
 
 /** A cron expression with seconds, and what to do at each tick; what it throws is the caller's to observe. */
 export type Tick = { name: string; expression: string; run: () => Promise<void> }
@@ -10,10 +10,10 @@ export async function startSchedule(ticks: readonly Tick[]): Promise<Schedule> {
   const tasks = ticks.map(({ name, expression, run }) =>
     createTask(expression, run, { name, noOverlap: true, suppressMissedWarning: true }),
   )
-  await Promise.all(tasks.map((task) => task.start()))
+  for (const task of tasks) await task.start()
   return {
     async stop() {
-      await Promise.all(tasks.map((task: ScheduledTask) => task.destroy()))
+      for (const task of tasks) await task.destroy()
     },
   }
 }

@@ -71,11 +71,13 @@ type Declared = typeof declared
 export type Metrics = { [Name in keyof Declared]: ReturnType<Declared[Name]> } & { registry: Registry }
 
 /** The metrics of one process, with Node's own. */
-export function createMetrics(): Metrics {
+export function createMetrics(version: string): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const metrics = Object.entries(declared).map(([name, create]) => [name, create(registry)])
-  return { ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry'>), registry }
+  const created = { ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry'>), registry }
+  created.build.set({ version }, 1)
+  return created
 }
 
 function counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {

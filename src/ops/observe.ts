@@ -5,33 +5,31 @@ import type { Metrics } from './metrics.ts'
 export type Change = { kind: string; severity: string; network: string | null; change: 'opened' | 'cleared' }
 
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
-export type Observer = ReturnType<typeof createObserver>
+export type Observer = {
+  webhook: (answer: { outcome: string; seconds: number; reason?: string }) => void
+  rpc: (request: { network: string; method: string; outcome: string; seconds: number }) => void
+  pollRequest: (outcome: string) => void
+  applied: (applied: Applied) => void
+  rewound: (network: string) => void
+  jobFailed: (job: string, error: unknown) => void
+  queueTrouble: (event: { kind: string; error?: unknown }) => void
+}
 
-export function createObserver(metrics: Metrics, log: Logger) {
+export function createObserver(metrics: Metrics, log: Logger): Observer {
   return {
-    webhook({ outcome, seconds, reason }: { outcome: string; seconds: number; reason?: string }) {
+    webhook({ outcome, seconds, reason }) {
       metrics.webhooks.inc({ outcome })
       metrics.webhookAck.observe(seconds)
       if (outcome !== 'stored' && outcome !== 'duplicate') log.warn({ outcome, reason }, 'webhook refused')
     },
-    rpc({
-      network,
-      method,
-      outcome,
-      seconds,
-    }: {
-      network: string
-      method: string
-      outcome: string
-      seconds: number
-    }) {
+    rpc({ network, method, outcome, seconds }) {
       metrics.rpcRequests.inc({ network, method, outcome })
       metrics.rpcSeconds.observe({ network, method }, seconds)
     },
-    pollRequest(outcome: string) {
+    pollRequest(outcome) {
       metrics.pollRequests.inc({ outcome })
     },
-    applied({ rows, groups, journals, lags, mismatches }: Applied) {
+    applied({ rows, groups, journals, lags, mismatches }) {
       for (const { stage, network, seconds } of lags) metrics.stageLag.observe({ stage, network }, seconds)
       for (const { kind, severity, network, change } of mismatches) {
         if (change === 'cleared') metrics.mismatchesResolved.inc({ kind, how: 'evidence' })
@@ -40,16 +38,16 @@ export function createObserver(metrics: Metrics, log: Logger) {
       }
       if (rows + journals > 0) log.debug({ rows, groups, journals }, 'applied')
     },
-    rewound(network: string) {
+    rewound(network) {
       metrics.chainReorgs.inc({ network })
       log.error({ network }, 'final history changed; what is gone is withdrawn and read again')
     },
-    jobFailed(job: string, error: unknown) {
+    jobFailed(job, error) {
       metrics.jobFailures.inc({ job })
       log.error({ job, err: error }, 'job failed; it runs again')
     },
-    queueTrouble(event: { kind: string; error?: unknown }) {
-      log.warn({ kind: event.kind, err: event.error }, 'queue')
+    queueTrouble({ kind, error }) {
+      log.warn({ kind, err: error }, 'queue')
     },
   }
 }

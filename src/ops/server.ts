@@ -4,15 +4,15 @@ import { Fault, messageOf } from '../core/errors.ts'
 import type { Metrics } from './metrics.ts'
 import { type Reading, showGauges } from './show-gauges.ts'
 
-/** What is not ready and why; ready where there is none. */
-export type Unready = { part: string; problem: string }
+/** A part that has to work before requests should come here; asking throws where it does not. */
+export type Check = { part: string; ask: () => Promise<void> }
 
 export type OpsSettings = {
   host: string
   port: number
   metrics: Metrics
   read: () => Promise<Reading>
-  checkReadiness: () => Promise<readonly Unready[]>
+  checks: readonly Check[]
 }
 
 export type OpsServer = { url: string; stop: () => Promise<void> }
@@ -21,18 +21,12 @@ export type OpsServer = { url: string; stop: () => Promise<void> }
  * Serves metrics and health. It listens on loopback unless told otherwise: what it shows is not for everyone.
  * @throws Fault `settings_bad` where the port cannot be had.
  */
-export async function startOps({
-  host,
-  port,
-  metrics,
-  read,
-  checkReadiness,
-}: OpsSettings): Promise<OpsServer> {
+export async function startOps({ host, port, metrics, read, checks }: OpsSettings): Promise<OpsServer> {
   const app = express()
   app.disable('x-powered-by')
   app.get('/livez', (_request, response) => void response.type('text/plain').send('alive\n'))
   app.get('/readyz', async (_request, response) => {
-    const unready = await checkReadiness()
+    const unready = (await Promise.all(checks.map(problemOf))).filter((one) => one !== null)
     response.status(unready.length === 0 ? 200 : 503).json({ ready: unready.length === 0, unready })
   })
   app.get('/metrics', async (_request, response) => {
@@ -63,5 +57,14 @@ export async function startOps({
       server.closeAllConnections()
       await closed
     },
+  }
+}
+
+async function problemOf({ part, ask }: Check): Promise<{ part: string; problem: string } | null> {
+  try {
+    await ask()
+    return null
+  } catch (error) {
+    return { part, problem: messageOf(error) }
   }
 }

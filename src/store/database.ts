@@ -2,17 +2,31 @@ import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Pool, types } from 'pg'
 import { isFault } from '../core/errors.ts'
 
-export type DatabaseSettings = { url: string; poolMax: number; applicationName: string }
+export type Database<Tables> = Kysely<Tables>
+
+export type DatabaseSettings = {
+  url: string
+  poolMax: number
+  applicationName: string
+  /** Works as this role, of which the user of the URL is a member; without it, as that user. */
+  role?: string
+}
 
 /**
  * Opens a pool. `int8` arrives as `bigint` and `numeric` as its decimal text, so that no digit is lost;
  * `timestamptz` arrives as `Date`.
  */
-export function openDatabase<Tables>({ url, poolMax, applicationName }: DatabaseSettings): Kysely<Tables> {
+export function openDatabase<Tables>({
+  url,
+  poolMax,
+  applicationName,
+  role,
+}: DatabaseSettings): Kysely<Tables> {
   const pool = new Pool({
     connectionString: url,
     max: poolMax,
     application_name: applicationName,
+    ...(role !== undefined && { options: `-c role=${role}` }),
     connectionTimeoutMillis: 5000,
     idleTimeoutMillis: 30_000,
     types: { getTypeParser },
