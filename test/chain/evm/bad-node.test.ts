@@ -177,6 +177,12 @@ test('where every node fails, each is named, and no URL is told', async () => {
   await expect(failing).rejects.not.toThrow('secret-key')
 })
 
+test('a node that asks to slow down is not asked more', async () => {
+  proxy.calls.length = 0
+  await expect(scan(start, refusesByCode)).rejects.toThrow('rate limited')
+  expect(proxy.calls.filter(({ method }) => method === 'eth_getLogs')).toHaveLength(1)
+})
+
 test('an answer is bounded in time and in size', async () => {
   await expect(
     scan(start, () => new Promise(() => undefined), { bounds: { timeoutMs: 100 } }),

@@ -53,6 +53,23 @@ test.each<[string, Lie, RegExp]>([
   expect(await fixture.found()).toEqual([[tx, `${fixture.usdc}:${owner}`, 5n]])
 })
 
+test('a failed transaction that is listed as a good one moved nothing', async () => {
+  const signature = fixture.node.transact(pays(fixture.associated, 5n, fixture.usdc), { failed: true })
+  const entry = { signature, slot: 1001, err: null, memo: null, blockTime: 1 }
+  fixture.node.lie(({ method }) => (method === 'getSignaturesForAddress' ? { result: [entry] } : undefined))
+  expect(await fixture.found()).toEqual([])
+})
+
+test('a history is walked back no further than the known end', async () => {
+  for (let count = 0; count < 9; count++) fixture.node.transact(pays(fixture.associated, 1n, fixture.usdc))
+  fixture.node.slot += 1000n
+  const { cursor } = await fixture.reader().scan({ cursor: null, startHeight: null, watched: new Set() })
+  fixture.node.calls.length = 0
+  await fixture.found(cursor, { signaturesPerPage: 2 })
+  const pages = fixture.node.calls.filter(({ method }) => method === 'getSignaturesForAddress')
+  expect(pages).toHaveLength(2)
+})
+
 test('a history longer than the bound of pages does not move the cursor', async () => {
   const { associated: account } = fixture
   for (let count = 0; count < 9; count++) fixture.node.transact(pays(account, 1n, fixture.usdc))

@@ -90,9 +90,19 @@ test('the rent of a new token account is no deposit, nor is getting it back', as
   expect(await fixture.found()).toEqual([])
 })
 
-test('a failed transaction moved nothing', async () => {
-  const { associated: account } = fixture
-  fixture.node.transact(pays(account, 5n, fixture.usdc), { failed: true })
+test('a failed transaction moved nothing, and is not even asked for', async () => {
+  fixture.node.transact(pays(fixture.associated, 5n, fixture.usdc), { failed: true })
+  fixture.node.calls.length = 0
+  expect(await fixture.found()).toEqual([])
+  expect(fixture.node.calls.map(({ method }) => method)).not.toContain('getTransaction')
+})
+
+test('what an owner pays is no transfer to him', async () => {
+  fixture.node.transact([
+    { account: owner, lamports: [9n, 0n] },
+    { account: payer, lamports: [0n, 9n] },
+    { account: fixture.associated, token: { mint: fixture.usdc, owner, before: 5n, after: 0n } },
+  ])
   expect(await fixture.found()).toEqual([])
 })
 

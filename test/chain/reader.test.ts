@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import type { NetworkSettings } from '../../src/chain/port.ts'
+import { createReader } from '../../src/chain/reader.ts'
+import type { NetworkName } from '../../src/core/asset.ts'
+
+const settings: NetworkSettings = {
+  name: 'base' as NetworkName,
+  family: 'evm',
+  chainId: 8453,
+  rpcUrls: ['http://127.0.0.1:1'],
+  assets: [],
+}
+
+test.each<[string, Partial<NetworkSettings>, string]>([
+  ['no URL', { rpcUrls: [] }, 'RPC_BASE names no URL'],
+  ['no URL on Solana', { family: 'solana', rpcUrls: [] }, 'RPC_BASE names no URL'],
+  ['an empty URL', { rpcUrls: ['http://127.0.0.1:1', ''] }, 'RPC_BASE has no http(s) URL at place 2'],
+  ['another protocol', { rpcUrls: ['ws://127.0.0.1:1'] }, 'RPC_BASE has no http(s) URL at place 1'],
+  ['an EVM network without a chain id', { chainId: null }, 'network base has no chain id'],
+])('%s is refused', (_what, change, problem) => {
+  expect(() => createReader({ ...settings, ...change })).toThrow(problem)
+})
+
+test.each(['evm', 'solana'] as const)(
+  'a reader of the family %s is made without asking anything',
+  (family) => {
+    expect(createReader({ ...settings, family }).network).toBe('base')
+  },
+)
