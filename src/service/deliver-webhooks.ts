@@ -24,26 +24,23 @@ const leaseSeconds = 30
 const backoffBaseMs = 1000
 const backoffMaxMs = 300_000
 
+export type Delivering = { db: ServiceDatabase; endpoints: readonly WebhookEndpoint[]; faults: Faults }
+
 /**
  * Sends what is due, and returns whether more is waiting. An endpoint may receive an event more than once; it
  * receives it with the same id and the same bytes until it answers 2xx.
  */
 export async function deliverWebhooks(
-  db: ServiceDatabase,
-  endpoints: readonly WebhookEndpoint[],
-  faults: Faults,
+  { db, endpoints, faults }: Delivering,
+  stopping: AbortSignal,
 ): Promise<boolean> {
-  const batch = await takeDue(
-    db,
-    endpoints.map(({ url }) => url),
-  )
   const secrets = new Map(endpoints.map(({ url, secret }) => [url, secret]))
+  const batch = await takeDue(db, [...secrets.keys()])
   await Promise.all(
     batch.map(async (due) => {
       const dropped = faults.strikes('dropWebhookRate', due)
-      const answered = dropped
-        ? { delivered: true, answer: '200' }
-        : await send(due, secrets.get(due.url) ?? '')
+      const secret = secrets.get(due.url) ?? ''
+      const answered = dropped ? { delivered: true, answer: '200' } : await send(due, secret, stopping)
       await saveOutcome(db, { due, ...answered })
     }),
   )
@@ -71,7 +68,11 @@ async function takeDue(db: ServiceDatabase, urls: readonly string[]): Promise<re
   return rows
 }
 
-async function send({ event_id, url, body }: Due, secret: string): Promise<Omit<Outcome, 'due'>> {
+async function send(
+  { event_id, url, body }: Due,
+  secret: string,
+  stopping: AbortSignal,
+): Promise<Omit<Outcome, 'due'>> {
   const timestamp = Math.floor(Date.now() / 1000).toString()
   try {
     const response = await fetch(url, {
@@ -82,7 +83,7 @@ async function send({ event_id, url, body }: Due, secret: string): Promise<Omit<
       },
       body,
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]),
     })
     await response.body?.cancel()
     return { delivered: response.ok, answer: response.status.toString() }

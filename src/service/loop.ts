@@ -4,26 +4,29 @@ import { describeError } from './describe-error.ts'
 export type Loop = {
   /** Works at once instead of waiting for the next turn. */
   wake(): void
-  /** Returns when the turn under way has ended. */
+  /** Tells the turn under way to end, and returns when it has. */
   stop(): Promise<void>
 }
 
 type LoopSettings = { name: string; everyMs: number; log: Logger }
 
-const failuresCounted = 6
+type Work = (stopping: AbortSignal) => Promise<boolean>
+
+const failuresCounted = 10
+const pauseMaxMs = 10_000
 
 /**
  * Works over and over: at once where the work says that more is waiting, else after `everyMs`, and later after
  * each failure in a row. A turn that fails changes nothing that the next one does not find again.
  */
-export function startLoop({ name, everyMs, log }: LoopSettings, work: () => Promise<boolean>): Loop {
+export function startLoop({ name, everyMs, log }: LoopSettings, work: Work): Loop {
   const stopping = new AbortController()
   const pause = createPause()
   let failures = 0
 
   const turn = async (): Promise<boolean> => {
     try {
-      const more = await work()
+      const more = await work(stopping.signal)
       failures = 0
       return more
     } catch (error) {
@@ -35,7 +38,7 @@ export function startLoop({ name, everyMs, log }: LoopSettings, work: () => Prom
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const more = await turn()
-      if (!more) await pause.wait(everyMs * 2 ** failures)
+      if (!more) await pause.wait(Math.max(everyMs, Math.min(pauseMaxMs, everyMs * 2 ** failures)))
     }
   }
   const running = run()

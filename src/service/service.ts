@@ -100,7 +100,9 @@ function startLoops({ settings, db, networks, faults, log }: Parts): Loop[] {
   const { webhooks, quotes, pollEveryMs: everyMs } = settings
   const urls = webhooks.map(({ url }) => url)
   const deposits = openDeposits(openOutbox(recordWriter(settings.networks), urls))
-  const delivery = startLoop({ name: 'webhooks', everyMs, log }, () => deliverWebhooks(db, webhooks, faults))
+  const delivery = startLoop({ name: 'webhooks', everyMs, log }, (stopping) =>
+    deliverWebhooks({ db, endpoints: webhooks, faults }, stopping),
+  )
   const watching = networks.map((network) => {
     const postponed = createPostponed(Date.now)
     const { name } = network.settings

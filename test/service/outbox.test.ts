@@ -1,91 +1,21 @@
-import { createHmac } from 'node:crypto'
-import { join } from 'node:path'
 import { sql } from 'kysely'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Address, type AssetKey, toTxId } from '../../src/core/asset.ts'
-import { deliverWebhooks } from '../../src/service/deliver-webhooks.ts'
-import { openDeposits } from '../../src/service/deposits.ts'
-import { createFaults } from '../../src/service/faults.ts'
-import { type RunningServer, startServer } from '../../src/service/http/server.ts'
-import { openKeyring } from '../../src/service/keyring.ts'
-import type { Payment } from '../../src/service/network/port.ts'
-import { openOutbox } from '../../src/service/outbox.ts'
-import { keepOwner } from '../../src/service/owners.ts'
-import { type DepositRecord, recordWriter } from '../../src/service/record.ts'
-import { recordScan } from '../../src/service/record-scan.ts'
-import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
-import { inTransaction, openDatabase } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
-import { call, readKey, seed, serviceSettings, unreachableNetworks } from './fixtures.ts'
-import { startReceiver, type WebhookReceiver } from './webhook-receiver.ts'
+import type { DepositRecord } from '../../src/service/record.ts'
+import { inTransaction } from '../../src/store/database.ts'
+import { type Book, openBook } from './book.ts'
 
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
-const keyring = openKeyring(seed)
-const mainnet = unreachableNetworks.find(({ name }) => name === 'mainnet')
-
-let database: TestDatabase
-let db: ServiceDatabase
-let server: RunningServer
-let receiver: WebhookReceiver
-let branchAddress: Address
+let book: Book
 
 beforeAll(async () => {
-  database = await emptyDatabase()
-  receiver = await startReceiver()
-  db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
-  await migrate(db, join(import.meta.dirname, '../../db/service/migrations'))
-  const settings = serviceSettings(database.url, unreachableNetworks)
-  server = await startServer({ settings, db, keyring, log: pino({ level: 'silent' }) })
-  const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
-  branchAddress = (await keepOwner(db, keyring, { kind: 'stable_wallet', id: 'savings', ...rule }))
-    .evm_address
-  await sql`
-    insert into service.stream (network, liquidity_address, final_height, seen_height)
-    values ('mainnet', 'x', 0, 0)`.execute(db)
+  book = await openBook(['http://127.0.0.1:1/hook'])
 })
 
-afterAll(async () => {
-  await server.stop()
-  await receiver.stop()
-  await db.destroy()
-  await database.drop()
-})
-
-const deposits = () => openDeposits(openOutbox(recordWriter(unreachableNetworks), [receiver.url]))
-
-function payment(number: number, final: boolean): Payment {
-  return {
-    transaction: toTxId(`0x${number.toString(16).padStart(64, '0')}`),
-    index: 'native',
-    asset: 'mainnet/native' as AssetKey,
-    sender: '0x1111111111111111111111111111111111111111' as Address,
-    address: branchAddress,
-    amount: 10n ** 18n + BigInt(number),
-    block: BigInt(number),
-    blockHash: '0xaa',
-    blockAt: new Date('2026-11-20T12:00:00Z'),
-    final,
-  }
-}
-
-async function record(payments: readonly Payment[], finalHeight: bigint): Promise<void> {
-  if (mainnet === undefined) throw new Error('the fixtures have a mainnet')
-  const position = { finalHeight, finalHash: null, seenHeight: finalHeight, seenHash: null }
-  const recorder = { db, deposits: deposits(), networks: unreachableNetworks }
-  await recordScan(recorder, mainnet, { payments, position, more: false })
-}
-
-const list = async (query: string) => {
-  const { body } = await call(`${server.url}/v1/proxies/deposits?${query}`, readKey)
-  return body as { data: DepositRecord[]; next_cursor: string | null }
-}
+afterAll(() => book.close())
 
 test('a payment seen, then final, is listed as confirmed and told of twice', async () => {
-  await record([payment(1, false)], 0n)
-  await record([payment(1, true)], 1n)
-  const { data } = await list('')
+  await book.record([book.payment(1, false)], 0n)
+  await book.record([book.payment(1, true)], 1n)
+  const { data } = await book.list('')
   expect(data[0]).toEqual({
     id: expect.stringMatching(/^dep_[0-9a-f]{24}$/),
     owner: { type: 'stable_wallet', id: 'savings' },
@@ -97,7 +27,7 @@ test('a payment seen, then final, is listed as confirmed and told of twice', asy
       contract: null,
       decimals: 18,
       amount: '1000000000000000001',
-      transaction: payment(1, true).transaction,
+      transaction: book.payment(1, true).transaction,
       index: 'native',
       sender: '0x1111111111111111111111111111111111111111',
       block: '1',
@@ -118,57 +48,19 @@ test('a payment seen, then final, is listed as confirmed and told of twice', asy
     created_at: expect.stringMatching(/Z$/),
     updated_at: expect.stringMatching(/Z$/),
   })
-  const { rows } = await sql<{ type: string }>`select type from service.event order by sequence`.execute(db)
+  const { rows } = await sql<{ type: string }>`select type from service.event order by sequence`.execute(
+    book.db,
+  )
   expect(rows.map(({ type }) => type)).toEqual(['deposit.detected', 'deposit.confirmed'])
 })
 
-test('webhooks are sent until they are answered with 2xx, signed over the very bytes', async () => {
-  receiver.answerWith(503)
-  await deliverWebhooks(db, [{ url: receiver.url, secret }], quiet)
-  expect(receiver.taken()).toHaveLength(2)
-  await deliverWebhooks(db, [{ url: receiver.url, secret }], quiet)
-  expect(receiver.taken(), 'not before the pause is over').toHaveLength(0)
-  receiver.answerWith(204)
-  await sql`update service.delivery set next_at = now()`.execute(db)
-  await deliverWebhooks(db, [{ url: receiver.url, secret }], quiet)
-  const taken = receiver.taken()
-  const events = taken.map(
-    ({ body }) => JSON.parse(body) as { id: string; type: string; data: DepositRecord },
-  )
-  expect(events.map(({ type }) => type).toSorted()).toEqual(['deposit.confirmed', 'deposit.detected'])
-  for (const { headers, body } of taken) {
-    const { 'webhook-id': id, 'webhook-timestamp': timestamp } = headers
-    const key = Buffer.from(secret.slice(6), 'base64')
-    const expected = createHmac('sha256', key)
-      .update(`${String(id)}.${String(timestamp)}.${body}`)
-      .digest('base64')
-    expect(headers['webhook-signature']).toBe(`v1,${expected}`)
-    expect(headers['content-type']).toBe('application/json')
-    expect(id).toBe((JSON.parse(body) as { id: string }).id)
-  }
-  const detected = events.find(({ type }) => type === 'deposit.detected')
-  expect(detected?.data.status, 'the record as it was at that state').toBe('detected')
-  const { rows } = await sql`select from service.delivery where delivered_at is null`.execute(db)
-  expect(rows).toHaveLength(0)
-})
-
-const quiet = createFaults({ seed: 'test', dropWebhookRate: 0, shortForwardRate: 0 })
-
-test('a dropped webhook is never sent, though the delivery log says so', async () => {
-  await record([payment(2, false)], 1n)
-  const faults = createFaults({ seed: 'test', dropWebhookRate: 1, shortForwardRate: 0 })
-  await deliverWebhooks(db, [{ url: receiver.url, secret }], faults)
-  expect(receiver.taken()).toHaveLength(0)
-  const { rows } = await sql`select from service.delivery where delivered_at is null`.execute(db)
-  expect(rows).toHaveLength(0)
-})
-
 test('a deposit that is gone when its block is final has failed, and may come back as another', async () => {
-  await record([], 2n)
-  const [gone] = (await list('limit=1')).data
+  await book.record([book.payment(2, false)], 1n)
+  await book.record([], 2n)
+  const [gone] = (await book.list('limit=1')).data
   expect(gone).toMatchObject({ status: 'failed', source: { block: '2' } })
-  await record([{ ...payment(2, false), block: 4n }], 2n)
-  const [back] = (await list('limit=1')).data
+  await book.record([{ ...book.payment(2, false), block: 4n }], 2n)
+  const [back] = (await book.list('limit=1')).data
   expect(back).toMatchObject({
     status: 'detected',
     source: { block: '4', transaction: gone?.source.transaction },
@@ -177,32 +69,32 @@ test('a deposit that is gone when its block is final has failed, and may come ba
 })
 
 test('the same scan recorded by twenty at once makes one deposit', async () => {
-  await Promise.all(Array.from({ length: 20 }, () => record([payment(5, true)], 5n)))
-  const { data } = await list(`transaction=${payment(5, true).transaction}`)
+  await Promise.all(Array.from({ length: 20 }, () => book.record([book.payment(5, true)], 5n)))
+  const { data } = await book.list(`transaction=${book.payment(5, true).transaction}`)
   expect(data).toHaveLength(1)
 })
 
 test('pages are newest first and hold every deposit once, whatever is added meanwhile', async () => {
-  await record(
-    Array.from({ length: 20 }, (_, place) => payment(100 + place, false)),
+  await book.record(
+    Array.from({ length: 20 }, (_, place) => book.payment(100 + place, false)),
     5n,
   )
   const read: DepositRecord[] = []
   let cursor: string | null = ''
   for (let page = 0; cursor !== null; page++) {
-    const { data, next_cursor } = await list(`limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`)
+    const { data, next_cursor } = await book.list(`limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`)
     read.push(...data)
     cursor = next_cursor
-    await record([payment(200 + page, false)], 5n)
+    await book.record([book.payment(200 + page, false)], 5n)
   }
-  const newest = Array.from({ length: 20 }, (_, place) => payment(119 - place, false).transaction)
+  const newest = Array.from({ length: 20 }, (_, place) => book.payment(119 - place, false).transaction)
   expect(read.slice(0, 20).map(({ source }) => source.transaction)).toEqual(newest)
   expect(new Set(read.map(({ id }) => id)).size).toBe(read.length)
 })
 
 test('filters narrow the list', async () => {
-  const all = (await list('limit=500')).data
-  const count = async (query: string) => (await list(`limit=500&${query}`)).data.length
+  const all = (await book.list('limit=500')).data
+  const count = async (query: string) => (await book.list(`limit=500&${query}`)).data.length
   expect(await count('owner=savings&network=mainnet')).toBe(all.length)
   expect(await count('owner=nobody')).toBe(0)
   expect(await count('network=base')).toBe(0)
@@ -213,22 +105,22 @@ test('filters narrow the list', async () => {
 })
 
 test('Postgres refuses a change of state without its event, and an event without its change of state', async () => {
-  const [newest] = (await list('limit=1')).data
+  const [newest] = (await book.list('limit=1')).data
   const id = newest?.id ?? ''
-  const change = inTransaction(db, (tx) =>
+  const change = inTransaction(book.db, (tx) =>
     sql`
     update service.deposit set status = 'confirmed' where id = ${id}`.execute(tx),
   )
   await expect(change).rejects.toThrow('deposit_has_event')
   const event = sql`
     insert into service.event (id, type, deposit_id, revision, body, created_at)
-    values ('evt_1', 'deposit.confirmed', ${id}, 2, '{}', now())`.execute(db)
+    values ('evt_1', 'deposit.confirmed', ${id}, 2, '{}', now())`.execute(book.db)
   await expect(event).rejects.toThrow('not its state')
 })
 
 test('what has left a state is not changed again', async () => {
-  const [newest] = (await list('status=confirmed')).data
+  const [newest] = (await book.list('status=confirmed')).data
   const change = { id: newest?.id ?? '', status: 'failed', failure: 'vanished' } as const
-  const changed = await inTransaction(db, (tx) => deposits().change(tx, ['detected'], [change]))
+  const changed = await inTransaction(book.db, (tx) => book.deposits.change(tx, ['detected'], [change]))
   expect(changed).toEqual([])
 })

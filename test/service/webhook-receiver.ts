@@ -7,19 +7,20 @@ type TakenWebhook = { headers: IncomingHttpHeaders; body: string }
 /** A real endpoint that keeps what it is sent. */
 export type WebhookReceiver = {
   url: string
-  answerWith(status: number): void
+  /** Null leaves the sender waiting. */
+  answerWith(status: number | null): void
   /** What arrived since this was last asked. */
   taken(): TakenWebhook[]
   stop(): Promise<void>
 }
 
 export async function startReceiver(): Promise<WebhookReceiver> {
-  let status = 204
+  let status: number | null = 204
   const kept: TakenWebhook[] = []
   const server = createServer((request, response) => {
     const keep = async (): Promise<void> => {
       kept.push({ headers: request.headers, body: await text(request) })
-      response.writeHead(status).end()
+      if (status !== null) response.writeHead(status).end()
     }
     keep().catch(() => response.destroy())
   })

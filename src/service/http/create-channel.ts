@@ -3,6 +3,7 @@ import { isAddress as isEvmAddress, zeroAddress } from 'viem'
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, parseAddress } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
 import { findAsset, findNetwork } from '../catalog.ts'
 import { showAddress } from '../keyring.ts'
 import { depositAddresses, keepOwner, type NewOwner } from '../owners.ts'
@@ -89,12 +90,14 @@ function isSameRule(owner: OwnerRow, wanted: NewOwner): boolean {
 }
 
 function channelBody(owner: OwnerRow, networks: readonly NetworkSettings[]) {
-  const family = findNetwork(networks, owner.forward_network ?? '')?.family ?? 'solana'
+  const { id, forward_network: name, forward_asset: symbol, forward_recipient: recipient } = owner
+  assert(name !== null && recipient !== null, 'a channel has a forwarding rule')
+  const family = findNetwork(networks, name)?.family
   return {
-    id: owner.id,
+    id,
     addresses: depositAddresses(owner, networks),
-    forward_network: owner.forward_network,
-    forward_asset_symbol: owner.forward_asset,
-    forward_recipient: showAddress(family, owner.forward_recipient ?? ''),
+    forward_network: name,
+    forward_asset_symbol: symbol,
+    forward_recipient: family === undefined ? recipient : showAddress(family, recipient),
   }
 }

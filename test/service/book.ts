@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { type Address, type AssetKey, toTxId } from '../../src/core/asset.ts'
+import { type Deposits, openDeposits } from '../../src/service/deposits.ts'
+import { startServer } from '../../src/service/http/server.ts'
+import { openKeyring } from '../../src/service/keyring.ts'
+import type { Payment } from '../../src/service/network/port.ts'
+import { openOutbox } from '../../src/service/outbox.ts'
+import { keepOwner } from '../../src/service/owners.ts'
+import { type DepositRecord, recordWriter } from '../../src/service/record.ts'
+import { recordScan } from '../../src/service/record-scan.ts'
+import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { emptyDatabase } from '../support/postgres.ts'
+import { call, readKey, seed, serviceSettings, unreachableNetworks } from './fixtures.ts'
+
+type Page = { data: DepositRecord[]; next_cursor: string | null }
+
+/** The service's database and API without its chains: payments to the StableWallet `savings` are handed in. */
+export type Book = {
+  db: ServiceDatabase
+  deposits: Deposits
+  /** The payment of that number, in the block of that number. */
+  payment(number: number, final: boolean): Payment
+  record(payments: readonly Payment[], finalHeight: bigint): Promise<void>
+  list(query: string): Promise<Page>
+  close(): Promise<void>
+}
+
+export async function openBook(webhookUrls: readonly string[]): Promise<Book> {
+  const database = await emptyDatabase()
+  const db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
+  await migrate(db, join(import.meta.dirname, '../../db/service/migrations'))
+  const settings = serviceSettings(database.url, unreachableNetworks)
+  const keyring = openKeyring(seed)
+  const server = await startServer({ settings, db, keyring, log: pino({ level: 'silent' }) })
+  const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
+  const owner = await keepOwner(db, keyring, { kind: 'stable_wallet', id: 'savings', ...rule })
+  await sql`
+    insert into service.stream (network, liquidity_address, final_height, seen_height)
+    values ('mainnet', 'x', 0, 0)`.execute(db)
+  const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), webhookUrls))
+  return {
+    db,
+    deposits,
+    payment: (number, final) => ({ ...paymentOf(number, owner.evm_address), final }),
+    record: (payments, finalHeight) => record({ db, deposits }, payments, finalHeight),
+    list: async (query) => (await call(`${server.url}/v1/proxies/deposits?${query}`, readKey)).body as Page,
+    close: async () => {
+      await server.stop()
+      await db.destroy()
+      await database.drop()
+    },
+  }
+}
+
+async function record(
+  { db, deposits }: Pick<Book, 'db' | 'deposits'>,
+  payments: readonly Payment[],
+  finalHeight: bigint,
+): Promise<void> {
+  const mainnet = unreachableNetworks.find(({ name }) => name === 'mainnet')
+  if (mainnet === undefined) throw new Error('the fixtures have a mainnet')
+  const position = { finalHeight, finalHash: null, seenHeight: finalHeight, seenHash: null }
+  const recorder = { db, deposits, networks: unreachableNetworks }
+  await recordScan(recorder, mainnet, { payments, position, more: false })
+}
+
+function paymentOf(number: number, address: Address): Omit<Payment, 'final'> {
+  return {
+    transaction: toTxId(`0x${number.toString(16).padStart(64, '0')}`),
+    index: 'native',
+    asset: 'mainnet/native' as AssetKey,
+    sender: '0x1111111111111111111111111111111111111111' as Address,
+    address,
+    amount: 10n ** 18n + BigInt(number),
+    block: BigInt(number),
+    blockHash: '0xaa',
+    blockAt: new Date('2026-11-20T12:00:00Z'),
+  }
+}
