@@ -71,11 +71,13 @@ async function keepMining(node: {
 }): Promise<Pick<AnvilNode, 'stop'>> {
   const { client, file, child, blockMs, log } = node
   const miner = await startMining({ client, blockMs, log, onBlock: () => file.saveIfDue(client) })
+  const miningEnded = child.ended.then(() => miner.stop())
   return {
     async stop() {
       await miner.stop()
       await file.save(client).catch((error: unknown) => log.warn({ err: error }, 'a chain was not saved'))
       await child.stop()
+      await miningEnded
     },
   }
 }
