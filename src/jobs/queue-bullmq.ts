@@ -41,8 +41,6 @@ export function workerOptions({ lockMs, stalledCheckMs, reconnectDelayMs }: Queu
     lockDuration: lockMs,
     stalledInterval: stalledCheckMs,
     runRetryDelay: reconnectDelayMs,
-    removeOnComplete: { count: 0 },
-    removeOnFail: { count: 0 },
   }
 }
 

@@ -63,7 +63,9 @@ function openPool({ url, limits }: QueueSettings): PgPool {
     connectionString: url,
     max: connectionsMax,
     application_name: 'depositd queue',
-    options: `-c search_path=${DEFAULT_SCHEMA}`,
+    // A crash of the server may take the last wake-ups with it, which the sweeper makes good; waiting for the
+    // disk on every one would slow down the commits that matter.
+    options: `-c search_path=${DEFAULT_SCHEMA} -c synchronous_commit=off`,
     keepAlive: true,
     connectionTimeoutMillis: limits.answerTimeoutMs,
     query_timeout: limits.answerTimeoutMs,

@@ -10,7 +10,7 @@ import { within } from './within.ts'
 export type Queue = {
   /**
    * Asks for one run of the job of that name, for that key. Over all processes at most one such run waits and
-   * one is active; a wake-up during a run leads to one more after it. Resolves once the wake-up is safe.
+   * one is active; a wake-up during a run leads to one more after it. Resolves once the server has it.
    * @throws soon where the server does not answer; whoever sweeps for overdue work asks again.
    */
   wake: (name: string, key?: string) => Promise<void>

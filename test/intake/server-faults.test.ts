@@ -117,7 +117,7 @@ test.each([
 ])('%s are given up in time', async (_what, text) => {
   const intake = await start({
     write: memoryWriter().write,
-    limits: { headersTimeoutMs: 100, requestTimeoutMs: 200, timeoutCheckMs: 50 },
+    limits: { headersTimeoutMs: 100, requestTimeoutMs: 60_000, timeoutCheckMs: 50 },
   })
   const socket = await open(intake)
   if (text !== '') socket.write(text)

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 
 /** False where Debian's `redis-server` is missing. In CI it must be there. */
 export function redisInstalled(): boolean {
@@ -23,7 +24,7 @@ export async function startRedis(...options: readonly string[]): Promise<RedisSe
   const port = await freePort()
   let server = await run(port, options)
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `redis://${loopback}:${port}`,
     async stop() {
       if (server.exitCode !== null || server.signalCode !== null) return
       server.kill('SIGKILL')
@@ -56,12 +57,25 @@ async function run(port: number, options: readonly string[]): Promise<ChildProce
   return server
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
+/** A proxy before a server that changes what the server says, without changing its length. */
+export async function rewritingProxy(url: string, rewrite: (text: string) => string) {
+  const sockets = new Set<Socket>()
+  const proxy = createServer((client) => {
+    const server = connect(Number(new URL(url).port), loopback)
+    for (const socket of [client, server]) sockets.add(socket.on('error', () => undefined))
+    client.pipe(server)
+    server.on('data', (data) => client.write(rewrite(data.toString('latin1')), 'latin1'))
+    client.on('close', () => server.destroy())
+  })
+  const port = await freePort()
+  proxy.listen(port, loopback)
+  await once(proxy, 'listening')
+  return {
+    url: `redis://${loopback}:${port}`,
+    async stop() {
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+      await once(proxy, 'close')
+    },
+  }
 }
