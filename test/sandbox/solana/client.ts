@@ -10,8 +10,10 @@ import {
   type KeyPairSigner,
   lamports,
   pipe,
+  setTransactionMessageComputeUnitLimit,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
+  setTransactionMessageLoadedAccountsDataSizeLimit,
   signTransactionMessageWithSigners,
 } from '@solana/kit'
 import { until } from '../../support/until.ts'
@@ -61,6 +63,20 @@ export async function sign(rpc: Rpc, { payer, instructions, version = 0, blockha
   const lifetime = blockhash === undefined ? value : { ...value, blockhash }
   const message = pipe(
     createTransactionMessage({ version }),
+    (draft) => setTransactionMessageFeePayerSigner(payer, draft),
+    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetime, draft),
+    (draft) => appendTransactionMessageInstructions(instructions, draft),
+  )
+  return getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(message))
+}
+
+/** A transaction of version 1, which carries its limits itself. */
+export async function signVersion1(rpc: Rpc, { payer, instructions }: Draft) {
+  const { value: lifetime } = await rpc.getLatestBlockhash({ commitment: 'processed' }).send()
+  const message = pipe(
+    createTransactionMessage({ version: 1 }),
+    (draft) => setTransactionMessageComputeUnitLimit(100_000, draft),
+    (draft) => setTransactionMessageLoadedAccountsDataSizeLimit(100_000, draft),
     (draft) => setTransactionMessageFeePayerSigner(payer, draft),
     (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetime, draft),
     (draft) => appendTransactionMessageInstructions(instructions, draft),

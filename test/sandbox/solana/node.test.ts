@@ -7,7 +7,17 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
 import { until } from '../../support/until.ts'
-import { anyAddress, call, connect, fundedSigner, type Rpc, send, sign, untilFinal } from './client.ts'
+import {
+  anyAddress,
+  call,
+  connect,
+  fundedSigner,
+  type Rpc,
+  send,
+  sign,
+  signVersion1,
+  untilFinal,
+} from './client.ts'
 
 let folder: string
 let node: SolanaNode
@@ -98,6 +108,17 @@ test('a versioned transaction is not handed to whoever does not know versions', 
   const signature = await pay(1_000_000n)
   await untilFinal(rpc, signature)
   expect((await call(node.url, 'getTransaction', signature)).error?.code).toBe(-32015)
+})
+
+test('a transaction of version 1 is run, and handed to whoever knows that version', async () => {
+  const payee = await generateKeyPairSigner()
+  const wire = await signVersion1(rpc, { payer, instructions: [transferOf(1_000_000n, payee.address)] })
+  const signature = await rpc.sendTransaction(wire, { encoding: 'base64' }).send()
+  await untilFinal(rpc, signature)
+  const read = (maxSupportedTransactionVersion: number) =>
+    call(node.url, 'getTransaction', signature, { maxSupportedTransactionVersion })
+  expect((await read(0)).error?.code).toBe(-32015)
+  expect((await read(1)).result).toMatchObject({ version: 1, meta: { err: null, fee: 5000 } })
 })
 
 test('a transaction with an unknown blockhash, one that was sent before and one that is not signed are refused', async () => {
