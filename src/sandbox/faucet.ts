@@ -1,7 +1,7 @@
 import type { Address, AssetKey, TxId } from '../core/asset.ts'
 import type { Amount } from '../core/money.ts'
 
-export type Payment = { asset: AssetKey; to: Address; amount: Amount }
+type Payment = { asset: AssetKey; to: Address; amount: Amount }
 
 /** Money of a local chain. Every transfer is a real transaction. May be called any number of times at once. */
 export type Faucet = {

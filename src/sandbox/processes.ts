@@ -32,7 +32,7 @@ export type Child = {
 }
 
 /** How long a program gets to end by itself. */
-export const stopWithinMs = 4000
+const stopWithinMs = 4000
 const checkEveryMs = 20
 
 type ProcessRecord = { pid: number; identity: string; stopSignal: 'SIGINT' | 'SIGTERM' }

@@ -5,7 +5,7 @@ import { invalidParams, RpcError, rpcCodes } from './rpc-error.ts'
 import type { Commitment } from './slots.ts'
 
 /** One method of the interface: takes the parameters as they came, answers what becomes the result. */
-export type Method = (parameters: readonly unknown[]) => unknown
+type Method = (parameters: readonly unknown[]) => unknown
 
 export type Methods = Readonly<Record<string, Method>>
 

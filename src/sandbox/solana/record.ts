@@ -3,7 +3,7 @@ import type { Outcome } from './runtime.ts'
 import { type AccountState, readMint, readTokenAccount, toUiAmount, type UiAmount } from './token-state.ts'
 import type { TransactionError } from './transaction-error.ts'
 
-export type TokenBalance = {
+type TokenBalance = {
   accountIndex: number
   mint: string
   owner: string

@@ -18,7 +18,7 @@ export type Outcome = {
   inner: InnerInstruction[][]
 }
 
-export type SlotTime = { slot: number; time: number }
+type SlotTime = { slot: number; time: number }
 
 /** The virtual machine of Solana with the accounts it works on. */
 export type Runtime = {
