@@ -111,3 +111,18 @@ export async function pinAssets(db: Kysely<Tables>, assets: readonly Asset[]): P
     ),
   })
 }
+
+export type OwnerLine = { id: string; network: string; address: string; forward: string }
+
+/** One line per deposit address. */
+export async function listOwners(
+  db: Kysely<Tables>,
+  { kind, limit }: { kind: Owner['kind']; limit: number },
+): Promise<OwnerLine[]> {
+  const { rows } = await sql<OwnerLine>`
+    select o.id, b.network, b.address,
+      coalesce(o.forward_asset || ' on ' || o.forward_network || ' to ' || o.forward_recipient, '') as forward
+    from owner o join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
+    where o.kind = ${kind} order by o.id, b.network limit ${limit}`.execute(db)
+  return rows
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import type { Writable } from 'node:stream'
+import { parseDatabaseUrl, parseSettings, type Settings } from '../config/settings.ts'
+import { Fault } from '../core/errors.ts'
+import { readSettings } from '../sandbox/settings-files.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import type { Tables } from '../store/tables.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a command is given: the world outside the program. */
+export type Context = {
+  environment: Environment
+  stdout: Writable & { isTTY?: boolean; columns?: number }
+  stderr: Writable
+}
+
+/** Where embedded mode keeps everything, below the folder the program is started in. */
+export const embeddedFolder = '.depositd'
+
+/** The environment; where it names no database, with the settings that embedded mode left in this folder. */
+export function attachedEnvironment({ environment }: Context): Environment {
+  if (environment.DATABASE_URL !== undefined || environment.DATABASE_URL_FILE !== undefined)
+    return environment
+  const embedded = readSettings(embeddedFolder)
+  if (embedded === null) {
+    throw new Fault('settings_bad', {
+      faults: [`DATABASE_URL is missing, and no "depositd start" has run in this folder`],
+    })
+  }
+  return { ...environment, ...embedded }
+}
+
+export function attachedSettings(context: Context): Settings {
+  return parseSettings(attachedEnvironment(context), (path) => readFileSync(path, 'utf8'))
+}
+
+/** Opens the database for one command and closes it after. */
+export async function withDatabase<Result>(
+  context: Context,
+  work: (db: Database<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const url = parseDatabaseUrl(attachedEnvironment(context))
+  const db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd command' })
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}

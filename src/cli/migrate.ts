@@ -1,0 +1,11 @@
+import { migrationsFolder } from '../app.ts'
+import { migrate } from '../store/migrate.ts'
+import { type Context, withDatabase } from './context.ts'
+
+export async function runMigrations(context: Context): Promise<void> {
+  const applied = await withDatabase(context, (db) => migrate(db, migrationsFolder))
+  for (const name of applied) context.stdout.write(`applied ${name}\n`)
+  context.stdout.write(
+    applied.length === 0 ? 'nothing to do: the schema is up to date\n' : 'the schema is up to date\n',
+  )
+}

@@ -1,0 +1,31 @@
+import { Fault } from '../core/errors.ts'
+
+/**
+ * Reads an option that is a whole number.
+ * @throws Fault `usage_bad` that names the option.
+ */
+export function wholeNumber(name: string, text: string, { min, max }: { min: number; max: number }): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= min && number <= max) return number
+  throw new Fault('usage_bad', {
+    problem: `--${name} is ${JSON.stringify(text)}`,
+    mend: `give a whole number from ${min} to ${max}`,
+  })
+}
+
+export function limitOf(text: string): number {
+  return wholeNumber('limit', text, { min: 1, max: 100_000 })
+}
+
+/**
+ * Reads an option that is one of a few words.
+ * @throws Fault `usage_bad` that names the option and the words.
+ */
+export function wordOf<Word extends string>(name: string, text: string, words: readonly Word[]): Word {
+  const word = words.find((one) => one === text)
+  if (word !== undefined) return word
+  throw new Fault('usage_bad', {
+    problem: `--${name} does not know ${JSON.stringify(text)}`,
+    mend: `use ${words.join(', ')}`,
+  })
+}

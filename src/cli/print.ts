@@ -1,0 +1,47 @@
+import type { Context } from './context.ts'
+
+export type Column<Row> = { title: string; of: (row: Row) => string; align?: 'right' }
+
+/** Writes rows as a table for people, or as one JSON document with every field. */
+export function printRows<Row>(
+  context: Context,
+  rows: readonly Row[],
+  { columns, json, empty }: { columns: readonly Column<Row>[]; json: boolean; empty: string },
+): void {
+  if (json) printJson(context, rows)
+  else if (rows.length === 0) context.stdout.write(`${empty}\n`)
+  else context.stdout.write(table(rows, columns))
+}
+
+export function printJson({ stdout }: Context, document: unknown): void {
+  const text = JSON.stringify(
+    document,
+    (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
+    2,
+  )
+  stdout.write(`${text}\n`)
+}
+
+/** Columns as wide as their widest cell, two spaces apart. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ of }) => of(row)))]
+  const widths = columns.map((_column, place) => Math.max(...cells.map((line) => line[place]?.length ?? 0)))
+  const lines = cells.map((line) =>
+    line
+      .map((cell, place) =>
+        columns[place]?.align === 'right'
+          ? cell.padStart(widths[place] ?? 0)
+          : cell.padEnd(widths[place] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  )
+  return `${lines.join('\n')}\n`
+}
+
+/** A duration in seconds as people say it: `4 s`, `3 min`, `2 h`, `5 d`. */
+export function duration(seconds: number): string {
+  if (seconds < 120) return `${Math.floor(seconds)} s`
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`
+}

@@ -1,0 +1,137 @@
+import { Command, CommanderError } from 'commander'
+import { Fault, isFault, messageOf } from '../core/errors.ts'
+import type { Context } from './context.ts'
+import { version } from './version.ts'
+
+/** Outcomes that a shell can tell apart. */
+const exitStatus = { fine: 0, badNews: 1, wrongUse: 2 } as const
+
+/** Runs one command line. Commands are loaded when they are asked for, so that the first line appears at once. */
+export async function run(context: Context & { arguments: readonly string[] }): Promise<void> {
+  const program = describe(context)
+  try {
+    await program.parseAsync(context.arguments, { from: 'user' })
+  } catch (error) {
+    process.exitCode = report(context, error)
+  }
+}
+
+function describe(context: Context): Command {
+  const program = new Command('depositd')
+    .description('Reconciles crypto deposits three ways and books what is proved.')
+    .version(version)
+    .option('--debug', 'show stack traces of errors')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void context.stdout.write(text),
+      writeErr: (text) => void context.stderr.write(text),
+    })
+  describeDaemon(program, context)
+  describeProvisioning(program, context)
+  describeReports(program, context)
+  return program
+}
+
+function describeDaemon(program: Command, context: Context): void {
+  program
+    .command('start', { isDefault: true })
+    .description('start the daemon; without SERVICE_URL, everything it needs too, on this machine')
+    .option('--roles <list>', 'comma-separated: http, worker, scheduler', 'http,worker,scheduler')
+    .option('--traffic <seconds>', 'embedded: time between two payments of the demonstration', '3')
+    .action(async (options) => (await import('./start.ts')).start(context, options))
+  program
+    .command('migrate')
+    .description('bring the database to the newest schema')
+    .action(async () => (await import('./migrate.ts')).runMigrations(context))
+}
+
+function describeProvisioning(program: Command, context: Context): void {
+  const channels = program.command('channels').description('channels: deposit addresses that forward')
+  channels
+    .command('create <id>')
+    .description('create a channel at the service and watch its addresses')
+    .requiredOption('--network <name>', 'network to forward to')
+    .requiredOption('--asset <symbol>', 'asset to deliver')
+    .requiredOption('--recipient <address>', 'address to deliver to')
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) =>
+      (await import('./owners.ts')).createChannelCommand(context, { id, ...options }),
+    )
+  const wallets = program
+    .command('wallets')
+    .description('StableWallets: deposit addresses that are credited in USDC')
+  wallets
+    .command('create <id>')
+    .description('create a StableWallet at the service and watch its addresses')
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) =>
+      (await import('./owners.ts')).createWalletCommand(context, { id, ...options }),
+    )
+  for (const [command, kind] of [
+    [channels, 'channel'],
+    [wallets, 'stable_wallet'],
+  ] as const) {
+    command
+      .command('list')
+      .description('list what is kept in the address book')
+      .option('--limit <count>', 'how many', '100')
+      .option('--json', 'print a JSON document')
+      .action(async (options) => (await import('./owners.ts')).listOwnersCommand(context, kind, options))
+  }
+}
+
+function describeReports(program: Command, context: Context): void {
+  const deposits = program.command('deposits').description('deposits, and what each source says of them')
+  deposits
+    .command('list')
+    .description('the newest deposits')
+    .option('--state <state>', 'only this state')
+    .option('--network <name>', 'only this network')
+    .option('--owner <id>', 'only this channel or wallet')
+    .option('--limit <count>', 'how many', '50')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./deposits.ts')).listDepositsCommand(context, options))
+  deposits
+    .command('show <id>')
+    .description("one deposit, by our number, the service's id or a transaction")
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) => (await import('./deposits.ts')).showDepositCommand(context, id, options))
+  program
+    .command('mismatches')
+    .description('what is wrong')
+    .command('list')
+    .description('open mismatches, the gravest and oldest first')
+    .option('--kind <kind>', 'only this kind')
+    .option('--all', 'also those that ended')
+    .option('--fail-on <severity>', 'exit with 1 where one of this severity, or a graver one, is open')
+    .option('--limit <count>', 'how many', '100')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./mismatches.ts')).listMismatchesCommand(context, options))
+  program
+    .command('ledger')
+    .description('the books')
+    .command('balances')
+    .description('balance of every account, and the sum of each asset, which is zero')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./ledger.ts')).balancesCommand(context, options))
+}
+
+/** One line that names the fault and the mend; stack traces only where they are asked for. */
+function report(
+  { stderr, arguments: words }: Context & { arguments: readonly string[] },
+  error: unknown,
+): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.fine : exitStatus.wrongUse
+  const debug = words.includes('--debug') && error instanceof Error
+  stderr.write(`depositd: ${debug ? error.stack : lineOf(error)}\n`)
+  return isFault(error, 'settings_bad') || isFault(error, 'usage_bad')
+    ? exitStatus.wrongUse
+    : exitStatus.badNews
+}
+
+function lineOf(error: unknown): string {
+  if (isFault(error, 'settings_bad')) return error.details.faults.join('\n  ')
+  if (isFault(error, 'usage_bad')) return `${error.details.problem}; ${error.details.mend}`
+  if (isFault(error, 'remote_failed')) return `${error.details.what}: ${error.details.problem}`
+  return error instanceof Fault ? error.message : messageOf(error)
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../core/errors.ts'
+import type { StartedPart } from '../embedded.ts'
+import type { Database } from '../store/database.ts'
+import { type Summary, summarise } from '../store/reports.ts'
+import type { Tables } from '../store/tables.ts'
+import type { Context } from './context.ts'
+import { duration } from './print.ts'
+
+const onTerminalEveryMs = 1000
+const elsewhereEveryMs = 10_000
+
+/** What a person sees who started everything: a line per part as it comes up, then how things stand. */
+export type Screen = {
+  say: (line: string) => void
+  part: (part: StartedPart) => void
+  ready: (demonstration: { trafficSeconds: number; logFile: string }) => void
+  /** Shows how things stand again and again: in place on a terminal, as lines elsewhere. */
+  watch: (db: Database<Tables>) => { stop: () => void }
+}
+
+export function createScreen(stdout: Context['stdout']): Screen {
+  const say = (line: string): void => void stdout.write(`${line}\n`)
+  return {
+    say,
+    part({ part, address, milliseconds }) {
+      const took = milliseconds === 0 ? '' : `${(milliseconds / 1000).toFixed(1)} s`
+      say(`  ${part.padEnd(10)} ${address.padEnd(48)} ${took.padStart(6)}`.trimEnd())
+    },
+    ready({ trafficSeconds, logFile }) {
+      say(
+        `\nA small real deposit is made every ${trafficSeconds} s; some go wrong on purpose. To look closer, elsewhere:`,
+      )
+      for (const command of ['deposits list', 'deposits show ID', 'mismatches list', 'ledger balances']) {
+        say(`  npx depositd ${command}`)
+      }
+      say(`The log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.\n`)
+    },
+    watch(db) {
+      const stopping = new AbortController()
+      void showStatus(db, stdout, stopping.signal)
+      return { stop: () => stopping.abort() }
+    },
+  }
+}
+
+async function showStatus(
+  db: Database<Tables>,
+  stdout: Context['stdout'],
+  stopping: AbortSignal,
+): Promise<void> {
+  const isTerminal = stdout.isTTY === true
+  while (!stopping.aborted) {
+    const line = await summarise(db).then(statusOf, messageOf)
+    if (stopping.aborted) return
+    stdout.write(isTerminal ? `\r\u001b[2K${line.slice(0, (stdout.columns ?? 80) - 1)}` : `${line}\n`)
+    const everyMs = isTerminal ? onTerminalEveryMs : elsewhereEveryMs
+    await sleep(everyMs, undefined, { signal: stopping }).catch(() => undefined)
+  }
+  if (isTerminal) stdout.write('\n')
+}
+
+function statusOf({ states, oldestOpenSeconds, mismatches, isBalanced }: Summary): string {
+  const deposits = states.map(({ state, count }) => `${count} ${state}`).join(', ') || 'none yet'
+  const wrong = mismatches.map(({ kind, count }) => `${count} ${kind}`).join(', ') || 'none'
+  const oldest = oldestOpenSeconds === 0 ? '' : ` (oldest open ${duration(oldestOpenSeconds)})`
+  return `deposits: ${deposits}${oldest} | mismatches: ${wrong} | books ${isBalanced ? 'balanced' : 'NOT BALANCED'}`
+}

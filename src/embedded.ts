@@ -1,0 +1,164 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { type Daemon, roles, startDaemon } from './app.ts'
+import { EnvironmentReader } from './config/environment.ts'
+import { parseSettings, type Settings } from './config/settings.ts'
+import { Fault } from './core/errors.ts'
+import { transfersPath } from './intake/server.ts'
+import { createChannel, createStableWallet, type ProvisionDeps } from './jobs/provision.ts'
+import { createProviderClient } from './provider/client.ts'
+import { type Chains, startChains } from './sandbox/chains.ts'
+import { demoOwners } from './sandbox/demo-owners.ts'
+import { startDemoService } from './sandbox/demo-service.ts'
+import { type DepositAddress, startTraffic } from './sandbox/demo-traffic.ts'
+import { lockFolder } from './sandbox/folder-lock.ts'
+import { freePort, loopback } from './sandbox/free-port.ts'
+import { type PostgresServer, startPostgres } from './sandbox/postgres.ts'
+import { sandboxSecrets } from './sandbox/secrets.ts'
+import { writeSettings } from './sandbox/settings-files.ts'
+import { liquidityAddresses } from './service/keyring.ts'
+import type { DepositService } from './service/service.ts'
+import { type Database, openDatabase } from './store/database.ts'
+import type { Tables } from './store/tables.ts'
+
+/** A part that came up: where it is, and how long it took. */
+export type StartedPart = { part: string; address: string; milliseconds: number }
+
+export type EmbeddedOptions = {
+  /** Holds all state; made if it is not there. */
+  folder: string
+  version: string
+  /** Settings the user gave; ports and log level count here. */
+  environment: Readonly<Record<string, string | undefined>>
+  log: Logger
+  onPart: (part: StartedPart) => void
+  /** Time between two payments of the demonstration. */
+  trafficEveryMs: number
+}
+
+export type Embedded = { daemon: Daemon; db: Database<Tables>; stop: () => Promise<void> }
+
+/**
+ * Starts everything on this machine: Postgres, local chains, the deposit service, the daemon and a little traffic.
+ * @throws Fault `usage_bad` where another process works in the folder; `remote_failed` where a part does not start.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { folder, log, onPart } = options
+  await using starting = new AsyncDisposableStack()
+  mkdirSync(folder, { recursive: true })
+  const lock = lockFolder(folder)
+  starting.defer(() => lock.release())
+
+  const { postgres, chains, service, ports } = await startWorld(options, starting)
+  const settings = settingsOf(options, { postgres, chains, service, ports })
+  const daemon = await timed(onPart, 'daemon', async () => {
+    const started = await startDaemon(settings, { roles, host: loopback, version: options.version, log })
+    starting.defer(() => started.stop())
+    onPart({ part: 'metrics', address: `${started.opsUrl}/metrics`, milliseconds: 0 })
+    return { part: started, address: started.webhookUrl ?? '' }
+  })
+  const db = openDatabase<Tables>({
+    url: settings.databaseUrl,
+    poolMax: 2,
+    applicationName: 'depositd screen',
+  })
+  starting.defer(() => db.destroy())
+  const targets = await provision(settings, { db, networks: settings.networks })
+  const traffic = startTraffic({ networks: chains.networks, targets, everyMs: options.trafficEveryMs, log })
+  starting.defer(() => traffic.stop())
+  const running = starting.move()
+  return { daemon, db, stop: () => running.disposeAsync() }
+}
+
+type World = { postgres: PostgresServer; chains: Chains; service: DepositService; ports: Ports }
+
+/** What depositd meets in the world: a database server, chains, and the deposit service on them. */
+async function startWorld(
+  { folder, environment, log, onPart }: EmbeddedOptions,
+  starting: AsyncDisposableStack,
+): Promise<World> {
+  const [postgres, chains] = await Promise.all([
+    timed(onPart, 'postgres', async () => {
+      const part = await startPostgres({ folder: join(folder, 'postgres'), port: 15_432, log })
+      starting.defer(() => part.stop())
+      await Promise.all(databases.map((name) => part.createDatabase(name)))
+      return { part, address: new URL(part.url('depositd')).host }
+    }),
+    startChains({ folder: join(folder, 'chains'), log, onPart }).then((part) => {
+      starting.defer(() => part.stop())
+      return part
+    }),
+  ])
+  const ports = await choosePorts(environment)
+  const service = await timed(onPart, 'service', async () => {
+    const part = await startDemoService({
+      networks: chains.networks,
+      secrets: sandboxSecrets(folder),
+      databaseUrl: postgres.url('deposit_service'),
+      webhookUrl: `http://${loopback}:${ports.httpPort}${transfersPath}`,
+      log,
+    })
+    starting.defer(() => part.stop())
+    return { part, address: part.url }
+  })
+  return { postgres, chains, service, ports }
+}
+
+const databases = ['depositd', 'deposit_service']
+
+/** Leaves the settings in the folder for other commands, and reads them as any daemon would. */
+function settingsOf(
+  { folder, environment }: EmbeddedOptions,
+  { postgres, chains, service, ports }: World,
+): Settings {
+  const secrets = sandboxSecrets(folder)
+  const senders = liquidityAddresses(secrets)
+  const written = writeSettings({
+    folder,
+    databaseUrl: postgres.url('depositd'),
+    serviceUrl: service.url,
+    apiKey: secrets.writeKey,
+    webhookSecret: secrets.webhookSecret,
+    networks: chains.networks,
+    senders: Object.fromEntries(chains.networks.map(({ name, family }) => [name, [senders[family]]])),
+    ...ports,
+  })
+  return parseSettings({ LOG_LEVEL: environment.LOG_LEVEL, ...written }, (path) => readFileSync(path, 'utf8'))
+}
+
+type Ports = { httpPort: number; opsPort: number }
+
+/** The usual ports where they are free and nobody asked for others. */
+async function choosePorts(environment: EmbeddedOptions['environment']): Promise<Ports> {
+  const reader = new EnvironmentReader(environment)
+  const choose = async (name: string, usual: number): Promise<number> =>
+    reader.optional(name) === undefined ? freePort(usual) : reader.port(name, usual)
+  const ports = { httpPort: await choose('HTTP_PORT', 8080), opsPort: await choose('OPS_PORT', 9464) }
+  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
+  return ports
+}
+
+/** Creates the demonstration's channels and wallet through the service's API and gives their deposit addresses. */
+async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'client'>): Promise<DepositAddress[]> {
+  const all = { ...deps, client: createProviderClient(settings.service) }
+  const { channels, wallet } = await demoOwners()
+  const entries = [
+    ...(await Promise.all(channels.map((channel) => createChannel(all, channel)))),
+    await createStableWallet(all, wallet),
+  ]
+  return entries.flatMap(({ deposits }) => deposits)
+}
+
+type Timed<Part> = { part: Part; address: string }
+
+async function timed<Part>(
+  onPart: EmbeddedOptions['onPart'],
+  name: string,
+  start: () => Promise<Timed<Part>>,
+): Promise<Part> {
+  const startedAt = performance.now()
+  const { part, address } = await start()
+  onPart({ part: name, address, milliseconds: Math.round(performance.now() - startedAt) })
+  return part
+}

@@ -1,0 +1,8 @@
+import { run } from './cli/run.ts'
+
+await run({
+  arguments: process.argv.slice(2),
+  environment: process.env,
+  stdout: process.stdout,
+  stderr: process.stderr,
+})

@@ -1,0 +1,71 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { stringify } from 'yaml'
+import { assetCode, type NetworkSettings } from '../core/asset.ts'
+
+export type SandboxAddresses = {
+  folder: string
+  databaseUrl: string
+  serviceUrl: string
+  apiKey: string
+  webhookSecret: string
+  networks: readonly NetworkSettings[]
+  /** Addresses the service forwards from, by network. */
+  senders: Readonly<Record<string, readonly string[]>>
+  httpPort: number
+  opsPort: number
+}
+
+const environmentFile = 'embedded.env'
+const settingsFile = 'embedded.yaml'
+
+/** Minutes are too long for someone who watches: here everything local is due within seconds. */
+const policy = {
+  webhookWithin: '15s',
+  apiWithin: '15s',
+  chainWithin: '60s',
+  reportWithin: '30s',
+  settlementWithin: '60s',
+}
+const schedule = { scan: '* * * * * *', poll: '*/2 * * * * *', sweep: '* * * * * *', pollOverlap: '10m' }
+
+/**
+ * Writes the settings by which the daemon, and every command run beside it, reach the parts of the sandbox.
+ * @returns the environment, as it stands in the file.
+ */
+export function writeSettings(addresses: SandboxAddresses): Record<string, string> {
+  const { folder, networks, senders } = addresses
+  const path = join(folder, settingsFile)
+  const file = { networks: networks.map(toEntry), service: { senders }, policy, schedule }
+  writeFileSync(path, stringify(file))
+  const environment = {
+    DATABASE_URL: addresses.databaseUrl,
+    SERVICE_URL: addresses.serviceUrl,
+    SERVICE_API_KEY: addresses.apiKey,
+    WEBHOOK_SECRETS: addresses.webhookSecret,
+    ...Object.fromEntries(
+      networks.map(({ name, rpcUrls }) => [`RPC_${name.toUpperCase()}`, rpcUrls.join(',')]),
+    ),
+    HTTP_PORT: addresses.httpPort.toString(),
+    OPS_PORT: addresses.opsPort.toString(),
+    DEPOSITD_CONFIG: path,
+  }
+  const lines = Object.entries(environment).map(([name, value]) => `${name}="${value}"\n`)
+  writeFileSync(join(folder, environmentFile), lines.join(''), { mode: 0o600 })
+  return environment
+}
+
+/** The settings that a start in this folder left; null where there was none. */
+export function readSettings(folder: string): Record<string, string | undefined> | null {
+  try {
+    return parseEnv(readFileSync(join(folder, environmentFile), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+function toEntry({ name, family, chainId, assets }: NetworkSettings) {
+  const listed = assets.map(({ key, symbol, decimals }) => ({ symbol, contract: assetCode(key), decimals }))
+  return { name, family, chainId, startHeight: 0, assets: listed }
+}
