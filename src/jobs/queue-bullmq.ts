@@ -102,8 +102,9 @@ export function wakeOf({ name, data }: Job<WakeData>): Wake {
 type Counting = { getJobCounts: (...states: QueueState[]) => Promise<Record<string, number>> }
 
 export async function countJobs(queue: Counting): Promise<Record<QueueState, number>> {
-  const { waiting = 0, active = 0, delayed = 0, failed = 0 } = await queue.getJobCounts(...queueStates)
-  return { waiting, active, delayed, failed }
+  const counts = await queue.getJobCounts(...queueStates)
+  const { waiting = 0, active = 0, delayed = 0, failed = 0, completed = 0 } = counts
+  return { waiting, active, delayed, failed, completed }
 }
 
 const repeatAfterMs = 10_000

@@ -1,7 +1,8 @@
 /** One wake-up: which job, and for what (a network, a stream, or nothing). It carries no data. */
 export type Wake = { name: string; key: string }
 
-export const queueStates = ['waiting', 'active', 'delayed', 'failed'] as const
+/** Finished jobs are removed at once: where the last two are not zero, something else adds jobs. */
+export const queueStates = ['waiting', 'active', 'delayed', 'failed', 'completed'] as const
 export type QueueState = (typeof queueStates)[number]
 
 /** What someone should know of, although the queue goes on by itself. */

@@ -35,7 +35,7 @@ async function command(url: string, ...words: [string, ...string[]]): Promise<un
 /** That server, but one line of INFO is missing. */
 async function withoutEvictionPolicy(url: string): Promise<string> {
   const proxy = await rewritingProxy(url, (text) => text.replace('maxmemory_policy', 'x'.repeat(16)))
-  ends.push(proxy.stop)
+  ends.push(() => proxy.stop())
   return proxy.url
 }
 

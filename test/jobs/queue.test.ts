@@ -5,7 +5,7 @@ import { openTestQueue, type QueueServer, queueServers, type TestQueue } from '.
 const emptied = (queue: TestQueue) =>
   expect
     .poll(() => queue.counts(), { timeout: 10_000 })
-    .toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0 })
+    .toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0, completed: 0 })
 
 for (const { server, missing, begin } of queueServers) {
   describe.skipIf(missing)(`a queue on ${server}`, () => {
@@ -46,7 +46,7 @@ for (const { server, missing, begin } of queueServers) {
       const queue = await openQueue()
       await Promise.all(Array.from({ length: 50 }, () => queue.wake('apply')))
       for (const key of ['base', 'base', 'solana']) await queue.wake('scan', key)
-      expect(await queue.counts()).toEqual({ waiting: 3, active: 0, delayed: 0, failed: 0 })
+      expect(await queue.counts()).toEqual({ waiting: 3, active: 0, delayed: 0, failed: 0, completed: 0 })
       const runs: string[] = []
       queue.work(
         { apply: async () => void runs.push('apply'), scan: async (key) => void runs.push(key) },
@@ -185,7 +185,7 @@ for (const { server, missing, begin } of queueServers) {
       const stopped = stopping.stop()
       release()
       await stopped
-      expect(await other.counts()).toEqual({ waiting: 1, active: 0, delayed: 0, failed: 0 })
+      expect(await other.counts()).toEqual({ waiting: 1, active: 0, delayed: 0, failed: 0, completed: 0 })
       other.work({ apply: async () => void runs++ }, { concurrency: 1 })
       await expect.poll(() => runs, { timeout: 10_000 }).toBe(2)
     })
