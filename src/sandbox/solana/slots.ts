@@ -35,14 +35,15 @@ export const blockhashLifetimeSlots = 150
 export function createSlots(settings: SlotSettings, now: () => number = Date.now): Slots {
   const { genesisMs, slotMs } = settings
   let newest = 0
+  let indexedTo = -1
   const recent = new Map<string, number>()
   const blockhashOf = (slot: number): Blockhash => blockhash(`${genesisMs}/${slot}`)
   const advance = (): number => {
-    const from = newest
     newest = Math.max(newest, Math.floor((now() - genesisMs) / slotMs))
-    for (let slot = Math.max(from + 1, newest - blockhashLifetimeSlots); slot <= newest; slot++) {
+    for (let slot = Math.max(indexedTo + 1, newest - blockhashLifetimeSlots); slot <= newest; slot++) {
       recent.set(blockhashOf(slot), slot)
     }
+    indexedTo = newest
     for (const [hash, slot] of recent) {
       if (slot >= newest - blockhashLifetimeSlots) break
       recent.delete(hash)

@@ -61,6 +61,13 @@ test('a clock that is put back makes no slot come twice', () => {
   expect([slots.at('processed'), slots.at('confirmed'), slots.at('finalized')]).toEqual([101, 100, 97])
 })
 
+test('after a restart within one slot, and with a clock that was put back, blockhashes can be used', () => {
+  const slots = createSlots({ genesisMs: 0, slotMs: 100, confirmedLag: 1, finalizedLag: 4 }, () => 5000)
+  slots.notBefore(100)
+  expect(slots.at('processed')).toBe(100)
+  for (const slot of [96, 100]) expect(slots.usableSlotOf(slots.blockhashOf(slot))).toBe(slot)
+})
+
 test('a blockhash can be used for a hundred and fifty slots', () => {
   let now = 100_000
   const slots = createSlots({ genesisMs: 0, slotMs: 100, confirmedLag: 1, finalizedLag: 4 }, () => now)
