@@ -7,7 +7,7 @@ import { convert, quoteColumns, tooSmall } from './convert.ts'
 import type { Deposits } from './deposits.ts'
 import { describeError } from './describe-error.ts'
 import type { Faults } from './faults.ts'
-import type { Draft, Network, SignedForward } from './network/port.ts'
+import type { Draft, Network } from './network/port.ts'
 import type { Postponed } from './postponed.ts'
 import type { Quote, QuoteSettings } from './quote.ts'
 import type { DepositRow, ServiceDatabase, ServiceTransaction } from './tables.ts'
@@ -34,7 +34,8 @@ type Planned = {
 const batchMax = 50
 
 /**
- * Forwards the final deposits that go to this network, one after the other, and returns how many states changed.
+ * Signs a forward for each final deposit that goes to this network, and returns how many states changed. Sending
+ * them is left to `settleForwards`, which sends whatever the node does not have.
  * One that cannot be forwarded now, for want of a price, of liquidity or of the node, waits and is tried again.
  */
 export async function forwardDeposits(forwarding: Forwarding): Promise<number> {
@@ -84,9 +85,7 @@ async function forwardOne(forwarding: Forwarding, deposit: DepositRow): Promise<
   const to = deposit.to_address as Parameters<Network['draft']>[0]['to']
   const draft = await network.draft({ to, asset, amount: sent, reference: deposit.id })
   const nextNonce = await network.nextNonce()
-  const signed = await store(forwarding, { deposit, quoted, sent, draft, nextNonce })
-  if (signed !== null) await network.send(signed.bytes)
-  return signed !== null
+  return store(forwarding, { deposit, quoted, sent, draft, nextNonce })
 }
 
 /** A deposit that was quoted once keeps its quote, however often its forward is signed. */
@@ -119,14 +118,14 @@ function shortened(amount: bigint): bigint {
 function store(
   forwarding: Forwarding,
   { deposit, quoted, sent, draft, nextNonce }: Planned,
-): Promise<SignedForward | null> {
+): Promise<boolean> {
   const { db, deposits, network } = forwarding
   return inTransaction(db, async (tx) => {
     const nonce = await takeNonce(tx, network, nextNonce)
     const signed = await draft.sign(nonce)
     const change = { id: deposit.id, status: 'forwarding', to_transaction: signed.transaction } as const
     const changed = await deposits.change(tx, [deposit.status], [{ ...change, ...quoteColumns(quoted) }])
-    if (changed.length === 0) return null
+    if (changed.length === 0) return false
     const attempts = await tx
       .selectFrom('service.forward')
       .select((select) => select.fn.countAll<bigint>().as('count'))
@@ -147,7 +146,7 @@ function store(
       })
       .execute()
     await saveNextNonce(tx, network, signed.nonce)
-    return signed
+    return true
   })
 }
 

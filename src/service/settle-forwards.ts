@@ -17,7 +17,8 @@ const requestsAtOnce = 8
 
 /**
  * Looks how the forwards on this network fare, and returns how many came to an end. Those that the node does not
- * have are sent again, the same bytes, in the order of their nonces.
+ * have are sent, always the same bytes, in the order of their nonces: new ones for the first time, and those that a
+ * crash or the node has lost.
  */
 export async function settleForwards({ db, deposits, network, log }: Settling): Promise<number> {
   const open = await db
@@ -39,7 +40,7 @@ export async function settleForwards({ db, deposits, network, log }: Settling): 
   const lost = judged.flatMap(({ forward, outcome }) =>
     outcome.kind === 'open' && !outcome.known ? [forward] : [],
   )
-  await sendAgain([...(await forgottenForwards(db, network)), ...lost], network, log)
+  await sendAll([...(await forgottenForwards(db, network)), ...lost], network, log)
   return saveOutcomes(db, deposits, judged)
 }
 
@@ -61,12 +62,12 @@ async function forgottenForwards(db: ServiceDatabase, network: Network): Promise
     .execute()
 }
 
-async function sendAgain(forwards: readonly ForwardRow[], network: Network, log: Logger): Promise<void> {
+async function sendAll(forwards: readonly ForwardRow[], network: Network, log: Logger): Promise<void> {
   for (const { deposit_id: deposit, bytes } of forwards) {
     try {
       await network.send(bytes)
     } catch (error) {
-      log.warn({ deposit, problem: describeError(error) }, 'forward not accepted, will send it again')
+      log.warn({ deposit, problem: describeError(error) }, 'forward not accepted, will be sent again')
     }
   }
 }

@@ -136,7 +136,6 @@ test('a deposit that a reorganisation takes away has failed, and is not forwarde
   await mainnet.mine()
   await until('the deposit', () => newest(transaction))
   await mainnet.reorg(1)
-  await mainnet.client.dropTransaction({ hash: transaction })
   const failed = await untilStatus(transaction, 'failed')
   expect(failed).toMatchObject({ destination: { amount: null, transaction: null }, fee: null })
   expect(await balanceOf(recipient)).toBe(before)
@@ -179,7 +178,6 @@ test('a chain that lost final blocks gets its forwards again, and the next one i
   const lost = await untilStatus(await token.send(address, 1_000_000n), 'settled')
   const before = await balanceOf(recipient)
   await base.reorg(8)
-  await base.client.request({ method: 'anvil_dropAllTransactions' as never })
   expect(await balanceOf(recipient), 'the payment is gone').toBeLessThan(before)
   const { mainnet } = anvils
   const later = await mainnet.client.sendTransaction({ to: address, value: parseEther('0.001') })
@@ -187,4 +185,13 @@ test('a chain that lost final blocks gets its forwards again, and the next one i
   expect(await balanceOf(recipient)).toBe(before + BigInt(paid.destination.amount ?? 0))
   const hash = lost.destination.transaction as Hex
   expect(await base.client.getTransactionReceipt({ hash })).toMatchObject({ status: 'success' })
+})
+
+test('a payment in blocks that took the place of final ones is found', async () => {
+  const { base } = anvils
+  const id = await base.client.snapshot()
+  await base.mine(10)
+  await untilStatus(await token.send(address, 1_000_000n), 'settled')
+  await base.client.revert({ id })
+  await untilStatus(await token.send(address, 2_000_000n), 'settled')
 })

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningServer, startServer } from '../../src/service/http/server.ts'
 import { openKeyring } from '../../src/service/keyring.ts'
+import { keepOwner } from '../../src/service/owners.ts'
 import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -96,6 +97,14 @@ test('of twenty racing requests for one id all get the same addresses', async ()
   const answers = await Promise.all(Array.from({ length: 20 }, () => call(channels(), writeKey, wanted)))
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   expect(answers[0]?.status).toBe(201)
+})
+
+test('of twenty who keep a new owner at once all get the same one', async () => {
+  const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
+  const wanted = { kind: 'stable_wallet', id: 'raced', ...rule } as const
+  const keyring = openKeyring(seed)
+  const owners = await Promise.all(Array.from({ length: 20 }, () => keepOwner(db, keyring, wanted)))
+  expect(new Set(owners.map(({ branch }) => branch)).size).toBe(1)
 })
 
 test('a StableWallet is answered inside stable_wallet, and again the same way', async () => {

@@ -11,7 +11,7 @@ import { liquidityAddresses } from '../../src/service/keyring.ts'
 import type { DepositRecord } from '../../src/service/record.ts'
 import { type DepositService, startService } from '../../src/service/service.ts'
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
-import { honest, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
+import { type Answer, honest, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
 import { until } from '../support/until.ts'
 import { call, readKey, seed, serviceSettings, writeKey } from './fixtures.ts'
 
@@ -136,4 +136,14 @@ test('a forward whose answer was lost is not signed anew, however long that take
   const settled = await untilRecord(await pay('3'), isSettled)
   proxy.behave(honest)
   expect(await attempts(settled.id)).toEqual(['landed'])
+})
+
+test('equal forwards on one blockhash are different transactions, and each is paid', async () => {
+  let first: Promise<Answer> | undefined
+  proxy.behave(({ method }, forward) => (method === 'getLatestBlockhash' ? (first ??= forward()) : forward()))
+  const transactions = await Promise.all(['4', '4', '4'].map(pay))
+  const settled = await Promise.all(transactions.map((transaction) => untilRecord(transaction, isSettled)))
+  proxy.behave(honest)
+  expect(new Set(settled.map(({ destination }) => destination.transaction)).size).toBe(3)
+  for (const { id } of settled) expect(await attempts(id)).toEqual(['landed'])
 })

@@ -12,7 +12,7 @@ import {
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { assetCode, toTxId } from '../../core/asset.ts'
-import { assert } from '../../core/errors.ts'
+import { assert, Fault } from '../../core/errors.ts'
 import type { Draft, Order, Outcome } from './port.ts'
 
 type Purse = { client: PublicClient; settings: NetworkSettings; liquidity: PrivateKeyAccount }
@@ -22,13 +22,20 @@ const gasMarginPercent = 130n
 /** The bytes are never replaced, so they must stay good while the base fee climbs. */
 const baseFeeMargin = 4n
 
-/** Fails where the node expects the transfer to fail, so that no nonce is spent on it. */
+/** Fails where the transfer is expected to fail, so that no nonce is spent on it. */
 export async function draftEvmForward({ client, settings, liquidity }: Purse, order: Order): Promise<Draft> {
   const call = callOf(order)
-  const [gas, fees] = await Promise.all([
+  const [estimate, fees, balance] = await Promise.all([
     client.estimateGas({ account: liquidity.address, ...call }),
     currentFees(client),
+    client.getBalance({ address: liquidity.address, blockTag: 'latest' }),
   ])
+  const gas = (estimate * gasMarginPercent) / 100n
+  const needed = call.value + gas * fees.maxFeePerGas
+  if (balance < needed) {
+    const problem = `the liquidity wallet holds ${balance} wei, and ${needed} are needed`
+    throw new Fault('remote_failed', { what: `forwarding on ${settings.name}`, problem })
+  }
   return {
     sign: async (nonce) => {
       assert(nonce !== null && settings.chainId !== null, 'EVM transactions have a nonce and a chain id')
@@ -36,7 +43,7 @@ export async function draftEvmForward({ client, settings, liquidity }: Purse, or
         type: 'eip1559',
         chainId: settings.chainId,
         nonce: Number(nonce),
-        gas: (gas * gasMarginPercent) / 100n,
+        gas,
         ...fees,
         ...call,
       })
