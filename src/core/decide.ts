@@ -129,9 +129,9 @@ function paymentFacts(dossier: Dossier): LegFacts | null {
 function deliveryFacts(dossier: Dossier): LegFacts | null {
   const legs = deliveredLegs(dossier)
   const [leg] = legs
-  return leg === undefined
-    ? (claimOf(dossier)?.settlement ?? null)
-    : { ...leg, address: leg.to, amount: total(legs) }
+  const stated = claimOf(dossier)?.settlement ?? null
+  if (leg === undefined) return stated
+  return { ...leg, address: leg.to, amount: total(legs), fee: stated?.fee ?? null }
 }
 
 /** The deposits known so far under this one's id or transfer, oldest first; more than one have become one. */

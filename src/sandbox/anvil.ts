@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +10,7 @@ import { type ChainFile, chainFile } from './chain-file.ts'
 import { type EvmClient, openEvmClient } from './evm-client.ts'
 import { freePort, loopback } from './free-port.ts'
 import { startMining } from './miner.ts'
-import { type Child, lastOutput, startChild } from './processes.ts'
+import { type Child, endLeftover, hasLeftover, lastOutput, startChild } from './processes.ts'
 
 export type AnvilSettings = {
   name: NetworkName
@@ -31,24 +32,28 @@ export type AnvilNode = {
   stop(): Promise<void>
 }
 
+const programName = 'anvil'
+const urlFile = 'anvil.url'
 const startWithinMs = 20_000
 const retryEveryMs = 20
 const blockMsByDefault = 1000
 
 /**
  * Starts one Ethereum-like node on loopback, with the chain of its folder or a fresh one. `finalized` is two
- * blocks behind the head. The program ends with at most the blocks since the last saving lost, however it ends.
+ * blocks behind the head. A killed run's node is found still running and its whole chain kept; only where the node
+ * was killed too are the blocks since the last saving lost.
  * @throws Fault `remote_failed` with the node's last words where it does not come up.
  */
 export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
   const { name, chainId, folder, log, blockMs = blockMsByDefault } = settings
-  const port = await freePort(settings.port)
   const file = chainFile(folder)
+  await rescueChain(settings, file)
+  const port = await freePort(settings.port)
   const child = await startChild({
-    name: 'anvil',
+    name: programName,
     folder,
     command: findAnvil(),
-    args: [...nodeOptions(port, chainId), ...file.loadOptions],
+    args: [...nodeOptions(port, chainId), ...file.loadOptions()],
     // Nothing is lost by ending it: the chain was saved by us.
     stopSignal: 'SIGTERM',
     user: null,
@@ -56,9 +61,21 @@ export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
     log,
   })
   const url = `http://${loopback}:${port}`
+  writeFileSync(join(folder, urlFile), url)
   const client = openEvmClient(url, chainId)
   await untilReady(url, child, settings)
   return { name, url, pid: child.pid, client, ...(await keepMining({ client, file, child, blockMs, log })) }
+}
+
+/** Saves the chain of a node that outlived the program which started it, and ends the node. */
+async function rescueChain({ folder, chainId, log }: AnvilSettings, file: ChainFile): Promise<void> {
+  if (!hasLeftover(folder, programName)) return
+  try {
+    await file.save(openEvmClient(readFileSync(join(folder, urlFile), 'utf8'), chainId))
+  } catch (error) {
+    log.warn({ err: error }, 'the chain of a node that was left running was not saved')
+  }
+  await endLeftover(folder, programName, log)
 }
 
 /** The child stops last: it has the blocks that are still to be saved. */
@@ -122,7 +139,7 @@ async function untilReady(
   const outcome = await Promise.race([answers(url, chainId), endedEarly(child)])
   if (outcome === 'ready') return
   await child.stop()
-  const problem = `${outcome}; ${lastOutput(folder, 'anvil')}`
+  const problem = `${outcome}; ${lastOutput(folder, programName)}`
   throw new Fault('remote_failed', { what: `starting the chain of ${name}`, problem })
 }
 

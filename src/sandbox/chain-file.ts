@@ -6,7 +6,7 @@ import type { EvmClient } from './evm-client.ts'
 
 export type ChainFile = {
   /** What anvil is started with to continue the saved chain. Empty for a fresh one. */
-  loadOptions: readonly string[]
+  loadOptions(): readonly string[]
   saveIfDue(client: EvmClient): Promise<void>
   save(client: EvmClient): Promise<void>
 }
@@ -32,7 +32,7 @@ export function chainFile(folder: string): ChainFile {
     dueAt = finishedAt + Math.max(pauseMinMs, (finishedAt - startedAt) * pausePerSaving)
   }
   return {
-    loadOptions: existsSync(path) ? ['--load-state', unpack(folder, path)] : [],
+    loadOptions: () => (existsSync(path) ? ['--load-state', unpack(folder, path)] : []),
     save,
     saveIfDue: async (client) => {
       if (performance.now() >= dueAt) await save(client)

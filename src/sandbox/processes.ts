@@ -71,13 +71,19 @@ export function lastOutput(folder: string, name: string): string {
   return readFileSync(outputPath(folder, name), 'utf8').trimEnd().split('\n').slice(-linesMax).join(' | ')
 }
 
+/** Whether an earlier, killed run of ours left a program running under this name. */
+export function hasLeftover(folder: string, name: string): boolean {
+  const record = readRecord(recordPath(folder, name))
+  return record !== null && identifyProcess(record.pid) === record.identity
+}
+
 /**
  * Ends what an earlier, killed run of ours left running under this name. A recycled process number is left alone.
  * Returns the number on record, which then belongs to no program of ours.
  */
 export async function endLeftover(folder: string, name: string, log: Logger): Promise<number | null> {
   const record = readRecord(recordPath(folder, name))
-  if (record !== null && identifyProcess(record.pid) === record.identity) {
+  if (record !== null && hasLeftover(folder, name)) {
     log.info({ name, pid: record.pid }, 'ending what an earlier run left running')
     await endProcess(record.pid, record.stopSignal)
   }

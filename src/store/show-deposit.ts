@@ -41,7 +41,7 @@ async function showDeposit(
 ): Promise<ShownDeposit> {
   const [deposit, mismatches, evidence, journals] = await Promise.all([
     sql<
-      Record<string, unknown>
+      ShownDeposit['deposit']
     >`select d.*, d.id::text as id from accounting.deposits d where d.id = ${id}`.execute(db),
     sql<ShownDeposit['mismatches'][number]>`
       select id::text as id, kind, severity, opened_at, cleared_at, detail from mismatch
