@@ -125,6 +125,18 @@ test('an ERC-20 deposit carries its log index; several in one block are several 
   expect(await balanceOf(recipient)).toBe(before + 2n * 997_000n)
 })
 
+test('a transaction that the chain ran and refused is no deposit', async () => {
+  const { client } = anvils.base
+  // Code that refuses whatever it is called with.
+  await client.setCode({ address, bytecode: '0x60006000fd' })
+  const refused = await client.sendTransaction({ to: address, value: 1000n, gas: 50_000n })
+  const settled = await untilStatus(await token.send(address, 1_000_000n), 'settled')
+  await client.setCode({ address, bytecode: '0x' })
+  const { status, blockNumber } = await client.getTransactionReceipt({ hash: refused })
+  expect([status, blockNumber <= BigInt(settled.source.block)]).toEqual(['reverted', true])
+  expect(await newest(refused)).toBeNull()
+})
+
 test('a deposit that a reorganisation takes away has failed, and is not forwarded', async () => {
   const { mainnet } = anvils
   await until('everything settled', async () => {
