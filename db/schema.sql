@@ -1,0 +1,496 @@
+table public.address_book (
+  added_at timestamp with time zone not null default now(),
+  address text not null,
+  network text not null,
+  owner_id text,
+  owner_kind text,
+  role text not null
+);
+table public.asset (
+  decimals smallint not null,
+  key text not null,
+  network text not null,
+  symbol text not null
+);
+table public.deposit (
+  address text,
+  amount numeric(78,0),
+  api_at timestamp with time zone,
+  asset text,
+  chain_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  deposited_at timestamp with time zone,
+  fee_amount numeric(78,0),
+  final_at timestamp with time zone,
+  group_id bigint not null,
+  id bigint not null generated as identity,
+  matrix jsonb not null,
+  merged_into bigint,
+  network text,
+  owner_id text,
+  owner_kind text,
+  reconciled_at timestamp with time zone,
+  service_id text,
+  settled_at timestamp with time zone,
+  settlement_address text,
+  settlement_amount numeric(78,0),
+  settlement_asset text,
+  settlement_network text,
+  settlement_tx text,
+  state text not null,
+  transfer text,
+  tx text,
+  updated_at timestamp with time zone not null default now(),
+  webhook_at timestamp with time zone
+);
+table public.evidence (
+  group_id bigint not null,
+  inbox_id bigint not null,
+  observation jsonb not null
+);
+table public.evidence_group (
+  id bigint not null generated as identity,
+  recheck_at timestamp with time zone
+);
+table public.inbox (
+  body bytea not null,
+  headers jsonb not null default '{}'::jsonb,
+  id bigint not null generated as identity,
+  received_at timestamp with time zone not null,
+  source text not null,
+  source_key text not null,
+  stored_at timestamp with time zone not null default now()
+);
+table public.inbox_pending (
+  inbox_id bigint not null,
+  stored_at timestamp with time zone not null default now()
+);
+table public.ledger_account (
+  asset text not null,
+  created_at timestamp with time zone not null default now(),
+  id text not null
+);
+table public.ledger_journal (
+  deposit_id bigint not null,
+  event_at timestamp with time zone not null,
+  id bigint not null generated as identity,
+  kind text not null,
+  posting_key text not null,
+  recorded_at timestamp with time zone not null default now(),
+  reverses bigint,
+  transfer text not null
+);
+table public.ledger_transfer (
+  amount numeric(78,0) not null,
+  asset text not null,
+  credit text not null,
+  debit text not null,
+  journal_id bigint not null,
+  leg smallint not null
+);
+table public.link_key (
+  group_id bigint not null,
+  key text not null
+);
+table public.mismatch (
+  asset text,
+  cleared_at timestamp with time zone,
+  cleared_how text,
+  deposit_id bigint,
+  detail jsonb not null default '{}'::jsonb,
+  group_id bigint,
+  id bigint not null generated as identity,
+  kind text not null,
+  network text,
+  opened_at timestamp with time zone not null,
+  severity text not null,
+  subject text not null,
+  value numeric(78,0)
+);
+table public.owner (
+  created_at timestamp with time zone not null default now(),
+  forward_asset text,
+  forward_network text,
+  forward_recipient text,
+  id text not null,
+  kind text not null
+);
+table public.sighting (
+  block_hash text not null,
+  height bigint not null,
+  inbox_id bigint not null,
+  network text not null,
+  stage text not null,
+  transfer text not null
+);
+table public.stream (
+  cursor jsonb,
+  expires_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  fence bigint not null default 0,
+  holder text,
+  name text not null,
+  progress jsonb not null default '{}'::jsonb,
+  succeeded_at timestamp with time zone
+);
+
+constraint address_book_check on address_book: CHECK (((role = 'deposit'::text) = (owner_id IS NOT NULL)));
+constraint address_book_owner_kind_owner_id_fkey on address_book: FOREIGN KEY (owner_kind, owner_id) REFERENCES owner(kind, id);
+constraint address_book_pkey on address_book: PRIMARY KEY (network, address, role);
+constraint address_book_role_check on address_book: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
+constraint asset_decimals_check on asset: CHECK (((decimals >= 0) AND (decimals <= 38)));
+constraint asset_pkey on asset: PRIMARY KEY (key);
+constraint deposit_check on deposit: CHECK ((num_nonnulls(service_id, transfer, merged_into) > 0));
+constraint deposit_group_id_fkey on deposit: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
+constraint deposit_merged_into_fkey on deposit: FOREIGN KEY (merged_into) REFERENCES deposit(id);
+constraint deposit_pkey on deposit: PRIMARY KEY (id);
+constraint deposit_service_id_key on deposit: UNIQUE (service_id);
+constraint deposit_state_check on deposit: CHECK ((state = ANY (ARRAY['observed'::text, 'confirmed'::text, 'settling'::text, 'settled'::text, 'reconciled'::text, 'orphaned'::text, 'refunded'::text, 'held'::text, 'failed'::text])));
+constraint deposit_transfer_key on deposit: UNIQUE (transfer);
+constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
+constraint evidence_group_pkey on evidence_group: PRIMARY KEY (id);
+constraint evidence_inbox_id_fkey on evidence: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
+constraint evidence_pkey on evidence: PRIMARY KEY (inbox_id);
+constraint inbox_pending_inbox_id_fkey on inbox_pending: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
+constraint inbox_pending_pkey on inbox_pending: PRIMARY KEY (inbox_id);
+constraint inbox_pkey on inbox: PRIMARY KEY (id);
+constraint inbox_source_check on inbox: CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'chain'::text])));
+constraint inbox_source_key_check on inbox: CHECK ((source_key <> ''::text));
+constraint inbox_source_source_key_key on inbox: UNIQUE (source, source_key);
+constraint ledger_account_asset_fkey on ledger_account: FOREIGN KEY (asset) REFERENCES asset(key);
+constraint ledger_account_id_check on ledger_account: CHECK ((id ~ '^(assets|liabilities|equity|expenses|income):'::text));
+constraint ledger_account_pkey on ledger_account: PRIMARY KEY (id, asset);
+constraint ledger_journal_check on ledger_journal: CHECK (((kind = 'reversal'::text) = (reverses IS NOT NULL)));
+constraint ledger_journal_deposit_id_fkey on ledger_journal: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
+constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'reversal'::text])));
+constraint ledger_journal_pkey on ledger_journal: PRIMARY KEY (id);
+constraint ledger_journal_posting_key_key on ledger_journal: UNIQUE (posting_key);
+constraint ledger_journal_reversal on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
+constraint ledger_journal_reverses_fkey on ledger_journal: FOREIGN KEY (reverses) REFERENCES ledger_journal(id);
+constraint ledger_journal_reverses_key on ledger_journal: UNIQUE (reverses);
+constraint ledger_transfer_amount_check on ledger_transfer: CHECK ((amount > (0)::numeric));
+constraint ledger_transfer_check on ledger_transfer: CHECK ((credit <> debit));
+constraint ledger_transfer_credit_asset_fkey on ledger_transfer: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset);
+constraint ledger_transfer_debit_asset_fkey on ledger_transfer: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset);
+constraint ledger_transfer_journal_id_fkey on ledger_transfer: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
+constraint ledger_transfer_leg_check on ledger_transfer: CHECK ((leg > 0));
+constraint ledger_transfer_pkey on ledger_transfer: PRIMARY KEY (journal_id, leg);
+constraint link_key_group_id_fkey on link_key: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
+constraint link_key_pkey on link_key: PRIMARY KEY (key);
+constraint mismatch_check on mismatch: CHECK (((cleared_at IS NULL) = (cleared_how IS NULL)));
+constraint mismatch_cleared_how_check on mismatch: CHECK ((cleared_how = ANY (ARRAY['evidence'::text, 'person'::text])));
+constraint mismatch_deposit_id_fkey on mismatch: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
+constraint mismatch_group_id_fkey on mismatch: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
+constraint mismatch_pkey on mismatch: PRIMARY KEY (id);
+constraint mismatch_severity_check on mismatch: CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'severe'::text])));
+constraint owner_check on owner: CHECK (((kind = 'channel'::text) = (forward_recipient IS NOT NULL)));
+constraint owner_check1 on owner: CHECK (((kind = 'channel'::text) = (forward_network IS NOT NULL)));
+constraint owner_id_check on owner: CHECK ((id <> ''::text));
+constraint owner_kind_check on owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
+constraint owner_pkey on owner: PRIMARY KEY (kind, id);
+constraint sighting_height_check on sighting: CHECK ((height >= 0));
+constraint sighting_inbox_id_fkey on sighting: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
+constraint sighting_pkey on sighting: PRIMARY KEY (inbox_id);
+constraint sighting_stage_check on sighting: CHECK ((stage = ANY (ARRAY['seen'::text, 'final'::text, 'orphaned'::text])));
+constraint stream_pkey on stream: PRIMARY KEY (name);
+
+CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
+CREATE INDEX deposit_open ON public.deposit USING btree (state, network) WHERE (state <> ALL (ARRAY['reconciled'::text, 'refunded'::text, 'failed'::text]));
+CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
+CREATE INDEX evidence_group_id ON public.evidence USING btree (group_id);
+CREATE INDEX evidence_group_recheck_at ON public.evidence_group USING btree (recheck_at) WHERE (recheck_at IS NOT NULL);
+CREATE INDEX inbox_pending_stored_at ON public.inbox_pending USING btree (stored_at);
+CREATE INDEX ledger_journal_deposit_id ON public.ledger_journal USING btree (deposit_id);
+CREATE INDEX ledger_journal_event_at ON public.ledger_journal USING btree (event_at);
+CREATE INDEX ledger_journal_transfer ON public.ledger_journal USING btree (transfer);
+CREATE INDEX ledger_transfer_credit ON public.ledger_transfer USING btree (credit, asset);
+CREATE INDEX ledger_transfer_debit ON public.ledger_transfer USING btree (debit, asset);
+CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
+CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
+CREATE INDEX mismatch_group_open ON public.mismatch USING btree (group_id) WHERE (cleared_at IS NULL);
+CREATE INDEX sighting_height ON public.sighting USING btree (network, height);
+CREATE INDEX sighting_transfer ON public.sighting USING btree (transfer);
+CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
+CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
+CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
+CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
+CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
+CREATE UNIQUE INDEX evidence_group_pkey ON public.evidence_group USING btree (id);
+CREATE UNIQUE INDEX evidence_pkey ON public.evidence USING btree (inbox_id);
+CREATE UNIQUE INDEX inbox_pending_pkey ON public.inbox_pending USING btree (inbox_id);
+CREATE UNIQUE INDEX inbox_pkey ON public.inbox USING btree (id);
+CREATE UNIQUE INDEX inbox_source_source_key_key ON public.inbox USING btree (source, source_key);
+CREATE UNIQUE INDEX ledger_account_pkey ON public.ledger_account USING btree (id, asset);
+CREATE UNIQUE INDEX ledger_journal_pkey ON public.ledger_journal USING btree (id);
+CREATE UNIQUE INDEX ledger_journal_posting_key_key ON public.ledger_journal USING btree (posting_key);
+CREATE UNIQUE INDEX ledger_journal_reverses_key ON public.ledger_journal USING btree (reverses);
+CREATE UNIQUE INDEX ledger_transfer_pkey ON public.ledger_transfer USING btree (journal_id, leg);
+CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
+CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
+CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
+CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id);
+CREATE UNIQUE INDEX sighting_pkey ON public.sighting USING btree (inbox_id);
+CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
+
+view accounting.balances as
+ SELECT b.account,
+    a.symbol AS asset_symbol,
+    b.asset,
+    accounting.in_units(b.balance, a.decimals) AS balance,
+    b.balance AS balance_base
+   FROM (ledger_balance b
+     JOIN asset a ON ((a.key = b.asset)));
+view accounting.deposits as
+ SELECT d.id,
+    d.service_id,
+    d.state,
+    d.owner_kind,
+    d.owner_id,
+    d.network,
+    d.address,
+    a.symbol AS asset_symbol,
+    d.asset,
+    accounting.in_units(d.amount, a.decimals) AS amount,
+    d.amount AS amount_base,
+    d.tx,
+    d.settlement_network,
+    d.settlement_address,
+    s.symbol AS settlement_asset_symbol,
+    d.settlement_asset,
+    accounting.in_units(d.settlement_amount, s.decimals) AS settlement_amount,
+    d.settlement_amount AS settlement_amount_base,
+    d.settlement_tx,
+    accounting.in_units(d.fee_amount, s.decimals) AS fee,
+    d.fee_amount AS fee_base,
+    d.deposited_at,
+    d.final_at,
+    d.settled_at,
+    d.reconciled_at
+   FROM ((deposit d
+     LEFT JOIN asset a ON ((a.key = d.asset)))
+     LEFT JOIN asset s ON ((s.key = d.settlement_asset)))
+  WHERE (d.merged_into IS NULL);
+view accounting.entries as
+ SELECT e.journal_id,
+    e.leg,
+    j.posting_key,
+    j.kind,
+    j.deposit_id,
+    e.account,
+    a.symbol AS asset_symbol,
+    e.asset,
+    accounting.in_units(e.amount, a.decimals) AS amount,
+    e.amount AS amount_base,
+    j.event_at,
+    j.recorded_at
+   FROM ((ledger_entry e
+     JOIN ledger_journal j ON ((j.id = e.journal_id)))
+     JOIN asset a ON ((a.key = e.asset)));
+view accounting.journal as
+ SELECT id,
+    posting_key,
+    kind,
+    deposit_id,
+    reverses,
+    event_at,
+    recorded_at
+   FROM ledger_journal j;
+view accounting.mismatches as
+ SELECT m.id,
+    m.kind,
+    m.severity,
+    m.deposit_id,
+    m.subject,
+    m.network,
+    a.symbol AS asset_symbol,
+    m.asset,
+    accounting.in_units(m.value, a.decimals) AS amount,
+    m.value AS amount_base,
+    m.detail,
+    m.opened_at,
+    m.cleared_at,
+    m.cleared_how,
+    (COALESCE(m.cleared_at, now()) - m.opened_at) AS age
+   FROM (mismatch m
+     LEFT JOIN asset a ON ((a.key = m.asset)));
+view public.ledger_balance as
+ SELECT account,
+    asset,
+    sum(amount) AS balance
+   FROM ledger_entry
+  GROUP BY account, asset;
+view public.ledger_entry as
+ SELECT ledger_transfer.journal_id,
+    ledger_transfer.leg,
+    ledger_transfer.debit AS account,
+    ledger_transfer.asset,
+    ledger_transfer.amount
+   FROM ledger_transfer
+UNION ALL
+ SELECT ledger_transfer.journal_id,
+    ledger_transfer.leg,
+    ledger_transfer.credit AS account,
+    ledger_transfer.asset,
+    (- ledger_transfer.amount) AS amount
+   FROM ledger_transfer;
+
+CREATE OR REPLACE FUNCTION accounting.in_units(amount numeric, decimals smallint)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (amount * (('1e-'::text || decimals))::numeric)
+;
+CREATE OR REPLACE FUNCTION public.check_reversal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.reverses is null then
+    return null;
+  end if;
+  if exists (select 1 from ledger_journal where id = new.reverses and kind = 'reversal') then
+    raise exception 'journal % is a reversal and cannot be reversed', new.reverses;
+  end if;
+  if exists (
+    (select leg, debit, credit, asset, amount from ledger_transfer where journal_id = new.reverses
+      except select leg, credit, debit, asset, amount from ledger_transfer where journal_id = new.id)
+    union all
+    (select leg, credit, debit, asset, amount from ledger_transfer where journal_id = new.id
+      except select leg, debit, credit, asset, amount from ledger_transfer where journal_id = new.reverses)
+  ) then
+    raise exception 'journal % does not mirror journal %, which it reverses', new.id, new.reverses;
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% is append-only: % is refused', tg_table_name, lower(tg_op)
+    using hint = 'Post a reversal, or append another observation.';
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.refuse_late_transfer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select 1 from added join ledger_journal journal on journal.id = added.journal_id
+    where journal.xmin <> pg_current_xact_id()::xid
+  ) then
+    raise exception 'ledger_transfer: the journal is already booked; post a new one';
+  end if;
+  return null;
+end
+$function$
+;
+
+CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
+CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_transfer_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transfer FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_late_transfer();
+
+grant delete, insert, select, update on public.address_book to depositd_daemon;
+grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
+grant insert, select on public.inbox to depositd_daemon;
+grant insert, select on public.ledger_account to depositd_daemon;
+grant insert, select on public.ledger_balance to depositd_daemon;
+grant insert, select on public.ledger_entry to depositd_daemon;
+grant insert, select on public.ledger_journal to depositd_daemon;
+grant insert, select on public.ledger_transfer to depositd_daemon;
+grant insert, select on public.sighting to depositd_daemon;
+grant insert, select, update on public.asset to depositd_daemon;
+grant insert, select, update on public.deposit to depositd_daemon;
+grant insert, select, update on public.evidence to depositd_daemon;
+grant insert, select, update on public.evidence_group to depositd_daemon;
+grant insert, select, update on public.link_key to depositd_daemon;
+grant insert, select, update on public.mismatch to depositd_daemon;
+grant insert, select, update on public.owner to depositd_daemon;
+grant insert, select, update on public.stream to depositd_daemon;
+grant select on accounting.balances to depositd_accountant;
+grant select on accounting.balances to depositd_daemon;
+grant select on accounting.deposits to depositd_accountant;
+grant select on accounting.deposits to depositd_daemon;
+grant select on accounting.entries to depositd_accountant;
+grant select on accounting.entries to depositd_daemon;
+grant select on accounting.journal to depositd_accountant;
+grant select on accounting.journal to depositd_daemon;
+grant select on accounting.mismatches to depositd_accountant;
+grant select on accounting.mismatches to depositd_daemon;
+
+comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
+comment on column account of view accounting.entries is 'Account, for example assets:in_transit:base.';
+comment on column address of view accounting.deposits is 'Deposit address that was paid.';
+comment on column age of view accounting.mismatches is 'From opened_at to cleared_at, or to now while open.';
+comment on column amount of view accounting.deposits is 'Amount paid, in units of the asset.';
+comment on column amount of view accounting.entries is 'In units of the asset; debits positive, credits negative.';
+comment on column amount of view accounting.mismatches is 'Value at stake, in units of the asset.';
+comment on column amount_base of view accounting.deposits is 'Amount paid, in smallest units.';
+comment on column amount_base of view accounting.entries is 'In smallest units; debits positive, credits negative.';
+comment on column amount_base of view accounting.mismatches is 'Value at stake, in smallest units.';
+comment on column asset of view accounting.balances is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.deposits is 'Asset paid: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.entries is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.mismatches is 'Asset at stake.';
+comment on column asset_symbol of view accounting.balances is 'Label of the asset.';
+comment on column asset_symbol of view accounting.deposits is 'Label of the asset paid. Not unique: two tokens may share it.';
+comment on column asset_symbol of view accounting.entries is 'Label of the asset.';
+comment on column asset_symbol of view accounting.mismatches is 'Label of the asset at stake.';
+comment on column balance of view accounting.balances is 'In units of the asset; debit balances positive, credit balances negative.';
+comment on column balance_base of view accounting.balances is 'In smallest units; debit balances positive, credit balances negative.';
+comment on column cleared_at of view accounting.mismatches is 'When it ended; empty while open.';
+comment on column cleared_how of view accounting.mismatches is 'evidence: what was missing arrived; person: somebody decided.';
+comment on column deposit_id of view accounting.entries is 'The deposit it belongs to.';
+comment on column deposit_id of view accounting.journal is 'The deposit it belongs to.';
+comment on column deposit_id of view accounting.mismatches is 'The deposit it is about, where there is one.';
+comment on column deposited_at of view accounting.deposits is 'Time of the block that holds the payment.';
+comment on column detail of view accounting.mismatches is 'What each side says.';
+comment on column event_at of view accounting.entries is 'When it happened in the world.';
+comment on column event_at of view accounting.journal is 'When it happened in the world.';
+comment on column fee of view accounting.deposits is 'Fee the service states, in units of the asset delivered.';
+comment on column fee_base of view accounting.deposits is 'Fee the service states, in smallest units.';
+comment on column final_at of view accounting.deposits is 'When the payment was read as final.';
+comment on column id of view accounting.deposits is 'Our number of the deposit, as in "depositd deposits show ID".';
+comment on column id of view accounting.journal is 'Number of the journal.';
+comment on column id of view accounting.mismatches is 'Number of the mismatch.';
+comment on column journal_id of view accounting.entries is 'Journal the entry belongs to.';
+comment on column kind of view accounting.entries is 'Kind of the journal.';
+comment on column kind of view accounting.journal is 'deposit, settlement or reversal.';
+comment on column kind of view accounting.mismatches is 'What is wrong; docs/mismatches.md explains each kind.';
+comment on column leg of view accounting.entries is 'Number of the transfer inside its journal.';
+comment on column network of view accounting.deposits is 'Network on which the payment arrived.';
+comment on column network of view accounting.mismatches is 'Network it is about.';
+comment on column opened_at of view accounting.mismatches is 'When it was noticed.';
+comment on column owner_id of view accounting.deposits is 'Whom the deposit is for: the id given when the channel or wallet was created.';
+comment on column owner_kind of view accounting.deposits is 'channel or stable_wallet.';
+comment on column posting_key of view accounting.entries is 'Posting key of the journal.';
+comment on column posting_key of view accounting.journal is 'What was booked. Unique, so that nothing is booked twice.';
+comment on column reconciled_at of view accounting.deposits is 'When all required sources first agreed.';
+comment on column recorded_at of view accounting.entries is 'When it was written.';
+comment on column recorded_at of view accounting.journal is 'When it was written.';
+comment on column reverses of view accounting.journal is 'The journal that this one takes back.';
+comment on column service_id of view accounting.deposits is 'The deposit service''s own id; empty while the service has not reported it.';
+comment on column settled_at of view accounting.deposits is 'When the delivery was proved.';
+comment on column settlement_address of view accounting.deposits is 'Recipient of the forward, or the id of the StableWallet credited.';
+comment on column settlement_amount of view accounting.deposits is 'Amount delivered, in units of the asset.';
+comment on column settlement_amount_base of view accounting.deposits is 'Amount delivered, in smallest units.';
+comment on column settlement_asset of view accounting.deposits is 'Asset delivered.';
+comment on column settlement_asset_symbol of view accounting.deposits is 'Label of the asset delivered.';
+comment on column settlement_network of view accounting.deposits is 'Network on which the deposit was delivered; stable-wallet for a credit.';
+comment on column settlement_tx of view accounting.deposits is 'Transaction of the forward; empty for a credit.';
+comment on column severity of view accounting.mismatches is 'info, warning or severe.';
+comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
+comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX or inbox/ID.';
+comment on column tx of view accounting.deposits is 'Transaction of the payment.';
+comment on function accounting.in_units(numeric,smallint) is 'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
+comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
+comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
+comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';
+comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
+comment on view accounting.mismatches is 'Every mismatch that was ever opened. Open are those without cleared_at.';

@@ -1,0 +1,191 @@
+table service.delivery (
+  answer text,
+  attempts integer not null default 0,
+  delivered_at timestamp with time zone,
+  event_id text not null,
+  next_at timestamp with time zone default clock_timestamp(),
+  url text not null
+);
+table service.deposit (
+  address text not null,
+  amount numeric(78,0) not null,
+  asset text not null,
+  block bigint not null,
+  block_at timestamp with time zone not null,
+  block_hash text,
+  contract text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  decimals smallint not null,
+  failure text,
+  fee numeric(78,0),
+  id text not null,
+  index text not null,
+  network text not null,
+  owner_id text not null,
+  owner_kind text not null,
+  rate text,
+  revision integer not null default 1,
+  sender text,
+  sequence bigint not null generated as identity,
+  status text not null,
+  to_address text not null,
+  to_amount numeric(78,0),
+  to_asset text not null,
+  to_at timestamp with time zone,
+  to_contract text,
+  to_decimals smallint not null,
+  to_network text,
+  to_transaction text,
+  transaction text not null,
+  updated_at timestamp with time zone not null default clock_timestamp()
+);
+table service.event (
+  body text not null,
+  created_at timestamp with time zone not null,
+  deposit_id text not null,
+  id text not null,
+  revision integer not null,
+  sequence bigint not null generated as identity,
+  type text not null
+);
+table service.forward (
+  amount numeric(78,0) not null,
+  attempt smallint not null,
+  bytes bytea not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  deposit_id text not null,
+  expires_height bigint,
+  network text not null,
+  nonce bigint,
+  outcome text,
+  transaction text not null
+);
+table service.owner (
+  branch integer not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  evm_address text not null,
+  forward_asset text,
+  forward_network text,
+  forward_recipient text,
+  id text not null,
+  kind text not null,
+  solana_address text not null
+);
+table service.stream (
+  final_hash text,
+  final_height bigint not null,
+  liquidity_address text not null,
+  network text not null,
+  next_nonce bigint not null default 0,
+  seen_hash text,
+  seen_height bigint not null
+);
+
+constraint delivery_check on service.delivery: CHECK (((delivered_at IS NULL) = (next_at IS NOT NULL)));
+constraint delivery_event_id_fkey on service.delivery: FOREIGN KEY (event_id) REFERENCES service.event(id);
+constraint delivery_pkey on service.delivery: PRIMARY KEY (event_id, url);
+constraint deposit_amount_check on service.deposit: CHECK ((amount > (0)::numeric));
+constraint deposit_check on service.deposit: CHECK (((owner_kind = 'channel'::text) = (to_network IS NOT NULL)));
+constraint deposit_check1 on service.deposit: CHECK (((status = 'failed'::text) = (failure IS NOT NULL)));
+constraint deposit_check2 on service.deposit: CHECK (((status = ANY (ARRAY['forwarding'::text, 'settled'::text])) <= (to_transaction IS NOT NULL)));
+constraint deposit_check3 on service.deposit: CHECK (((status = ANY (ARRAY['forwarding'::text, 'settled'::text, 'credited'::text])) <= (num_nonnulls(to_amount, fee, rate) = 3)));
+constraint deposit_check4 on service.deposit: CHECK (((status = ANY (ARRAY['settled'::text, 'credited'::text])) <= (to_at IS NOT NULL)));
+constraint deposit_check5 on service.deposit: CHECK ((((status = 'settled'::text) <= (owner_kind = 'channel'::text)) AND ((status = 'credited'::text) <= (owner_kind = 'stable_wallet'::text))));
+constraint deposit_decimals_check on service.deposit: CHECK ((decimals >= 0));
+constraint deposit_failure_check on service.deposit: CHECK ((failure = ANY (ARRAY['vanished'::text, 'too_small'::text])));
+constraint deposit_fee_check on service.deposit: CHECK ((fee >= (0)::numeric));
+constraint deposit_has_event on service.deposit: FOREIGN KEY (id, revision) REFERENCES service.event(deposit_id, revision) DEFERRABLE INITIALLY DEFERRED;
+constraint deposit_owner_kind_owner_id_fkey on service.deposit: FOREIGN KEY (owner_kind, owner_id) REFERENCES service.owner(kind, id);
+constraint deposit_pkey on service.deposit: PRIMARY KEY (id);
+constraint deposit_sequence_key on service.deposit: UNIQUE (sequence);
+constraint deposit_status_check on service.deposit: CHECK ((status = ANY (ARRAY['detected'::text, 'confirmed'::text, 'forwarding'::text, 'settled'::text, 'credited'::text, 'failed'::text])));
+constraint deposit_to_amount_check on service.deposit: CHECK ((to_amount >= (0)::numeric));
+constraint deposit_to_decimals_check on service.deposit: CHECK ((to_decimals >= 0));
+constraint event_deposit_id_fkey on service.event: FOREIGN KEY (deposit_id) REFERENCES service.deposit(id);
+constraint event_deposit_id_revision_key on service.event: UNIQUE (deposit_id, revision);
+constraint event_pkey on service.event: PRIMARY KEY (id);
+constraint event_sequence_key on service.event: UNIQUE (sequence);
+constraint event_type_check on service.event: CHECK ((type ~ '^deposit\.[a-z]+$'::text));
+constraint forward_amount_check on service.forward: CHECK ((amount > (0)::numeric));
+constraint forward_attempt_check on service.forward: CHECK ((attempt > 0));
+constraint forward_check on service.forward: CHECK ((num_nonnulls(nonce, expires_height) = 1));
+constraint forward_deposit_id_attempt_key on service.forward: UNIQUE (deposit_id, attempt);
+constraint forward_deposit_id_fkey on service.forward: FOREIGN KEY (deposit_id) REFERENCES service.deposit(id);
+constraint forward_network_nonce_key on service.forward: UNIQUE (network, nonce);
+constraint forward_outcome_check on service.forward: CHECK ((outcome = ANY (ARRAY['landed'::text, 'reverted'::text, 'expired'::text])));
+constraint forward_pkey on service.forward: PRIMARY KEY (transaction);
+constraint owner_branch_check on service.owner: CHECK ((branch > 0));
+constraint owner_check on service.owner: CHECK ((num_nonnulls(forward_network, forward_asset, forward_recipient) =
+CASE kind
+    WHEN 'channel'::text THEN 3
+    ELSE 0
+END));
+constraint owner_evm_address_key on service.owner: UNIQUE (evm_address);
+constraint owner_id_check on service.owner: CHECK (((length(id) >= 1) AND (length(id) <= 128)));
+constraint owner_kind_check on service.owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
+constraint owner_kind_id_key on service.owner: UNIQUE (kind, id);
+constraint owner_pkey on service.owner: PRIMARY KEY (branch);
+constraint owner_solana_address_key on service.owner: UNIQUE (solana_address);
+constraint stream_check on service.stream: CHECK ((seen_height >= final_height));
+constraint stream_pkey on service.stream: PRIMARY KEY (network);
+
+CREATE INDEX delivery_due ON service.delivery USING btree (next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX deposit_open ON service.deposit USING btree (status, network) WHERE (status = ANY (ARRAY['detected'::text, 'confirmed'::text, 'forwarding'::text]));
+CREATE INDEX deposit_owner ON service.deposit USING btree (owner_id);
+CREATE INDEX deposit_to_transaction ON service.deposit USING btree (to_transaction);
+CREATE INDEX deposit_updated ON service.deposit USING btree (updated_at);
+CREATE INDEX forward_open ON service.forward USING btree (network) WHERE (outcome IS NULL);
+CREATE UNIQUE INDEX delivery_pkey ON service.delivery USING btree (event_id, url);
+CREATE UNIQUE INDEX deposit_once ON service.deposit USING btree (network, transaction, index) WHERE (failure IS DISTINCT FROM 'vanished'::text);
+CREATE UNIQUE INDEX deposit_pkey ON service.deposit USING btree (id);
+CREATE UNIQUE INDEX deposit_sequence_key ON service.deposit USING btree (sequence);
+CREATE UNIQUE INDEX event_deposit_id_revision_key ON service.event USING btree (deposit_id, revision);
+CREATE UNIQUE INDEX event_pkey ON service.event USING btree (id);
+CREATE UNIQUE INDEX event_sequence_key ON service.event USING btree (sequence);
+CREATE UNIQUE INDEX forward_deposit_id_attempt_key ON service.forward USING btree (deposit_id, attempt);
+CREATE UNIQUE INDEX forward_network_nonce_key ON service.forward USING btree (network, nonce);
+CREATE UNIQUE INDEX forward_once ON service.forward USING btree (deposit_id) WHERE ((outcome IS NULL) OR (outcome = 'landed'::text));
+CREATE UNIQUE INDEX forward_pkey ON service.forward USING btree (transaction);
+CREATE UNIQUE INDEX owner_evm_address_key ON service.owner USING btree (evm_address);
+CREATE UNIQUE INDEX owner_kind_id_key ON service.owner USING btree (kind, id);
+CREATE UNIQUE INDEX owner_pkey ON service.owner USING btree (branch);
+CREATE UNIQUE INDEX owner_solana_address_key ON service.owner USING btree (solana_address);
+CREATE UNIQUE INDEX stream_pkey ON service.stream USING btree (network);
+
+
+
+CREATE OR REPLACE FUNCTION service.check_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from service.deposit where id = new.deposit_id and revision = new.revision) then
+    raise exception 'event % tells of revision % of %, which is not its state', new.id, new.revision, new.deposit_id;
+  end if;
+  return new;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION service.count_revision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.updated_at := clock_timestamp();
+  if (new.status, new.to_transaction) is distinct from (old.status, old.to_transaction) then
+    new.revision := old.revision + 1;
+  end if;
+  return new;
+end
+$function$
+;
+
+CREATE TRIGGER deposit_revision BEFORE UPDATE ON service.deposit FOR EACH ROW EXECUTE FUNCTION service.count_revision();
+CREATE TRIGGER event_tells_state BEFORE INSERT OR UPDATE ON service.event FOR EACH ROW EXECUTE FUNCTION service.check_event();
+
+
+
+comment on table service.delivery is 'One event on its way to one webhook endpoint. next_at is null once it was delivered.';
+comment on table service.forward is 'Transfers to recipients, stored signed before they are sent, so that a restart sends the same bytes again.';
+comment on table service.owner is 'Whom deposit addresses belong to: a channel with its forwarding rule, or a StableWallet.';
+comment on table service.stream is 'Per network: how far it was read, and the next nonce of the liquidity wallet.';

@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { showDeposits } from '../../src/store/show-deposit.ts'
+import { redisInstalled, startRedis } from '../support/redis.ts'
+import { until } from '../support/until.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+const withinMs = 60_000
+
+const payments = [
+  { network: 'base', symbol: 'USDC', owner: 'shop', amount: '10' },
+  { network: 'arbitrum', symbol: 'ETH', owner: 'payroll', amount: '0.01' },
+  { network: 'solana', symbol: 'USDT', owner: 'shop', amount: '12.5' },
+  { network: 'solana', symbol: 'SOL', owner: 'savings', amount: '0.5' },
+  { network: 'mainnet', symbol: 'USDT', owner: 'savings', amount: '7' },
+]
+
+describe.each([
+  { queue: 'Postgres', isLeftOut: false },
+  { queue: 'Redis', isLeftOut: !redisInstalled() },
+])('with the queue on $queue', ({ queue, isLeftOut }) => {
+  describe.skipIf(isLeftOut)('the whole road', () => {
+    const stack = new AsyncDisposableStack()
+    let world: World
+    let txs: string[]
+
+    beforeAll(async () => {
+      const redis = queue === 'Redis' ? await startRedis() : null
+      stack.defer(() => redis?.stop())
+      world = await startWorld(redis === null ? {} : { queueUrl: redis.url }, stack)
+      txs = await Promise.all(payments.map((payment) => world.pay(payment)))
+      await until('every payment is reconciled', () => allReconciled(world, txs), withinMs)
+    })
+    afterAll(() => stack.disposeAsync())
+
+    test('webhook, API and chain agree on every leg of every deposit', async () => {
+      const shown = (await Promise.all(txs.map((tx) => showDeposits(world.db, tx)))).flat()
+      expect(shown).toHaveLength(payments.length)
+      for (const { matrix, deposit, mismatches, evidence } of shown) {
+        const isCredited = deposit.owner_kind === 'stable_wallet'
+        const agrees = { webhook: 'agrees', api: 'agrees', chain: 'agrees' }
+        expect(matrix).toEqual({
+          deposit: agrees,
+          settlement: isCredited ? { ...agrees, chain: 'not_applicable' } : agrees,
+        })
+        expect(mismatches).toEqual([])
+        expect(new Set(evidence.map(({ source }) => source))).toEqual(new Set(['webhook', 'api', 'chain']))
+      }
+    })
+
+    test('the books hold each deposit once, sum to zero per asset and leave nothing in transit', async () => {
+      const journals = await sql<{ kind: string; count: bigint }>`
+        select kind, count(*) from ledger_journal group by kind order by kind`.execute(world.db)
+      expect(journals.rows).toEqual([
+        { kind: 'deposit', count: BigInt(payments.length) },
+        { kind: 'settlement', count: BigInt(payments.length) },
+      ])
+      const sums = await sql<{ sum: string }>`
+        select sum(balance)::text as sum from ledger_balance group by asset`.execute(world.db)
+      expect(new Set(sums.rows.map(({ sum: total }) => total))).toEqual(new Set(['0']))
+      const transit = await sql<{ balance: string }>`
+        select balance::text from ledger_balance where account like 'assets:in_transit:%'`.execute(world.db)
+      expect(new Set(transit.rows.map(({ balance }) => balance))).toEqual(new Set(['0']))
+    })
+
+    test('what was paid is what is owed to its owner, to the unit', async () => {
+      const owed = await sql<{ account: string; balance: string }>`
+        select account, balance::text as balance from accounting.balances
+        where account like 'liabilities:deposits:%' order by 1, 2`.execute(world.db)
+      expect(owed.rows).toEqual([
+        { account: 'liabilities:deposits:channel:payroll', balance: '-0.010000000000000000' },
+        { account: 'liabilities:deposits:channel:shop', balance: '-10.000000' },
+        { account: 'liabilities:deposits:channel:shop', balance: '-12.500000' },
+        { account: 'liabilities:deposits:stable_wallet:savings', balance: '-0.500000000' },
+        { account: 'liabilities:deposits:stable_wallet:savings', balance: '-7.000000' },
+      ])
+    })
+
+    test('metrics tell of it, and the daemon is ready', async () => {
+      const text = await (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
+      expect(text).toContain('depositd_deposits{state="reconciled",network="base"} 1')
+      expect(text).toMatch(/depositd_stage_lag_seconds_count\{stage="reconciliation",network="solana"\} 2/)
+      expect((await fetch(`${world.daemon.opsUrl}/readyz`)).status).toBe(200)
+    })
+  })
+})
+
+async function allReconciled({ db }: World, txs: readonly string[]): Promise<true | null> {
+  const rows = await db.selectFrom('deposit').select('state').where('tx', 'in', txs).execute()
+  const isComplete = rows.length === txs.length && rows.every(({ state }) => state === 'reconciled')
+  return isComplete || null
+}

@@ -1,0 +1,16 @@
+import { execFileSync } from 'node:child_process'
+
+/** Programs that some tests need and npm does not bring. */
+export const programs = [
+  { name: 'redis-server', debian: 'redis-server', without: 'the queue on Redis is' },
+  { name: 'promtool', debian: 'prometheus', without: 'the alert rules are' },
+].map((program) => ({ ...program, isInstalled: () => isInstalled(program.name) }))
+
+function isInstalled(program: string): boolean {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { type Daemon, roles, startDaemon } from '../../src/app.ts'
+import { parseSettings, type Settings } from '../../src/config/settings.ts'
+import { parseAmount } from '../../src/core/money.ts'
+import { createChannel, createStableWallet } from '../../src/jobs/provision.ts'
+import { createProviderClient } from '../../src/provider/client.ts'
+import { type Chains, startChains } from '../../src/sandbox/chains.ts'
+import { demoOwners } from '../../src/sandbox/demo-owners.ts'
+import { startDemoService } from '../../src/sandbox/demo-service.ts'
+import { freePort, loopback } from '../../src/sandbox/free-port.ts'
+import { sandboxSecrets } from '../../src/sandbox/secrets.ts'
+import { writeSettings } from '../../src/sandbox/settings-files.ts'
+import { liquidityAddresses } from '../../src/service/keyring.ts'
+import type { DepositService } from '../../src/service/service.ts'
+import type { OwnerEntry } from '../../src/store/address-book.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { emptyDatabase } from './postgres.ts'
+
+const log = pino({ level: 'silent' })
+
+export type World = {
+  db: Database<Tables>
+  service: DepositService
+  daemon: Daemon
+  settings: Settings
+  /** Pays to the deposit address of `owner` on that network, in units of the asset. */
+  pay: (payment: { network: string; symbol: string; owner: string; amount: string }) => Promise<string>
+}
+
+export type WorldSettings = {
+  queueUrl?: string
+  /** Shares of the deposits that the service gets wrong; none by default. */
+  faults?: { dropWebhookRate?: number; shortForwardRate?: number }
+}
+
+/** Everything that is real about a deposit, on fast local chains: chains, service, daemon, books. */
+export async function startWorld(
+  { queueUrl, faults }: WorldSettings,
+  stack: AsyncDisposableStack,
+): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'depositd-world-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const [ours, theirs] = [await emptyDatabase(), await emptyDatabase()]
+  stack.defer(() => Promise.all([ours.drop(), theirs.drop()]).then(() => undefined))
+  const chains = await startChains({ folder: join(folder, 'chains'), blockMs: 200, slotMs: 100, log })
+  stack.defer(() => chains.stop())
+  const ports = { httpPort: await freePort(), opsPort: await freePort() }
+  const webhookUrl = `http://${loopback}:${ports.httpPort}/webhooks/transfers`
+  const secrets = sandboxSecrets(folder)
+  const service = await startDemoService({
+    networks: chains.networks,
+    secrets,
+    databaseUrl: theirs.url,
+    webhookUrl,
+    log,
+  })
+  stack.defer(() => service.stop())
+  service.faults.set({ dropWebhookRate: 0, shortForwardRate: 0, ...faults })
+
+  const senders = liquidityAddresses(secrets)
+  const environment = writeSettings({
+    folder,
+    databaseUrl: ours.url,
+    serviceUrl: service.url,
+    apiKey: secrets.writeKey,
+    webhookSecret: secrets.webhookSecret,
+    networks: chains.networks,
+    senders: Object.fromEntries(chains.networks.map(({ name, family }) => [name, [senders[family]]])),
+    ...ports,
+  })
+  const queue = queueUrl === undefined ? {} : { QUEUE_URL: queueUrl }
+  const settings = parseSettings({ ...environment, ...queue }, (path) => readFileSync(path, 'utf8'))
+  const daemon = await startDaemon(settings, { roles, host: loopback, version: 'test', log })
+  stack.defer(() => daemon.stop())
+  const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
+  stack.defer(() => db.destroy())
+  const owners = await provision(settings, db)
+  return { db, service, daemon, settings, pay: payer(chains, owners) }
+}
+
+async function provision(settings: Settings, db: Database<Tables>): Promise<OwnerEntry[]> {
+  const deps = { db, networks: settings.networks, client: createProviderClient(settings.service) }
+  const { channels, wallet } = await demoOwners()
+  const created = await Promise.all(channels.map((channel) => createChannel(deps, channel)))
+  return [...created, await createStableWallet(deps, wallet)]
+}
+
+function payer({ networks }: Chains, owners: readonly OwnerEntry[]): World['pay'] {
+  return async ({ network: name, symbol, owner, amount }) => {
+    const network = networks.find((one) => one.name === name)
+    const asset = network?.assets.find((one) => one.symbol === symbol)
+    const entry = owners.find((one) => one.owner.id === owner)
+    const to = entry?.deposits.find((one) => one.network === name)?.address
+    if (!network || !asset || !to) throw new Error(`nothing to pay: ${name} ${symbol} ${owner}`)
+    return network.pay({ asset: asset.key, to, amount: parseAmount(amount, asset.decimals) })
+  }
+}
