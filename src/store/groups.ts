@@ -13,38 +13,52 @@ export async function linkGroups(
   tx: Transaction<Tables>,
   keysOfItems: readonly (readonly string[])[],
 ): Promise<bigint[]> {
-  const parts = components(keysOfItems)
-  const allKeys = parts.flatMap(({ keys }) => [...keys]).toSorted()
-  const known = await groupsOfKeys(tx, allKeys)
-  const newIds = await makeGroups(
-    tx,
-    parts.filter(({ keys }) => ![...keys].some((key) => known.has(key))).length,
+  const known = await lockKnownGroups(tx, keysOfItems.flat())
+  // Items meet in a key, or in a group that holds keys of both.
+  const parts = components(
+    keysOfItems.map((keys) => [...keys, ...groupsOf(keys, known).map((id) => `group/${id}`)]),
   )
-  const linked = parts.map(({ items, keys }) => {
-    const groups = [
-      ...new Set([...keys].map((key) => known.get(key)).filter((id) => id !== undefined)),
-    ].toSorted(byId)
-    const [id = newIds.pop(), ...others] = groups
+  const newIds = (
+    await makeGroups(tx, parts.filter(({ keys }) => groupsOf(keys, known).length === 0).length)
+  ).values()
+  const linked = parts.map(({ items }) => {
+    const keys = [...new Set(items.flatMap((place) => keysOfItems[place] ?? []))]
+    const [id = newIds.next().value, ...others] = groupsOf(keys, known)
     assert(id !== undefined, 'every component has a group')
-    return { id, others, items, newKeys: [...keys].filter((key) => !known.has(key)) }
+    return { id, others, items, newKeys: keys.filter((key) => !known.has(key)) }
   })
   await insertKeys(
     tx,
     linked.flatMap(({ id, newKeys }) => newKeys.map((key) => ({ key, id }))),
   )
-  await lockGroups(
-    tx,
-    linked.flatMap(({ id, others }) => [id, ...others]),
-  )
-  const now = await groupsOfKeys(tx, [...known.keys()])
-  if ([...known].some(([key, id]) => now.get(key) !== id))
-    throw new Fault('conflict', { what: 'linking keys' })
   await mergeGroups(
     tx,
     linked.flatMap(({ id, others }) => others.map((from) => ({ from, into: id }))),
   )
   const groupOfItem = new Map(linked.flatMap(({ id, items }) => items.map((item) => [item, id] as const)))
   return keysOfItems.map((_keys, place) => groupOfItem.get(place) ?? 0n)
+}
+
+/** The distinct groups that hold these keys, oldest first. */
+function groupsOf(keys: Iterable<string>, known: ReadonlyMap<string, bigint>): bigint[] {
+  const groups = [...keys].map((key) => known.get(key)).filter((id) => id !== undefined)
+  return [...new Set(groups)].toSorted(byId)
+}
+
+/**
+ * Locks before anything is written: a key that is written holds its group with a weaker lock, and two who both
+ * have that one and want the stronger would wait for each other.
+ */
+async function lockKnownGroups(
+  tx: Transaction<Tables>,
+  keys: readonly string[],
+): Promise<Map<string, bigint>> {
+  const known = await groupsOfKeys(tx, keys)
+  await lockGroups(tx, [...known.values()])
+  const now = await groupsOfKeys(tx, [...known.keys()])
+  if ([...known].some(([key, id]) => now.get(key) !== id))
+    throw new Fault('conflict', { what: 'linking keys' })
+  return known
 }
 
 /** Locks groups whose time has come, leaving out those that somebody works on. */

@@ -38,12 +38,17 @@ export async function bookJournals(
 
 async function openAccounts(tx: Transaction<Tables>, journals: readonly Journal[]): Promise<void> {
   const sides = journals.flatMap(({ transfers }) =>
-    transfers.flatMap(({ debit, credit, asset }) => [`${debit} ${asset}`, `${credit} ${asset}`]),
+    transfers.flatMap(({ debit, credit, asset }) => [
+      { id: debit, asset },
+      { id: credit, asset },
+    ]),
   )
-  const accounts = [...new Set(sides)].toSorted().map((side) => side.split(' '))
+  // In order, so that two bookings which open the same accounts wait for each other instead of deadlocking.
   await sql`
     insert into ledger_account (id, asset)
-    select * from unnest(${accounts.map(([id]) => id)}::text[], ${accounts.map(([, asset]) => asset)}::text[])
+    select distinct id, asset
+    from unnest(${sides.map(({ id }) => id)}::text[], ${sides.map(({ asset }) => asset)}::text[]) as side (id, asset)
+    order by id, asset
     on conflict (id, asset) do nothing`.execute(tx)
 }
 

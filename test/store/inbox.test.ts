@@ -1,0 +1,97 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../src/store/database.ts'
+import { finishPending, hasOverdue, type InboxRow, storeInbox, takePending } from '../../src/store/inbox.ts'
+import { type Books, openBooks } from '../support/books.ts'
+import { at } from '../support/evidence.ts'
+
+let books: Books
+
+beforeAll(async () => {
+  books = await openBooks()
+})
+afterAll(() => books[Symbol.asyncDispose]())
+
+function row(sourceKey: string, changes: Partial<InboxRow> = {}): InboxRow {
+  return { source: 'webhook', sourceKey, body: Buffer.from('{}'), headers: {}, receivedAt: at(1), ...changes }
+}
+
+test('twenty who store one key at once: one stores it, and it is pending once', async () => {
+  const race = Array.from({ length: 20 }, () => storeInbox(books.db, [row('race')]))
+  const outcomes = (await Promise.all(race)).flat()
+  expect(outcomes.filter((one) => one === 'stored')).toHaveLength(1)
+  expect(outcomes.filter((one) => one === 'duplicate')).toHaveLength(19)
+  const { rows } = await sql`
+    select 1 from inbox i join inbox_pending p on p.inbox_id = i.id where source_key = 'race'`.execute(
+    books.db,
+  )
+  expect(rows).toHaveLength(1)
+})
+
+test('twenty who store the same keys in any order do not lock each other out', async () => {
+  const keys = Array.from({ length: 50 }, (_, place) => `many ${place}`)
+  const race = Array.from({ length: 20 }, (_, turn) =>
+    storeInbox(
+      books.db,
+      keys.map((_key, place) => row(keys[(place * 7 + turn * 13) % keys.length] ?? '')),
+    ),
+  )
+  const outcomes = (await Promise.all(race)).flat()
+  expect(outcomes.filter((one) => one === 'stored')).toHaveLength(50)
+})
+
+test('one key of two sources is two observations', async () => {
+  const both = [row('shared'), row('shared', { source: 'api' })]
+  expect(await storeInbox(books.db, both)).toEqual(['stored', 'stored'])
+  expect(await storeInbox(books.db, both.toReversed())).toEqual(['duplicate', 'duplicate'])
+})
+
+test('the answers come in the order of the rows', async () => {
+  await storeInbox(books.db, [row('known')])
+  const outcomes = await storeInbox(books.db, [row('new b'), row('known'), row('new a')])
+  expect(outcomes).toEqual(['stored', 'duplicate', 'stored'])
+})
+
+test('every byte comes back as it was stored, with its headers and time', async () => {
+  await using own = await openBooks()
+  const body = Buffer.from([0, 255, 0x7b, 0xd8, 0x00, 0x0a])
+  await storeInbox(own.db, [row('bytes', { body, headers: { 'webhook-id': 'bytes' } })])
+  const [taken] = await inTransaction(own.db, (tx) => takePending(tx, 1))
+  expect(taken).toMatchObject({ body, headers: { 'webhook-id': 'bytes' }, receivedAt: at(1) })
+})
+
+test('a key that is empty and a source that is unknown are refused', async () => {
+  await expect(storeInbox(books.db, [row('')])).rejects.toThrow('check')
+  await expect(storeInbox(books.db, [row('x', { source: 'guess' as 'api' })])).rejects.toThrow('check')
+})
+
+test('pending rows are taken oldest first, each by one worker, and stay until they are finished', async () => {
+  await using own = await openBooks()
+  await storeInbox(own.db, [row('1')])
+  await storeInbox(own.db, [row('2')])
+  await storeInbox(own.db, [row('3')])
+  const ids = await inTransaction(own.db, async (tx) => {
+    const mine = await takePending(tx, 2)
+    const theirs = await inTransaction(own.db, (other) => takePending(other, 10))
+    expect(theirs).toHaveLength(1)
+    expect(theirs[0]?.id).toBeGreaterThan(mine[1]?.id ?? 0n)
+    await finishPending(tx, [mine[0]?.id ?? 0n])
+    return mine.map(({ id }) => id)
+  })
+  const left = await inTransaction(own.db, (tx) => takePending(tx, 10))
+  expect(left.map(({ id }) => id)).toEqual([ids[1], (ids[1] ?? 0n) + 1n])
+})
+
+test('what waits too long is overdue, be it a row or a group', async () => {
+  await using own = await openBooks()
+  const future = new Date(Date.now() + 3_600_000)
+  expect(await hasOverdue(own.db, future)).toBe(false)
+  await storeInbox(own.db, [row('waits')])
+  expect(await hasOverdue(own.db, future)).toBe(true)
+  expect(await hasOverdue(own.db, at(0))).toBe(false)
+  await own.db
+    .insertInto('evidence_group')
+    .values({ recheck_at: at(0) })
+    .execute()
+  expect(await hasOverdue(own.db, at(0))).toBe(true)
+})

@@ -1,0 +1,121 @@
+import { type Kysely, sql } from 'kysely'
+import { type Asset, assetNetwork } from '../../src/core/asset.ts'
+import type { Observation, Sighting } from '../../src/core/evidence.ts'
+import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
+import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/apply.ts'
+import { pinAssets, saveOwner } from '../../src/store/address-book.ts'
+import { inTransaction, openDatabase } from '../../src/store/database.ts'
+import { appendInbox } from '../../src/store/inbox.ts'
+import { appendSightings } from '../../src/store/sightings.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  channelAddress,
+  credit,
+  liquidity,
+  policy,
+  recipient,
+  usdcOnArbitrum,
+  usdcOnBase,
+  usdtOnBase,
+  walletAddress,
+} from './evidence.ts'
+import { testDatabase } from './postgres.ts'
+
+/** Long after every deadline of the policy has passed. */
+export const late = at(600)
+
+export type Books = AsyncDisposable & {
+  url: string
+  db: Kysely<Tables>
+  deps: ApplyDeps
+  /** Stores observations as the scan, the poll and the intake do. */
+  receive: (...observations: Observation[]) => Promise<void>
+  /** Applies all that is stored, and all whose time has come. */
+  settle: () => Promise<void>
+}
+
+/** A migrated database that knows the assets and owners of the made-up world, worked on as the daemon's role. */
+export async function openBooks(changes: Partial<ApplyDeps> = {}): Promise<Books> {
+  const database = await testDatabase()
+  const owner = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test owner' })
+  await pinWorld(owner)
+  await owner.destroy()
+  const db = openDatabase<Tables>({
+    url: database.url,
+    poolMax: 20,
+    applicationName: 'test',
+    role: 'depositd_daemon',
+  })
+  const deps: ApplyDeps = {
+    db,
+    readClaim: ({ body }) => ({ kind: 'claim', claim: decodeObservation(body.toString()) as never }),
+    rules: { policy, senders: new Set([`arbitrum/${liquidity}`]) },
+    now: () => late,
+    ...changes,
+  }
+  return {
+    url: database.url,
+    db,
+    deps,
+    receive: (...observations) => receive(db, observations),
+    settle: () => settle(deps),
+    async [Symbol.asyncDispose]() {
+      await db.destroy()
+      await database.drop()
+    },
+  }
+}
+
+async function pinWorld(db: Kysely<Tables>): Promise<void> {
+  await pinAssets(db, [
+    asset(usdcOnBase, 'USDC'),
+    asset(usdtOnBase, 'USDT'),
+    asset(usdcOnArbitrum, 'USDC'),
+    asset(credit, 'USDC'),
+  ])
+  await saveOwner(db, {
+    owner: { kind: 'channel', id: 'shop' },
+    deposits: [{ network: base, address: channelAddress }],
+    forward: { network: arbitrum, asset: 'USDC', recipient },
+  })
+  await saveOwner(db, {
+    owner: { kind: 'stable_wallet', id: 'savings' },
+    deposits: [{ network: base, address: walletAddress }],
+    forward: null,
+  })
+}
+
+function asset(key: Asset['key'], symbol: string): Asset {
+  return { key, network: assetNetwork(key), symbol, decimals: 6 }
+}
+
+async function receive(db: Kysely<Tables>, observations: readonly Observation[]): Promise<void> {
+  const sightings = observations.filter((one): one is Sighting => one.kind === 'sighting')
+  await inTransaction(db, (tx) => appendSightings(tx, sightings))
+  const claims = observations.filter((one) => one.kind === 'claim')
+  const rows = claims.map((one) => ({
+    source: one.source,
+    sourceKey: encodeObservation(one),
+    body: Buffer.from(encodeObservation(one)),
+    headers: {},
+    receivedAt: one.receivedAt,
+  }))
+  if (rows.length > 0) await appendInbox(db, rows)
+}
+
+async function settle(deps: ApplyDeps): Promise<void> {
+  while ((await applyPending(deps)).rows > 0) continue
+  while ((await applyDue(deps)).groups > 0) continue
+}
+
+/** A deposit's row with nothing behind it, for tests of what hangs on one. */
+export async function makeDeposit(db: Kysely<Tables>, transfer: string): Promise<bigint> {
+  const { rows } = await sql<{ id: bigint }>`
+    with made as (insert into evidence_group (recheck_at) values (null) returning id)
+    insert into deposit (group_id, transfer, state, matrix) select id, ${transfer}, 'confirmed', '{}' from made
+    returning id`.execute(db)
+  return rows[0]?.id ?? 0n
+}
