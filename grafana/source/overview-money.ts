@@ -1,0 +1,217 @@
+import type { Row } from './panel.ts'
+
+/** Gauges come from the database and are the same in every replica: the greatest is the value, a sum is not. */
+const openMismatches = 'max by (kind, severity, network) (depositd_mismatches_open{network=~"$network"})'
+
+/** Zero as long as a daemon is scraped, so that "nothing is wrong" and "nobody looks" are told apart. */
+const elseZero = 'or 0 * max(depositd_build_info)'
+
+export const moneyRow: Row = {
+  title: 'Is money where it should be?',
+  panels: [
+    {
+      title: 'Books',
+      kind: 'stat',
+      description:
+        'Sum of all entries per asset, the worst of them. Anything but zero is an emergency: docs/runbook.md#depositdledgerimbalance',
+      unit: 'none',
+      queries: [{ expr: `max(abs(depositd_ledger_imbalance)) ${elseZero}`, legend: 'imbalance' }],
+      thresholds: [{ from: null, color: 'red' }],
+      words: { '0': { text: 'balanced', color: 'green' } },
+      width: 4,
+      height: 4,
+    },
+    {
+      title: 'Severe mismatches open',
+      kind: 'stat',
+      description:
+        'Each is money that may not be where it should be; "depositd mismatches list" names them: docs/runbook.md#depositdseveremismatch',
+      unit: 'short',
+      queries: [
+        {
+          expr: `sum(max by (kind, network) (depositd_mismatches_open{severity="severe",network=~"$network"})) ${elseZero}`,
+          legend: 'open',
+        },
+      ],
+      thresholds: [
+        { from: null, color: 'green' },
+        { from: 1, color: 'red' },
+      ],
+      width: 4,
+      height: 4,
+    },
+    {
+      title: 'Oldest severe mismatch',
+      kind: 'stat',
+      description: 'Age of the severe mismatch that is open the longest, over all networks.',
+      unit: 's',
+      queries: [
+        { expr: `max(depositd_mismatch_oldest_seconds{severity="severe"}) ${elseZero}`, legend: 'oldest' },
+      ],
+      thresholds: [
+        { from: null, color: 'green' },
+        { from: 1, color: 'orange' },
+        { from: 3600, color: 'red' },
+      ],
+      width: 4,
+      height: 4,
+    },
+    {
+      title: 'Oldest deposit not reconciled',
+      kind: 'stat',
+      description:
+        'Since its payment was made. Red from two hours on, as the alert: docs/runbook.md#depositdreconciliationoverdue',
+      unit: 's',
+      queries: [
+        {
+          expr: `max(depositd_stage_oldest_open_seconds{stage="reconciliation",network=~"$network"}) ${elseZero}`,
+          legend: 'oldest',
+        },
+      ],
+      thresholds: [
+        { from: null, color: 'green' },
+        { from: 3600, color: 'orange' },
+        { from: 7200, color: 'red' },
+      ],
+      width: 4,
+      height: 4,
+    },
+    {
+      title: 'Deposits under way',
+      kind: 'stat',
+      description: 'Deposits that are neither reconciled nor ended. Look at their age, not at their number.',
+      unit: 'short',
+      queries: [
+        {
+          expr: `sum(max by (state, network) (depositd_deposits{state=~"observed|confirmed|settling|settled",network=~"$network"})) ${elseZero}`,
+          legend: 'under way',
+        },
+      ],
+      width: 4,
+      height: 4,
+    },
+    {
+      title: 'Daemons answering',
+      kind: 'stat',
+      description: 'Daemons whose metrics were read. At zero, nothing else here is true: docs/runbook.md#depositdabsent',
+      unit: 'short',
+      queries: [{ expr: 'count(depositd_build_info) or vector(0)', legend: 'daemons' }],
+      thresholds: [
+        { from: null, color: 'red' },
+        { from: 1, color: 'green' },
+      ],
+      width: 4,
+      height: 4,
+    },
+    {
+      title: 'Deposits by state',
+      kind: 'timeseries',
+      description: 'All deposits as the evidence stands. What does not move on to reconciled has a mismatch or an age.',
+      unit: 'short',
+      queries: [
+        {
+          expr: 'sum by (state) (max by (state, network) (depositd_deposits{network=~"$network"}))',
+          legend: '{{state}}',
+        },
+      ],
+      stacked: true,
+      width: 12,
+      height: 8,
+    },
+    {
+      title: 'Value at risk',
+      kind: 'table',
+      description:
+        'Value under open mismatches, in units of each asset. Approximate, and never added up over assets; the accounting views are exact.',
+      unit: 'short',
+      queries: [{ expr: 'max by (asset, severity) (depositd_mismatch_value)', legend: 'value' }],
+      columns: { value: 'short' },
+      width: 12,
+      height: 8,
+    },
+  ],
+}
+
+export const mismatchRow: Row = {
+  title: 'What is wrong',
+  panels: [
+    {
+      title: 'Open mismatches by severity',
+      kind: 'timeseries',
+      description: 'Severe ones page someone; warnings may clear by themselves when evidence arrives.',
+      unit: 'short',
+      queries: [{ expr: `sum by (severity) (${openMismatches})`, legend: '{{severity}}' }],
+      width: 8,
+      height: 8,
+    },
+    {
+      title: 'Open mismatches by kind, with age',
+      kind: 'table',
+      description:
+        'How many of each kind and how old the oldest is (over all networks). Each kind has a section in docs/runbook.md.',
+      unit: 'short',
+      queries: [
+        { expr: `sum by (kind, severity) (${openMismatches})`, legend: 'open' },
+        { expr: 'max by (kind, severity) (depositd_mismatch_oldest_seconds)', legend: 'oldest' },
+      ],
+      columns: { open: 'short', oldest: 's' },
+      width: 8,
+      height: 8,
+    },
+    {
+      title: 'Mismatches opened and resolved within an hour',
+      kind: 'timeseries',
+      description: 'A kind that opens faster than it resolves is a fault of one side, not a single accident.',
+      unit: 'short',
+      queries: [
+        {
+          expr: 'sum by (kind) (increase(depositd_mismatches_opened_total{network=~"$network"}[1h]))',
+          legend: '{{kind}} opened',
+        },
+        { expr: 'sum by (kind) (increase(depositd_mismatches_resolved_total[1h]))', legend: '{{kind}} resolved' },
+      ],
+      width: 8,
+      height: 8,
+    },
+  ],
+}
+
+export const lagRow: Row = {
+  title: 'How late',
+  panels: [
+    {
+      title: 'Oldest open per stage',
+      kind: 'timeseries',
+      description:
+        'How long the oldest deposit has waited for each stage. What is stuck shows here and not in the quantiles.',
+      unit: 's',
+      queries: [
+        {
+          expr: 'max by (stage) (depositd_stage_oldest_open_seconds{network=~"$network"})',
+          legend: '{{stage}}',
+        },
+      ],
+      thresholds: [
+        { from: null, color: 'green' },
+        { from: 3600, color: 'orange' },
+        { from: 7200, color: 'red' },
+      ],
+      width: 8,
+      height: 8,
+    },
+    ...([50, 95] as const).map((percent) => ({
+      title: `Stage lag, p${percent}`,
+      kind: 'timeseries' as const,
+      description: `What ${percent} of 100 completed stages took at most, over the last hour. Finality is the chain's own time.`,
+      unit: 's',
+      queries: [
+        {
+          expr: `histogram_quantile(${percent / 100}, sum by (le, stage) (rate(depositd_stage_lag_seconds_bucket{network=~"$network"}[1h])))`,
+          legend: '{{stage}}',
+        },
+      ],
+      width: 8,
+      height: 8,
+    })),
+  ],
+}
