@@ -24,7 +24,7 @@ export type Stage =
 export type Lag = { stage: Stage; network: NetworkName; seconds: number }
 
 /** Which two milestones a stage lies between. */
-const stages: Partial<Record<Stage, { from: keyof Milestones; to: keyof Milestones }>> = {
+export const stages: Partial<Record<Stage, { from: keyof Milestones; to: keyof Milestones }>> = {
   api_detection: { from: 'depositedAt', to: 'apiAt' },
   chain_detection: { from: 'depositedAt', to: 'chainAt' },
   finality: { from: 'depositedAt', to: 'finalAt' },

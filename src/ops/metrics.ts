@@ -70,6 +70,20 @@ const declared = {
 type Declared = typeof declared
 export type Metrics = { [Name in keyof Declared]: ReturnType<Declared[Name]> } & { registry: Registry }
 
+export type MetricDescription = {
+  type: 'counter' | 'gauge' | 'histogram'
+  name: string
+  help: string
+  labels: readonly string[]
+  /** Upper bounds of a histogram's buckets. */
+  buckets?: readonly number[]
+}
+
+/** What is declared, for documentation. */
+export const metricDescriptions: readonly MetricDescription[] = Object.values(declared).map(
+  ({ description }) => description,
+)
+
 /** The metrics of one process, with Node's own. */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry()
@@ -80,17 +94,29 @@ export function createMetrics(version: string): Metrics {
   return created
 }
 
-function counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
-  return (registry: Registry) => new Counter({ name: prefix + name, help, labelNames, registers: [registry] })
+function counter<Label extends string>(suffix: string, help: string, labels: readonly Label[]) {
+  const name = prefix + suffix
+  return describedBy({ type: 'counter', name, help, labels }, (registry) => {
+    return new Counter({ name, help, labelNames: labels, registers: [registry] })
+  })
 }
 
-function gauge<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) {
-  return (registry: Registry) => new Gauge({ name: prefix + name, help, labelNames, registers: [registry] })
+function gauge<Label extends string>(suffix: string, help: string, labels: readonly Label[] = []) {
+  const name = prefix + suffix
+  return describedBy({ type: 'gauge', name, help, labels }, (registry) => {
+    return new Gauge({ name, help, labelNames: labels, registers: [registry] })
+  })
 }
 
 type Shape<Label extends string> = { labels: readonly Label[]; buckets: number[] }
 
-function histogram<Label extends string>(name: string, help: string, { labels, buckets }: Shape<Label>) {
-  return (registry: Registry) =>
-    new Histogram({ name: prefix + name, help, labelNames: labels, buckets, registers: [registry] })
+function histogram<Label extends string>(suffix: string, help: string, { labels, buckets }: Shape<Label>) {
+  const name = prefix + suffix
+  return describedBy({ type: 'histogram', name, help, labels, buckets }, (registry) => {
+    return new Histogram({ name, help, labelNames: labels, buckets, registers: [registry] })
+  })
+}
+
+function describedBy<Metric>(description: MetricDescription, create: (registry: Registry) => Metric) {
+  return Object.assign(create, { description })
 }
