@@ -1,0 +1,71 @@
+import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { spawnProgram, startProgram } from '../support/embedded-program.ts'
+import { until } from '../support/until.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'depositd-embedded-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+type Deposit = { id: string; state: string; owner: string; network: string }
+
+async function deposits(): Promise<Deposit[]> {
+  const listing = spawnProgram(folder, ['deposits', 'list', '--json', '--limit', '1000'])
+  expect(await listing.ended).toBe(0)
+  return JSON.parse(listing.output()) as Deposit[]
+}
+
+test('a start shows its parts, reconciles on every kind of network, stops whole and goes on from there', {
+  timeout: 180_000,
+}, async () => {
+  const first = await startProgram(folder, 1)
+  for (const part of ['postgres', 'mainnet', 'base', 'arbitrum', 'solana', 'service', 'daemon', 'metrics']) {
+    expect(first.output()).toMatch(new RegExp(`^  ${part} +\\S`, 'm'))
+  }
+  expect((await processesIn(folder)).length).toBeGreaterThan(4)
+  const second = spawnProgram(folder, ['start'])
+  expect(await second.ended).toBe(2)
+  expect(second.output()).toContain(`process ${first.pid} is already running`)
+  const reconciled = await until(
+    'an EVM deposit, a Solana deposit and a StableWallet deposit are reconciled',
+    async () => {
+      const done = (await deposits()).filter(({ state }) => state === 'reconciled')
+      const kinds = [
+        done.some(({ network, owner }) => network !== 'solana' && owner !== 'savings'),
+        done.some(({ network }) => network === 'solana'),
+        done.some(({ owner }) => owner === 'savings'),
+      ]
+      return kinds.every(Boolean) ? done : null
+    },
+    60_000,
+  )
+  const stoppingAt = Date.now()
+  expect(await first.end('SIGINT')).toBe(0)
+  expect(Date.now() - stoppingAt).toBeLessThan(5000)
+  expect(await processesIn(folder)).toEqual([])
+
+  const again = await startProgram(folder, 3600)
+  const kept = await deposits()
+  expect(kept.map(({ id }) => id)).toEqual(expect.arrayContaining(reconciled.map(({ id }) => id)))
+  const balances = spawnProgram(folder, ['ledger', 'balances'])
+  expect(await balances.ended).toBe(0)
+  expect(balances.output()).toContain('balanced: every asset sums to zero')
+  const shown = spawnProgram(folder, ['deposits', 'show', reconciled[0]?.id ?? ''])
+  expect(await shown.ended).toBe(0)
+  expect(shown.output()).toMatch(/deposit +\S+ +agrees +agrees\n/)
+  expect(await again.end('SIGINT')).toBe(0)
+  expect(await processesIn(folder)).toEqual([])
+})
+
+/** The programs that run in the folder or below it. */
+async function processesIn(path: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const place = await readlink(`/proc/${id}/cwd`).catch(() => '')
+      return place.startsWith(path) ? readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => id) : ''
+    }),
+  )
+  return found.filter((line) => line !== '')
+}

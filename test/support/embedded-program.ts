@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { until } from './until.ts'
+
+export type EmbeddedProgram = {
+  pid: number
+  /** Everything it has printed. */
+  output: () => string
+  /** Ends it and returns its exit status, null where a signal ended it. */
+  end: (signal: 'SIGINT' | 'SIGKILL') => Promise<number | null>
+}
+
+const main = join(import.meta.dirname, '../../src/main.ts')
+const upWithinMs = 60_000
+
+/** Runs `depositd start` in a folder of its own, as a person would, and returns once everything is up. */
+export async function startProgram(folder: string, trafficSeconds: number): Promise<EmbeddedProgram> {
+  const program = spawnProgram(folder, ['start', '--traffic', trafficSeconds.toString()])
+  await until('the program is up', () => isUp(program), upWithinMs)
+  return program
+}
+
+/** Runs the program with any words. */
+export function spawnProgram(
+  folder: string,
+  words: readonly string[],
+): EmbeddedProgram & { ended: Promise<number | null> } {
+  const child = spawn(process.execPath, [main, ...words], { cwd: folder, env: { PATH: process.env.PATH } })
+  let text = ''
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  const ended = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null)
+  return {
+    pid: child.pid ?? 0,
+    output: () => text,
+    ended,
+    async end(signal) {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+      return ended
+    },
+  }
+}
+
+function isUp({ output }: EmbeddedProgram): true | null {
+  if (output().includes('depositd: ')) throw new Error(output())
+  return output().includes('Ctrl-C stops everything') || null
+}
