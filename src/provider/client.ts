@@ -2,7 +2,13 @@ import { z } from 'zod'
 import { Fault, messageOf } from '../core/errors.ts'
 import { recordHead } from './read-claim.ts'
 
-export type ProviderSettings = { url: string; apiKey: string }
+export type ProviderSettings = {
+  /** Every path is relative to it. */
+  url: string
+  apiKey: string
+  /** How long one request may take, its answer included. */
+  timeoutMs?: number
+}
 
 /** How one request ended, for metrics. */
 export type ProviderOutcome = 'ok' | 'refused' | 'limited' | 'failed'
@@ -37,24 +43,10 @@ const responseBytesMax = 16 * 1024 * 1024
  * where the answer cannot be used.
  */
 export function createProviderClient(
-  { url, apiKey }: ProviderSettings,
+  settings: ProviderSettings,
   observe: (outcome: ProviderOutcome) => void = () => undefined,
 ): ProviderClient {
-  const call = async <Body>(
-    method: 'GET' | 'POST',
-    path: string,
-    rest: { body?: object; schema: z.ZodType<Body> },
-  ) => {
-    const what = `${method} ${path.replace(/\?.*/, '')}`
-    const response = await send(what, new URL(path, url), { method, apiKey, body: rest.body }).catch(
-      (error) => {
-        observe('failed')
-        throw error
-      },
-    )
-    observe(response.ok ? 'ok' : outcomeOf(response.status))
-    return readAnswer(what, response, rest.schema)
-  }
+  const call = createCall(settings, observe)
   return {
     async listDeposits({ cursor, limit }) {
       const query = new URLSearchParams({ limit: limit.toString(), ...(cursor === null ? {} : { cursor }) })
@@ -85,72 +77,95 @@ export function createProviderClient(
   }
 }
 
+/** One request, its answer read and checked; how it ended is told once. */
+function createCall(settings: ProviderSettings, observe: (outcome: ProviderOutcome) => void) {
+  return async <Body>(
+    method: 'GET' | 'POST',
+    path: string,
+    { body, schema }: { body?: object; schema: z.ZodType<Body> },
+  ) => {
+    let outcome: ProviderOutcome = 'failed'
+    try {
+      const response = await send(settings, path, { method, body })
+      const text = await readBounded(response)
+      if (!response.ok) {
+        outcome = outcomeOf(response.status)
+        throw new Error(`${response.status} ${text.slice(0, 300)}`)
+      }
+      const answer = readAnswer(text, schema)
+      outcome = 'ok'
+      return answer
+    } catch (error) {
+      // Without the cause: errors of fetch repeat headers and addresses.
+      const problem = withoutSecrets(problemOf(error), settings)
+      throw new Fault('remote_failed', { what: `${method} ${path.replace(/\?.*/, '')}`, problem })
+    } finally {
+      observe(outcome)
+    }
+  }
+}
+
 const addresses = z.array(z.object({ network: z.string(), address: z.string() })).min(1)
 const channelSchema = z.object({ id: z.string(), addresses })
 const walletSchema = z.object({ stable_wallet: z.object({ id: z.string(), deposit_addresses: addresses }) })
 const pageSchema = z.object({ data: z.array(recordHead), next_cursor: z.string().nullable() })
 
-type Request = { method: string; apiKey: string; body: object | undefined }
+type Request = { method: string; body: object | undefined }
 
-async function send(what: string, url: URL, { method, apiKey, body }: Request): Promise<Response> {
-  try {
-    return await fetch(url, {
-      method,
-      headers: {
-        'x-api-key': apiKey,
-        accept: 'application/json',
-        ...(body && { 'content-type': 'application/json' }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-      // A redirect could carry the key to another host.
-      redirect: 'error',
-      signal: AbortSignal.timeout(requestTimeoutMs),
-    })
-  } catch (error) {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-    throw new Fault('remote_failed', { what, problem: messageOf(cause) }, { cause: error })
-  }
-}
-
-async function readAnswer<Body>(what: string, response: Response, schema: z.ZodType<Body>): Promise<Body> {
-  const text = await readBounded(what, response)
-  if (!response.ok) {
-    throw new Fault('remote_failed', { what, problem: `${response.status} ${text.slice(0, 300)}` })
-  }
-  const result = schema.safeParse(parseLossless(what, text))
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw new Fault('remote_failed', {
-    what,
-    problem: `unexpected answer at ${issue?.path.join('.')}: ${issue?.message}`,
+function send({ url, apiKey, timeoutMs }: ProviderSettings, path: string, { method, body }: Request) {
+  return fetch(new URL(url.replace(/\/*$/, () => path)), {
+    method,
+    headers: {
+      'x-api-key': apiKey,
+      accept: 'application/json',
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+    // A redirect could carry the key to another host.
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs ?? requestTimeoutMs),
   })
 }
 
-async function readBounded(what: string, response: Response): Promise<string> {
+async function readBounded(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > responseBytesMax)
-      throw new Fault('remote_failed', { what, problem: 'the answer is too large' })
+    if (size > responseBytesMax) throw new Error('the answer is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
 }
 
+function readAnswer<Body>(text: string, schema: z.ZodType<Body>): Body {
+  const result = schema.safeParse(parseLossless(text))
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new Error(`unexpected answer at ${issue?.path.join('.')}: ${issue?.message}`)
+}
+
 /** Parses JSON so that writing it again gives every number digit for digit, whatever its size. */
-function parseLossless(what: string, text: string): unknown {
+function parseLossless(text: string): unknown {
   try {
     return parse(text, (_key, value, { source }) =>
       typeof value === 'number' && source !== undefined ? rawJSON(source) : value,
     )
   } catch (error) {
-    throw new Fault(
-      'remote_failed',
-      { what, problem: `the answer is no JSON: ${text.slice(0, 80)}` },
-      { cause: error },
-    )
+    throw new Error(`the answer is no JSON: ${text.slice(0, 80)}`, { cause: error })
   }
+}
+
+/** What failed, where `fetch` only says that it did. */
+function problemOf(error: unknown): string {
+  const isVague = error instanceof TypeError && error.cause !== undefined
+  return messageOf(isVague ? error.cause : error)
+}
+
+/** A server may repeat what it was sent, and so does fetch where it refuses to send it. */
+function withoutSecrets(text: string, { url, apiKey }: ProviderSettings): string {
+  const secrets = [apiKey, new URL(url).password].filter((secret) => secret !== '')
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text)
 }
 
 /** The part of ECMAScript's JSON that TypeScript's library does not describe yet. */

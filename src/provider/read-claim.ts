@@ -44,23 +44,28 @@ export const recordHead = z.looseObject({
   created_at: z.iso.datetime({ offset: true }),
 })
 
-const statuses: Record<string, ClaimStatus> = {
-  detected: 'observed',
-  confirmed: 'confirmed',
-  converting: 'settling',
-  forwarding: 'settling',
-  settled: 'settled',
-  credited: 'settled',
-  held: 'held',
-  refunded: 'refunded',
-  failed: 'failed',
-}
+const statuses: ReadonlyMap<string, ClaimStatus> = new Map<string, ClaimStatus>([
+  ['detected', 'observed'],
+  ['confirmed', 'confirmed'],
+  ['converting', 'settling'],
+  ['forwarding', 'settling'],
+  ['settled', 'settled'],
+  ['credited', 'settled'],
+  ['held', 'held'],
+  ['refunded', 'refunded'],
+  ['failed', 'failed'],
+])
 
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
-const text = z.string().min(1).max(200)
+/** Without control characters and halves of characters: Postgres keeps neither NUL nor lone surrogates. */
+const text = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'holds characters that cannot be kept')
 const statusWord = z
   .string()
-  .transform((word, context): ClaimStatus => statuses[word] ?? refuse(context, 'unknown status'))
+  .transform((word, context): ClaimStatus => statuses.get(word) ?? refuse(context, 'unknown status'))
 const amount = z
   .string()
   .transform((digits, context): Amount => attempt(context, () => parseBaseUnits(digits)))
@@ -169,7 +174,7 @@ function parseJson(
 ): { kind: 'value'; value: unknown } | { kind: 'unreadable'; path: string; problem: string } {
   try {
     return { kind: 'value', value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) }
-  } catch (error) {
-    return { kind: 'unreadable', path: '', problem: messageOf(error) }
+  } catch {
+    return { kind: 'unreadable', path: '', problem: 'is no JSON in UTF-8' }
   }
 }

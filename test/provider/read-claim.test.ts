@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest'
+import type { Address, AssetKey, NetworkName, NetworkSettings } from '../../src/core/asset.ts'
+import { createClaimReader } from '../../src/provider/read-claim.ts'
+import { recordWriter } from '../../src/service/record.ts'
+import type { DepositRow } from '../../src/service/tables.ts'
+import { at } from '../support/evidence.ts'
+
+const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' as Address
+const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as Address
+const hash = `0x${'ab'.repeat(32)}`
+
+function network(name: string, family: 'evm' | 'solana', codes: readonly string[]): NetworkSettings {
+  const assets = codes.map((code) => ({
+    key: `${name}/${code}` as AssetKey,
+    network: name as NetworkName,
+    symbol: 'USDC',
+    decimals: 6,
+  }))
+  return { name: name as NetworkName, family, chainId: null, rpcUrls: [], assets }
+}
+
+const networks = [network('base', 'evm', [usdc, 'native']), network('solana', 'solana', [mint])]
+const creditAsset = {
+  key: 'stable-wallet/USDC' as AssetKey,
+  network: 'stable-wallet' as NetworkName,
+  symbol: 'USDC',
+  decimals: 6,
+}
+const readClaim = createClaimReader({ networks, creditAsset })
+
+/** A row of the default service: 5 USDC on Base, forwarded to Solana. */
+const row = {
+  id: 'dep_1',
+  owner_kind: 'channel',
+  owner_id: 'shop',
+  status: 'settled',
+  network: 'base',
+  address: '0x00000000000000000000000000000000000000aa',
+  asset: 'USDC',
+  contract: usdc,
+  decimals: 6,
+  amount: '5000000',
+  transaction: hash,
+  index: '3',
+  sender: '0x00000000000000000000000000000000000000cc',
+  block: 17n,
+  block_at: at(0),
+  to_network: 'solana',
+  to_address: '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM',
+  to_asset: 'USDC',
+  to_contract: mint,
+  to_decimals: 6,
+  to_amount: '4990000',
+  to_transaction: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+  to_at: at(2),
+  fee: '10000',
+  rate: '1',
+  created_at: at(0),
+  updated_at: at(3),
+} as unknown as DepositRow
+
+type Json = { [name: string]: Json | string | number | null | Json[] }
+
+function record(changes: Partial<DepositRow> = {}): Json {
+  const shown = recordWriter(networks)({ ...row, ...changes })
+  return JSON.parse(JSON.stringify(shown)) as Json
+}
+
+const read = (source: 'webhook' | 'api', body: Json | string | Buffer) =>
+  readClaim({
+    source,
+    body: Buffer.from(Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body)),
+    receivedAt: at(9),
+  })
+
+const event = (data: Json): Json => ({
+  id: 'evt_1',
+  type: 'deposit.settled',
+  created_at: at(4).toISOString(),
+  data,
+})
+
+/** The record with one field, named by its path, set to another value. */
+function changed(path: string, value: unknown): Json {
+  const document = record()
+  const names = path.split('.')
+  const last = names.pop() ?? ''
+  const parent = names.reduce<Json>((place, name) => place[name] as Json, document)
+  if (value === undefined) delete parent[last]
+  else parent[last] = value as string
+  return document
+}
+
+test("the default service's record is read whole, in the spelling used for comparing", () => {
+  expect(read('api', record())).toEqual({
+    kind: 'claim',
+    claim: {
+      kind: 'claim',
+      source: 'api',
+      serviceId: 'dep_1',
+      status: 'settled',
+      owner: { kind: 'channel', id: 'shop' },
+      deposit: {
+        network: 'base',
+        address: '0x00000000000000000000000000000000000000aa',
+        asset: `base/${usdc}`,
+        amount: 5_000_000n,
+        tx: hash,
+        index: '3',
+      },
+      settlement: {
+        network: 'solana',
+        address: row.to_address,
+        asset: `solana/${mint}`,
+        amount: 4_990_000n,
+        tx: row.to_transaction,
+        fee: 10_000n,
+      },
+      occurredAt: at(3),
+      receivedAt: at(9),
+    },
+  })
+})
+
+test('a webhook says the same as the record, at the time of its event', () => {
+  const told = read('webhook', event(record()))
+  const listed = read('api', record())
+  if (told.kind !== 'claim' || listed.kind !== 'claim') throw new Error('both are read')
+  expect(told.claim).toEqual({ ...listed.claim, source: 'webhook', occurredAt: at(4) })
+})
+
+test('before it is converted, a deposit has neither fee nor delivery', () => {
+  const early = { to_amount: null, to_transaction: null, to_at: null, fee: null, status: 'detected' } as const
+  expect(read('api', record(early))).toMatchObject({
+    claim: { status: 'observed', settlement: { amount: null, tx: null, fee: null } },
+  })
+})
+
+test('a credit to a StableWallet is on no chain and names the wallet', () => {
+  const credit = record({
+    owner_kind: 'stable_wallet',
+    to_network: null,
+    to_contract: null,
+    to_address: 'w1',
+  })
+  expect(read('api', credit)).toMatchObject({
+    claim: {
+      owner: { kind: 'stable_wallet' },
+      settlement: { network: 'stable-wallet', address: 'w1', asset: 'stable-wallet/USDC' },
+    },
+  })
+})
+
+test("a network's own coin has no contract", () => {
+  expect(read('api', record({ contract: null }))).toMatchObject({
+    claim: { deposit: { asset: 'base/native' } },
+  })
+})
+
+test.each([
+  ['detected', 'observed'],
+  ['confirmed', 'confirmed'],
+  ['converting', 'settling'],
+  ['forwarding', 'settling'],
+  ['settled', 'settled'],
+  ['credited', 'settled'],
+  ['held', 'held'],
+  ['refunded', 'refunded'],
+  ['failed', 'failed'],
+])('the status %s means %s', (word, status) => {
+  expect(read('api', changed('status', word))).toMatchObject({ claim: { status } })
+})
+
+test.each<[string, string, unknown, string]>([
+  ['no id', 'id', undefined, 'id'],
+  ['an empty id', 'id', '', 'id'],
+  ['a number as id', 'id', 7, 'id'],
+  ['an id of 201 characters', 'id', 'x'.repeat(201), 'id'],
+  ['an id that Postgres cannot keep', 'id', 'dep\u0000', 'id'],
+  ['an id with half a character', 'id', 'dep\ud800', 'id'],
+  ['an owner that Postgres cannot keep', 'owner.id', '\u0000', 'owner.id'],
+  ['a kind of owner that is not known', 'owner.type', 'bank', 'owner.type'],
+  ['no owner', 'owner', undefined, 'owner'],
+  ['an unknown status', 'status', 'teleported', 'status'],
+  ['a status that every object knows', 'status', 'constructor', 'status'],
+  ['a status that is a prototype', 'status', '__proto__', 'status'],
+  ['an unknown network', 'source.network', 'dogechain', 'source'],
+  ['a network that Postgres cannot keep', 'source.network', 'base\u0000', 'source.network'],
+  ['an asset that the settings do not name', 'source.contract', `0x${'9'.repeat(40)}`, 'source'],
+  ['a symbol in place of a contract', 'source.contract', 'USDC', 'source'],
+  ['no contract at all', 'source.contract', undefined, 'source.contract'],
+  ['an address of another family', 'source.address', mint, 'source'],
+  ['a transaction that Postgres cannot keep', 'source.transaction', '0x\u0000', 'source.transaction'],
+  ['an index that Postgres cannot keep', 'source.index', '\u0000', 'source.index'],
+  ['a negative amount', 'source.amount', '-1', 'source.amount'],
+  ['a fraction of the smallest unit', 'source.amount', '1.5', 'source.amount'],
+  ['an amount with an exponent', 'source.amount', '1e6', 'source.amount'],
+  ['an amount in hexadecimal', 'source.amount', '0x10', 'source.amount'],
+  ['an empty amount', 'source.amount', '', 'source.amount'],
+  ['an amount as a number', 'source.amount', 5_000_000, 'source.amount'],
+  ['an amount of 80 digits', 'source.amount', '9'.repeat(80), 'source.amount'],
+  ['more than 2^256', 'source.amount', (2n ** 256n).toString(), 'source.amount'],
+  ['no amount', 'source.amount', null, 'source.amount'],
+  ['a negative fee', 'fee.amount', '-1', 'fee.amount'],
+  ['an unknown network of delivery', 'destination.network', 'moon', 'destination'],
+  ['an empty address of delivery', 'destination.address', '', 'destination.address'],
+  ['a delivered amount with a sign', 'destination.amount', '+1', 'destination.amount'],
+  ['no delivery', 'destination', undefined, 'destination'],
+  ['a time that is none', 'updated_at', 'yesterday', 'updated_at'],
+  ['a time without its zone', 'updated_at', '2026-01-01T00:00:00', 'updated_at'],
+])('%s is unreadable, and the place is named', (...[, path, value, place]) => {
+  expect(read('api', changed(path, value))).toMatchObject({ kind: 'unreadable', path: place })
+  if (path === 'updated_at') return
+  expect(read('webhook', event(changed(path, value)))).toMatchObject({
+    kind: 'unreadable',
+    path: `data.${place}`,
+  })
+})
+
+test('the largest amount of a chain is read to the last digit', () => {
+  const huge = (2n ** 256n - 1n).toString()
+  expect(read('api', changed('source.amount', huge))).toMatchObject({
+    claim: { deposit: { amount: 2n ** 256n - 1n } },
+  })
+})
+
+test.each<[string, string | Buffer]>([
+  ['nothing', ''],
+  ['a list', '[]'],
+  ['a word', '"deposit"'],
+  ['null', 'null'],
+  ['half a document', '{"id":'],
+  ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+  ['a hundred thousand brackets', '['.repeat(100_000)],
+  ['a hundred thousand brackets, closed', '['.repeat(100_000) + ']'.repeat(100_000)],
+])('%s is unreadable', (_what, body) => {
+  for (const source of ['api', 'webhook'] as const) {
+    const reading = read(source, body)
+    expect(reading.kind).toBe('unreadable')
+    expect(JSON.stringify(reading).length).toBeLessThan(500)
+  }
+})
+
+test('fields that are not known are passed over, however deep', () => {
+  const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`
+  const text = JSON.stringify(record()).replace('{', `{"extra":${deep},"__proto__":{"id":"other"},`)
+  expect(read('api', text)).toMatchObject({ kind: 'claim', claim: { serviceId: 'dep_1' } })
+})
