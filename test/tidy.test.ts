@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** House rules that the linter cannot see. */
+
+const root = join(import.meta.dirname, '..')
+
+function filesIn(folder: string, ending: string): { path: string; text: string }[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ path: relative(root, path), text: readFileSync(path, 'utf8') }))
+}
+
+function offending(files: { path: string; text: string }[], pattern: RegExp): string[] {
+  return files.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
+}
+
+const sources = filesIn('src', '.ts')
+const core = filesIn('src/core', '.ts')
+
+test('the core is handed time and chance, it does not ask for them', () => {
+  expect(core.length).toBeGreaterThan(10)
+  expect(
+    offending(core, /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\b|\basync\b|\bawait\b/),
+  ).toEqual([])
+})
+
+test('money is never read by functions that round', () => {
+  expect(offending(sources, /\bparseUnits\b|\bparseFloat\b|\bparseInt\b/)).toEqual([])
+  expect(offending(core, /\bNumber\((amount|fee|value)/)).toEqual([])
+})
+
+test('files are named for what they hold', () => {
+  const vague = /(^|[-/])(util|utils|helper|helpers|manager|common|misc)([-.]|\.ts$)/
+  expect(sources.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([])
+})
+
+test('only main.ts reads the environment of the process', () => {
+  expect(offending(sources, /process\.env\b/)).toEqual(['src/main.ts'])
+})
+
+test('nothing is left for later in comments, and no test is switched off', () => {
+  const all = [...sources, ...filesIn('test', '.ts').filter(({ path }) => path !== 'test/tidy.test.ts')]
+  expect(offending(all, /\b(TODO|FIXME|XXX)\b|\b(test|describe|it)\.(only|skip)\(/)).toEqual([])
+})
+
+test('no query is made in a loop over rows', () => {
+  const stores = filesIn('src/store', '.ts').filter(({ path }) => path !== 'src/store/database.ts')
+  expect(offending(stores, /for (await )?\(.*\) (\{\s*)?await /)).toEqual([])
+})
+
+test('migrations are numbered without a gap', () => {
+  for (const folder of ['db/migrations', 'db/service/migrations']) {
+    const names = readdirSync(join(root, folder)).toSorted()
+    expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_name, place) => place + 1))
+  }
+})
+
+test('the lock file names no registry, and every package in it is verified', () => {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { resolved?: string; integrity?: string; link?: boolean }>
+  }
+  const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
+  expect(packages.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
+  expect(packages.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([])
+})
+
+test('the change log tells of what is not released yet', () => {
+  expect(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')).toMatch(/^## \[?Unreleased/m)
+})
