@@ -93,7 +93,8 @@ export const moneyRow: Row = {
     {
       title: 'Daemons answering',
       kind: 'stat',
-      description: 'Daemons whose metrics were read. At zero, nothing else here is true: docs/runbook.md#depositdabsent',
+      description:
+        'Daemons whose metrics were read. At zero, nothing else here is true: docs/runbook.md#depositdabsent',
       unit: 'short',
       queries: [{ expr: 'count(depositd_build_info) or vector(0)', legend: 'daemons' }],
       thresholds: [
@@ -106,7 +107,8 @@ export const moneyRow: Row = {
     {
       title: 'Deposits by state',
       kind: 'timeseries',
-      description: 'All deposits as the evidence stands. What does not move on to reconciled has a mismatch or an age.',
+      description:
+        'All deposits as the evidence stands. What does not move on to reconciled has a mismatch or an age.',
       unit: 'short',
       queries: [
         {
@@ -168,7 +170,10 @@ export const mismatchRow: Row = {
           expr: 'sum by (kind) (increase(depositd_mismatches_opened_total{network=~"$network"}[1h]))',
           legend: '{{kind}} opened',
         },
-        { expr: 'sum by (kind) (increase(depositd_mismatches_resolved_total[1h]))', legend: '{{kind}} resolved' },
+        {
+          expr: 'sum by (kind) (increase(depositd_mismatches_resolved_total[1h]))',
+          legend: '{{kind}} resolved',
+        },
       ],
       width: 8,
       height: 8,

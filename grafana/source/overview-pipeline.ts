@@ -15,7 +15,7 @@ export const pipelineRow: Row = {
           legend: '{{outcome}}',
         },
       ],
-      width: 8,
+      width: 6,
       height: 8,
     },
     {
@@ -32,16 +32,32 @@ export const pipelineRow: Row = {
         { from: 0.1, color: 'orange' },
         { from: 0.5, color: 'red' },
       ],
-      width: 8,
+      width: 6,
       height: 8,
     },
     {
       title: 'Failed runs of jobs within 15 minutes',
       kind: 'timeseries',
-      description: 'Each runs again by itself; one that keeps failing needs a look: docs/runbook.md#depositdjobfailing',
+      description:
+        'Each runs again by itself; one that keeps failing needs a look: docs/runbook.md#depositdjobfailing',
       unit: 'short',
       queries: [{ expr: 'sum by (job) (increase(depositd_job_failures_total[15m]))', legend: '{{job}}' }],
-      width: 8,
+      width: 6,
+      height: 8,
+    },
+    {
+      title: 'Requests to the service',
+      kind: 'timeseries',
+      description:
+        "Requests to the service's API by how they ended. refused: the key, limited: too many, failed: no answer.",
+      unit: 'reqps',
+      queries: [
+        {
+          expr: 'sum by (outcome) (rate(depositd_poll_requests_total[$__rate_interval]))',
+          legend: '{{outcome}}',
+        },
+      ],
+      width: 6,
       height: 8,
     },
     {
@@ -73,9 +89,7 @@ export const pipelineRow: Row = {
       kind: 'timeseries',
       description: 'Wake-ups in the queue by state. Work waiting while nothing is active: no worker runs.',
       unit: 'short',
-      queries: [
-        { expr: 'max by (state) (depositd_queue_jobs{state!="completed"})', legend: '{{state}}' },
-      ],
+      queries: [{ expr: 'max by (state) (depositd_queue_jobs{state!="completed"})', legend: '{{state}}' }],
       width: 6,
       height: 8,
     },
@@ -103,7 +117,8 @@ export const chainRow: Row = {
     {
       title: 'Head lag',
       kind: 'timeseries',
-      description: 'Since each network was last read on. Red as the alert: docs/runbook.md#depositdchainnotread',
+      description:
+        'Since each network was last read on. Red as the alert: docs/runbook.md#depositdchainnotread',
       unit: 's',
       queries: [
         {

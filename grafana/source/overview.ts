@@ -8,7 +8,8 @@ const rows: readonly Row[] = [moneyRow, mismatchRow, lagRow, pipelineRow, chainR
 export const overview = {
   uid: 'depositd-overview',
   title: 'depositd overview',
-  description: 'Is money where it should be? From top to bottom: the answer, what is wrong, how late, and why.',
+  description:
+    'Is money where it should be? From top to bottom: the answer, what is wrong, how late, and why.',
   tags: ['depositd'],
   schemaVersion: 39,
   version: 1,

@@ -37,7 +37,14 @@ export function layOut(rows: readonly Row[]): object[] {
   let top = 0
   return rows.flatMap(({ title, panels }) => {
     id += 1
-    const heading = { id, type: 'row', title, collapsed: false, gridPos: { x: 0, y: top, w: 24, h: 1 }, panels: [] }
+    const heading = {
+      id,
+      type: 'row',
+      title,
+      collapsed: false,
+      gridPos: { x: 0, y: top, w: 24, h: 1 },
+      panels: [],
+    }
     top += 1
     let left = 0
     let bottom = top
@@ -75,11 +82,21 @@ function targetOf({ expr, legend }: Query, place: number, kind: PanelKind): obje
   const refId = String.fromCodePoint(65 + place)
   const shape = { timeseries: 'time_series', stat: 'time_series', table: 'table' }[kind]
   const instant = kind === 'table' || kind === 'stat'
-  return { refId, datasource: dataSource, expr, legendFormat: legend, format: shape, instant, range: !instant }
+  return {
+    refId,
+    datasource: dataSource,
+    expr,
+    legendFormat: legend,
+    format: shape,
+    instant,
+    range: !instant,
+  }
 }
 
 function defaultsOf({ unit, kind, thresholds, words, stacked }: Panel): object {
-  const steps = thresholds?.map(({ from, color }) => ({ value: from, color })) ?? [{ value: null, color: 'green' }]
+  const steps = thresholds?.map(({ from, color }) => ({ value: from, color })) ?? [
+    { value: null, color: 'green' },
+  ]
   return {
     unit,
     min: 0,
