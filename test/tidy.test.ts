@@ -58,13 +58,33 @@ test('migrations are numbered without a gap', () => {
   }
 })
 
-test('the lock file names no registry, and every package in it is verified', () => {
+type Locked = {
+  resolved?: string
+  integrity?: string
+  os?: string[]
+  optionalDependencies?: Record<string, string>
+}
+
+function lockedPackages(): [string, Locked][] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { resolved?: string; integrity?: string; link?: boolean }>
+    packages: Record<string, Locked>
   }
-  const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
+  return Object.entries(lock.packages).filter(([path]) => path !== '')
+}
+
+test('the lock file names no registry, and every package for this system is verified', () => {
+  const packages = lockedPackages()
   expect(packages.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
-  expect(packages.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([])
+  const unverified = packages.filter(([, { integrity, os }]) => integrity === undefined && os === undefined)
+  expect(unverified.map(([path]) => path)).toEqual([])
+})
+
+test('the lock file names the packages of every platform, or "npm ci" would refuse it', () => {
+  const packages = lockedPackages()
+  const wanted = packages.flatMap(([, { optionalDependencies }]) => Object.keys(optionalDependencies ?? {}))
+  const named = (name: string) => packages.some(([path]) => path.endsWith(`node_modules/${name}`))
+  expect(wanted.length).toBeGreaterThan(50)
+  expect(wanted.filter((name) => !named(name))).toEqual([])
 })
 
 test('the change log tells of what is not released yet', () => {
