@@ -12,21 +12,30 @@ export class EnvironmentReader {
     this.#environment = environment
   }
 
-  /** The value, or the fallback where it is not set. Set to nothing is a fault, never the fallback. */
+  /** The value, or the fallback where it is not set. What is set to nothing is a fault, never the fallback. */
   text(name: string, fallback?: string): string {
     const value = this.optional(name) ?? fallback
     if (value === undefined) this.faults.push(`${name} is missing`)
     return value ?? ''
   }
 
+  /** Empty where a fault was named, so that nobody names another. */
   optional(name: string): string | undefined {
     const file = this.#environment[`${name}_FILE`]
     const value = this.#environment[name]
-    if (file !== undefined && value !== undefined)
-      this.faults.push(`${name} and ${name}_FILE are both set; keep one`)
-    const found = file === undefined ? value : this.#fileText(name, file)
-    if (found === '') this.faults.push(`${name} is empty`)
-    return found
+    if (file === undefined) return value === undefined ? undefined : this.#filled(name, value)
+    if (value !== undefined) this.faults.push(`${name} and ${name}_FILE are both set; keep one`)
+    try {
+      return this.#filled(name, readFileSync(file, 'utf8').trim())
+    } catch (error) {
+      this.faults.push(`${name}_FILE cannot be read: ${messageOf(error)}`)
+      return ''
+    }
+  }
+
+  /** A comma-separated list. */
+  texts(name: string): string[] {
+    return this.#split(name, this.text(name))
   }
 
   url(name: string, schemes: readonly string[], fallback?: string): string {
@@ -35,21 +44,22 @@ export class EnvironmentReader {
 
   /** A comma-separated list of addresses of servers; none where it is not set. */
   urls(name: string, schemes: readonly string[]): string[] {
-    const texts = this.optional(name)?.split(',') ?? []
-    return texts.map((text) => this.#checkUrl(name, schemes, text.trim()))
+    const text = this.optional(name)
+    return text === undefined ? [] : this.#split(name, text).map((one) => this.#checkUrl(name, schemes, one))
   }
 
   port(name: string, fallback: number): number {
     const text = this.text(name, fallback.toString())
     const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
-    if (port < 1 || port > 65_535) this.faults.push(`${name} is no port: ${JSON.stringify(text)}`)
+    if (text !== '' && (port < 1 || port > 65_535))
+      this.faults.push(`${name} is no port: ${JSON.stringify(text)}`)
     return port
   }
 
   choice<Choice extends string>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
     const text = this.text(name, fallback)
     const choice = choices.find((one) => one === text)
-    if (choice === undefined)
+    if (text !== '' && choice === undefined)
       this.faults.push(`${name} is ${JSON.stringify(text)}; it takes ${choices.join(', ')}`)
     return choice ?? fallback
   }
@@ -63,12 +73,15 @@ export class EnvironmentReader {
     return text
   }
 
-  #fileText(name: string, file: string): string {
-    try {
-      return readFileSync(file, 'utf8').trim()
-    } catch (error) {
-      this.faults.push(`${name}_FILE cannot be read: ${messageOf(error)}`)
-      return ' '
-    }
+  #filled(name: string, text: string): string {
+    if (text.trim() !== '') return text
+    this.faults.push(`${name} is empty`)
+    return ''
+  }
+
+  #split(name: string, text: string): string[] {
+    const items = text.split(',').map((item) => item.trim())
+    if (items.length > 1 && items.includes('')) this.faults.push(`${name} has an empty place in its list`)
+    return items
   }
 }

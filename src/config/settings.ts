@@ -55,7 +55,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
     service: { url: reader.url('SERVICE_URL', httpSchemes), apiKey: reader.text('SERVICE_API_KEY') },
     webhooks: {
       scheme: reader.choice('WEBHOOK_SCHEME', ['standard-webhooks'], 'standard-webhooks'),
-      secrets: reader.text('WEBHOOK_SECRETS').split(','),
+      secrets: reader.texts('WEBHOOK_SECRETS'),
     },
     networks: file === null ? [] : networksOf(file, reader),
     httpPort: reader.port('HTTP_PORT', 8080),
@@ -114,9 +114,8 @@ function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSetti
 }
 
 function fileSettings({ networks, service, policy, schedule }: SettingsFile) {
-  const familyOf = new Map(networks.map(({ name, family }) => [name, family]))
-  const senders = Object.entries(service.senders).flatMap(([network, addresses]) =>
-    addresses.map((address) => `${network}/${parseAddress(familyOf.get(network) ?? 'evm', address)}`),
+  const senders = networks.flatMap(({ name, family }) =>
+    (service.senders[name] ?? []).map((address) => `${name}/${parseAddress(family, address)}`),
   )
   const starts = networks.flatMap(({ name, startHeight }) =>
     startHeight === undefined ? [] : [[name as NetworkName, BigInt(startHeight)] as const],

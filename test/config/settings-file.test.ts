@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest'
+import { parseSettings, type Settings } from '../../src/config/settings.ts'
+import { isFault } from '../../src/core/errors.ts'
+
+const environment = {
+  DATABASE_URL: 'postgres://db/depositd',
+  SERVICE_URL: 'https://service.example',
+  SERVICE_API_KEY: 'key',
+  WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  RPC_BASE: 'https://base.example',
+  DEPOSITD_CONFIG: 'settings.yaml',
+}
+
+function parse(text: string): Settings {
+  return parseSettings(environment, () => text)
+}
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    parse(text)
+    return []
+  } catch (error) {
+    if (!isFault(error, 'settings_bad')) throw error
+    expect(error.details.faults.filter((fault) => fault.includes('\n'))).toEqual([])
+    return error.details.faults.map((fault) => fault.replace('DEPOSITD_CONFIG, ', ''))
+  }
+}
+
+const contract = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+
+test('a file that sets everything', () => {
+  const settings = parse(`
+networks:
+  - name: base
+    family: evm
+    chainId: 8453
+    startHeight: 17
+    assets:
+      - { symbol: USDC, contract: "${contract}", decimals: 6 }
+      - { symbol: ETH, contract: native, decimals: 18 }
+service:
+  senders: { base: ["0x00000000000000000000000000000000000000EE"] }
+  credit: { symbol: EURC, decimals: 2 }
+policy: { webhookWithin: 500ms, apiWithin: 30s, chainWithin: 10m, reportWithin: 2h, settlementWithin: 0s }
+schedule: { scan: "* * * * * *", poll: "0 * * * *", sweep: "*/10 * * * * *", pollOverlap: 999999h }
+`)
+  expect(settings).toMatchObject({
+    networks: [
+      {
+        name: 'base',
+        chainId: 8453,
+        assets: [{ key: `base/${contract.toLowerCase()}`, decimals: 6 }, { key: 'base/native' }],
+      },
+    ],
+    startHeights: new Map([['base', 17n]]),
+    senders: new Set(['base/0x00000000000000000000000000000000000000ee']),
+    creditAsset: { key: 'stable-wallet/EURC', decimals: 2 },
+    policy: {
+      webhookWithinMs: 500,
+      apiWithinMs: 30_000,
+      chainWithinMs: 600_000,
+      reportWithinMs: 7_200_000,
+      settlementWithinMs: 0,
+    },
+    schedule: { scan: '* * * * * *', poll: '0 * * * *', sweep: '*/10 * * * * *' },
+    pollOverlapMs: 999_999 * 3_600_000,
+  })
+})
+
+test.each(['', '# nothing yet', 'policy: {}', '---\n'])('%j is a file of defaults', (text) => {
+  expect(parse(text).policy.webhookWithinMs).toBe(600_000)
+})
+
+const network = (changes: string) => `networks: [{ name: base, family: evm, chainId: 8453,
+  assets: [{ symbol: USDC, contract: "${contract}", decimals: 6 }] ${changes} }]`
+
+test.each<[string, string, string[]]>([
+  ['a key that is unknown', 'polcy: {}', ['the file: Unrecognized key: "polcy"']],
+  [
+    'a key that is unknown below',
+    'policy: { webhookwithin: 1s }',
+    ['policy: Unrecognized key: "webhookwithin"'],
+  ],
+  ['a key of a network that is unknown', network(', rpc: x'), ['networks.0: Unrecognized key: "rpc"']],
+  [
+    'two wrong durations',
+    'policy: { webhookWithin: 10, apiWithin: 1d }',
+    [
+      'policy.webhookWithin: Invalid input: expected string, received number',
+      'policy.apiWithin: is no duration: write it like 500ms, 30s, 10m or 2h',
+    ],
+  ],
+  [
+    'a negative duration',
+    'schedule: { pollOverlap: -1h }',
+    ['schedule.pollOverlap: is no duration: write it like 500ms, 30s, 10m or 2h'],
+  ],
+  [
+    'a duration without a unit',
+    'schedule: { pollOverlap: "10" }',
+    ['schedule.pollOverlap: is no duration: write it like 500ms, 30s, 10m or 2h'],
+  ],
+  [
+    'a wrong cron expression',
+    'schedule: { scan: often, poll: "61 * * * * *" }',
+    [
+      'schedule.scan: is no cron expression, like "*/5 * * * * *" for every five seconds',
+      'schedule.poll: is no cron expression, like "*/5 * * * * *" for every five seconds',
+    ],
+  ],
+  [
+    'an EVM network without chain id',
+    network('').replace('chainId: 8453,', ''),
+    ['networks.0.chainId: is missing: an EVM network is known by it'],
+  ],
+  [
+    'a network name in capitals',
+    network('').replace('base', 'Base'),
+    ['networks.0.name: is no network name: lower-case letters, digits and _'],
+  ],
+  [
+    'a contract that is no address',
+    network('').replace(contract, 'USDC'),
+    ['networks.0.assets.0.contract: is neither "native" nor an address of this family'],
+  ],
+  [
+    'more decimals than can be kept',
+    network('').replace('decimals: 6', 'decimals: 39'),
+    ['networks.0.assets.0.decimals: Too big: expected number to be <=38'],
+  ],
+  [
+    'a network that is described twice',
+    `${network('').slice(0, -1)}, ${network('').slice(11)}`,
+    ['networks.1.name: base is described twice'],
+  ],
+  [
+    'an asset that is described twice',
+    network('').replace(
+      'decimals: 6 }]',
+      `decimals: 6 }, { symbol: X, contract: "${contract.toLowerCase()}", decimals: 7 }]`,
+    ),
+    ['networks.0.assets.1.contract: is described twice'],
+  ],
+  [
+    'a network by the name of where credits live',
+    network('').replace('base', 'stable-wallet'),
+    ['networks.0.name: is no network name: lower-case letters, digits and _'],
+  ],
+  ['a list in place of a map', '[1]', ['the file: Invalid input: expected object, received array']],
+  ['a word in place of a map', 'hello', ['the file: Invalid input: expected object, received string']],
+  ['no network', 'networks: []', ['networks: is empty: no chain could be read']],
+  [
+    'a sender that is no address',
+    'service: { senders: { base: ["0x1"], solana: [O0Il] } }',
+    [
+      'service.senders.base.0: is no address of this network',
+      'service.senders.solana.0: is no address of this network',
+    ],
+  ],
+  [
+    'senders of an unknown network',
+    `service: { senders: { bass: ["${contract}"] } }`,
+    ['service.senders.bass: is no network of these settings'],
+  ],
+])('%s is a fault with its place', (_what, text, faults) => {
+  expect(faultsOf(text)).toEqual(faults)
+})
+
+test.each<[string, string, string]>([
+  ['a key that comes twice', 'policy: {}\npolicy: {}', 'unique'],
+  ['bad indentation', 'policy:\n  a: 1\n b: 2', 'line 3'],
+  ['an alias without anchor', 'policy: *nowhere', 'nowhere'],
+  ['a bomb of aliases', bomb(), 'alias'],
+])('%s is a fault of one line', (_what, text, word) => {
+  expect(faultsOf(text).join(' ').toLowerCase()).toContain(word)
+})
+
+/** Nine lists of nine aliases each, one inside the other: three hundred million words. */
+function bomb(): string {
+  const lists = Array.from({ length: 9 }, (_, depth) => {
+    const inner = depth === 0 ? 'x' : `*a${depth - 1}`
+    return `- &a${depth} [${Array.from({ length: 9 }, () => inner).join(', ')}]`
+  })
+  return lists.join('\n')
+}
+
+test('faults of the file stand beside those of the environment', () => {
+  expect(() => parseSettings({ ...environment, HTTP_PORT: 'x' }, () => 'schedule: { scan: often }')).toThrow(
+    /DEPOSITD_CONFIG, schedule.scan: is no cron.*HTTP_PORT is no port/,
+  )
+})

@@ -1,0 +1,181 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseDatabaseUrl, parseSettings, type Settings } from '../../src/config/settings.ts'
+import { isFault } from '../../src/core/errors.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const good = {
+  DATABASE_URL: 'postgres://daemon:hunter2@db/depositd',
+  SERVICE_URL: 'https://service.example',
+  SERVICE_API_KEY: 'key',
+  WEBHOOK_SECRETS: secret,
+  RPC_BASE: 'https://one.example, https://two.example',
+}
+
+type Changes = Record<string, string | undefined>
+
+function parse(changes: Changes = {}, file?: string): Settings {
+  const config = file === undefined ? {} : { DEPOSITD_CONFIG: 'settings.yaml' }
+  return parseSettings({ ...good, ...config, ...changes }, () => file ?? '')
+}
+
+function faultsOf(changes: Changes = {}, file?: string): readonly string[] {
+  try {
+    parse(changes, file)
+    return []
+  } catch (error) {
+    if (!isFault(error, 'settings_bad')) throw error
+    expect(error.message).not.toContain('hunter2')
+    expect(error.details.faults.filter((fault) => fault.includes('\n'))).toEqual([])
+    return error.details.faults
+  }
+}
+
+test('what is not set has its default', () => {
+  const settings = parse()
+  expect(settings).toMatchObject({
+    queueUrl: good.DATABASE_URL,
+    webhooks: { scheme: 'standard-webhooks', secrets: [secret] },
+    httpPort: 8080,
+    opsPort: 9464,
+    logLevel: 'info',
+    policy: { webhookWithinMs: 600_000, settlementWithinMs: 3_600_000 },
+    schedule: { scan: '*/5 * * * * *', poll: '*/15 * * * * *', sweep: '*/5 * * * * *' },
+    pollOverlapMs: 3_600_000,
+    creditAsset: { key: 'stable-wallet/USDC', decimals: 6 },
+    senders: new Set(),
+    startHeights: new Map(),
+  })
+  const rpcs = settings.networks.map(({ name, chainId, rpcUrls }) => [name, chainId, rpcUrls.length])
+  expect(rpcs).toEqual([
+    ['mainnet', 1, 0],
+    ['base', 8453, 2],
+    ['arbitrum', 42161, 0],
+    ['solana', null, 0],
+  ])
+})
+
+test('every fault is named at once', () => {
+  const bad = {
+    DATABASE_URL: undefined,
+    QUEUE_URL: 'amqp://hunter2@queue',
+    SERVICE_URL: 'service.example',
+    SERVICE_API_KEY: '',
+    WEBHOOK_SCHEME: 'none',
+    WEBHOOK_SECRETS: undefined,
+    RPC_BASE: 'wss://base',
+    RPC_BSAE: 'https://base',
+    HTTP_PORT: '80a',
+    OPS_PORT: '65536',
+    LOG_LEVEL: 'loud',
+    DEPOSITD_CONFIGURATION: 'x',
+  }
+  expect(faultsOf(bad)).toMatchInlineSnapshot(`
+    [
+      "DATABASE_URL is missing",
+      "QUEUE_URL is no address of the form redis:// or rediss:// or postgres:// or postgresql://",
+      "SERVICE_URL is no address of the form http:// or https://",
+      "SERVICE_API_KEY is empty",
+      "WEBHOOK_SCHEME is "none"; it takes standard-webhooks",
+      "WEBHOOK_SECRETS is missing",
+      "RPC_BASE is no address of the form http:// or https://",
+      "HTTP_PORT is no port: "80a"",
+      "OPS_PORT is no port: "65536"",
+      "LOG_LEVEL is "loud"; it takes trace, debug, info, warn, error, fatal, silent",
+      "RPC_BSAE is no setting; known are DEPOSITD_CONFIG, RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA",
+      "DEPOSITD_CONFIGURATION is no setting; known are DEPOSITD_CONFIG, RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA",
+    ]
+  `)
+})
+
+test.each<[string, Changes]>([
+  ['an empty port', { HTTP_PORT: '' }],
+  ['port 0', { HTTP_PORT: '0' }],
+  ['a port with a sign', { OPS_PORT: '+80' }],
+  ['a port with a blank', { OPS_PORT: ' 80' }],
+  ['an empty log level', { LOG_LEVEL: '' }],
+  ['a log level in capitals', { LOG_LEVEL: 'INFO' }],
+  ['an empty queue address', { QUEUE_URL: '' }],
+  ['an empty scheme', { WEBHOOK_SCHEME: '' }],
+  ['an empty secret', { WEBHOOK_SECRETS: '' }],
+  ['an empty secret behind a comma', { WEBHOOK_SECRETS: `${secret},` }],
+  ['two secrets without one between', { WEBHOOK_SECRETS: `${secret},,${secret}` }],
+  ['an empty RPC address', { RPC_BASE: '' }],
+  ['an empty RPC address behind a comma', { RPC_BASE: 'https://one.example,' }],
+  ['an RPC address of blanks', { RPC_BASE: ' ' }],
+  ['an empty settings file name', { DEPOSITD_CONFIG: '' }],
+])('%s never falls back to a default', (_what, changes) => {
+  const [name = ''] = Object.keys(changes)
+  expect(faultsOf(changes)).toEqual([expect.stringContaining(name)])
+})
+
+test('blanks around the secrets and addresses of a list do not count', () => {
+  expect(parse({ WEBHOOK_SECRETS: ` ${secret} , ${secret} ` }).webhooks.secrets).toEqual([secret, secret])
+  expect(parse().networks[1]?.rpcUrls).toEqual(['https://one.example', 'https://two.example'])
+})
+
+test('without any RPC address no chain could be read', () => {
+  expect(faultsOf({ RPC_BASE: undefined })).toEqual([
+    'none of RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA is set: no chain could be read',
+  ])
+})
+
+test('each setting is also read from the file that NAME_FILE names', async () => {
+  const folder = await temporaryFolder()
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const settings = parse({
+    DATABASE_URL: undefined,
+    DATABASE_URL_FILE: write('database', 'postgres://from-file/db\n'),
+    SERVICE_API_KEY: undefined,
+    SERVICE_API_KEY_FILE: write('key', 'from file\n'),
+    RPC_BASE: undefined,
+    RPC_BASE_FILE: write('rpc', 'https://from-file.example'),
+  })
+  expect(settings).toMatchObject({ databaseUrl: 'postgres://from-file/db', service: { apiKey: 'from file' } })
+  expect(settings.networks[1]?.rpcUrls).toEqual(['https://from-file.example'])
+  expect(faultsOf({ SERVICE_API_KEY: undefined, SERVICE_API_KEY_FILE: write('empty', '\n') })).toEqual([
+    'SERVICE_API_KEY is empty',
+  ])
+})
+
+test('a setting and its file together are a fault, and so is a file that cannot be read', async () => {
+  const folder = await temporaryFolder()
+  const file = join(folder, 'key')
+  writeFileSync(file, 'key')
+  expect(faultsOf({ SERVICE_API_KEY_FILE: file })).toEqual([
+    'SERVICE_API_KEY and SERVICE_API_KEY_FILE are both set; keep one',
+  ])
+  const missing = join(folder, 'missing')
+  for (const name of ['SERVICE_API_KEY', 'SERVICE_URL', 'RPC_BASE', 'HTTP_PORT', 'LOG_LEVEL']) {
+    const faults = faultsOf({ [name]: undefined, [`${name}_FILE`]: missing })
+    expect(faults).toEqual([expect.stringMatching(new RegExp(`^${name}_FILE cannot be read: ENOENT`))])
+  }
+})
+
+test('a settings file that cannot be read is a fault beside the others', () => {
+  const environment = { ...good, DEPOSITD_CONFIG: 'nowhere.yaml', HTTP_PORT: 'x' }
+  expect(() =>
+    parseSettings(environment, () => {
+      throw new Error('ENOENT: no such file')
+    }),
+  ).toThrow(
+    'settings_bad: faults DEPOSITD_CONFIG cannot be read: ENOENT: no such file; HTTP_PORT is no port: "x"',
+  )
+})
+
+test('what is no setting of ours is left alone', () => {
+  expect(faultsOf({ HOME: '/root', HTTP_PROXY: 'http://proxy', RPCBIND: 'x', SERVICE_HOST: 'x' })).toEqual([])
+})
+
+test('commands that need only the database ask for nothing else', () => {
+  expect(parseDatabaseUrl({ DATABASE_URL: 'postgresql://db/x' })).toBe('postgresql://db/x')
+  expect(() => parseDatabaseUrl({})).toThrow('DATABASE_URL is missing')
+  expect(() => parseDatabaseUrl({ DATABASE_URL: 'mysql://user:hunter2@db' })).toThrow(
+    /^settings_bad: faults DATABASE_URL is no address of the form postgres:\/\/ or postgresql:\/\/$/,
+  )
+})
