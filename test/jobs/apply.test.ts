@@ -1,132 +1,61 @@
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Asset } from '../../src/core/asset.ts'
-import type { Observation, ServiceId, Sighting } from '../../src/core/evidence.ts'
-import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
+import { type Kysely, sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ServiceId } from '../../src/core/evidence.ts'
+import { decodeObservation } from '../../src/core/observation-json.ts'
 import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/apply.ts'
-import { pinAssets, saveOwner } from '../../src/store/address-book.ts'
-import { inTransaction, openDatabase } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
-import { appendSightings } from '../../src/store/sightings.ts'
 import type { Tables } from '../../src/store/tables.ts'
-import {
-  arbitrum,
-  at,
-  base,
-  channelAddress,
-  claim,
-  credit,
-  delivery,
-  liquidity,
-  payment,
-  policy,
-  recipient,
-  txId,
-  usdcOnArbitrum,
-  usdcOnBase,
-  webhook,
-} from '../support/evidence.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type Books, openBooks } from '../support/books.ts'
+import { at, claim, delivery, payment, webhook } from '../support/evidence.ts'
 
-let database: TestDatabase
+let books: Books
 let db: Kysely<Tables>
 let deps: ApplyDeps
-let clock = at(6)
+let receive: Books['receive']
+let clock: Date
 
-beforeAll(async () => {
-  database = await testDatabase()
-  db = openDatabase<Tables>({ url: database.url, poolMax: 25, applicationName: 'test' })
-  deps = {
-    db,
-    readClaim: ({ body }) =>
-      body.toString() === 'nonsense'
-        ? { kind: 'unreadable', path: 'data.source', problem: 'is missing' }
-        : { kind: 'claim', claim: decodeObservation(body.toString()) as never },
-    rules: { policy, senders: new Set([`arbitrum/${liquidity}`]) },
-    now: () => clock,
-  }
-  const asset = (key: Asset['key'], symbol: string) => ({ key, network: base, symbol, decimals: 6 })
-  await pinAssets(db, [asset(usdcOnBase, 'USDC'), asset(usdcOnArbitrum, 'USDC'), asset(credit, 'USDC')])
-  await saveOwner(db, {
-    owner: { kind: 'channel', id: 'shop' },
-    deposits: [{ network: base, address: channelAddress }],
-    forward: { network: arbitrum, asset: 'USDC', recipient },
-  })
-})
-
-afterAll(async () => {
-  await db.destroy()
-  await database.drop()
-})
-
-let run = 0
-beforeEach(() => {
-  run++
+beforeEach(async () => {
   clock = at(6)
+  books = await openBooks({ now: () => clock, readClaim: ({ body }) => readClaim(body.toString()) })
+  ;({ db, deps, receive } = books)
 })
+afterEach(() => books[Symbol.asyncDispose]())
 
-/** Makes the world of each test its own: another transaction, another service id. */
-function renamed<Kind extends Observation>(observation: Kind): Kind {
-  const rename = (name: string) => txId(`${name}${run}`)
-  const text = encodeObservation(observation)
-    .replaceAll(txId('pay'), rename('pay'))
-    .replaceAll(txId('forward'), rename('forward'))
-    .replaceAll('"dep_', `"dep_${run}_`)
-  return decodeObservation(text) as Kind
+function readClaim(body: string): ReturnType<ApplyDeps['readClaim']> {
+  if (body === 'nonsense') return { kind: 'unreadable', path: 'data.source', problem: 'is missing' }
+  return { kind: 'claim', claim: decodeObservation(body) as never }
 }
 
-async function receive(...observations: Observation[]): Promise<void> {
-  const all = observations.map(renamed)
-  const sightings = all.filter((one): one is Sighting => one.kind === 'sighting')
-  await inTransaction(db, (tx) => appendSightings(tx, sightings))
-  const claims = all.filter((one) => one.kind === 'claim')
-  await appendInbox(
-    db,
-    claims.map((one) => ({
-      source: one.source,
-      sourceKey: encodeObservation(one),
-      body: Buffer.from(encodeObservation(one)),
-      headers: {},
-      receivedAt: one.receivedAt,
-    })),
-  )
-}
-
-async function books(): Promise<Record<string, string>> {
-  const { rows } = await sql<{ account: string; asset: string; balance: string }>`
-    select e.account, e.asset, sum(e.amount)::text as balance
-    from ledger_entry e join ledger_journal j on j.id = e.journal_id
-    where j.transfer like ${`%${txId(`pay${run}`)}%`} group by 1, 2 having sum(e.amount) <> 0`.execute(db)
+async function balances(): Promise<Record<string, string>> {
+  const rows = await db.selectFrom('ledger_transfer').selectAll().execute()
+  const sums = new Map<string, bigint>()
+  for (const { debit, credit, asset, amount } of rows) {
+    const [network] = asset.split('/')
+    for (const [account, change] of [
+      [debit, BigInt(amount)],
+      [credit, -BigInt(amount)],
+    ] as const) {
+      const name = `${account} ${network}`
+      sums.set(name, (sums.get(name) ?? 0n) + change)
+    }
+  }
   return Object.fromEntries(
-    rows.map(({ account, asset, balance }) => [`${account} ${asset.split('/')[0]}`, balance]),
+    [...sums].filter(([, sum]) => sum !== 0n).map(([name, sum]) => [name, sum.toString()]),
   )
 }
 
-async function deposits() {
-  const rows = await db
-    .selectFrom('deposit')
-    .selectAll()
-    .where('merged_into', 'is', null)
-    .orderBy('id')
-    .execute()
-  return rows.filter(
-    (row) =>
-      row.tx === txId(`pay${run}`) ||
-      row.service_id?.startsWith(`dep_${run}_`) ||
-      row.settlement_tx === txId(`forward${run}`),
-  )
+function deposits() {
+  return db.selectFrom('deposit').selectAll().where('merged_into', 'is', null).orderBy('id').execute()
 }
 
 async function openKinds(): Promise<string[]> {
-  const ids = (await deposits()).map(({ id }) => id)
   const rows = await db
     .selectFrom('mismatch')
     .selectAll()
     .where('cleared_at', 'is', null)
     .orderBy('kind')
     .execute()
-  return rows.filter((row) => row.deposit_id !== null && ids.includes(row.deposit_id)).map(({ kind }) => kind)
+  return rows.map(({ kind }) => kind)
 }
 
 const booked = {
@@ -144,7 +73,7 @@ test('three sources and two legs become one reconciled deposit with two journals
   expect(await deposits()).toMatchObject([
     { state: 'reconciled', amount: '100000000', settlement_amount: '99900000' },
   ])
-  expect(await books()).toEqual(booked)
+  expect(await balances()).toEqual(booked)
 })
 
 test('one source at a time, in any order, comes to the same books', async () => {
@@ -153,7 +82,7 @@ test('one source at a time, in any order, comes to the same books', async () => 
     await applyPending(deps)
   }
   expect(await deposits()).toMatchObject([{ state: 'reconciled' }])
-  expect(await books()).toEqual(booked)
+  expect(await balances()).toEqual(booked)
 })
 
 test('applying the same evidence again books nothing', async () => {
@@ -161,7 +90,7 @@ test('applying the same evidence again books nothing', async () => {
   await applyPending(deps)
   await sql`insert into inbox_pending (inbox_id) select id from inbox on conflict do nothing`.execute(db)
   expect(await applyPending(deps)).toMatchObject({ journals: 0, mismatches: [] })
-  expect(await books()).toEqual(booked)
+  expect(await balances()).toEqual(booked)
 })
 
 test('what was told under an id and what was seen on chain become one deposit when a record links them', async () => {
@@ -172,8 +101,8 @@ test('what was told under an id and what was seen on chain become one deposit wh
   expect(await deposits()).toHaveLength(2)
   await receive(claim(), delivery())
   await applyPending(deps)
-  expect(await deposits()).toMatchObject([{ state: 'reconciled', service_id: `dep_${run}_1` }])
-  expect(await books()).toEqual(booked)
+  expect(await deposits()).toMatchObject([{ state: 'reconciled', service_id: 'dep_1' }])
+  expect(await balances()).toEqual(booked)
 })
 
 test('an unclaimed payment stands in suspense until it is claimed', async () => {
@@ -181,14 +110,14 @@ test('an unclaimed payment stands in suspense until it is claimed', async () => 
   await receive(payment())
   await applyPending(deps)
   expect(await openKinds()).toEqual(['unreported'])
-  expect(await books()).toEqual({
+  expect(await balances()).toEqual({
     'assets:in_transit:base base': '100000000',
     'liabilities:suspense base': '-100000000',
   })
   await receive(webhook(), claim(), delivery())
   await applyPending(deps)
   expect(await openKinds()).toEqual([])
-  expect(await books()).toEqual(booked)
+  expect(await balances()).toEqual(booked)
 })
 
 test('a payment that vanished after it was booked is reversed, and booked again when it comes back', async () => {
@@ -198,12 +127,12 @@ test('a payment that vanished after it was booked is reversed, and booked again 
   await applyPending(deps)
   expect(await deposits()).toMatchObject([{ state: 'orphaned' }])
   expect(await openKinds()).toEqual(['orphaned_after_booking'])
-  expect(await books()).toEqual({})
+  expect(await balances()).toEqual({})
   await receive(payment({ epoch: 1 }))
   await applyPending(deps)
   expect(await deposits()).toMatchObject([{ state: 'reconciled' }])
   expect(await openKinds()).toEqual([])
-  expect(await books()).toEqual(booked)
+  expect(await balances()).toEqual(booked)
 })
 
 test('time alone opens a mismatch, and late evidence clears it', async () => {
@@ -222,7 +151,7 @@ test('time alone opens a mismatch, and late evidence clears it', async () => {
 test('a payload that does not fit is kept and named, and stops nobody else', async () => {
   const row = {
     source: 'webhook' as const,
-    sourceKey: `bad${run}`,
+    sourceKey: 'bad',
     body: Buffer.from('nonsense'),
     headers: {},
     receivedAt: at(1),
@@ -260,7 +189,7 @@ test('workers side by side on one deposit book it once', async () => {
   expect(pending.rows).toHaveLength(23)
   const rounds = await Promise.all(Array.from({ length: 20 }, () => applyPending(deps)))
   expect(rounds.reduce((sum, { rows }) => sum + rows, 0)).toBe(23)
-  expect(await books()).toEqual(booked)
+  expect(await balances()).toEqual(booked)
 })
 
 test('workers side by side that link the same new keys do not lose any of them', async () => {

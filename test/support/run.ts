@@ -20,7 +20,9 @@ const folder = mkdtempSync(join(tmpdir(), 'depositd-report-'))
 const report = join(folder, 'report.json')
 const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], { stdio: 'inherit' })
+const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
+  stdio: 'inherit',
+})
 child.once('exit', (code) => {
   const { numPassedTests: passed, numFailedTests: failed } = readReport()
   rmSync(folder, { recursive: true })
