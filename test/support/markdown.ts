@@ -11,9 +11,9 @@ function line(cells: readonly string[]): string {
 export function tableRows(text: string): { name: string; cells: string[] }[] {
   const rows = withoutFences(text)
     .split('\n')
-    .filter((line) => line.startsWith('| `'))
-  return rows.map((row) => {
-    const [first = '', ...cells] = row
+    .filter((row) => row.startsWith('| `'))
+  return rows.map((source) => {
+    const [first = '', ...cells] = source
       .split(/(?<!\\)\|/)
       .slice(1, -1)
       .map((cell) => cell.trim())

@@ -24,7 +24,9 @@ export function mismatchesPage(): string {
     '# Mismatches\n',
     `A mismatch is something wrong with one deposit, one transfer or one payload. It opens when the evidence, or the
 time that has passed, shows it, and clears by itself when new evidence puts it right. It opens anew where it comes back.
-Deadlines are settings: see [policy](settings.md#policy).\n`,
+A \`schema_drift\` alone stays open: its payload belongs to no deposit.
+Deadlines are settings: see [policy](settings.md#policy). How to look and how to mend is in the
+[runbook](runbook.md#mismatches).\n`,
     'List them with `depositd mismatches list`, or read the view `accounting.mismatches`.\n',
     '## Severities\n',
     markdownTable(['Severity', 'Meaning'], Object.entries(severities).map(coded)),
@@ -42,7 +44,7 @@ function familySection(family: string, means: string): string {
   const kinds = Object.entries(mismatchKinds).filter(([, entry]) => entry.family === family)
   const sections = kinds.map(
     ([kind, entry]) =>
-      `\n### ${kind}\n\n${entry.means}\n\n- Severity: ${entry.severity}\n- What to do: ${entry.next}\n`,
+      `\n### ${kind}\n\n${entry.means}\n\n- Severity: ${entry.severity}\n- What to do: ${entry.next}\n- More: [runbook](runbook.md#${kind})\n`,
   )
   return `## ${family.charAt(0).toUpperCase()}${family.slice(1)}\n\n${means}\n${sections.join('')}`
 }

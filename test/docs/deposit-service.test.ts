@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import { parseSettings } from '../../src/config/settings.ts'
+import { createClaimReader } from '../../src/provider/read-claim.ts'
+import { faultTable } from '../../src/service/faults.ts'
+import { routes } from '../../src/service/http/routes.ts'
+import { recordWriter } from '../../src/service/record.ts'
+import type { DepositRow } from '../../src/service/tables.ts'
+import { fences, tableRows } from '../support/markdown.ts'
+import { readText } from './pages.ts'
+
+type Document = Record<string, unknown>
+
+const page = readText('docs/deposit-service.md')
+const rows = tableRows(page)
+const documents = fences(page)
+  .filter(({ language }) => language === 'json')
+  .map(({ text }) => JSON.parse(text) as Document)
+const webhook = documents.find((one) => String(one.id).startsWith('evt_')) ?? {}
+const list = documents.find((one) => Array.isArray(one.data)) ?? {}
+const [record = {}] = list.data as Document[]
+
+const settings = parseSettings(
+  {
+    DATABASE_URL: 'postgres://database.example/depositd',
+    SERVICE_URL: 'https://deposits.example',
+    SERVICE_API_KEY: 'key',
+    WEBHOOK_SECRETS: 'whsec_',
+    RPC_BASE: 'https://node.example',
+  },
+  () => '',
+)
+const readClaim = createClaimReader(settings)
+
+function read(source: 'webhook' | 'api', document: unknown) {
+  return readClaim({ source, body: Buffer.from(JSON.stringify(document)), receivedAt: new Date(0) })
+}
+
+test('depositd reads the webhook and the record of the page', () => {
+  expect(read('webhook', webhook)).toMatchObject({
+    kind: 'claim',
+    claim: { serviceId: 'dep_8c7b6a5f4e3d2c1b0a9f8e7d' },
+  })
+  expect(read('api', record)).toMatchObject({
+    kind: 'claim',
+    claim: { serviceId: 'dep_3d0f1a7c9b5e48d2a6f01c73' },
+  })
+})
+
+test('the record and the data of the webhook have the fields that the service writes, in their order', () => {
+  const written = recordWriter(settings.networks)(row)
+  expect(keysOf(record)).toEqual(keysOf(written))
+  expect(keysOf(webhook.data)).toEqual(keysOf(written))
+})
+
+test('the statuses and events are those of the service, and depositd reads each as the page says', () => {
+  const events = [...readText('src/service/outbox.ts').matchAll(/^ {2}(\w+): '(deposit\.\w+)',$/gm)]
+  const stated = rows.filter(({ cells }) => cells[0]?.startsWith('`deposit.'))
+  const inCode = events.map(([, status, event]) => [status, `\`${event}\``])
+  expect(stated.map(({ name, cells }) => [name, cells[0]])).toEqual(inCode)
+  for (const { name: status, cells } of stated) {
+    const word = cells[2]?.replaceAll('`', '')
+    expect(read('api', { ...record, status })).toMatchObject({ claim: { status: word } })
+  }
+})
+
+test('the errors are those of the service', () => {
+  const source = readText('src/service/http/problem.ts')
+  const inCode = [...source.matchAll(/^ {2}(\w+): \[(\d{3}), '(.+)'\],$/gm)].map(([, ...parts]) => parts)
+  const stated = rows.filter(({ cells }) => /^\d{3}$/.test(cells[0] ?? ''))
+  expect(inCode.length).toBeGreaterThan(10)
+  expect(stated.map(({ name, cells }) => [name, ...cells])).toEqual(inCode)
+})
+
+test('the calls and their scopes are those of the service', () => {
+  const inCode = routes.map(({ method, path, scope }) => [`${method.toUpperCase()} ${path}`, scope])
+  const stated = rows.filter(({ name }) => /^[A-Z]+ \//.test(name))
+  expect(stated.map(({ name, cells }) => [name, cells[0]?.split(' ')[0]])).toEqual(inCode)
+})
+
+test('the fault knobs and the mismatches that they cause are those of the service', () => {
+  const stated = rows.filter(({ name }) => name.endsWith('Rate'))
+  const inPage = stated.map(({ name, cells: [does = '', mismatch = ''] }) => [
+    name,
+    { does: `${does.charAt(0).toLowerCase()}${does.slice(1, -1)}`, mismatch: /`(\w+)`/.exec(mismatch)?.[1] },
+  ])
+  expect(Object.fromEntries(inPage)).toEqual(faultTable)
+})
+
+const destination = {
+  to_network: null,
+  to_address: 'savings',
+  to_asset: 'USDC',
+  to_decimals: 6,
+  to_amount: '1',
+}
+const row = {
+  id: 'dep_1',
+  owner_kind: 'stable_wallet',
+  owner_id: 'savings',
+  status: 'credited',
+  network: 'other',
+  address: 'a',
+  amount: '1',
+  block: 1n,
+  block_at: new Date(0),
+  ...destination,
+  fee: '1',
+  created_at: new Date(0),
+  updated_at: new Date(0),
+} as unknown as DepositRow
+
+function keysOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return null
+  return Object.entries(value).map(([key, inner]) => [key, keysOf(inner)])
+}
