@@ -145,7 +145,7 @@ constraint deposit_merged_into_fkey on deposit: FOREIGN KEY (merged_into) REFERE
 constraint deposit_pkey on deposit: PRIMARY KEY (id);
 constraint deposit_service_id_key on deposit: UNIQUE (service_id);
 constraint deposit_state_check on deposit: CHECK ((state = ANY (ARRAY['observed'::text, 'confirmed'::text, 'settling'::text, 'settled'::text, 'reconciled'::text, 'orphaned'::text, 'refunded'::text, 'held'::text, 'failed'::text])));
-constraint deposit_transfer_key on deposit: UNIQUE (transfer);
+constraint deposit_transfer_key on deposit: UNIQUE (transfer) DEFERRABLE;
 constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint evidence_group_pkey on evidence_group: PRIMARY KEY (id);
 constraint evidence_inbox_id_fkey on evidence: FOREIGN KEY (inbox_id) REFERENCES inbox(id);

@@ -37,7 +37,8 @@ create table deposit (
   id bigint generated always as identity primary key,
   group_id bigint not null references evidence_group,
   service_id text unique,
-  transfer text unique,
+  -- Checked when a statement ends: in one statement two deposits may exchange their transfers.
+  transfer text unique deferrable,
   merged_into bigint references deposit,
   state text not null check (state in
     ('observed', 'confirmed', 'settling', 'settled', 'reconciled', 'orphaned', 'refunded', 'held', 'failed')),

@@ -134,12 +134,13 @@ function deliveryFacts(dossier: Dossier): LegFacts | null {
   return { ...leg, address: leg.to, amount: total(legs), fee: stated?.fee ?? null }
 }
 
-/** The deposits known so far under this one's id or transfer, oldest first; more than one have become one. */
+/**
+ * The deposits known so far under this one's service id, or without any under its transfer, oldest first; more than
+ * one have become one. Under another service id it stays that one's, whichever transfer it was given before.
+ */
 function takeKnown(free: Set<KnownDeposit>, { serviceId, deposit }: Dossier): KnownDeposit[] {
-  const known = [...free].filter(
-    (one) =>
-      (one.serviceId !== null && one.serviceId === serviceId) ||
-      (one.transfer !== null && one.transfer === deposit?.ref),
+  const known = [...free].filter((one) =>
+    one.serviceId === null ? one.transfer === deposit?.ref : one.serviceId === serviceId,
   )
   for (const one of known) free.delete(one)
   return known.toSorted((left, right) => (left.id < right.id ? -1 : 1))

@@ -1,6 +1,6 @@
 import type { Dossier } from './divide.ts'
 import type { Claim } from './evidence.ts'
-import { deliveredLegs, isElsewhere, liveLeg, total } from './matrix.ts'
+import { approvedPlace, deliveredLegs, isElsewhere, liveLeg, total } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 
 /** What the sources contradict each other in, whatever the time is. */
@@ -60,12 +60,12 @@ function recipientDiffers(dossier: Dossier): Mismatch | null {
   const said = [dossier.api, dossier.webhook].map((claim) => claim?.settlement).filter((one) => !!one)
   const paid = dossier.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
   const other = [...paid, ...said].find((place) => isElsewhere(place, dossier))
-  const forward = dossier.approval?.forward
-  if (!other || !forward) return null
+  const approved = approvedPlace(dossier)
+  if (!other || !approved) return null
   return {
     kind: 'recipient_mismatch',
     detail: {
-      approved: `${forward.network}/${forward.recipient}`,
+      approved: `${approved.network}/${approved.address}`,
       stated: `${other.network}/${other.address}`,
     },
   }

@@ -41,12 +41,21 @@ const statusRank: Record<ClaimStatus, number> = {
   failed: 5,
 }
 
-/** One leg per transfer, in the order of their references. */
+/**
+ * One leg per transfer, in the order of their references; two where the address is watched as both, since it is then
+ * the payment of one deposit and the delivery of another.
+ */
 export function foldSightings(sightings: readonly Sighting[]): ChainLeg[] {
-  return groupBy(sightings, transferRef).map(([ref, all]) => {
+  return groupBy(sightings, (one) => `${one.role} ${transferRef(one)}`).map(([, all]) => {
     const { kind: _, stage, receivedAt, ...facts } = all.reduce(further)
     const finals = all.filter((one) => one.stage === 'final')
-    return { ...facts, ref, state: stage, seenAt: firstOf(all) ?? receivedAt, finalAt: firstOf(finals) }
+    return {
+      ...facts,
+      ref: transferRef(facts),
+      state: stage,
+      seenAt: firstOf(all) ?? receivedAt,
+      finalAt: firstOf(finals),
+    }
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Address, NetworkName } from './asset.ts'
 import type { Dossier } from './divide.ts'
-import type { Claim } from './evidence.ts'
+import { type Claim, stableWalletNetwork } from './evidence.ts'
 import type { ChainLeg } from './fold.ts'
 
 export type Source = 'webhook' | 'api' | 'chain'
@@ -80,10 +80,18 @@ function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[]):
 
 type Place = { network: NetworkName; address: Address }
 
-/** Another place than the one the deposit is to be forwarded to. */
-export function isElsewhere({ network, address }: Place, { approval }: Dossier): boolean {
-  const forward = approval?.forward
-  return !!forward && (forward.network !== network || forward.recipient !== address)
+/** Where the deposit is to be delivered: to the forward recipient, or into the StableWallet that was paid. */
+export function approvedPlace({ approval }: Dossier): Place | null {
+  if (approval === null) return null
+  const { forward, owner } = approval
+  return forward === null
+    ? { network: stableWalletNetwork, address: owner.id as Address }
+    : { network: forward.network, address: forward.recipient }
+}
+
+export function isElsewhere({ network, address }: Place, dossier: Dossier): boolean {
+  const approved = approvedPlace(dossier)
+  return approved !== null && (approved.network !== network || approved.address !== address)
 }
 
 /** A credit is proved by the API's record; a webhook is held against it. */

@@ -1,7 +1,7 @@
 import { findDifferences } from './differences.ts'
 import { claimOf, type Dossier } from './divide.ts'
 import type { ClaimStatus } from './evidence.ts'
-import { deliveredLegs, isCredited, liveLeg, type Matrix, matrixOf, total } from './matrix.ts'
+import { deliveredLegs, isCredited, isElsewhere, type Matrix, matrixOf, total } from './matrix.ts'
 import type { Mismatch } from './mismatch.ts'
 import { findOverdue } from './overdue.ts'
 import type { Policy } from './policy.ts'
@@ -31,7 +31,9 @@ export type Verdict = {
 /** Judges one deposit from all that is known of it. The same dossier, policy and time give the same verdict. */
 export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict {
   const matrix = matrixOf(dossier)
-  const finalAt = liveLeg(dossier.deposit)?.finalAt ?? null
+  const { deposit } = dossier
+  // A later history may hold it without being final yet.
+  const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
   const settledAt = finalAt && settlementProvedAt(dossier)
   const state = stateOf(dossier, matrix, { finalAt, settledAt })
   const overdue = findOverdue({ dossier, matrix, finalAt, settledAt, ended: hasEnded(state) }, policy, now)
@@ -70,16 +72,23 @@ function isUnderWay(dossier: Dossier): boolean {
 }
 
 /**
- * Proof is a final transfer at the recipient; for a credit, the API's own record of it. A part of what is stated
+ * Proof is a final transfer at the recipient; for a credit, the API's own record of its amount in that wallet. A part of what is stated
  * proves nothing until the service says that it is all.
  */
 function settlementProvedAt(dossier: Dossier): Date | null {
-  if (isCredited(dossier)) return dossier.api?.status === 'settled' ? dossier.api.receivedAt : null
+  if (isCredited(dossier)) return isCreditProved(dossier) ? (dossier.api?.receivedAt ?? null) : null
   const legs = deliveredLegs(dossier)
   const claims = [dossier.api, dossier.webhook].filter((claim) => claim !== null)
   const isWhole = claims.every((claim) => total(legs) >= (claim.settlement?.amount ?? 0n))
   if (legs.length === 0 || !(isWhole || claims.some(({ status }) => status === 'settled'))) return null
   return new Date(Math.max(...legs.map((leg) => leg.finalAt?.getTime() ?? 0)))
+}
+
+function isCreditProved(dossier: Dossier): boolean {
+  const { settlement, status } = dossier.api ?? {}
+  return (
+    !!settlement && settlement.amount !== null && status === 'settled' && !isElsewhere(settlement, dossier)
+  )
 }
 
 /** The API and the chain have to agree on both legs; a webhook may be missing, but may not contradict. */

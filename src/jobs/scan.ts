@@ -52,14 +52,17 @@ export async function scanNetwork(deps: ScanDeps, reader: ChainReader): Promise<
     (roles.get(transfer.to) ?? []).map(({ role }) => toSighting(transfer, { role, epoch, now })),
   )
   const stored = await inTransaction(db, async (tx) => {
+    const withdraw = (gone: readonly Sighting[]) =>
+      appendSightings(
+        tx,
+        gone.map((one) => ({ ...one, stage: 'orphaned', epoch, receivedAt: now })),
+      )
+    // Before what was found: that is part of the new history, and a later change may withdraw it again.
+    const rewound = await withdraw(await rewoundBy(tx, reader.network, result))
     const count = await appendSightings(tx, found)
-    const withdrawn = await withdrawnSightings(tx, reader.network, { result, position })
-    await appendSightings(
-      tx,
-      withdrawn.map((one) => ({ ...one, stage: 'orphaned', epoch, receivedAt: now })),
-    )
+    const vanished = await withdraw(await vanishedBy(tx, reader.network, { result, position }))
     await savePosition(tx, lease, { result, epoch })
-    return count + withdrawn.length
+    return rewound + count + vanished
   })
   return {
     network: reader.network,
@@ -84,16 +87,23 @@ function toSighting(
   return { kind: 'sighting', stage, role, epoch, receivedAt: now, ...transfer }
 }
 
-/** What the store believes and this scan has shown to be gone. */
-async function withdrawnSightings(
+/** What the store believes to be final and this scan has shown to be gone. */
+async function rewoundBy(
+  tx: Transaction<Tables>,
+  network: NetworkName,
+  { rewoundTo }: ScanResult,
+): Promise<Sighting[]> {
+  return rewoundTo === null ? [] : rewoundSightings(tx, network, rewoundTo)
+}
+
+/** Early sightings that are not among what this scan has shown to be final at their height. */
+function vanishedBy(
   tx: Transaction<Tables>,
   network: NetworkName,
   { result, position }: { result: ScanResult; position: Position | null },
 ): Promise<Sighting[]> {
-  const rewound = result.rewoundTo === null ? [] : await rewoundSightings(tx, network, result.rewoundTo)
   const above = result.rewoundTo ?? position?.cursor.final.height ?? -1n
-  const vanished = await vanishedSightings(tx, { network, above, upTo: result.cursor.final.height })
-  return [...rewound, ...vanished]
+  return vanishedSightings(tx, { network, above, upTo: result.cursor.final.height })
 }
 
 function savePosition(

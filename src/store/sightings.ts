@@ -69,6 +69,6 @@ function readSightings(tx: Transaction<Tables>) {
   }
 }
 
-function keyOf({ stage, epoch, blockHash, ...transfer }: Sighting): string {
-  return `${transferRef(transfer)}/${stage}/${epoch}/${blockHash}`
+function keyOf({ role, stage, epoch, blockHash, ...transfer }: Sighting): string {
+  return `${transferRef(transfer)}/${role}/${stage}/${epoch}/${blockHash}`
 }

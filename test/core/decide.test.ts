@@ -1,0 +1,165 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Address } from '../../src/core/asset.ts'
+import { type Decision, decide } from '../../src/core/decide.ts'
+import { type Observation, type ServiceId, type TransferRef, transferRef } from '../../src/core/evidence.ts'
+import type { Amount } from '../../src/core/money.ts'
+import { anyEvidence, groupOf, runs } from '../support/any-evidence.ts'
+import {
+  at,
+  claim,
+  credit,
+  delivery,
+  liquidity,
+  payment,
+  policy,
+  txId,
+  walletAddress,
+  walletApproval,
+  webhook,
+} from '../support/evidence.ts'
+
+const rules = { policy, senders: new Set([`arbitrum/${liquidity}`]) }
+const late = at(600)
+
+const decided = (observations: readonly Observation[], now = late) =>
+  decide(groupOf(observations), rules, now)
+
+/** Everything that a decision says, as text. */
+function digest(decision: Decision): string {
+  return JSON.stringify(decision, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+}
+
+test('the same evidence in any order, and any of it twice, gives the same decision', () => {
+  const shuffled = anyEvidence.chain((all) =>
+    fc.tuple(
+      fc.constant(all),
+      fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2 }),
+      fc.integer({ min: 0, max: 700 }),
+    ),
+  )
+  fc.assert(
+    fc.property(shuffled, ([all, other, minutes]) => {
+      expect(digest(decided(other, at(minutes)))).toBe(digest(decided(all, at(minutes))))
+    }),
+    runs,
+  )
+})
+
+test('whatever is told, each payment is one deposit and each service id is one', () => {
+  fc.assert(
+    fc.property(anyEvidence, (all) => {
+      const { deposits } = decided(all)
+      const refs = deposits.map(({ dossier }) => dossier.deposit?.ref).filter((ref) => ref !== undefined)
+      const ids = deposits.map(({ dossier }) => dossier.serviceId).filter((id) => id !== null)
+      expect(new Set(refs).size).toBe(refs.length)
+      expect(new Set(ids)).toEqual(
+        new Set(all.flatMap((one) => (one.kind === 'claim' ? [one.serviceId] : []))),
+      )
+      expect(ids).toHaveLength(new Set(ids).size)
+    }),
+    runs,
+  )
+})
+
+test('looking again at the time that was named is enough: in between nothing changes', () => {
+  fc.assert(
+    fc.property(anyEvidence, (all) => {
+      const first = decided(all, at(41))
+      const next = first.recheckAt ?? at(10_000)
+      expect(next > at(41)).toBe(true)
+      const before = decided(all, new Date(next.getTime() - 1))
+      expect(digest({ ...before, recheckAt: null })).toBe(
+        digest({ ...first, recheckAt: null }).replaceAll(
+          at(41).toISOString(),
+          new Date(next.getTime() - 1).toISOString(),
+        ),
+      )
+    }),
+    runs,
+  )
+})
+
+test('no deposit has the same mismatch twice', () => {
+  fc.assert(
+    fc.property(anyEvidence, (all) => {
+      for (const { verdict } of decided(all).deposits) {
+        const kinds = verdict.mismatches.map(({ kind }) => kind)
+        expect(new Set(kinds).size).toBe(kinds.length)
+      }
+    }),
+    runs,
+  )
+})
+
+const credited = {
+  owner: walletApproval.owner,
+  deposit: { address: walletAddress },
+  settlement: { network: 'stable-wallet', address: 'savings' as Address, asset: credit, tx: null },
+} as Parameters<typeof claim>[0]
+
+test.each<[string, NonNullable<Parameters<typeof claim>[0]>['settlement']]>([
+  ['to another wallet', { ...credited?.settlement, address: 'other' as Address }],
+  ['on a chain', { network: 'arbitrum' as never, address: '0x1' as Address, tx: txId('forward') }],
+])('a credit %s than the one that was paid is not proved, and is severe', (_where, settlement) => {
+  const wrong = claim({ ...credited, ...(settlement && { settlement }) })
+  const [deposit] = decided([wrong, webhook(credited), payment({ to: walletAddress })]).deposits
+  expect(deposit?.verdict.state).toBe('settling')
+  expect(deposit?.verdict.matrix.settlement.api).toBe('differs')
+  expect(deposit?.verdict.mismatches.map(({ kind }) => kind)).toContain('recipient_mismatch')
+  expect(deposit?.journals.map(({ kind }) => kind)).toEqual(['deposit'])
+})
+
+test('a credit whose amount the API does not state is not proved', () => {
+  const unstated = claim({ ...credited, settlement: { ...credited?.settlement, amount: null } })
+  const [deposit] = decided([unstated, payment({ to: walletAddress })]).deposits
+  expect(deposit?.verdict.state).toBe('settling')
+})
+
+test('one transfer to an address that is watched as both is a deposit of one and a delivery to the other', () => {
+  const both = { network: payment().network, to: payment().to, tx: txId('both'), index: '7' }
+  const { deposits, strays } = decide(
+    groupOf([payment(both), delivery({ ...both, from: liquidity })]),
+    { policy, senders: new Set([`base/${liquidity}`]) },
+    late,
+  )
+  expect(deposits.map(({ dossier }) => dossier.deposit?.tx)).toEqual([txId('both')])
+  expect(strays.map(({ mismatch }) => mismatch.kind)).toEqual(['settlement_unreported'])
+})
+
+function refOf(index: string): TransferRef {
+  return transferRef(payment({ index }))
+}
+
+test('a deposit known by its service id keeps its number when its payment turns out to be another', () => {
+  const second = 'dep_2' as ServiceId
+  const none = {
+    depositedAt: null,
+    webhookAt: null,
+    apiAt: null,
+    chainAt: null,
+    finalAt: null,
+    settledAt: null,
+    reconciledAt: null,
+  }
+  const seven = payment({ index: '4', amount: 7n as Amount })
+  const nine = payment({ index: '3', amount: 9n as Amount })
+  const known = [
+    { id: 1n, serviceId: 'dep_1' as ServiceId, transfer: null, milestones: none },
+    { id: 2n, serviceId: second, transfer: refOf('4'), milestones: none },
+    { id: 3n, serviceId: null, transfer: refOf('3'), milestones: none },
+  ]
+  const observations = [
+    claim({ deposit: { index: null, amount: 7n as Amount } }),
+    claim({ serviceId: second, deposit: { index: null, amount: 9n as Amount } }),
+    seven,
+    nine,
+  ]
+  const { deposits } = decide({ ...groupOf(observations), known }, rules, late)
+  expect(
+    deposits.map(({ dossier, id, absorbed }) => [dossier.serviceId, dossier.deposit?.index, id, absorbed]),
+  ).toEqual([
+    ['dep_1', '4', 1n, []],
+    ['dep_2', '3', 2n, [3n]],
+  ])
+})

@@ -1,0 +1,152 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Address } from '../../src/core/asset.ts'
+import { components } from '../../src/core/components.ts'
+import { linkKeys } from '../../src/core/evidence.ts'
+import { foldSightings } from '../../src/core/fold.ts'
+import { completedStages, type Milestones } from '../../src/core/lag.ts'
+import { mismatchKinds } from '../../src/core/mismatch.ts'
+import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
+import { anyEvidence, runs } from '../support/any-evidence.ts'
+import { at, base, claim, delivery, payment, txId, walletAddress } from '../support/evidence.ts'
+
+test('what is observed of one deposit shares a key with its claim', () => {
+  const keys = linkKeys(claim())
+  expect(keys).toEqual(expect.arrayContaining([...linkKeys(payment()), ...linkKeys(delivery())]))
+  expect(keys).toHaveLength(3)
+})
+
+test('a claim that names no transaction is found by its id alone', () => {
+  const early = claim({ deposit: { tx: null }, settlement: { tx: null } })
+  expect(linkKeys(early)).toEqual(['service/dep_1'])
+  expect(linkKeys({ ...early, settlement: null })).toEqual(['service/dep_1'])
+})
+
+test('two people who are paid in one transaction are two cases; two forwards in one are one', () => {
+  expect(linkKeys(payment({ to: walletAddress }))).not.toEqual(linkKeys(payment()))
+  expect(linkKeys(delivery({ to: walletAddress, index: '9' }))).toEqual(linkKeys(delivery()))
+})
+
+test('a payment and a delivery in one transaction are not linked by it', () => {
+  const place = { network: base, tx: txId('pay'), to: walletAddress }
+  expect(linkKeys(payment(place))).not.toEqual(linkKeys(delivery(place)))
+})
+
+const anyKeys = fc.array(
+  fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'), { minLength: 1, maxLength: 3 }),
+  { maxLength: 12 },
+)
+
+test('items are in one component exactly if a chain of shared keys leads from one to the other', () => {
+  fc.assert(
+    fc.property(anyKeys, (items) => {
+      const found = components(items)
+      expect(found.flatMap((one) => one.items).toSorted((x, y) => x - y)).toEqual([...items.keys()])
+      for (const { items: places, keys } of found) {
+        expect(keys).toEqual(new Set(places.flatMap((place) => items[place] ?? [])))
+        expect(reached(places[0] ?? 0, items)).toEqual(new Set(places))
+      }
+    }),
+    runs,
+  )
+})
+
+/** The plain way: from one item to all that share a key, until nothing is added. */
+function reached(from: number, items: readonly string[][]): Set<number> {
+  const found = new Set([from])
+  for (const place of found) {
+    for (const [other, keys] of items.entries()) {
+      if (keys.some((key) => items[place]?.includes(key))) found.add(other)
+    }
+  }
+  return found
+}
+
+test('components come in the order of their first items', () => {
+  expect(components([['x'], ['y'], ['x', 'z']]).map(({ items }) => items)).toEqual([[0, 2], [1]])
+  expect(components([])).toEqual([])
+})
+
+test('an observation survives being written and read', () => {
+  fc.assert(
+    fc.property(anyEvidence, (all) => {
+      expect(all.map((one) => decodeObservation(encodeObservation(one)))).toEqual(all)
+    }),
+    runs,
+  )
+})
+
+test('names and texts that look like numbers or times stay text', () => {
+  const odd = claim({ owner: { kind: 'channel', id: '17' }, settlement: { address: '12' as Address } })
+  expect(decodeObservation(encodeObservation(odd))).toEqual(odd)
+})
+
+test.each([
+  ['a final reading outranks an early one', ['seen', 'final'], 'final'],
+  ['a withdrawn early sighting stays withdrawn', ['seen', 'orphaned', 'seen'], 'orphaned'],
+  ['what was final is not withdrawn by an early sighting that vanished', ['final', 'orphaned'], 'final'],
+] as const)('%s', (_what, stages, state) => {
+  const [leg] = foldSightings(stages.map((stage) => payment({ stage })))
+  expect(leg?.state).toBe(state)
+})
+
+test('a later history outranks an earlier one, whatever either says', () => {
+  const states = (['seen', 'final', 'orphaned'] as const).map(
+    (stage) => foldSightings([payment({ epoch: 3, stage }), payment({ epoch: 2 })])[0]?.state,
+  )
+  expect(states).toEqual(['seen', 'final', 'orphaned'])
+})
+
+test('a leg was first seen when it was first read, and final when it was first read as final', () => {
+  const [leg] = foldSightings([
+    payment({ receivedAt: at(9) }),
+    payment({ receivedAt: at(7) }),
+    payment({ stage: 'seen', receivedAt: at(3) }),
+  ])
+  expect(leg).toMatchObject({ seenAt: at(3), finalAt: at(7) })
+})
+
+const open: Milestones = {
+  depositedAt: at(0),
+  webhookAt: null,
+  apiAt: null,
+  chainAt: at(1),
+  finalAt: null,
+  settledAt: null,
+  reconciledAt: null,
+}
+
+function stages(before: Milestones | null, after: Milestones): string[] {
+  return completedStages(before, after, base).map(({ stage, seconds }) => `${stage} ${seconds}`)
+}
+
+test('each stage is measured once, when both of its ends are known', () => {
+  expect(stages(null, open)).toEqual(['chain_detection 60'])
+  expect(stages(open, open)).toEqual([])
+  const later = { ...open, apiAt: at(2), finalAt: at(3), settledAt: at(5), reconciledAt: at(6) }
+  expect(stages(open, later)).toEqual([
+    'api_detection 120',
+    'finality 180',
+    'settlement 120',
+    'reconciliation 360',
+  ])
+  expect(stages(null, { ...open, depositedAt: null, finalAt: at(3) })).toEqual([])
+})
+
+test('what ends before it began took no time', () => {
+  expect(completedStages(null, { ...open, chainAt: at(-1) }, base)).toEqual([
+    { stage: 'chain_detection', network: base, seconds: 0 },
+  ])
+})
+
+test('every kind of mismatch says how grave it is, what it means and what to do', () => {
+  for (const [kind, entry] of Object.entries(mismatchKinds)) {
+    expect(kind).toMatch(/^[a-z_]+$/)
+    expect(entry).toEqual({
+      severity: expect.stringMatching(/^(info|warning|severe)$/),
+      family: expect.stringMatching(/^(presence|value|identity|chain|system)$/),
+      means: expect.stringMatching(/^[A-Z].{20,}\.$/),
+      next: expect.stringMatching(/^[A-Z].{15,}\.$/),
+    })
+  }
+})

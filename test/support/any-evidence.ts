@@ -1,0 +1,125 @@
+import * as fc from 'fast-check'
+import type { Address, AssetKey, NetworkName } from '../../src/core/asset.ts'
+import type { Group } from '../../src/core/decide.ts'
+import type { Claim, Observation, ServiceId, Sighting } from '../../src/core/evidence.ts'
+import { stableWalletNetwork } from '../../src/core/evidence.ts'
+import type { Amount } from '../../src/core/money.ts'
+import type { Journal } from '../../src/core/posting.ts'
+import {
+  at,
+  channelAddress,
+  channelApproval,
+  claim,
+  credit,
+  delivery,
+  payment,
+  recipient,
+  txId,
+  usdcOnArbitrum,
+  usdcOnBase,
+  usdtOnBase,
+  walletAddress,
+  walletApproval,
+} from './evidence.ts'
+
+/** Small sets of values, so that unrelated observations meet in the same deposits again and again. */
+const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
+const amount = fc.constantFrom(0n, 1n, 5n, 99_900_000n, 100_000_000n, 2n ** 255n).map((one) => one as Amount)
+const time = fc.integer({ min: 0, max: 40 }).map(at)
+const payAddress = fc.constantFrom(channelAddress, walletAddress, elsewhere)
+const payTx = fc.constantFrom(txId('pay'), txId('pay2'))
+const forwardTx = fc.constantFrom(txId('forward'), txId('forward2'))
+const index = fc.constantFrom('0', '1')
+
+const blocks = fc.constantFrom(
+  { height: 10n, blockHash: '0xb10c' },
+  { height: 11n, blockHash: '0xb10d' },
+  { height: 11n, blockHash: '0xb10e' },
+)
+
+/** What a transfer is, follows from where it stands: readers of one block agree. */
+function facts(text: string): { asset: AssetKey; amount: Amount } {
+  const sum = Buffer.from(text).reduce((total, byte) => total + byte, 0)
+  const choices = [100_000_000n, 5n, 1n]
+  return {
+    asset: sum % 4 === 0 ? usdtOnBase : usdcOnBase,
+    amount: (choices[sum % choices.length] ?? 1n) as Amount,
+  }
+}
+
+const anySighting = fc
+  .record({
+    stage: fc.constantFrom<Sighting['stage']>('seen', 'final', 'final', 'orphaned'),
+    isDeposit: fc.boolean(),
+    pay: payTx,
+    forward: forwardTx,
+    to: payAddress,
+    index,
+    block: blocks,
+    epoch: fc.integer({ min: 0, max: 1 }),
+    receivedAt: time,
+  })
+  .map(({ stage, isDeposit, pay, forward, to, block, receivedAt, ...place }): Sighting => {
+    const rest = { stage, ...block, ...place, receivedAt }
+    const told = facts(isDeposit ? `${place.index}${to}${pay}` : `${place.index}${forward}`)
+    return isDeposit
+      ? payment({ ...rest, tx: pay, to, index: `${place.index}${to.slice(-1)}`, ...told })
+      : delivery({ ...rest, tx: forward, to: recipient, amount: told.amount, asset: usdcOnArbitrum })
+  })
+
+const anySettlement = fc.oneof(
+  fc.record({
+    network: fc.constantFrom('arbitrum' as NetworkName, 'base' as NetworkName),
+    address: fc.constantFrom(recipient, elsewhere),
+    asset: fc.constantFrom(usdcOnArbitrum, usdcOnBase),
+    tx: fc.option(forwardTx),
+  }),
+  fc.record({
+    network: fc.constant(stableWalletNetwork),
+    address: fc.constantFrom('savings' as Address, 'other' as Address),
+    asset: fc.constant(credit),
+    tx: fc.constant(null),
+  }),
+)
+
+const anyClaim = fc
+  .record({
+    source: fc.constantFrom<Claim['source']>('webhook', 'api'),
+    serviceId: fc.constantFrom('dep_1' as ServiceId, 'dep_2' as ServiceId),
+    status: fc.constantFrom<Claim['status']>(
+      'observed',
+      'confirmed',
+      'settling',
+      'settled',
+      'settled',
+      'held',
+      'refunded',
+      'failed',
+    ),
+    owner: fc.constantFrom(channelApproval.owner, walletApproval.owner),
+    deposit: fc.record({
+      address: payAddress,
+      asset: fc.constantFrom(usdcOnBase, usdtOnBase),
+      amount,
+      tx: fc.option(payTx),
+      index: fc.option(index),
+    }),
+    settlement: anySettlement,
+    settled: fc.record({ amount: fc.option(amount), fee: fc.option(amount) }),
+    occurredAt: time,
+    receivedAt: time,
+  })
+  .map(({ settlement, settled, ...rest }) => claim({ ...rest, settlement: { ...settlement, ...settled } }))
+
+/** Evidence of a few deposits, true, false, contradicting and repeated. */
+export const anyEvidence: fc.Arbitrary<Observation[]> = fc.array(fc.oneof(anySighting, anyClaim), {
+  minLength: 1,
+  maxLength: 10,
+})
+
+export function groupOf(observations: readonly Observation[], booked: readonly Journal[] = []): Group {
+  return { observations, approvals: [channelApproval, walletApproval], known: [], booked }
+}
+
+/** The seed is printed where a property fails; this repeats that run. */
+export const runs = { numRuns: Number(process.env.RUNS ?? 500) }
