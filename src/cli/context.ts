@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { parseDatabaseUrl, parseSettings, type Settings } from '../config/settings.ts'
-import { Fault } from '../core/errors.ts'
+import { Fault, messageOf } from '../core/errors.ts'
 import { readSettings } from '../sandbox/settings-files.ts'
-import { type Database, openDatabase } from '../store/database.ts'
+import { type Database, openDatabase, pingDatabase } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -43,8 +43,14 @@ export async function withDatabase<Result>(
   const url = parseDatabaseUrl(attachedEnvironment(context))
   const db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd command' })
   try {
+    await pingDatabase(db).catch(explainUnreachable)
     return await work(db)
   } finally {
     await db.destroy()
   }
+}
+
+function explainUnreachable(error: unknown): never {
+  const problem = `${messageOf(error)}; is "depositd start" running in this folder, or is DATABASE_URL right?`
+  throw new Fault('remote_failed', { what: 'reaching the database', problem }, { cause: error })
 }

@@ -8,7 +8,7 @@ export type EmbeddedProgram = {
   /** Everything it has printed. */
   output: () => string
   /** Ends it and returns its exit status, null where a signal ended it. */
-  end: (signal: 'SIGINT' | 'SIGKILL') => Promise<number | null>
+  end: (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => Promise<number | null>
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts')
@@ -21,12 +21,16 @@ export async function startProgram(folder: string, trafficSeconds: number): Prom
   return program
 }
 
-/** Runs the program with any words. */
+/** Runs the program with any words, and with these settings only. */
 export function spawnProgram(
   folder: string,
   words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
 ): EmbeddedProgram & { ended: Promise<number | null> } {
-  const child = spawn(process.execPath, [main, ...words], { cwd: folder, env: { PATH: process.env.PATH } })
+  const child = spawn(process.execPath, [main, ...words], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...environment },
+  })
   let text = ''
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))

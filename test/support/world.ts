@@ -28,6 +28,8 @@ export type World = {
   service: DepositService
   daemon: Daemon
   settings: Settings
+  /** The environment by which another process of the program reaches the same servers. */
+  environment: Record<string, string>
   /** Pays to the deposit address of `owner` on that network, in units of the asset. */
   pay: (payment: { network: string; symbol: string; owner: string; amount: string }) => Promise<string>
 }
@@ -73,14 +75,14 @@ export async function startWorld(
     senders: Object.fromEntries(chains.networks.map(({ name, family }) => [name, [senders[family]]])),
     ...ports,
   })
-  const queue = queueUrl === undefined ? {} : { QUEUE_URL: queueUrl }
-  const settings = parseSettings({ ...environment, ...queue }, (path) => readFileSync(path, 'utf8'))
+  const whole = { ...environment, ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }) }
+  const settings = parseSettings(whole, (path) => readFileSync(path, 'utf8'))
   const daemon = await startDaemon(settings, { roles, host: loopback, version: 'test', log })
   stack.defer(() => daemon.stop())
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())
   const owners = await provision(settings, db)
-  return { db, service, daemon, settings, pay: payer(chains, owners) }
+  return { db, service, daemon, settings, environment: whole, pay: payer(chains, owners) }
 }
 
 async function provision(settings: Settings, db: Database<Tables>): Promise<OwnerEntry[]> {
