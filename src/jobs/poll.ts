@@ -53,7 +53,8 @@ async function storePage({ db, now }: PollDeps, { records }: DepositPage): Promi
   const receivedAt = now()
   const rows = records.map(({ id, text }) => ({
     source: 'api' as const,
-    sourceKey: `${id}/${createHash('sha256').update(text).digest('hex')}`,
+    // The hash tells records apart; the id is for people, and may hold what Postgres cannot keep.
+    sourceKey: `${id.replaceAll(/[^\x20-\x7e]/g, '?')}/${createHash('sha256').update(text).digest('hex')}`,
     body: Buffer.from(text),
     headers: {},
     receivedAt,

@@ -116,21 +116,21 @@ const open: Milestones = {
   reconciledAt: null,
 }
 
-function stages(before: Milestones | null, after: Milestones): string[] {
+function completed(before: Milestones | null, after: Milestones): string[] {
   return completedStages(before, after, base).map(({ stage, seconds }) => `${stage} ${seconds}`)
 }
 
 test('each stage is measured once, when both of its ends are known', () => {
-  expect(stages(null, open)).toEqual(['chain_detection 60'])
-  expect(stages(open, open)).toEqual([])
+  expect(completed(null, open)).toEqual(['chain_detection 60'])
+  expect(completed(open, open)).toEqual([])
   const later = { ...open, apiAt: at(2), finalAt: at(3), settledAt: at(5), reconciledAt: at(6) }
-  expect(stages(open, later)).toEqual([
+  expect(completed(open, later)).toEqual([
     'api_detection 120',
     'finality 180',
     'settlement 120',
     'reconciliation 360',
   ])
-  expect(stages(null, { ...open, depositedAt: null, finalAt: at(3) })).toEqual([])
+  expect(completed(null, { ...open, depositedAt: null, finalAt: at(3) })).toEqual([])
 })
 
 test('what ends before it began took no time', () => {

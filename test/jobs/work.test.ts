@@ -1,0 +1,175 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ChainReader, ScanResult } from '../../src/chain/port.ts'
+import type { ServiceId } from '../../src/core/evidence.ts'
+import { applyPending } from '../../src/jobs/apply.ts'
+import { createWork, type Work, type WorkDeps } from '../../src/jobs/work.ts'
+import { createClaimReader } from '../../src/provider/read-claim.ts'
+import { storeInbox } from '../../src/store/inbox.ts'
+import { type Books, late, openBooks } from '../support/books.ts'
+import { countStatements } from '../support/count-statements.ts'
+import { at, base, claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
+
+let books: Books
+const told: string[] = []
+let scans: Partial<ScanResult>[]
+
+beforeEach(async () => {
+  books = await openBooks()
+  told.length = 0
+  scans = []
+})
+afterEach(() => books[Symbol.asyncDispose]())
+
+const cursor = { final: { height: 20n, hash: '0x20' }, seenHeight: 20n, trail: [] }
+
+const reader: ChainReader = {
+  network: base,
+  checkIdentity: () => Promise.resolve(void told.push('identity')),
+  scan() {
+    told.push('scan')
+    const result = { transfers: [], cursor, headHeight: 22n, rewoundTo: null, more: false }
+    return Promise.resolve({ ...result, ...scans.shift() })
+  },
+}
+
+function work(changes: Partial<WorkDeps> = {}): Work {
+  return createWork({
+    ...books.deps,
+    holder: 'me',
+    leaseMs: 600_000,
+    overlapMs: 0,
+    startHeights: new Map(),
+    client: {
+      listDeposits: () => Promise.resolve({ records: [], nextCursor: null }),
+      createChannel: () => Promise.reject(new Error('not asked for')),
+      createStableWallet: () => Promise.reject(new Error('not asked for')),
+    },
+    readers: new Map([[base, reader]]),
+    wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
+    observe: {
+      applied: ({ rows, groups }) => void told.push(`applied ${rows} ${groups}`),
+      rewound: (network) => void told.push(`rewound ${network}`),
+    },
+    ...changes,
+  })
+}
+
+const { kind: _kind, role: _role, epoch: _epoch, receivedAt: _at, ...facts } = payment()
+const transfer = { ...facts, stage: 'final' as const }
+
+async function states(): Promise<string[]> {
+  const { rows } = await sql<{ state: string }>`select state from deposit order by id`.execute(books.db)
+  return rows.map(({ state }) => state)
+}
+
+test('a scan that found something has it applied, one that has more to read goes on', async () => {
+  scans = [{ transfers: [transfer], more: true }, {}]
+  const { scan } = work()
+  await scan('base')
+  await scan('base')
+  expect(told).toEqual(['identity', 'scan', 'wake apply', 'wake scan base', 'scan'])
+})
+
+test('a change of history is told, and only then', async () => {
+  scans = [{}, { rewoundTo: 3n }]
+  const { scan } = work()
+  await scan('base')
+  await scan('base')
+  expect(told.filter((one) => one.startsWith('rewound'))).toEqual(['rewound base'])
+})
+
+test('a node that is not of its chain is asked again each time, and never read', async () => {
+  const stranger = { ...reader, checkIdentity: () => Promise.reject(new Error('wrong chain')) }
+  const { scan } = work({ readers: new Map([[base, stranger]]) })
+  await expect(scan('base')).rejects.toThrow('wrong chain')
+  await expect(scan('base')).rejects.toThrow('wrong chain')
+  expect(told).toEqual([])
+})
+
+test('a poll that stored something has it applied, one that did not lets it be', async () => {
+  const text = JSON.stringify({ id: 'dep_9' })
+  const records = [{ id: 'dep_9', createdAt: at(0), text }]
+  const client = { listDeposits: () => Promise.resolve({ records, nextCursor: null }) } as unknown
+  const { poll } = work({ client: client as WorkDeps['client'] })
+  await poll()
+  await poll()
+  expect(told).toEqual(['wake apply'])
+})
+
+test('a sweep decides what has become due, and applies what no wake-up reached', async () => {
+  let now = at(6)
+  await books.receive(claim(), payment(), delivery())
+  const { apply, sweep } = work({ now: () => now })
+  await apply()
+  told.length = 0
+  now = late
+  await books.receive(payment({ stage: 'seen', tx: txId('new') }))
+  await sweep()
+  expect(told).toEqual(['applied 0 1', 'applied 0 0'])
+  expect(await states()).toEqual(['reconciled'])
+  await sql`update inbox_pending set stored_at = now() - interval '6 seconds'`.execute(books.db)
+  await sweep()
+  expect(told.slice(2)).toEqual(['applied 0 0', 'applied 1 1', 'applied 0 0'])
+})
+
+test('everything there is to do is done without a queue', async () => {
+  scans = [{ transfers: [], more: true }, { transfers: [transfer] }]
+  await books.receive(webhook(), claim(), delivery())
+  await work().all()
+  expect(await states()).toEqual(['reconciled'])
+  expect(told.filter((one) => one.startsWith('wake'))).toEqual([])
+})
+
+/** Applies a batch of so many deposits, every second of them delivered. */
+async function statementsFor(deposits: number): Promise<number> {
+  for (let place = 0; place < deposits; place++) {
+    const [pay, forward] = [txId(`p${deposits}${place}`), txId(`f${deposits}${place}`)]
+    const said = {
+      serviceId: `dep_${deposits}_${place}` as ServiceId,
+      deposit: { tx: pay },
+      settlement: { tx: forward },
+    }
+    await books.receive(
+      claim(said),
+      payment({ tx: pay }),
+      ...(place % 2 === 0 ? [delivery({ tx: forward })] : []),
+    )
+  }
+  const { db, count } = countStatements(books.db)
+  const applied = await applyPending({ ...books.deps, db })
+  expect(applied).toMatchObject({ groups: deposits })
+  return count()
+}
+
+test('a batch of two hundred deposits takes no more statements than one of two', async () => {
+  const few = await statementsFor(2)
+  expect(few).toBeGreaterThan(10)
+  expect(await statementsFor(200)).toBe(few)
+})
+
+test('hostile words of the service end as named mismatches, and what stands beside them is applied', async () => {
+  const readClaim = createClaimReader({
+    networks: [],
+    creditAsset: { key: 'stable-wallet/USDC' as never, network: base, symbol: 'USDC', decimals: 6 },
+  })
+  const bodies = [
+    'null',
+    '{"id":"\\u0000"}',
+    `{"created_at":"2026-01-01T00:00:00Z","data":{"id":"x","source":{"network":"\\u0000"}}}`,
+    '['.repeat(10_000),
+    '\u0000',
+  ]
+  const rows = bodies.map((body, place) => ({
+    source: 'webhook' as const,
+    sourceKey: `hostile ${place}`,
+    body: Buffer.from(body),
+    headers: {},
+    receivedAt: at(1),
+  }))
+  await storeInbox(books.db, rows)
+  await books.receive(payment())
+  const applied = await applyPending({ ...books.deps, readClaim })
+  expect(applied).toMatchObject({ rows: 6, groups: 1 })
+  expect(applied.mismatches.filter(({ kind }) => kind === 'schema_drift')).toHaveLength(5)
+})
