@@ -36,7 +36,7 @@ export type Daemon = {
   stop: () => Promise<void>
 }
 
-export type DaemonOptions = { roles: readonly Role[]; host: string; version: string; log: Logger }
+export type DaemonOptions = { roles: readonly Role[]; version: string; log: Logger }
 
 export const migrationsFolder = join(import.meta.dirname, '../db/migrations')
 
@@ -82,8 +82,7 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
     starting.defer(() => schedule.stop())
   }
   const ops = await startOps({
-    host: options.host,
-    port: settings.opsPort,
+    ...settings.ops,
     metrics,
     read: async () => ({ ...(await readGauges(db)), jobs: await queue.counts() }),
     checks: checksOf(db, queue),
@@ -171,8 +170,7 @@ function composeIntake(settings: Settings, { db, queue, observer, options }: Rec
     flushTimeoutMs: 5000,
   })
   return startIntake({
-    port: settings.httpPort,
-    host: options.host,
+    ...settings.http,
     limits: intakeLimits,
     verify: createStandardWebhooks({
       secrets: settings.webhooks.secrets,

@@ -53,7 +53,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const { postgres, chains, service, ports } = await startWorld(options, starting)
   const settings = settingsOf(options, { postgres, chains, service, ports })
   const daemon = await timed(onPart, 'daemon', async () => {
-    const started = await startDaemon(settings, { roles, host: loopback, version: options.version, log })
+    const started = await startDaemon(settings, { roles, version: options.version, log })
     starting.defer(() => started.stop())
     onPart({ part: 'metrics', address: `${started.opsUrl}/metrics`, milliseconds: 0 })
     return { part: started, address: started.webhookUrl ?? '' }
@@ -109,7 +109,7 @@ const databases = ['depositd', 'deposit_service']
 
 /** Leaves the settings in the folder for other commands, and reads them as any daemon would. */
 function settingsOf(
-  { folder, environment }: EmbeddedOptions,
+  { folder }: EmbeddedOptions,
   { postgres, chains, service, ports }: World,
 ): Settings {
   const secrets = sandboxSecrets(folder)
@@ -124,7 +124,7 @@ function settingsOf(
     senders: Object.fromEntries(chains.networks.map(({ name, family }) => [name, [senders[family]]])),
     ...ports,
   })
-  return parseSettings({ LOG_LEVEL: environment.LOG_LEVEL, ...written }, (path) => readFileSync(path, 'utf8'))
+  return parseSettings(written, (path) => readFileSync(path, 'utf8'))
 }
 
 type Ports = { httpPort: number; opsPort: number }

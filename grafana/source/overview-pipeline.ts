@@ -41,7 +41,7 @@ export const pipelineRow: Row = {
       description:
         'Each runs again by itself; one that keeps failing needs a look: docs/runbook.md#depositdjobfailing',
       unit: 'short',
-      queries: [{ expr: 'sum by (job) (increase(depositd_job_failures_total[15m]))', legend: '{{job}}' }],
+      queries: [{ expr: 'sum by (name) (increase(depositd_job_failures_total[15m]))', legend: '{{name}}' }],
       width: 6,
       height: 8,
     },

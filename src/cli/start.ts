@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { messageOf } from '../core/errors.ts'
+import { Fault, messageOf } from '../core/errors.ts'
 import { type Context, embeddedFolder } from './context.ts'
 import { wholeNumber, wordOf } from './options.ts'
 import { untilSignal } from './signals.ts'
@@ -15,8 +15,26 @@ export async function start(context: Context, options: StartOptions): Promise<vo
   const { environment } = context
   const trafficSeconds = wholeNumber('traffic', options.traffic, { min: 1, max: 3600 })
   const roles = options.roles.split(',').map((text) => wordOf('roles', text, roleNames))
-  const isAlone = environment.SERVICE_URL !== undefined || environment.SERVICE_URL_FILE !== undefined
+  const isAlone = isSet(environment, 'SERVICE_URL')
+  if (!isAlone) refuseHalfSet(environment)
   await (isAlone ? startAlone(context, roles) : startEverything(context, trafficSeconds))
+}
+
+function isSet(environment: Context['environment'], name: string): boolean {
+  return environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
+}
+
+/** Somebody who names a database or a node means to use it; embedded mode would leave it aside without a word. */
+function refuseHalfSet(environment: Context['environment']): void {
+  const names = Object.keys(environment).filter((name) =>
+    /^(DATABASE_URL|QUEUE_URL|RPC_\w+)(_FILE)?$/.test(name),
+  )
+  if (names.length === 0) return
+  throw new Fault('settings_bad', {
+    faults: [
+      `SERVICE_URL is missing although ${names.join(', ')} is set; set it, or unset them for embedded mode`,
+    ],
+  })
 }
 
 async function startAlone({ environment }: Context, roles: (typeof roleNames)[number][]): Promise<void> {
@@ -25,7 +43,7 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
   const { startDaemon } = await import('../app.ts')
   const { createLog } = await import('./log.ts')
   const log = createLog({ level: settings.logLevel })
-  const daemon = await startDaemon(settings, { roles, host: '0.0.0.0', version, log })
+  const daemon = await startDaemon(settings, { roles, version, log })
   log.info({ webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version }, 'started')
   const signal = await untilSignal()
   log.info({ signal }, 'stopping')
@@ -35,8 +53,10 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
 
 async function startEverything(context: Context, trafficSeconds: number): Promise<void> {
   const { createScreen } = await import('./screen.ts')
+  const { parseLogLevel } = await import('../config/settings.ts')
   const screen = createScreen(context.stdout)
   const logFile = join(embeddedFolder, 'depositd.log')
+  const level = parseLogLevel(context.environment)
   screen.say(`depositd ${version}, with everything it needs on this machine; state in ${embeddedFolder}/`)
   const signalled = untilSignal()
   const { startEmbedded } = await import('../embedded.ts')
@@ -45,7 +65,7 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
     folder: embeddedFolder,
     version,
     environment: context.environment,
-    log: createLog({ level: context.environment.LOG_LEVEL ?? 'info', file: logFile }),
+    log: createLog({ level, file: logFile }),
     onPart: screen.part,
     trafficEveryMs: trafficSeconds * 1000,
   })

@@ -28,10 +28,14 @@ export type Settings = {
   /** Cron expressions with seconds. */
   schedule: { scan: string; poll: string; sweep: string }
   pollOverlapMs: number
-  httpPort: number
-  opsPort: number
+  /** Where webhooks are taken. */
+  http: Listening
+  /** Where metrics and health are shown; on loopback unless told otherwise, for they are not for everyone. */
+  ops: Listening
   logLevel: LogLevel
 }
+
+export type Listening = { host: string; port: number }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -58,9 +62,9 @@ export function parseSettings(environment: Environment, readText: (path: string)
       secrets: reader.texts('WEBHOOK_SECRETS'),
     },
     networks: file === null ? [] : networksOf(file, reader),
-    httpPort: reader.port('HTTP_PORT', 8080),
-    opsPort: reader.port('OPS_PORT', 9464),
-    logLevel: reader.choice('LOG_LEVEL', logLevels, 'info'),
+    http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
+    ops: { host: reader.text('OPS_HOST', '127.0.0.1'), port: reader.port('OPS_PORT', 9464) },
+    logLevel: readLogLevel(reader),
   }
   refuseUnknown(environment, file, reader.faults)
   if (reader.faults.length > 0 || file === null) throw new Fault('settings_bad', { faults: reader.faults })
@@ -76,6 +80,21 @@ export function parseDatabaseUrl(environment: Environment): string {
   const url = reader.url('DATABASE_URL', databaseSchemes)
   if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
   return url
+}
+
+/**
+ * Reads only how much is to be logged.
+ * @throws Fault `settings_bad`
+ */
+export function parseLogLevel(environment: Environment): LogLevel {
+  const reader = new EnvironmentReader(environment)
+  const level = readLogLevel(reader)
+  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
+  return level
+}
+
+function readLogLevel(reader: EnvironmentReader): LogLevel {
+  return reader.choice('LOG_LEVEL', logLevels, 'info')
 }
 
 function readSettingsFile(

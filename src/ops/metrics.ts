@@ -64,7 +64,7 @@ const declared = {
     'Sum of all entries of an asset; anything but 0 is an emergency.',
     ['asset'],
   ),
-  jobFailures: counter('job_failures_total', 'Runs of a job that failed.', ['job']),
+  jobFailures: counter('job_failures_total', 'Runs of a job that failed.', ['name']),
 }
 
 type Declared = typeof declared

@@ -43,7 +43,7 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
       log.error({ network }, 'final history changed; what is gone is withdrawn and read again')
     },
     jobFailed(job, error) {
-      metrics.jobFailures.inc({ job })
+      metrics.jobFailures.inc({ name: job })
       log.error({ job, err: error }, 'job failed; it runs again')
     },
     queueTrouble({ kind, error }) {

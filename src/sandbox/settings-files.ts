@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { stringify } from 'yaml'
 import { assetCode, type NetworkSettings } from '../core/asset.ts'
+import { loopback } from './free-port.ts'
 
 export type SandboxAddresses = {
   folder: string
@@ -47,7 +48,9 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
     ...Object.fromEntries(
       networks.map(({ name, rpcUrls }) => [`RPC_${name.toUpperCase()}`, rpcUrls.join(',')]),
     ),
+    HTTP_HOST: loopback,
     HTTP_PORT: addresses.httpPort.toString(),
+    OPS_HOST: loopback,
     OPS_PORT: addresses.opsPort.toString(),
     DEPOSITD_CONFIG: path,
   }

@@ -38,8 +38,8 @@ test('what is not set has its default', () => {
   expect(settings).toMatchObject({
     queueUrl: good.DATABASE_URL,
     webhooks: { scheme: 'standard-webhooks', secrets: [secret] },
-    httpPort: 8080,
-    opsPort: 9464,
+    http: { host: '0.0.0.0', port: 8080 },
+    ops: { host: '127.0.0.1', port: 9464 },
     logLevel: 'info',
     policy: { webhookWithinMs: 600_000, settlementWithinMs: 3_600_000 },
     schedule: { scan: '*/5 * * * * *', poll: '*/15 * * * * *', sweep: '*/5 * * * * *' },

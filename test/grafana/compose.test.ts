@@ -105,8 +105,8 @@ describe('the settings of the composed daemon', () => {
     expect(settings).toMatchObject({
       databaseUrl: 'postgres://depositd:0a1b@postgres:5432/depositd',
       queueUrl: 'redis://redis:6379',
-      httpPort: 8080,
-      opsPort: 9464,
+      http: { host: '0.0.0.0', port: 8080 },
+      ops: { host: '0.0.0.0', port: 9464 },
     })
     expect(settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)).toHaveLength(4)
   })
@@ -116,10 +116,10 @@ describe('the settings of the composed daemon', () => {
   })
 
   it('listen where Prometheus, Docker and the published port expect them', () => {
-    const { httpPort, opsPort } = composedSettings({})
-    expect(textOf('grafana/prometheus/prometheus.yml')).toContain(`targets: [depositd:${opsPort}]`)
-    expect(compose.services.depositd?.ports).toEqual([`127.0.0.1:8080:${httpPort}`])
-    expect(textOf('Dockerfile')).toContain(`EXPOSE ${httpPort} ${opsPort}`)
+    const { http, ops } = composedSettings({})
+    expect(textOf('grafana/prometheus/prometheus.yml')).toContain(`targets: [depositd:${ops.port}]`)
+    expect(compose.services.depositd?.ports).toEqual([`127.0.0.1:8080:${http.port}`])
+    expect(textOf('Dockerfile')).toContain(`EXPOSE ${http.port} ${ops.port}`)
   })
 })
 

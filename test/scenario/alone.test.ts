@@ -65,7 +65,7 @@ function programOutput(): string {
 }
 
 async function isReady({ settings }: World): Promise<true | null> {
-  const answer = await fetch(`http://127.0.0.1:${settings.opsPort}/readyz`).catch(() => null)
+  const answer = await fetch(`http://127.0.0.1:${settings.ops.port}/readyz`).catch(() => null)
   return answer?.status === 200 || null
 }
 

@@ -77,7 +77,7 @@ export async function startWorld(
   })
   const whole = { ...environment, ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }) }
   const settings = parseSettings(whole, (path) => readFileSync(path, 'utf8'))
-  const daemon = await startDaemon(settings, { roles, host: loopback, version: 'test', log })
+  const daemon = await startDaemon(settings, { roles, version: 'test', log })
   stack.defer(() => daemon.stop())
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())
