@@ -1,6 +1,6 @@
 import { run } from './cli/run.ts'
 
-await run({
+process.exitCode = await run({
   arguments: process.argv.slice(2),
   environment: process.env,
   stdout: process.stdout,

@@ -1,3 +1,4 @@
+import { toTxId } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Matrix } from '../core/matrix.ts'
 import { type DepositLine, listDeposits } from '../store/reports.ts'
@@ -31,7 +32,7 @@ export async function showDepositCommand(
   id: string,
   { json }: { json?: boolean },
 ): Promise<void> {
-  const shown = await withDatabase(context, (db) => showDeposits(db, id))
+  const shown = await withDatabase(context, (db) => showDeposits(db, toTxId(id)))
   if (shown.length === 0) {
     throw new Fault('usage_bad', {
       problem: `there is no deposit ${id}`,

@@ -1,9 +1,9 @@
 import { type BalanceLine, listBalances, totalBalances } from '../store/reports.ts'
 import { type Context, withDatabase } from './context.ts'
-import { type Column, printJson, table } from './print.ts'
+import { type Column, type News, printJson, table } from './print.ts'
 
-/** Prints the balance of each account, and of each asset the sum over all accounts. Exits with 1 unless all are 0. */
-export async function balancesCommand(context: Context, { json }: { json?: boolean }): Promise<void> {
+/** Prints the balance of each account, and of each asset the sum over all accounts. Bad news unless all are 0. */
+export async function balancesCommand(context: Context, { json }: { json?: boolean }): Promise<News> {
   const [balances, totals] = await withDatabase(context, (db) =>
     Promise.all([listBalances(db), totalBalances(db)]),
   )
@@ -21,7 +21,7 @@ export async function balancesCommand(context: Context, { json }: { json?: boole
     context.stdout.write(table(rows, columns))
     context.stdout.write(isBalanced ? 'balanced: every asset sums to zero\n' : 'NOT BALANCED\n')
   }
-  if (!isBalanced) process.exitCode = 1
+  return isBalanced ? 'good' : 'bad'
 }
 
 const columns: Column<BalanceLine>[] = [

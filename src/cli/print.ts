@@ -1,5 +1,8 @@
 import type { Context } from './context.ts'
 
+/** What a command found: a shell can tell bad news by the exit status. */
+export type News = 'good' | 'bad'
+
 export type Column<Row> = { title: string; of: (row: Row) => string; align?: 'right' }
 
 /** Writes rows as a table for people, or as one JSON document with every field. */

@@ -1,22 +1,30 @@
 import { Command, CommanderError } from 'commander'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
 import type { Context } from './context.ts'
+import type { News } from './print.ts'
 import { version } from './version.ts'
 
 /** Outcomes that a shell can tell apart. */
 const exitStatus = { fine: 0, badNews: 1, wrongUse: 2 } as const
 
-/** Runs one command line. Commands are loaded when they are asked for, so that the first line appears at once. */
-export async function run(context: Context & { arguments: readonly string[] }): Promise<void> {
-  const program = describe(context)
+/**
+ * Runs one command line and returns its exit status. Commands are loaded when they are asked for, so that the first
+ * line appears at once.
+ */
+export async function run(context: Context & { arguments: readonly string[] }): Promise<number> {
+  let status: number = exitStatus.fine
+  const tell = (news: News): void => {
+    if (news === 'bad') status = exitStatus.badNews
+  }
   try {
-    await program.parseAsync(context.arguments, { from: 'user' })
+    await describe(context, tell).parseAsync(context.arguments, { from: 'user' })
+    return status
   } catch (error) {
-    process.exitCode = report(context, error)
+    return report(context, error)
   }
 }
 
-function describe(context: Context): Command {
+function describe(context: Context, tell: (news: News) => void): Command {
   const program = new Command('depositd')
     .description('Reconciles crypto deposits three ways and books what is proved.')
     .version(version)
@@ -29,6 +37,7 @@ function describe(context: Context): Command {
   describeDaemon(program, context)
   describeProvisioning(program, context)
   describeReports(program, context)
+  describeChecks(program, context, tell)
   return program
 }
 
@@ -96,6 +105,10 @@ function describeReports(program: Command, context: Context): void {
     .description("one deposit, by our number, the service's id or a transaction")
     .option('--json', 'print a JSON document')
     .action(async (id, options) => (await import('./deposits.ts')).showDepositCommand(context, id, options))
+}
+
+/** Reports whose answer may be bad news. */
+function describeChecks(program: Command, context: Context, tell: (news: News) => void): void {
   program
     .command('mismatches')
     .description('what is wrong')
@@ -106,14 +119,16 @@ function describeReports(program: Command, context: Context): void {
     .option('--fail-on <severity>', 'exit with 1 where one of this severity, or a graver one, is open')
     .option('--limit <count>', 'how many', '100')
     .option('--json', 'print a JSON document')
-    .action(async (options) => (await import('./mismatches.ts')).listMismatchesCommand(context, options))
+    .action(async (options) =>
+      tell(await (await import('./mismatches.ts')).listMismatchesCommand(context, options)),
+    )
   program
     .command('ledger')
     .description('the books')
     .command('balances')
     .description('balance of every account, and the sum of each asset, which is zero')
     .option('--json', 'print a JSON document')
-    .action(async (options) => (await import('./ledger.ts')).balancesCommand(context, options))
+    .action(async (options) => tell(await (await import('./ledger.ts')).balancesCommand(context, options)))
 }
 
 /** One line that names the fault and the mend; stack traces only where they are asked for. */

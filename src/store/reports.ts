@@ -57,7 +57,7 @@ export type MismatchLine = {
 
 export type MismatchFilter = { limit: number; kind?: string | undefined; all: boolean }
 
-/** The open mismatches, the gravest and oldest first; with `all`, the ended ones too. */
+/** The open mismatches, the gravest and oldest first; with `all`, the ended ones after them. */
 export async function listMismatches(
   db: Kysely<Tables>,
   { limit, kind, all }: MismatchFilter,
@@ -68,7 +68,7 @@ export async function listMismatches(
       date_trunc('second', age)::text as age, opened_at, cleared_at, detail
     from accounting.mismatches
     where (${all} or cleared_at is null) and (${kind ?? null}::text is null or kind = ${kind ?? null})
-    order by array_position(array['severe', 'warning', 'info'], severity), opened_at limit ${limit}`.execute(
+    order by cleared_at is not null, array_position(array['severe', 'warning', 'info'], severity), opened_at limit ${limit}`.execute(
     db,
   )
   return rows

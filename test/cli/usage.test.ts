@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { runCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { emptyDatabase, type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database.drop())
+
+test.each([
+  ['deposits show 99', 'depositd: there is no deposit 99; take a number from "depositd deposits list"'],
+  ['deposits list --limit none', 'depositd: --limit is "none"; give a whole number from 1 to 100000'],
+  ['deposits list --limit 0', 'depositd: --limit is "0"; give a whole number from 1 to 100000'],
+  ['mismatches list --fail-on bad', 'depositd: --fail-on does not know "bad"; use info, warning, severe'],
+  ['deposits list --lmit 5', "error: unknown option '--lmit'"],
+  ['deposits show', "error: missing required argument 'id'"],
+  ['depsoits list', 'error: '],
+  ['channels create shop --network base', "error: required option '--asset <symbol>' not specified"],
+  ['start --traffic often', 'depositd: --traffic is "often"; give a whole number from 1 to 3600'],
+  ['start --roles cook', 'depositd: --roles does not know "cook"; use http, worker, scheduler'],
+])('%s is wrong use: status 2, and a line that names the mend', async (line, message) => {
+  const { status, out, err } = await runCommand(line, { DATABASE_URL: database.url })
+  expect({ status, out }).toEqual({ status: 2, out: '' })
+  expect(err).toContain(message)
+  expect(err.trim().split('\n').length).toBeLessThanOrEqual(2)
+})
+
+test('without any database address, the line says how to get one', async () => {
+  const folder = process.cwd()
+  process.chdir(await temporaryFolder())
+  onTestFinished(() => process.chdir(folder))
+  expect(await runCommand('deposits list', {})).toEqual({
+    status: 2,
+    out: '',
+    err: 'depositd: DATABASE_URL is missing, and no "depositd start" has run in this folder\n',
+  })
+})
+
+test('settings that a command needs beside the database are all named', async () => {
+  const line = 'wallets create savings'
+  const { status, err } = await runCommand(line, { DATABASE_URL: database.url, SERVICE_URL: 'nowhere' })
+  expect(status).toBe(2)
+  for (const name of ['SERVICE_URL', 'SERVICE_API_KEY', 'WEBHOOK_SECRETS', 'RPC_BASE'])
+    expect(err).toContain(name)
+  expect(err).not.toContain(' at ')
+})
+
+test('a stack trace is shown only where it is asked for', async () => {
+  const unreachable = { DATABASE_URL: 'postgres://127.0.0.1:1/x' }
+  expect((await runCommand('deposits list', unreachable)).err).not.toContain('    at ')
+  expect((await runCommand('--debug deposits list', unreachable)).err).toContain('    at ')
+})
+
+test('a database address that is no address of one is named, and its password is not', async () => {
+  const { status, err } = await runCommand('deposits list', { DATABASE_URL: 'mysql://me:hunter2@db/x' })
+  expect(status).toBe(2)
+  expect(err).toBe('depositd: DATABASE_URL is no address of the form postgres:// or postgresql://\n')
+})
+
+test('a database that is not there is bad news of one line', async () => {
+  const { status, err } = await runCommand('deposits list', {
+    DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/x',
+  })
+  expect(status).toBe(1)
+  expect(err).toMatch(/^depositd: reaching the database: .*ECONNREFUSED.*DATABASE_URL.*\n$/)
+  expect(err).not.toContain('hunter2')
+})
+
+test('migrate applies what is missing, then nothing', async () => {
+  const empty = await emptyDatabase()
+  onTestFinished(empty.drop)
+  const environment = { DATABASE_URL: empty.url }
+  expect(await runCommand('migrate', environment)).toMatchObject({
+    status: 0,
+    out: expect.stringContaining('applied 0001'),
+  })
+  expect(await runCommand('migrate', environment)).toEqual({
+    status: 0,
+    out: 'nothing to do: the schema is up to date\n',
+    err: '',
+  })
+})
+
+test('help and version are fine', async () => {
+  expect(await runCommand('--version', {})).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+  })
+  expect(await runCommand('--help', {})).toMatchObject({ status: 0, out: expect.stringContaining('ledger') })
+})
