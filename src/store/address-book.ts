@@ -12,7 +12,7 @@ export type OwnerEntry = {
 }
 
 /**
- * Keeps a channel or wallet with its addresses. Saying the same again changes nothing.
+ * Keeps a channel or wallet with its addresses. Saying the same again changes nothing; a network may come to it.
  * @throws Fault `usage_bad` where an owner of that id, or an address, is already known otherwise.
  */
 export async function saveOwner(db: Kysely<Tables>, { owner, deposits, forward }: OwnerEntry): Promise<void> {
@@ -33,17 +33,20 @@ export async function saveOwner(db: Kysely<Tables>, { owner, deposits, forward }
       ...(forward === null ? [] : [recipientEntry(forward)]),
     ])
     const { rows } = await sql`
+      with said as (
+        select * from unnest(${deposits.map(({ network }) => network)}::text[],
+          ${deposits.map(({ address }) => address)}::text[]) as said (network, address)
+      ), kept as (
+        select network, address from address_book where owner_kind = ${owner.kind} and owner_id = ${owner.id}
+      )
       select 1 from owner where kind = ${owner.kind} and id = ${owner.id}
         and forward_network is not distinct from ${target.forward_network}
+        and forward_asset is not distinct from ${target.forward_asset}
         and forward_recipient is not distinct from ${target.forward_recipient}
-        and ${deposits.length} = (
-          select count(*) from address_book
-          where owner_kind = ${owner.kind} and owner_id = ${owner.id}
-            and (network, address) in (
-              select * from unnest(${deposits.map(({ network }) => network)}::text[],
-                ${deposits.map(({ address }) => address)}::text[])
-            )
-        )`.execute(tx)
+        and not exists (select from said where (network, address) not in (select network, address from kept))
+        and not exists (select from said join kept using (network) where said.address <> kept.address)`.execute(
+      tx,
+    )
     if (rows.length > 0) return
     throw new Fault('usage_bad', {
       problem: `${owner.kind} ${owner.id}, or one of its addresses, is already known otherwise`,

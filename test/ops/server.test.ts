@@ -1,0 +1,214 @@
+import { connect } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { createMetrics } from '../../src/ops/metrics.ts'
+import { type Check, type OpsServer, type OpsSettings, startOps } from '../../src/ops/server.ts'
+import type { Reading } from '../../src/ops/show-gauges.ts'
+
+const empty: Reading = {
+  inbox: { pending: 0, oldest: 0 },
+  deposits: [],
+  stages: [],
+  mismatches: [],
+  atRisk: [],
+  imbalances: [],
+  streams: [],
+  jobs: {},
+}
+
+const running: OpsServer[] = []
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop()
+})
+
+async function start(changes: Partial<OpsSettings> = {}): Promise<string> {
+  const server = await startOps({
+    host: '127.0.0.1',
+    port: 0,
+    metrics: createMetrics('1.2.3'),
+    read: () => Promise.resolve(empty),
+    checks: [],
+    ...changes,
+  })
+  running.push(server)
+  return server.url
+}
+
+/** Name, labels and value of every sample; throws where a line is not of the text format. */
+function samples(text: string): Map<string, number> {
+  const form = /^([a-z_:][a-z0-9_:]*(?:\{(?:[a-z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})?) ([^ ]+)$/i
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(
+    lines.map((line) => {
+      const [, name = '', value = ''] = form.exec(line) ?? []
+      if (name === '' || (Number.isNaN(Number(value)) && !/^([+-]?inf|nan)$/i.test(value)))
+        throw new Error(`not of the text format: ${line}`)
+      return [name, Number(value)]
+    }),
+  )
+}
+
+async function scrape(read: () => Promise<Reading>): Promise<Map<string, number>> {
+  const response = await fetch(`${await start({ read })}/metrics`)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toContain('text/plain')
+  return samples(await response.text())
+}
+
+test('every metric of the contract is declared with its type and help', async () => {
+  const text = await (await fetch(`${await start()}/metrics`)).text()
+  const declared = [...text.matchAll(/^# TYPE depositd_(\w+) (\w+)$/gm)].map(
+    ([, name, type]) => `${name} ${type}`,
+  )
+  expect(declared).toEqual(
+    expect.arrayContaining([
+      'build_info gauge',
+      'webhook_requests_total counter',
+      'webhook_ack_seconds histogram',
+      'inbox_pending gauge',
+      'inbox_oldest_seconds gauge',
+      'queue_jobs gauge',
+      'stage_lag_seconds histogram',
+      'stage_oldest_open_seconds gauge',
+      'poll_age_seconds gauge',
+      'poll_requests_total counter',
+      'chain_head_lag_seconds gauge',
+      'chain_final_block gauge',
+      'chain_scanned_block gauge',
+      'chain_reorgs_total counter',
+      'rpc_requests_total counter',
+      'rpc_seconds histogram',
+      'deposits gauge',
+      'mismatches_open gauge',
+      'mismatches_opened_total counter',
+      'mismatches_resolved_total counter',
+      'mismatch_oldest_seconds gauge',
+      'mismatch_value gauge',
+      'ledger_imbalance gauge',
+    ]),
+  )
+  const helped = new Set([...text.matchAll(/^# HELP depositd_(\w+) .{8,}$/gm)].map(([, name]) => name))
+  expect(declared.map((line) => line.split(' ')[0]).filter((name) => !helped.has(name))).toEqual([])
+  expect(samples(text).get('depositd_build_info{version="1.2.3"}')).toBe(1)
+  expect([...samples(text).keys()]).toContain('nodejs_eventloop_lag_p99_seconds')
+})
+
+test('gauges say what was read', async () => {
+  const found = await scrape(() =>
+    Promise.resolve({
+      inbox: { pending: 3, oldest: 4.5 },
+      deposits: [{ state: 'settled', network: 'base', count: 2 }],
+      stages: [{ stage: 'settlement', network: 'base', oldest: 60 }],
+      mismatches: [
+        { kind: 'unreported', severity: 'severe', network: 'base', count: 1, oldest: 5 },
+        { kind: 'unreported', severity: 'severe', network: 'solana', count: 2, oldest: 9 },
+      ],
+      atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1.5 }],
+      imbalances: [{ asset: 'base/0x1', units: 0 }],
+      streams: [
+        { name: 'poll', age: 7, progress: {} },
+        { name: 'scan/base', age: 8, progress: { final: 100, head: 110 } },
+      ],
+      jobs: { waiting: 6 },
+    }),
+  )
+  const told = Object.fromEntries([...found].filter(([name]) => /^depositd_(?!.*_bucket)/.test(name)))
+  expect(told).toMatchObject({
+    depositd_inbox_pending: 3,
+    depositd_inbox_oldest_seconds: 4.5,
+    'depositd_deposits{state="settled",network="base"}': 2,
+    'depositd_stage_oldest_open_seconds{stage="settlement",network="base"}': 60,
+    'depositd_mismatches_open{kind="unreported",severity="severe",network="base"}': 1,
+    'depositd_mismatches_open{kind="unreported",severity="severe",network="solana"}': 2,
+    'depositd_mismatch_oldest_seconds{kind="unreported",severity="severe"}': 9,
+    'depositd_mismatch_value{asset="base/0x1",severity="severe"}': 1.5,
+    'depositd_ledger_imbalance{asset="base/0x1"}': 0,
+    depositd_poll_age_seconds: 7,
+    'depositd_chain_head_lag_seconds{network="base"}': 8,
+    'depositd_chain_final_block{network="base"}': 100,
+    'depositd_chain_scanned_block{network="base"}': 110,
+    'depositd_queue_jobs{queue="depositd",state="waiting"}': 6,
+  })
+})
+
+test('what is no longer read is no longer told', async () => {
+  const readings: Reading[] = [
+    {
+      ...empty,
+      deposits: [{ state: 'observed', network: 'base', count: 1 }],
+      stages: [{ stage: 'finality', network: 'base', oldest: 1 }],
+      mismatches: [{ kind: 'unreported', severity: 'severe', network: 'base', count: 1, oldest: 5 }],
+      atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1 }],
+      imbalances: [{ asset: 'base/0x1', units: 1 }],
+    },
+    empty,
+  ]
+  const url = await start({ read: () => Promise.resolve(readings.shift() ?? empty) })
+  const labelled = async () =>
+    [...samples(await (await fetch(`${url}/metrics`)).text()).keys()].filter(
+      (name) => name.startsWith('depositd_') && /network=|asset=|kind=/.test(name),
+    )
+  expect(await labelled()).toHaveLength(6)
+  expect(await labelled()).toEqual([])
+})
+
+test('labels of hostile text stay one sample of one line', async () => {
+  const network = 'a"b\\c\nd}{ 1\n# TYPE x counter'
+  const deposits = [{ state: 'observed', network, count: 1 }]
+  const found = await scrape(() => Promise.resolve({ ...empty, deposits }))
+  expect([...found.keys()].filter((name) => name.startsWith('depositd_deposits{'))).toHaveLength(1)
+})
+
+test('a database that does not answer is said, in place of old figures', async () => {
+  const response = await fetch(
+    `${await start({ read: () => Promise.reject(new Error('no database')) })}/metrics`,
+  )
+  expect(response.status).toBe(503)
+  expect(await response.text()).toBe('no database\n')
+})
+
+test('alive says that it turns, even where nothing else works', async () => {
+  const url = await start({
+    checks: [failing('database', 'gone')],
+    read: () => Promise.reject(new Error('x')),
+  })
+  const response = await fetch(`${url}/livez`)
+  expect([response.status, await response.text()]).toEqual([200, 'alive\n'])
+})
+
+const fine = (part: string): Check => ({ part, ask: () => Promise.resolve() })
+const failing = (part: string, problem: string): Check => ({
+  part,
+  ask: () => Promise.reject(new Error(problem)),
+})
+
+test('ready is who has no failing part; who has, names each with its problem', async () => {
+  const ready = await fetch(`${await start({ checks: [fine('database'), fine('queue')] })}/readyz`)
+  expect([ready.status, await ready.json()]).toEqual([200, { ready: true, unready: [] }])
+  const checks = [failing('database', 'gone'), fine('queue'), failing('inbox', 'nothing waits 61 s')]
+  const unready = await fetch(`${await start({ checks })}/readyz`)
+  expect([unready.status, await unready.json()]).toEqual([
+    503,
+    {
+      ready: false,
+      unready: [
+        { part: 'database', problem: 'gone' },
+        { part: 'inbox', problem: 'nothing waits 61 s' },
+      ],
+    },
+  ])
+})
+
+test('a port that is taken is a fault that names the setting', async () => {
+  const port = Number(new URL(await start()).port)
+  await expect(start({ port })).rejects.toThrow(/^settings_bad: faults OPS_PORT \d+ cannot be used/)
+})
+
+test('stopping does not wait for who keeps a connection open', async () => {
+  const url = new URL(await start())
+  const socket = connect(Number(url.port), url.hostname)
+  await new Promise((resolve) => socket.once('connect', resolve))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => undefined)
+  await running.pop()?.stop()
+  await closed
+})

@@ -1,0 +1,160 @@
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address, Asset } from '../../src/core/asset.ts'
+import {
+  listOwners,
+  type OwnerEntry,
+  pinAssets,
+  saveOwner,
+  watchedAddresses,
+} from '../../src/store/address-book.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { type Books, openBooks } from '../support/books.ts'
+import { arbitrum, base, usdcOnBase } from '../support/evidence.ts'
+
+let books: Books
+/** Assets are pinned before the daemon takes its role. */
+let owner: Kysely<Tables>
+
+beforeAll(async () => {
+  books = await openBooks()
+  owner = openDatabase({ url: books.url, poolMax: 20, applicationName: 'test owner' })
+})
+afterAll(async () => {
+  await owner.destroy()
+  await books[Symbol.asyncDispose]()
+})
+
+const address = (last: string) => `0x${last.padStart(40, '0')}` as Address
+
+function channel(id: string, last: string, changes: Partial<OwnerEntry> = {}): OwnerEntry {
+  return {
+    owner: { kind: 'channel', id },
+    deposits: [
+      { network: base, address: address(last) },
+      { network: arbitrum, address: address(last) },
+    ],
+    forward: { network: arbitrum, asset: 'USDC', recipient: address('beef') },
+    ...changes,
+  }
+}
+
+const wallet = (id: string, last: string) =>
+  channel(id, last, { owner: { kind: 'stable_wallet', id }, forward: null })
+
+const refusal = { code: 'usage_bad' }
+
+test('an owner is kept with its addresses and its recipient, all of which are watched', async () => {
+  await saveOwner(books.db, channel('one', 'a1'))
+  expect(await watchedAddresses(books.db, arbitrum)).toEqual(
+    expect.arrayContaining([
+      { address: address('a1'), role: 'deposit' },
+      { address: address('beef'), role: 'recipient' },
+    ]),
+  )
+  const line = { id: 'one', address: address('a1'), forward: `USDC on arbitrum to ${address('beef')}` }
+  const owners = await listOwners(books.db, { kind: 'channel', limit: 100 })
+  expect(owners.filter(({ id }) => id === 'one')).toEqual([
+    { ...line, network: 'arbitrum' },
+    { ...line, network: 'base' },
+  ])
+})
+
+test('saying the same again, twenty times at once, changes nothing', async () => {
+  const again = Array.from({ length: 20 }, () => saveOwner(books.db, channel('many', 'a2')))
+  await Promise.all(again)
+  const { rows } = await sql`select 1 from address_book where owner_id = 'many'`.execute(books.db)
+  expect(rows).toHaveLength(2)
+})
+
+test('one recipient may serve many owners', async () => {
+  await saveOwner(books.db, channel('left', 'a3'))
+  await saveOwner(books.db, channel('right', 'a4'))
+})
+
+test.each<[string, OwnerEntry]>([
+  [
+    'another recipient',
+    channel('fixed', 'b1', { forward: { network: arbitrum, asset: 'USDC', recipient: address('bad') } }),
+  ],
+  [
+    'another network',
+    channel('fixed', 'b1', { forward: { network: base, asset: 'USDC', recipient: address('beef') } }),
+  ],
+  [
+    'another asset',
+    channel('fixed', 'b1', { forward: { network: arbitrum, asset: 'USDT', recipient: address('beef') } }),
+  ],
+  ['other addresses', channel('fixed', 'b2')],
+  ["another owner's addresses", channel('thief', 'b1')],
+])('an owner that is known is not kept again with %s', async (_what, entry) => {
+  await saveOwner(books.db, channel('fixed', 'b1'))
+  const before = await everything()
+  await expect(saveOwner(books.db, entry)).rejects.toMatchObject(refusal)
+  expect(await everything()).toEqual(before)
+})
+
+async function everything(): Promise<object[]> {
+  const { rows } = await sql<object>`
+    select o.*, b.* from owner o full join address_book b on b.owner_id = o.id order by 1, 2, network, address, role`.execute(
+    books.db,
+  )
+  return rows
+}
+
+test('an owner may gain a network, and be said without one', async () => {
+  const [onBase, onArbitrum] = channel('grows', 'e1').deposits
+  if (!onBase || !onArbitrum) throw new Error('a channel has two addresses')
+  await saveOwner(books.db, channel('grows', 'e1', { deposits: [onBase] }))
+  await saveOwner(books.db, channel('grows', 'e1'))
+  await saveOwner(books.db, channel('grows', 'e1', { deposits: [onArbitrum] }))
+  const { rows } = await sql`select 1 from address_book where owner_id = 'grows'`.execute(books.db)
+  expect(rows).toHaveLength(2)
+})
+
+test('of twenty owners who claim one address at once, one gets it', async () => {
+  const race = Array.from({ length: 20 }, (_, place) => saveOwner(books.db, wallet(`racer ${place}`, 'c1')))
+  const results = await Promise.allSettled(race)
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  const { rows } = await sql`select 1 from owner where id like 'racer %'`.execute(books.db)
+  expect(rows).toHaveLength(1)
+})
+
+test('a channel and a wallet may have one id; a wallet has no recipient', async () => {
+  await saveOwner(books.db, channel('same', 'd1'))
+  await saveOwner(books.db, wallet('same', 'd2'))
+  const [line] = await listOwners(books.db, { kind: 'stable_wallet', limit: 1 })
+  expect(line?.forward).toBe('')
+})
+
+test.each([
+  "insert into owner (kind, id) values ('channel', 'no recipient')",
+  "insert into owner (kind, id, forward_network, forward_recipient) values ('stable_wallet', 'w', 'base', '0x1')",
+  "insert into owner (kind, id) values ('bank', 'b')",
+  "insert into owner (kind, id) values ('stable_wallet', '')",
+  "insert into address_book (network, address, role) values ('base', '0x1', 'deposit')",
+  "insert into address_book (network, address, role, owner_kind, owner_id) values ('base', '0x1', 'deposit', 'channel', 'nobody')",
+])('Postgres refuses what makes no sense: %s', async (statement) => {
+  await expect(sql.raw(statement).execute(books.db)).rejects.toThrow(/violates/)
+})
+
+const usdc: Asset = { key: usdcOnBase, network: base, symbol: 'USDC', decimals: 6 }
+
+test('pinning the same assets again, even twenty times at once, changes nothing', async () => {
+  await Promise.all(Array.from({ length: 20 }, () => pinAssets(owner, [usdc])))
+})
+
+test('a new symbol is only a label', async () => {
+  await pinAssets(owner, [{ ...usdc, symbol: 'USD Coin' }])
+  const rows = await owner.selectFrom('asset').select('symbol').where('key', '=', usdcOnBase).execute()
+  expect(rows).toEqual([{ symbol: 'USD Coin' }])
+})
+
+test('other decimals than those that are pinned are refused, and named', async () => {
+  await expect(pinAssets(owner, [{ ...usdc, symbol: 'odd', decimals: 18 }])).rejects.toThrow(
+    `asset ${usdcOnBase} has 18 decimals in the settings and 6 in the database`,
+  )
+  const rows = await owner.selectFrom('asset').select('decimals').where('key', '=', usdcOnBase).execute()
+  expect(rows).toEqual([{ decimals: 6 }])
+})

@@ -1,0 +1,97 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gauges, readGauges } from '../../src/store/gauges.ts'
+import { storeInbox } from '../../src/store/inbox.ts'
+import { summarise } from '../../src/store/reports.ts'
+import { moveCursor, takeLease } from '../../src/store/streams.ts'
+import { type Books, openBooks } from '../support/books.ts'
+import {
+  at,
+  claim,
+  delivery,
+  payment,
+  txId,
+  usdcOnArbitrum,
+  usdcOnBase,
+  webhook,
+} from '../support/evidence.ts'
+
+let books: Books
+let gauges: Gauges
+
+/** One deposit that is reconciled, one that nobody reports, one whose payment was only seen. */
+beforeAll(async () => {
+  books = await openBooks()
+  const none = { inbox: { pending: 0, oldest: 0 }, deposits: [], stages: [], mismatches: [] }
+  expect(await readGauges(books.db)).toEqual({ ...none, atRisk: [], imbalances: [], streams: [] })
+  await books.receive(webhook(), claim(), payment(), delivery())
+  await books.receive(payment({ tx: txId('unreported') }), payment({ tx: txId('seen'), stage: 'seen' }))
+  await books.settle()
+  await sql`update mismatch set opened_at = now() - interval '100 seconds'`.execute(books.db)
+  await storeInbox(books.db, [
+    { source: 'webhook', sourceKey: 'waits', body: Buffer.from('{}'), headers: {}, receivedAt: at(1) },
+  ])
+  await sql`update inbox_pending set stored_at = now() - interval '50 seconds'`.execute(books.db)
+  const lease = await takeLease(books.db, { stream: 'scan/base', holder: 'me', ttlMs: 1000 })
+  if (lease === null) throw new Error('nobody else wants it')
+  const progress = { head: 9_007_199_254_740_991, final: 100 }
+  await books.db.transaction().execute((tx) => moveCursor(tx, lease, { cursor: null, progress }))
+  await takeLease(books.db, { stream: 'poll', holder: 'me', ttlMs: 1000 })
+  await sql`update stream set succeeded_at = now() - interval '30 seconds' where name = 'scan/base'`.execute(
+    books.db,
+  )
+  gauges = await readGauges(books.db)
+})
+afterAll(() => books[Symbol.asyncDispose]())
+
+test('what waits is counted, with the age of the oldest', () => {
+  expect(gauges.inbox.pending).toBe(1)
+  expect(gauges.inbox.oldest).toBeCloseTo(50, 0)
+})
+
+test('deposits are counted by state and network', () => {
+  const counted = gauges.deposits.toSorted((left, right) => (left.state < right.state ? -1 : 1))
+  expect(counted).toEqual([
+    { state: 'confirmed', network: 'base', count: 1 },
+    { state: 'observed', network: 'base', count: 1 },
+    { state: 'reconciled', network: 'base', count: 1 },
+  ])
+})
+
+test('each stage that somebody waits for has the age of the oldest, and no other', () => {
+  const stages = gauges.stages.map(({ stage, network }) => `${stage} ${network}`).toSorted()
+  expect(stages).toEqual(['api_detection base', 'finality base', 'reconciliation base', 'settlement base'])
+  const ages = new Set(gauges.stages.map(({ oldest }) => Number.isFinite(oldest) && oldest > 0))
+  expect(ages).toEqual(new Set([true]))
+})
+
+test('open mismatches are counted with their age and what is at stake, in units', () => {
+  expect(gauges.mismatches).toEqual([
+    { kind: 'unreported', severity: 'severe', network: 'base', count: 1, oldest: expect.closeTo(100, 0) },
+  ])
+  expect(gauges.atRisk).toEqual([{ asset: usdcOnBase, severity: 'severe', units: 100 }])
+})
+
+test('the imbalance of each asset is told, and is zero', () => {
+  const units = Object.fromEntries(gauges.imbalances.map((one) => [one.asset, one.units]))
+  expect(units).toEqual({ [usdcOnBase]: 0, [usdcOnArbitrum]: 0 })
+})
+
+test('streams that succeeded once tell how long ago, and how far they are', () => {
+  expect(gauges.streams).toEqual([
+    { name: 'scan/base', age: expect.closeTo(30, 0), progress: { head: 9_007_199_254_740_991, final: 100 } },
+  ])
+})
+
+test('the summary says how things stand', async () => {
+  expect(await summarise(books.db)).toEqual({
+    states: [
+      { state: 'confirmed', count: 1 },
+      { state: 'observed', count: 1 },
+      { state: 'reconciled', count: 1 },
+    ],
+    oldestOpenSeconds: expect.any(Number),
+    mismatches: [{ kind: 'unreported', count: 1 }],
+    isBalanced: true,
+  })
+})
