@@ -34,7 +34,8 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
   const { deposit } = dossier
   // A later history may hold it without being final yet.
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
-  const settledAt = finalAt && settlementProvedAt(dossier)
+  // To whom a delivery is due is known only of an address of ours.
+  const settledAt = finalAt && dossier.approval && settlementProvedAt(dossier)
   const state = stateOf(dossier, matrix, { finalAt, settledAt })
   const overdue = findOverdue({ dossier, matrix, finalAt, settledAt, ended: hasEnded(state) }, policy, now)
   return {
