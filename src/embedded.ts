@@ -108,10 +108,7 @@ async function startWorld(
 const databases = ['depositd', 'deposit_service']
 
 /** Leaves the settings in the folder for other commands, and reads them as any daemon would. */
-function settingsOf(
-  { folder }: EmbeddedOptions,
-  { postgres, chains, service, ports }: World,
-): Settings {
+function settingsOf({ folder }: EmbeddedOptions, { postgres, chains, service, ports }: World): Settings {
   const secrets = sandboxSecrets(folder)
   const senders = liquidityAddresses(secrets)
   const written = writeSettings({

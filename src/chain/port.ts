@@ -1,28 +1,8 @@
-import type { Address, AssetKey, NetworkName, TxId } from '../core/asset.ts'
+import type { Address, NetworkName } from '../core/asset.ts'
+import type { ChainTransfer } from '../core/evidence.ts'
 
 export type { NetworkSettings } from '../core/asset.ts'
-
-import type { Amount } from '../core/money.ts'
-
-/** One movement of one asset to one watched address, as a chain reader found it. */
-export type ChainTransfer = {
-  network: NetworkName
-  tx: TxId
-  /**
-   * Tells the transfers of one transaction apart: the log index (`3`) or `native` on EVM networks,
-   * `{asset code}:{owner}` on Solana, where a transfer is a balance change and has no number.
-   */
-  index: string
-  asset: AssetKey
-  /** Who paid. Null where the chain does not say, as with a Solana balance change of several payers. */
-  from: Address | null
-  to: Address
-  amount: Amount
-  /** Block number or slot. */
-  height: bigint
-  blockHash: string
-  blockAt: Date
-}
+export type { ChainTransfer } from '../core/evidence.ts'
 
 /** `seen` may still vanish; only `final` is booked. */
 export type Stage = 'seen' | 'final'

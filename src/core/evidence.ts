@@ -51,22 +51,32 @@ export type Claim = {
   receivedAt: Date
 }
 
+/** One movement of one asset to one watched address, as a chain reader found it. */
+export type ChainTransfer = {
+  network: NetworkName
+  tx: TxId
+  /**
+   * Tells the transfers of one transaction apart: the log index (`3`) or `native` on EVM networks,
+   * `{asset code}:{owner}` on Solana, where a transfer is a balance change and has no number.
+   */
+  index: string
+  asset: AssetKey
+  /** Who paid. Null where the chain does not say, as with a Solana balance change of several payers. */
+  from: Address | null
+  to: Address
+  amount: Amount
+  /** Block number or slot. */
+  height: bigint
+  blockHash: string
+  blockAt: Date
+}
+
 /** One reading of one chain transfer to a watched address. `orphaned`: the block that held it is gone. */
-export type Sighting = {
+export type Sighting = ChainTransfer & {
   kind: 'sighting'
   stage: 'seen' | 'final' | 'orphaned'
   /** What the receiving address was watched as. */
   role: 'deposit' | 'recipient'
-  network: NetworkName
-  tx: TxId
-  index: string
-  asset: AssetKey
-  from: Address | null
-  to: Address
-  amount: Amount
-  height: bigint
-  blockHash: string
-  blockAt: Date
   /** Counts the times this network's final history changed. What a later epoch says replaces the earlier. */
   epoch: number
   receivedAt: Date

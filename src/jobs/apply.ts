@@ -8,7 +8,7 @@ import { inTransaction } from '../store/database.ts'
 import { numberDeposits, saveDeposits } from '../store/deposits.ts'
 import { saveEvidence } from '../store/evidence.ts'
 import { linkGroups, saveRechecks, takeDueGroups } from '../store/groups.ts'
-import { finishPending, type PendingRow, takePending } from '../store/inbox.ts'
+import { finishPending, type PendingRow, takePending, type Wanted } from '../store/inbox.ts'
 import { bookJournals } from '../store/ledger.ts'
 import { loadGroups } from '../store/load-groups.ts'
 import { type MismatchChange, openMismatches, syncMismatches } from '../store/mismatches.ts'
@@ -31,13 +31,14 @@ export type Applied = {
   mismatches: readonly MismatchChange[]
 }
 
-const rowsMax = 500
+/** Rows of one transaction. */
+export const rowsMax = 500
 const groupsMax = 500
 
-/** Applies one batch of what was stored and not applied yet. Safe to run twice and beside itself. */
-export function applyPending(deps: ApplyDeps): Promise<Applied> {
+/** Applies what was stored and not applied yet, a batch or one row of it. Safe to run twice and beside itself. */
+export function applyPending(deps: ApplyDeps, wanted: Wanted = { rowsMax }): Promise<Applied> {
   return inTransaction(deps.db, async (tx) => {
-    const rows = await takePending(tx, rowsMax)
+    const rows = await takePending(tx, wanted)
     const now = deps.now()
     const readings = rows.map((row) => ({ row, ...read(row, deps.readClaim) }))
     const readable = readings.filter((one) => one.kind === 'observation')

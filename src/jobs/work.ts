@@ -1,8 +1,8 @@
 import type { ChainReader } from '../chain/port.ts'
 import type { NetworkName } from '../core/asset.ts'
 import { assert } from '../core/errors.ts'
-import { hasOverdue } from '../store/inbox.ts'
-import { type Applied, type ApplyDeps, applyDue, applyPending } from './apply.ts'
+import { hasOverdue, pendingIds } from '../store/inbox.ts'
+import { type Applied, type ApplyDeps, applyDue, applyPending, rowsMax } from './apply.ts'
 import { type PollDeps, pollDeposits } from './poll.ts'
 import { type ScanDeps, type Scanned, scanNetwork } from './scan.ts'
 
@@ -68,10 +68,22 @@ export function createWork(deps: WorkDeps): Work {
 
 async function applyAll(deps: WorkDeps): Promise<void> {
   for (;;) {
-    const applied = await applyPending(deps)
+    const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     deps.observe.applied(applied)
     if (applied.rows === 0) return
   }
+}
+
+/**
+ * A row that cannot be applied must not hold up the others: where a batch fails, each of its rows gets its own
+ * transaction. What fails again stays pending, grows old on the metrics, and fails the job.
+ */
+async function applyEach(deps: WorkDeps, fault: unknown): Promise<never> {
+  for (const id of await pendingIds(deps.db, rowsMax)) {
+    const applied = await applyPending(deps, { id }).catch(() => null)
+    if (applied !== null) deps.observe.applied(applied)
+  }
+  throw fault
 }
 
 async function decideDue(deps: WorkDeps): Promise<void> {

@@ -45,8 +45,22 @@ export async function appendInbox(
   return new Map(added.map(({ id, source, source_key }) => [rowKey({ source, sourceKey: source_key }), id]))
 }
 
-/** Takes the oldest rows that nobody else is applying, and holds them until the transaction ends. */
-export async function takePending(tx: Transaction<Tables>, rowsMax: number): Promise<PendingRow[]> {
+/** The oldest rows that wait to be applied. */
+export async function pendingIds(db: Kysely<Tables>, rowsMax: number): Promise<bigint[]> {
+  const rows = await db
+    .selectFrom('inbox_pending')
+    .select('inbox_id')
+    .orderBy('inbox_id')
+    .limit(rowsMax)
+    .execute()
+  return rows.map(({ inbox_id }) => inbox_id)
+}
+
+/** The oldest `rowsMax` rows, or one row alone. */
+export type Wanted = { rowsMax: number } | { id: bigint }
+
+/** Takes rows that nobody else is applying, and holds them until the transaction ends. */
+export async function takePending(tx: Transaction<Tables>, wanted: Wanted): Promise<PendingRow[]> {
   const rows = await tx
     .selectFrom('inbox_pending')
     .innerJoin('inbox', 'inbox.id', 'inbox_pending.inbox_id')
@@ -58,8 +72,9 @@ export async function takePending(tx: Transaction<Tables>, rowsMax: number): Pro
       'inbox.received_at',
       'inbox.stored_at',
     ])
+    .$if('id' in wanted, (query) => query.where('inbox_id', '=', 'id' in wanted ? wanted.id : 0n))
     .orderBy('inbox_pending.inbox_id')
-    .limit(rowsMax)
+    .limit('id' in wanted ? 1 : wanted.rowsMax)
     .forUpdate('inbox_pending')
     .skipLocked()
     .execute()

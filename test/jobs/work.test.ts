@@ -173,3 +173,25 @@ test('hostile words of the service end as named mismatches, and what stands besi
   expect(applied).toMatchObject({ rows: 6, groups: 1 })
   expect(applied.mismatches.filter(({ kind }) => kind === 'schema_drift')).toHaveLength(5)
 })
+
+test('a row that cannot be applied fails the job and holds up no other', async () => {
+  const readClaim: WorkDeps['readClaim'] = (payload) => {
+    if (payload.body.toString() === 'poison') throw new Error('poisoned')
+    return books.deps.readClaim(payload)
+  }
+  const row = {
+    source: 'api' as const,
+    sourceKey: 'poison',
+    body: Buffer.from('poison'),
+    headers: {},
+    receivedAt: at(1),
+  }
+  await storeInbox(books.db, [row])
+  await books.receive(webhook(), claim(), payment(), delivery())
+  await expect(work({ readClaim }).apply()).rejects.toThrow('poisoned')
+  const deposits = await books.db.selectFrom('deposit').select('state').execute()
+  expect(deposits).toEqual([{ state: 'reconciled' }])
+  const { rows } =
+    await sql`select i.source_key from inbox_pending p join inbox i on i.id = p.inbox_id`.execute(books.db)
+  expect(rows).toEqual([{ source_key: 'poison' }])
+})

@@ -56,7 +56,7 @@ test('every byte comes back as it was stored, with its headers and time', async 
   await using own = await openBooks()
   const body = Buffer.from([0, 255, 0x7b, 0xd8, 0x00, 0x0a])
   await storeInbox(own.db, [row('bytes', { body, headers: { 'webhook-id': 'bytes' } })])
-  const [taken] = await inTransaction(own.db, (tx) => takePending(tx, 1))
+  const [taken] = await inTransaction(own.db, (tx) => takePending(tx, { rowsMax: 1 }))
   expect(taken).toMatchObject({ body, headers: { 'webhook-id': 'bytes' }, receivedAt: at(1) })
 })
 
@@ -71,14 +71,14 @@ test('pending rows are taken oldest first, each by one worker, and stay until th
   await storeInbox(own.db, [row('2')])
   await storeInbox(own.db, [row('3')])
   const ids = await inTransaction(own.db, async (tx) => {
-    const mine = await takePending(tx, 2)
-    const theirs = await inTransaction(own.db, (other) => takePending(other, 10))
+    const mine = await takePending(tx, { rowsMax: 2 })
+    const theirs = await inTransaction(own.db, (other) => takePending(other, { rowsMax: 10 }))
     expect(theirs).toHaveLength(1)
     expect(theirs[0]?.id).toBeGreaterThan(mine[1]?.id ?? 0n)
     await finishPending(tx, [mine[0]?.id ?? 0n])
     return mine.map(({ id }) => id)
   })
-  const left = await inTransaction(own.db, (tx) => takePending(tx, 10))
+  const left = await inTransaction(own.db, (tx) => takePending(tx, { rowsMax: 10 }))
   expect(left.map(({ id }) => id)).toEqual([ids[1], (ids[1] ?? 0n) + 1n])
 })
 
