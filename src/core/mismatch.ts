@@ -94,7 +94,7 @@ export const mismatchKinds = {
     severity: 'warning',
     family: 'system',
     means: 'A webhook or record does not have the shape the mapping expects. It is kept and not applied.',
-    next: 'Mend the mapping, then replay.',
+    next: 'Compare the payload with the mapping; it is kept, and can be applied once the mapping fits it.',
   },
 } as const satisfies Record<string, Entry>
 
