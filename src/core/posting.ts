@@ -31,9 +31,9 @@ export type Journal = {
  * proved, or proved differently, is reversed; nothing is edited. Calling it again after booking gives none.
  */
 export function posting(dossier: Dossier, verdict: Verdict, booked: readonly Journal[]): Journal[] {
-  const targets = [depositTarget(dossier, verdict), settlementTarget(dossier, verdict)].filter(
-    (one) => one !== null,
-  )
+  // Tokens may be moved without moving any; there is nothing to book then.
+  const isNothing = dossier.deposit?.amount === 0n
+  const targets = isNothing ? [] : targetsOf(dossier, verdict)
   const reversed = new Set(booked.map((journal) => journal.reverses))
   const standing = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
   const stale = standing.filter((journal) => !targets.some((target) => isBooked(target, journal)))
@@ -57,6 +57,10 @@ export const accounts = {
 
 type Target = Pick<Journal, 'kind' | 'transfer' | 'eventAt' | 'transfers'>
 
+function targetsOf(dossier: Dossier, verdict: Verdict): Target[] {
+  return [depositTarget(dossier, verdict), settlementTarget(dossier, verdict)].filter((one) => one !== null)
+}
+
 /** A final payment: in transit, owed to its owner, or held in suspense once the service failed to claim it in time. */
 function depositTarget(
   { deposit, approval, webhook, api }: Dossier,
@@ -64,8 +68,7 @@ function depositTarget(
 ): Target | null {
   if (deposit === null || finalAt === null) return null
   const isClaimed = (webhook !== null || api !== null) && approval !== null
-  const isSuspended =
-    !isClaimed && mismatches.some(({ kind }) => kind === 'unreported' || kind === 'unknown_address')
+  const isSuspended = mismatches.some(({ kind }) => kind === 'unreported' || kind === 'unknown_address')
   if (!isClaimed && !isSuspended) return null
   const credit = isClaimed ? accounts.deposits(approval.owner) : accounts.suspense
   const { asset, amount, network } = deposit

@@ -2,13 +2,13 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
 import { components } from '../../src/core/components.ts'
-import { linkKeys } from '../../src/core/evidence.ts'
-import { foldSightings } from '../../src/core/fold.ts'
+import { type Claim, linkKeys } from '../../src/core/evidence.ts'
+import { foldClaims, foldSightings } from '../../src/core/fold.ts'
 import { completedStages, type Milestones } from '../../src/core/lag.ts'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
 import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
 import { anyEvidence, runs } from '../support/any-evidence.ts'
-import { at, base, claim, delivery, payment, txId, walletAddress } from '../support/evidence.ts'
+import { at, base, claim, delivery, payment, txId, walletAddress, webhook } from '../support/evidence.ts'
 
 test('what is observed of one deposit shares a key with its claim', () => {
   const keys = linkKeys(claim())
@@ -95,6 +95,50 @@ test('a later history outranks an earlier one, whatever either says', () => {
     (stage) => foldSightings([payment({ epoch: 3, stage }), payment({ epoch: 2 })])[0]?.state,
   )
   expect(states).toEqual(['seen', 'final', 'orphaned'])
+})
+
+test('of two readings of one history the higher block counts', () => {
+  const low = payment({ height: 10n, blockHash: '0xff' })
+  const high = payment({ height: 11n, blockHash: '0x00' })
+  for (const all of [
+    [low, high],
+    [high, low],
+  ])
+    expect(foldSightings(all)[0]?.blockHash).toBe('0x00')
+})
+
+test.each<[string, Partial<Claim>, Partial<Claim>]>([
+  [
+    'the furthest status, even if it came to be earlier',
+    { status: 'settled' },
+    { occurredAt: at(9), status: 'held' },
+  ],
+  [
+    'the later event, even if it was received earlier',
+    { occurredAt: at(4), receivedAt: at(5) },
+    { receivedAt: at(9) },
+  ],
+  ['of one event what was received later', { receivedAt: at(9) }, { receivedAt: at(8) }],
+])('of the words of one source counts %s', (_what, better, worse) => {
+  const [one, other] = [
+    claim({ occurredAt: at(3), ...better } as never),
+    claim({ occurredAt: at(3), ...worse } as never),
+  ]
+  for (const all of [
+    [one, other],
+    [other, one],
+  ])
+    expect(foldClaims(all)[0]?.api).toEqual(one)
+})
+
+test('each source has its own word, and the time of its first', () => {
+  const [story, ...others] = foldClaims([
+    webhook({ receivedAt: at(7) }),
+    claim({ receivedAt: at(6) }),
+    webhook({ receivedAt: at(4), status: 'observed' }),
+  ])
+  expect(others).toEqual([])
+  expect(story).toMatchObject({ webhook: { status: 'settled' }, webhookAt: at(4), apiAt: at(6) })
 })
 
 test('a leg was first seen when it was first read, and final when it was first read as final', () => {

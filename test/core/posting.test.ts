@@ -187,6 +187,12 @@ function feeAccounts(fee: bigint | null): string[] {
   return accounts.filter((key) => key.startsWith('expenses:'))
 }
 
+test('a transfer of nothing is a deposit of nothing, and is not booked', () => {
+  const nothing = { deposit: { amount: 0n as Amount }, settlement: { amount: 0n as Amount, fee: null } }
+  const amount = 0n as Amount
+  expect(journalsOf([claim(nothing), payment({ amount }), delivery({ amount })])).toEqual([])
+})
+
 test('a fee is booked only where the API states one', () => {
   expect(feeAccounts(null)).toEqual([])
   expect(feeAccounts(0n)).toEqual([])

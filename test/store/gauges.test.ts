@@ -72,6 +72,16 @@ test('open mismatches are counted with their age and what is at stake, in units'
   expect(gauges.atRisk).toEqual([{ asset: usdcOnBase, severity: 'severe', units: 100 }])
 })
 
+test('what is closed waits for nothing, and what has ended is not open', async () => {
+  await using own = await openBooks()
+  await own.receive(claim(), payment(), delivery())
+  await own.settle()
+  expect((await readGauges(own.db)).mismatches).toHaveLength(1)
+  await own.receive(webhook())
+  await own.settle()
+  expect(await readGauges(own.db)).toMatchObject({ stages: [], mismatches: [], atRisk: [] })
+})
+
 test('the imbalance of each asset is told, and is zero', () => {
   const units = Object.fromEntries(gauges.imbalances.map((one) => [one.asset, one.units]))
   expect(units).toEqual({ [usdcOnBase]: 0, [usdcOnArbitrum]: 0 })
