@@ -18,9 +18,9 @@ import { createClaimReader } from './provider/read-claim.ts'
 import { pinAssets } from './store/address-book.ts'
 import { type Database, openDatabase, pingDatabase } from './store/database.ts'
 import { readGauges } from './store/gauges.ts'
-import { storeInbox } from './store/inbox.ts'
+import { oldestPending, storeInbox } from './store/inbox.ts'
 import { migrate } from './store/migrate.ts'
-import { releaseLeases } from './store/streams.ts'
+import { releaseLeases, stillStreams } from './store/streams.ts'
 import type { Tables } from './store/tables.ts'
 
 export const roles = ['http', 'worker', 'scheduler'] as const
@@ -46,6 +46,8 @@ const workerConcurrency = 8
 const signatureToleranceSeconds = 300
 /** An observation that waits longer than this makes the daemon unready. */
 const inboxOldestMaxSeconds = 60
+/** So does a network or a poll that was last read completely longer ago. */
+const streamAgeMaxSeconds = 300
 
 /**
  * Migrates the database and starts the daemon's roles against the servers the settings name.
@@ -76,7 +78,8 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
   const work = composeWork(settings, { db, queue, holder, observer })
 
   const has = (role: Role) => options.roles.includes(role)
-  if (has('worker')) queue.work(handlersOf(work, observer), { concurrency: workerConcurrency })
+  const { apply, scan, poll, sweep } = work
+  if (has('worker')) queue.work({ apply, scan, poll, sweep }, { concurrency: workerConcurrency })
   if (has('scheduler')) {
     const schedule = await startSchedule(ticksOf(settings, { work, queue, observer }))
     starting.defer(() => schedule.stop())
@@ -131,17 +134,6 @@ function composeWork(settings: Settings, { db, queue, holder, observer }: Parts)
   })
 }
 
-function handlersOf(work: Work, observer: Observer) {
-  const observed = (job: JobName, run: (key: string) => Promise<void>) => (key: string) =>
-    run(key).catch((error: unknown) => observer.jobFailed(job, error))
-  return {
-    apply: observed('apply', work.apply),
-    scan: observed('scan', work.scan),
-    poll: observed('poll', work.poll),
-    sweep: observed('sweep', work.sweep),
-  }
-}
-
 type Waking = { work: Work; queue: Queue; observer: Observer }
 
 /** Every scheduler ticks; the queue makes one job of the ticks of all of them. */
@@ -190,10 +182,19 @@ function checksOf(db: Database<Tables>, queue: Queue): Check[] {
     { part: 'database', ask: () => pingDatabase(db) },
     { part: 'queue', ask: queue.ping },
     { part: 'inbox', ask: () => refuseOldInbox(db) },
+    { part: 'streams', ask: () => refuseStill(db) },
   ]
 }
 
 async function refuseOldInbox(db: Database<Tables>): Promise<void> {
-  const { inbox } = await readGauges(db)
-  assert(inbox.oldest <= inboxOldestMaxSeconds, `nothing waits ${inbox.oldest} s to be applied`)
+  const seconds = await oldestPending(db)
+  assert(seconds <= inboxOldestMaxSeconds, `nothing waits ${seconds} s to be applied`)
+}
+
+async function refuseStill(db: Database<Tables>): Promise<void> {
+  const still = await stillStreams(db, streamAgeMaxSeconds)
+  assert(
+    still.length === 0,
+    `every stream was read on within ${streamAgeMaxSeconds} s; not ${still.join(', ')}`,
+  )
 }

@@ -69,12 +69,12 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
     onPart: screen.part,
     trafficEveryMs: trafficSeconds * 1000,
   })
+  void signalled.then(() => screen.say('stopping'))
   const running = await starting
   screen.ready({ trafficSeconds, logFile })
   const watching = screen.watch(running.db)
   await signalled
   watching.stop()
-  screen.say('stopping')
   await running.stop().catch((error: unknown) => screen.say(`while stopping: ${messageOf(error)}`))
   screen.say('stopped; "npm start" goes on from here')
 }

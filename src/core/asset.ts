@@ -64,3 +64,19 @@ export function parseAddress(family: Family, text: string): Address {
 export function toTxId(text: string): TxId {
   return (/^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : text) as TxId
 }
+
+const txForm: Record<Family, RegExp> = {
+  evm: /^0x(?!0{64}$)[0-9a-f]{64}$/i,
+  solana: /^[1-9A-HJ-NP-Za-km-z]{64,88}$/,
+}
+
+/**
+ * Reads a transaction as somebody states it. Evidence is joined by transactions, so a word like "pending" must not
+ * pass for one.
+ * @throws Fault `transaction_malformed`
+ */
+export function parseTxId(family: Family, text: string): TxId {
+  if (!txForm[family].test(text))
+    throw new Fault('transaction_malformed', { family, text: text.slice(0, 100) })
+  return toTxId(text)
+}

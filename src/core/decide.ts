@@ -59,9 +59,10 @@ export type Decision = {
 export function decide(group: Group, { policy, senders }: Rules, now: Date): Decision {
   const { dossiers, strays } = divide(group.observations, group.approvals)
   const free = new Set(group.known)
+  const transfers = new Set(dossiers.map(({ deposit }) => deposit?.ref))
   const deposits = dossiers.map((dossier) => {
     const booked = group.booked.filter((journal) => journal.transfer === dossier.deposit?.ref)
-    return decideDeposit({ dossier, known: takeKnown(free, dossier), booked }, policy, now)
+    return decideDeposit({ dossier, known: takeKnown(free, dossier, transfers), booked }, policy, now)
   })
   const deliveries = strays.filter((leg) => isDelivery(leg, senders))
   const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= now
@@ -136,12 +137,21 @@ function deliveryFacts(dossier: Dossier): LegFacts | null {
 
 /**
  * The deposits known so far under this one's service id, or without any under its transfer, oldest first; more than
- * one have become one. Under another service id it stays that one's, whichever transfer it was given before.
+ * one have become one. Under another service id it stays that one's, whichever transfer it was given before. One that
+ * was known by a transfer which is no deposit any more, since it came back under another index, goes with its payment.
  */
-function takeKnown(free: Set<KnownDeposit>, { serviceId, deposit }: Dossier): KnownDeposit[] {
-  const known = [...free].filter((one) =>
-    one.serviceId === null ? one.transfer === deposit?.ref : one.serviceId === serviceId,
-  )
+function takeKnown(
+  free: Set<KnownDeposit>,
+  { serviceId, deposit }: Dossier,
+  transfers: ReadonlySet<TransferRef | undefined>,
+): KnownDeposit[] {
+  const payment = deposit === null ? null : `${deposit.network}/${deposit.tx}/`
+  const known = [...free].filter((one) => {
+    if (one.serviceId !== null) return one.serviceId === serviceId
+    if (one.transfer === null) return false
+    const isGone = !transfers.has(one.transfer) && payment !== null && one.transfer.startsWith(payment)
+    return one.transfer === deposit?.ref || isGone
+  })
   for (const one of known) free.delete(one)
   return known.toSorted((left, right) => (left.id < right.id ? -1 : 1))
 }

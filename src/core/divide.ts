@@ -1,6 +1,6 @@
 import type { Address, NetworkName } from './asset.ts'
-import type { Observation, Owner, ServiceId } from './evidence.ts'
-import { type ChainLeg, foldClaims, foldSightings, type Story } from './fold.ts'
+import type { Claim, Observation, Owner, ServiceId } from './evidence.ts'
+import { type ChainLeg, foldClaims, foldSightings, isFurther, type Story } from './fold.ts'
 
 /** What a deposit address stands for in the address book. */
 export type Approval = {
@@ -53,14 +53,16 @@ export function divide(observations: readonly Observation[], approvals: readonly
   return { dossiers: [...told, ...untold], strays: without(delivered, deliveries) }
 }
 
-/** The newest word of the service on a deposit, its API before its webhooks. */
-export function claimOf(story: Pick<Story, 'webhook' | 'api'>) {
-  return story.api ?? story.webhook
+/** The service's word on a deposit: its API's, unless only a webhook tells of a later step. */
+export function claimOf({ api, webhook }: Pick<Story, 'webhook' | 'api'>): Claim | null {
+  if (api === null || webhook === null) return api ?? webhook
+  return isFurther(webhook, api) ? webhook : api
 }
 
 const nothingTold = { serviceId: null, webhook: null, api: null, webhookAt: null, apiAt: null }
 
-type Fit = 'exact' | 'loose' | 'none'
+const fitsInOrder = ['exact', 'near', 'loose'] as const
+type Fit = (typeof fitsInOrder)[number] | 'none'
 
 /**
  * Gives each story at most one transfer, and each transfer to at most one story. Exact fits are served first, over
@@ -73,7 +75,7 @@ function assign(
 ) {
   const free = new Set(legs.toSorted(liveFirst))
   const taken = new Map<Story, ChainLeg>()
-  for (const wanted of ['exact', 'loose'] as const) {
+  for (const wanted of fitsInOrder) {
     for (const story of stories.filter((one) => !taken.has(one))) {
       const leg = [...free].find((candidate) => fit(story, candidate) === wanted)
       if (leg === undefined) continue
@@ -85,18 +87,25 @@ function assign(
 }
 
 function fitOfPayment(story: Story, leg: ChainLeg): Fit {
-  const claim = claimOf(story)?.deposit
-  if (claim?.tx !== leg.tx || claim.network !== leg.network || claim.address !== leg.to) return 'none'
-  const sameIndex = claim.index === null || claim.index === leg.index
-  return sameIndex && claim.asset === leg.asset && claim.amount === leg.amount ? 'exact' : 'loose'
+  return bestFit(story, ({ deposit }) => {
+    if (deposit.tx !== leg.tx || deposit.network !== leg.network || deposit.address !== leg.to) return 'none'
+    const sameIndex = deposit.index === null || deposit.index === leg.index
+    return sameIndex && deposit.asset === leg.asset && deposit.amount === leg.amount ? 'exact' : 'near'
+  })
 }
 
 function fitOfDelivery(story: Story, leg: ChainLeg): Fit {
-  const claim = claimOf(story)?.settlement
-  if (claim?.tx !== leg.tx || claim.network !== leg.network) return 'none'
-  return claim.address === leg.to && claim.asset === leg.asset && claim.amount === leg.amount
-    ? 'exact'
-    : 'loose'
+  return bestFit(story, ({ settlement }) => {
+    if (settlement?.tx !== leg.tx || settlement.network !== leg.network) return 'none'
+    if (settlement.address !== leg.to) return 'loose'
+    return settlement.asset === leg.asset && settlement.amount === leg.amount ? 'exact' : 'near'
+  })
+}
+
+/** Either of the service's voices may be the one that names the transaction. */
+function bestFit({ api, webhook }: Story, fit: (claim: Claim) => Fit): Fit {
+  const fits = [api, webhook].map((claim) => (claim === null ? 'none' : fit(claim)))
+  return fitsInOrder.find((one) => fits.includes(one)) ?? 'none'
 }
 
 function liveFirst(left: ChainLeg, right: ChainLeg): number {

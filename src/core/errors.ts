@@ -3,6 +3,7 @@ type Details = {
   /** A number of money that is not a plain decimal, or has more digits than the asset. */
   amount_malformed: { text: string; decimals: number }
   address_malformed: { family: string; text: string }
+  transaction_malformed: { family: string; text: string }
   /** A setting, an argument or a file is missing or wrong; `mend` says what to do. */
   settings_bad: { faults: readonly string[] }
   usage_bad: { problem: string; mend: string }

@@ -41,6 +41,11 @@ const statusRank: Record<ClaimStatus, number> = {
   failed: 5,
 }
 
+/** Whether one claim tells of a later step than the other. */
+export function isFurther(one: Claim, other: Claim): boolean {
+  return statusRank[one.status] > statusRank[other.status]
+}
+
 /**
  * One leg per transfer, in the order of their references; two where the address is watched as both, since it is then
  * the payment of one deposit and the delivery of another.

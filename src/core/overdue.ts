@@ -9,7 +9,7 @@ type Known = {
   matrix: Matrix
   finalAt: Date | null
   settledAt: Date | null
-  /** Held, refunded, failed or orphaned: nothing more is delivered. */
+  /** Held, refunded or orphaned: nothing more is to be delivered. */
   ended: boolean
 }
 

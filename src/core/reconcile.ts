@@ -103,6 +103,7 @@ function isAgreed({ deposit, settlement }: Matrix): boolean {
   )
 }
 
+/** Nothing more is to be delivered. A failed one is not among them: the service still has what was paid. */
 function hasEnded(state: DepositState): boolean {
-  return state === 'held' || state === 'refunded' || state === 'failed' || state === 'orphaned'
+  return state === 'held' || state === 'refunded' || state === 'orphaned'
 }

@@ -19,28 +19,37 @@ export type Polled = { pages: number; stored: number }
 
 export const pollStream = 'poll'
 
+/** When deposits that are open for long were last read again, in milliseconds since 1970. */
+type Position = { deepAt: number }
+
+const deepEveryMs = 60_000
 const pageSize = 100
 const pagesMax = 1000
 
 /**
- * Reads the service's records, newest first, back to the oldest deposit that is still open and by the overlap more. A record that changed is stored as a new revision; one that did not is stored no second time.
+ * Reads the service's records, newest first, back by the overlap; once a minute back to the oldest deposit that is
+ * still open. A record that changed is stored as a new revision; one that did not is stored no second time.
  * @returns null while another process polls.
  */
 export async function pollDeposits(deps: PollDeps): Promise<Polled | null> {
   const lease = await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
   if (lease === null) return null
-  const oldest = await oldestOfInterest(deps.db, deps.now())
+  const startedAt = deps.now()
+  const { deepAt } = (lease.cursor ?? { deepAt: 0 }) as Position
+  const isDeep = startedAt.getTime() - deepAt >= deepEveryMs
+  const oldest = isDeep ? await oldestOfInterest(deps.db, startedAt) : startedAt
   const readBackTo = new Date(oldest.getTime() - deps.overlapMs)
+  const position: Position = { deepAt: isDeep ? startedAt.getTime() : deepAt }
   let stored = 0
   let cursor: string | null = null
   for (let pages = 1; pages <= pagesMax; pages++) {
     const page: DepositPage = await deps.client.listDeposits({ cursor, limit: pageSize })
     stored += await storePage(deps, page)
     cursor = page.nextCursor
-    const isReadBack = page.records.some(({ createdAt }) => createdAt < readBackTo)
+    const isReadBack = page.records.some(({ createdAt }) => createdAt !== null && createdAt < readBackTo)
     if (cursor === null || isReadBack) {
       await inTransaction(deps.db, (tx) =>
-        moveCursor(tx, lease, { cursor: null, progress: { pages, stored } }),
+        moveCursor(tx, lease, { cursor: position, progress: { pages, stored } }),
       )
       return { pages, stored }
     }
@@ -54,7 +63,7 @@ async function storePage({ db, now }: PollDeps, { records }: DepositPage): Promi
   const rows = records.map(({ id, text }) => ({
     source: 'api' as const,
     // The hash tells records apart; the id is for people, and may hold what Postgres cannot keep.
-    sourceKey: `${id.replaceAll(/[^\x20-\x7e]/g, '?')}/${createHash('sha256').update(text).digest('hex')}`,
+    sourceKey: `${(id ?? 'unnamed').replaceAll(/[^\x20-\x7e]/g, '?')}/${createHash('sha256').update(text).digest('hex')}`,
     body: Buffer.from(text),
     headers: {},
     receivedAt,

@@ -1,7 +1,7 @@
 import type { ChainReader } from '../chain/port.ts'
 import type { NetworkName } from '../core/asset.ts'
 import { assert } from '../core/errors.ts'
-import { hasOverdue, pendingIds } from '../store/inbox.ts'
+import { oldestPending, pendingIds } from '../store/inbox.ts'
 import { type Applied, type ApplyDeps, applyDue, applyPending, rowsMax } from './apply.ts'
 import { type PollDeps, pollDeposits } from './poll.ts'
 import { type ScanDeps, type Scanned, scanNetwork } from './scan.ts'
@@ -21,7 +21,7 @@ export type WorkDeps = ApplyDeps &
 export type JobName = 'apply' | 'scan' | 'poll' | 'sweep'
 
 /** How long a stored row may wait before its wake-up counts as lost. */
-const overdueMs = 5000
+const overdueSeconds = 5
 
 /** Everything the daemon does again and again. Each job is safe to run twice and beside itself. */
 export type Work = {
@@ -53,7 +53,7 @@ export function createWork(deps: WorkDeps): Work {
     },
     async sweep() {
       await decideDue(deps)
-      if (await hasOverdue(deps.db, new Date(Date.now() - overdueMs))) await applyAll(deps)
+      if ((await oldestPending(deps.db)) > overdueSeconds) await applyAll(deps)
     },
     async all() {
       for (const network of deps.readers.keys()) {

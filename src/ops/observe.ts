@@ -12,10 +12,14 @@ export type Observer = {
   applied: (applied: Applied) => void
   rewound: (network: string) => void
   jobFailed: (job: string, error: unknown) => void
-  queueTrouble: (event: { kind: string; error?: unknown }) => void
+  queueTrouble: (event: { kind: string; error?: unknown; wake?: { name: string } }) => void
 }
 
 export function createObserver(metrics: Metrics, log: Logger): Observer {
+  const jobFailed = (name: string, error: unknown): void => {
+    metrics.jobFailures.inc({ name })
+    log.error({ job: name, err: error }, 'job failed; it runs again')
+  }
   return {
     webhook({ outcome, seconds, reason }) {
       metrics.webhooks.inc({ outcome })
@@ -42,12 +46,10 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
       metrics.chainReorgs.inc({ network })
       log.error({ network }, 'final history changed; what is gone is withdrawn and read again')
     },
-    jobFailed(job, error) {
-      metrics.jobFailures.inc({ name: job })
-      log.error({ job, err: error }, 'job failed; it runs again')
-    },
-    queueTrouble({ kind, error }) {
-      log.warn({ kind, err: error }, 'queue')
+    jobFailed,
+    queueTrouble({ kind, error, wake }) {
+      if (kind === 'job_failed') jobFailed(wake?.name ?? '', error)
+      else log.warn({ kind, err: error }, 'queue')
     },
   }
 }

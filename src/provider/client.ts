@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { Fault, messageOf } from '../core/errors.ts'
-import { recordHead } from './read-claim.ts'
 
 export type ProviderSettings = {
   /** Every path is relative to it. */
@@ -13,9 +12,12 @@ export type ProviderSettings = {
 /** How one request ended, for metrics. */
 export type ProviderOutcome = 'ok' | 'refused' | 'limited' | 'failed'
 
+/** A record as it was listed. What paging needs of it is null where the record does not say it; it is kept all the same. */
+export type PolledRecord = { id: string | null; createdAt: Date | null; text: string }
+
 export type DepositPage = {
   /** Each record as its own JSON text, numbers digit for digit as they were sent. */
-  records: readonly { id: string; createdAt: Date; text: string }[]
+  records: readonly PolledRecord[]
   nextCursor: string | null
 }
 
@@ -51,12 +53,7 @@ export function createProviderClient(
     async listDeposits({ cursor, limit }) {
       const query = new URLSearchParams({ limit: limit.toString(), ...(cursor === null ? {} : { cursor }) })
       const page = await call('GET', `/v1/proxies/deposits?${query.toString()}`, { schema: pageSchema })
-      const records = page.data.map((record) => ({
-        id: record.id,
-        createdAt: new Date(record.created_at),
-        text: JSON.stringify(record),
-      }))
-      return { records, nextCursor: page.next_cursor }
+      return { records: page.data.map(toRecord), nextCursor: page.next_cursor }
     },
     async createChannel({ id, forwardNetwork, forwardAsset, forwardRecipient }) {
       const body = {
@@ -108,7 +105,21 @@ function createCall(settings: ProviderSettings, observe: (outcome: ProviderOutco
 const addresses = z.array(z.object({ network: z.string(), address: z.string() })).min(1)
 const channelSchema = z.object({ id: z.string(), addresses })
 const walletSchema = z.object({ stable_wallet: z.object({ id: z.string(), deposit_addresses: addresses }) })
-const pageSchema = z.object({ data: z.array(recordHead), next_cursor: z.string().nullable() })
+const pageSchema = z.object({ data: z.array(z.unknown()), next_cursor: z.string().nullable() })
+const recordHead = z.object({
+  id: z.string().min(1).max(200).nullable().catch(null),
+  created_at: z.iso.datetime({ offset: true }).nullable().catch(null),
+})
+
+function toRecord(record: unknown): PolledRecord {
+  const head = recordHead.safeParse(record).data
+  const created = head?.created_at ?? null
+  return {
+    id: head?.id ?? null,
+    createdAt: created === null ? null : new Date(created),
+    text: JSON.stringify(record),
+  }
+}
 
 type Request = { method: string; body: object | undefined }
 

@@ -5,7 +5,7 @@ import {
   assetKey,
   type NetworkSettings,
   parseAddress,
-  toTxId,
+  parseTxId,
 } from '../core/asset.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Claim, ClaimStatus, ServiceId } from '../core/evidence.ts'
@@ -37,12 +37,6 @@ export function createClaimReader(vocabulary: Vocabulary): ClaimReader {
     }
   }
 }
-
-/** The id and the creation time of an API record: all that paging needs of it. */
-export const recordHead = z.looseObject({
-  id: z.string().min(1).max(200),
-  created_at: z.iso.datetime({ offset: true }),
-})
 
 const statuses: ReadonlyMap<string, ClaimStatus> = new Map<string, ClaimStatus>([
   ['detected', 'observed'],
@@ -119,7 +113,6 @@ function sourceSchema({ networks }: Vocabulary) {
     .transform((leg, context) => ({
       ...placeOf(leg, networks, context),
       amount: leg.amount,
-      tx: leg.transaction === null ? null : toTxId(leg.transaction),
       index: leg.index ?? null,
     }))
 }
@@ -133,18 +126,17 @@ function destinationSchema({ networks, creditAsset }: Vocabulary) {
       amount: amount.nullable(),
       transaction: text.nullable(),
     })
-    .transform(({ network, transaction, ...leg }, context) => ({
+    .transform(({ network, ...leg }, context) => ({
       ...(network === null
-        ? { network: creditAsset.network, address: leg.address as Address, asset: creditAsset.key }
+        ? { network: creditAsset.network, address: leg.address as Address, asset: creditAsset.key, tx: null }
         : placeOf({ ...leg, network }, networks, context)),
       amount: leg.amount,
-      tx: transaction === null ? null : toTxId(transaction),
     }))
 }
 
-type Leg = { network: string; address: string; contract: string | null }
+type Leg = { network: string; address: string; contract: string | null; transaction: string | null }
 
-/** Address and asset in the spelling used for comparing. Only assets of the settings are known. */
+/** Address, asset and transaction in the spelling used for comparing. Only assets of the settings are known. */
 function placeOf(leg: Leg, networks: readonly NetworkSettings[], context: z.RefinementCtx) {
   const known = networks.find(({ name }) => name === leg.network)
   if (known === undefined) return refuse(context, `unknown network ${leg.network}`)
@@ -152,7 +144,8 @@ function placeOf(leg: Leg, networks: readonly NetworkSettings[], context: z.Refi
   return attempt(context, () => {
     const asset = assetKey(name, leg.contract === null ? 'native' : parseAddress(family, leg.contract))
     if (!known.assets.some(({ key }) => key === asset)) return refuse(context, `unknown asset ${asset}`)
-    return { network: name, address: parseAddress(family, leg.address), asset }
+    const tx = leg.transaction === null ? null : parseTxId(family, leg.transaction)
+    return { network: name, address: parseAddress(family, leg.address), asset, tx }
   })
 }
 

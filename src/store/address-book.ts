@@ -47,12 +47,24 @@ export async function saveOwner(db: Kysely<Tables>, { owner, deposits, forward }
         and not exists (select from said join kept using (network) where said.address <> kept.address)`.execute(
       tx,
     )
-    if (rows.length > 0) return
+    if (rows.length > 0) return recheckUnknown(tx, deposits)
     throw new Fault('usage_bad', {
       problem: `${owner.kind} ${owner.id}, or one of its addresses, is already known otherwise`,
       mend: 'choose another id',
     })
   })
+}
+
+/** What was reported to these addresses before they were known is decided again. */
+async function recheckUnknown(tx: Transaction<Tables>, deposits: OwnerEntry['deposits']): Promise<void> {
+  await sql`
+    update evidence_group set recheck_at = now() where id in (
+      select group_id from mismatch where kind = 'unknown_address' and cleared_at is null
+        and (detail ->> 'network', detail ->> 'address') in (
+          select * from unnest(${deposits.map(({ network }) => network)}::text[],
+            ${deposits.map(({ address }) => address)}::text[])
+        )
+    )`.execute(tx)
 }
 
 async function insertNew(

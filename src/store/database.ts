@@ -26,15 +26,25 @@ export function openDatabase<Tables>({
     connectionString: url,
     max: poolMax,
     application_name: applicationName,
-    ...(role !== undefined && { options: `-c role=${role}` }),
+    options: [...(role === undefined ? [] : [`-c role=${role}`]), ...sessionOptions].join(' '),
     connectionTimeoutMillis: 5000,
     idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    query_timeout: queryTimeoutMs,
     types: { getTypeParser },
   })
-  // An idle connection that the server closes must not end the process; the next query opens another.
+  // A connection that breaks must not end the process, whether it is idle or in use: who uses it is told by the
+  // query that fails, and the next query opens another.
   pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
+
+/** Longer than any statement takes; a server that vanished without a word is noticed then. */
+const queryTimeoutMs = 60_000
+
+/** A process that vanished, or stands still, must not keep its locks; nor may who waits for them wait for ever. */
+const sessionOptions = ['-c idle_in_transaction_session_timeout=30s', '-c lock_timeout=30s']
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'

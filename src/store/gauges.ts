@@ -12,7 +12,7 @@ export type Gauges = {
   streams: { name: string; age: number; progress: Record<string, number> }[]
 }
 
-/** Reads everything that is shown as a gauge: seven statements, none of which reads the ledger row by row. */
+/** Reads everything that is shown as a gauge, in seven statements. */
 export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
   const [inbox, deposits, stages, mismatches, atRisk, imbalances, streams] = await Promise.all([
     sql<Gauges['inbox']>`

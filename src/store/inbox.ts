@@ -90,13 +90,12 @@ export async function finishPending(tx: Transaction<Tables>, ids: readonly bigin
   await sql`delete from inbox_pending where inbox_id = any(${ids}::bigint[])`.execute(tx)
 }
 
-/** True where something has waited longer than the given time: its wake-up was lost. */
-export async function hasOverdue(db: Kysely<Tables>, storedBefore: Date): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from inbox_pending where stored_at < ${storedBefore}
-    union all select 1 from evidence_group where recheck_at < now()
-    limit 1`.execute(db)
-  return rows.length > 0
+/** Seconds for which the oldest row has waited, by the database's clock; 0 where none waits. */
+export async function oldestPending(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ seconds: number }>`
+    select coalesce(greatest(extract(epoch from now() - min(stored_at)), 0), 0)::float8 as seconds
+    from inbox_pending`.execute(db)
+  return rows[0]?.seconds ?? 0
 }
 
 export function rowKey({ source, sourceKey }: { source: string; sourceKey: string }): string {

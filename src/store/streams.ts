@@ -49,3 +49,12 @@ export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise
     .where('holder', '=', holder)
     .execute()
 }
+
+/** The streams that were read before and not within the time given. */
+export async function stillStreams(db: Kysely<Tables>, seconds: number): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from stream where succeeded_at < now() - ${seconds} * interval '1 second' order by name`.execute(
+    db,
+  )
+  return rows.map(({ name }) => name)
+}

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
 import { decide, type Group } from '../../src/core/decide.ts'
-import type { ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import {
   at,
@@ -12,7 +11,6 @@ import {
   liquidity,
   payment,
   policy,
-  txId,
   usdcOnArbitrum,
   usdtOnBase,
   walletAddress,
@@ -177,6 +175,20 @@ test.each<[string, Observations, string]>([
     [webhook(credited), walletPayment],
     'settling api_missing settlement_missing',
   ],
+  [
+    'only a webhook knows of the delivery yet',
+    [webhook(), claim({ status: 'observed', settlement: { tx: null, amount: null } }), payment(), delivery()],
+    'settled api_missing',
+  ],
+  [
+    'the service says that it failed, and has the money',
+    [
+      webhook({ status: 'failed' }),
+      claim({ status: 'failed', settlement: { tx: null, amount: null } }),
+      payment(),
+    ],
+    'failed settlement_missing',
+  ],
   ['the service holds it', [webhook({ status: 'held' }), claim({ status: 'held' }), payment()], 'held'],
   ['the service gave it back', [webhook(), claim({ status: 'refunded' }), payment()], 'refunded'],
   [
@@ -199,30 +211,6 @@ test('nothing is missed before its time, and the time to look again is known', (
 test('an unexplained delivery waits its time before it is one', () => {
   expect(outcome([delivery()], soon)).toBe('')
   expect(decided([delivery()], soon).recheckAt).toEqual(at(4 + 20))
-})
-
-test('two payments in one transaction are given to the claims that state their amounts', () => {
-  const second = 'dep_2' as ServiceId
-  const { deposits } = decided([
-    claim({ deposit: { index: null, amount: 7n as Amount } }),
-    claim({ serviceId: second, deposit: { index: null, amount: 9n as Amount } }),
-    payment({ index: '3', amount: 9n as Amount }),
-    payment({ index: '4', amount: 7n as Amount }),
-  ])
-  const pairs = deposits.map(({ dossier }) => [dossier.serviceId, dossier.deposit?.index])
-  expect(pairs).toEqual([
-    ['dep_1', '4'],
-    ['dep_2', '3'],
-  ])
-})
-
-test('one payment cannot serve two deposits', () => {
-  const twice = [
-    claim(),
-    claim({ serviceId: 'dep_2' as ServiceId, settlement: { tx: txId('other') } }),
-    payment(),
-  ]
-  expect(outcome(twice)).toContain('chain_missing')
 })
 
 test('what each cell of the matrix says', () => {

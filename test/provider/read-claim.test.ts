@@ -185,6 +185,8 @@ test.each<[string, string, unknown, string]>([
   ['a status that every object knows', 'status', 'constructor', 'status'],
   ['a status that is a prototype', 'status', '__proto__', 'status'],
   ['an unknown network', 'source.network', 'dogechain', 'source'],
+  ['a word for a transaction', 'source.transaction', 'pending', 'source'],
+  ['a transaction of zeros', 'destination.transaction', `0x${'0'.repeat(64)}`, 'destination'],
   ['a network that Postgres cannot keep', 'source.network', 'base\u0000', 'source.network'],
   ['an asset that the settings do not name', 'source.contract', `0x${'9'.repeat(40)}`, 'source'],
   ['a symbol in place of a contract', 'source.contract', 'USDC', 'source'],

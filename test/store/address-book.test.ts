@@ -11,7 +11,7 @@ import {
 import { openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import { arbitrum, base, usdcOnBase } from '../support/evidence.ts'
+import { arbitrum, base, claim, usdcOnBase } from '../support/evidence.ts'
 
 let books: Books
 /** Assets are pinned before the daemon takes its role. */
@@ -157,4 +157,25 @@ test('other decimals than those that are pinned are refused, and named', async (
   )
   const rows = await owner.selectFrom('asset').select('decimals').where('key', '=', usdcOnBase).execute()
   expect(rows).toEqual([{ decimals: 6 }])
+})
+
+test('a deposit to an address that becomes known is decided again', async () => {
+  await using own = await openBooks()
+  const late = address('d7')
+  await own.receive(claim({ deposit: { address: late } }))
+  await own.settle()
+  const kinds = async () =>
+    (await own.db.selectFrom('mismatch').select('kind').where('cleared_at', 'is', null).execute()).map(
+      ({ kind }) => kind,
+    )
+  expect(await kinds()).toContain('unknown_address')
+  await saveOwner(own.db, {
+    owner: { kind: 'stable_wallet', id: 'late' },
+    deposits: [{ network: base, address: late }],
+    forward: null,
+  })
+  // Its moment is the database's clock; the daemon's clock of this test is older.
+  await sql`update evidence_group set recheck_at = '2026-01-01' where recheck_at is not null`.execute(own.db)
+  await own.settle()
+  expect(await kinds()).not.toContain('unknown_address')
 })
