@@ -155,6 +155,19 @@ test('of twenty processes that poll at once, one does', async () => {
   expect(pages).toBe(1)
 })
 
+test('while pages are read, the lease is renewed', async () => {
+  deps = { ...deps, overlapMs: 999 * 60_000 }
+  records = listed(...count(25, 600))
+  const expiries: (Date | undefined)[] = []
+  beforePage = async () => {
+    const stream = await books.db.selectFrom('stream').select('expires_at').executeTakeFirst()
+    expiries.push(stream?.expires_at)
+  }
+  await poll()
+  expect(new Set(expiries.map((expiry) => expiry?.getTime())).size).toBe(3)
+  expect(expiries).toEqual(expiries.toSorted((left, right) => Number(left) - Number(right)))
+})
+
 test('a process that lost the stream between pages does not count its poll as done', async () => {
   deps = { ...deps, overlapMs: 999 * 60_000, leaseMs: 0 }
   records = listed(...count(25, 600))

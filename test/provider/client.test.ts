@@ -160,12 +160,12 @@ test('an answer without end is cut off at the bound', async () => {
   expect(outcomes).toEqual(['failed'])
 })
 
-test('a server that does not answer is given up on', async () => {
+test('a server that does not answer is given up on', { timeout: 5000 }, async () => {
   expect(await problemOf(list(() => undefined, 50))).toMatch(/timeout/)
   expect(outcomes).toEqual(['failed'])
 })
 
-test('a server that stops in the middle of its answer is given up on', async () => {
+test('a server that stops in the middle of its answer is given up on', { timeout: 5000 }, async () => {
   const problem = await problemOf(list((_request, response) => void response.write('{"data"'), 200))
   expect(problem).toMatch(/timeout/)
   expect(outcomes).toEqual(['failed'])

@@ -151,24 +151,24 @@ test('a credit to a StableWallet is on no chain and names the wallet', () => {
   })
 })
 
-test("a network's own coin has no contract", () => {
-  expect(read('api', record({ contract: null }))).toMatchObject({
-    claim: { deposit: { asset: 'base/native' } },
+test("a network's own coin has no contract, and the largest amount of a chain keeps its last digit", () => {
+  const amount = 2n ** 256n - 1n
+  expect(read('api', record({ contract: null, amount: amount.toString() }))).toMatchObject({
+    claim: { deposit: { asset: 'base/native', amount } },
   })
 })
 
 test.each([
   ['detected', 'observed'],
+  ['converting forwarding', 'settling'],
+  ['settled credited', 'settled'],
   ['confirmed', 'confirmed'],
-  ['converting', 'settling'],
-  ['forwarding', 'settling'],
-  ['settled', 'settled'],
-  ['credited', 'settled'],
   ['held', 'held'],
   ['refunded', 'refunded'],
   ['failed', 'failed'],
-])('the status %s means %s', (word, status) => {
-  expect(read('api', changed('status', word))).toMatchObject({ claim: { status } })
+])('the status %s means %s', (words, status) => {
+  for (const word of words.split(' '))
+    expect(read('api', changed('status', word))).toMatchObject({ claim: { status } })
 })
 
 test.each<[string, string, unknown, string]>([
@@ -219,13 +219,6 @@ test.each<[string, string, unknown, string]>([
   })
 })
 
-test('the largest amount of a chain is read to the last digit', () => {
-  const huge = (2n ** 256n - 1n).toString()
-  expect(read('api', changed('source.amount', huge))).toMatchObject({
-    claim: { deposit: { amount: 2n ** 256n - 1n } },
-  })
-})
-
 test.each<[string, string | Buffer]>([
   ['nothing', ''],
   ['a list', '[]'],
@@ -241,6 +234,12 @@ test.each<[string, string | Buffer]>([
     expect(reading.kind).toBe('unreadable')
     expect(JSON.stringify(reading).length).toBeLessThan(500)
   }
+})
+
+test('a record with a byte that is no UTF-8 is unreadable, even where it says all that is needed', () => {
+  const body = Buffer.from(JSON.stringify(record()))
+  body[body.indexOf('dep_1')] = 0xff
+  expect(read('api', body)).toEqual({ kind: 'unreadable', path: '', problem: 'is no JSON in UTF-8' })
 })
 
 test('fields that are not known are passed over, however deep', () => {
