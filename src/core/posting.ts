@@ -77,11 +77,9 @@ function depositTarget(
 }
 
 /** A proved delivery: out of transit, over the conversion account, to where the service brought it. */
-function settlementTarget(dossier: Dossier, { settledAt, state }: Verdict): Target | null {
-  const { deposit, approval, api } = dossier
-  const leg = liveLeg(deposit)
-  if (leg === null || approval === null || api === null || settledAt === null || state === 'orphaned')
-    return null
+function settlementTarget(dossier: Dossier, verdict: Verdict): Target | null {
+  const leg = liveLeg(dossier.deposit)
+  if (leg === null || !isProved(dossier, verdict)) return null
   const out: Transfer = {
     debit: accounts.conversion,
     credit: accounts.inTransit(leg.network),
@@ -90,8 +88,14 @@ function settlementTarget(dossier: Dossier, { settledAt, state }: Verdict): Targ
   }
   const delivered = isCredited(dossier) ? creditTransfers(dossier) : forwardTransfers(dossier)
   const transfers = [out, ...delivered, ...feeTransfers(dossier)].filter(({ amount }) => amount > 0n)
-  const eventAt = deliveredLegs(dossier)[0]?.blockAt ?? api.occurredAt
+  const eventAt = deliveredLegs(dossier)[0]?.blockAt ?? dossier.api?.occurredAt ?? leg.blockAt
   return { kind: 'settlement', transfer: leg.ref, eventAt, transfers }
+}
+
+/** The API has to state the delivery too: only it states the fee. */
+function isProved({ approval, api }: Dossier, { settledAt, state }: Verdict): boolean {
+  const stated = api?.settlement?.amount ?? null
+  return approval !== null && stated !== null && settledAt !== null && state !== 'orphaned'
 }
 
 function forwardTransfers(dossier: Dossier): Transfer[] {
