@@ -181,6 +181,11 @@ test.each<[string, Observations, string]>([
     'settled api_missing',
   ],
   [
+    'only a webhook knows that the delivery is under way',
+    [webhook({ status: 'settling' }), claim({ status: 'confirmed' }), payment()],
+    'settling settlement_missing',
+  ],
+  [
     'the service says that it failed, and has the money',
     [
       webhook({ status: 'failed' }),
@@ -226,4 +231,12 @@ test('what each cell of the matrix says', () => {
     deposit: { webhook: 'absent', api: 'present', chain: 'absent' },
     settlement: { webhook: 'absent', api: 'present', chain: 'absent' },
   })
+})
+
+test('a delivery is booked only once the API states it, since only the API states the fee', () => {
+  const unstated = claim({ status: 'observed', settlement: { tx: null, amount: null } })
+  const kinds = (api: typeof unstated) =>
+    decided([webhook(), api, payment(), delivery()]).deposits[0]?.journals.map(({ kind }) => kind)
+  expect(kinds(unstated)).toEqual(['deposit'])
+  expect(kinds(claim())).toEqual(['deposit', 'settlement'])
 })
