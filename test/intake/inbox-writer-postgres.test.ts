@@ -1,5 +1,5 @@
 import { Client, Pool } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createInboxWriter, type InboxRow, type Stored } from '../../src/intake/inbox-writer.ts'
 import { deliver, startTestIntake, writerBounds } from '../support/intake.ts'
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -93,7 +93,12 @@ test('while connections are being cut, whatever is answered 202 is a row', async
   const lanes = Promise.all(Array.from({ length: 8 }, (_, lane) => sendMany(lane)))
   const sending = new AbortController()
   const sent = lanes.finally(() => sending.abort())
-  while (!sending.signal.aborted) await observer.query(cutOthers)
+  const acceptedSince = (count: number) => sending.signal.aborted || accepted.length > count
+  while (!sending.signal.aborted) {
+    const count = accepted.length
+    await observer.query(cutOthers)
+    await vi.waitUntil(() => acceptedSince(count), { interval: 1, timeout: 10_000 })
+  }
   await sent
   expect(accepted.length).toBeGreaterThan(0)
   expect(await storedKeys()).toEqual(expect.arrayContaining(accepted))
