@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { assetCode, parseAddress } from '../core/asset.ts'
 import { parseAmount } from '../core/money.ts'
-import { liquidityAddresses } from '../service/keyring.ts'
+import { liquidityAddresses } from '../service/keyring/keyring.ts'
 import { type DepositService, startService } from '../service/service.ts'
 import type { SandboxNetwork } from './chains.ts'
 import { freePort } from './free-port.ts'

@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely'
 import { sql } from 'kysely'
 import type { NetworkSettings } from '../chain/port.ts'
 import type { Address } from '../core/asset.ts'
-import { type Keyring, showAddress } from './keyring.ts'
+import { type Keyring, showAddress } from './keyring/keyring.ts'
 import type { OwnerRow, ServiceDatabase, ServiceTables } from './tables.ts'
 
 export type NewOwner = Omit<

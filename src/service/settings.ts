@@ -1,9 +1,9 @@
 import type { NetworkSettings } from '../chain/port.ts'
 import { assetCode } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
-import { type FaultSettings, faultKnobs } from './faults.ts'
-import { isRate, type QuoteSettings } from './quote.ts'
-import { isWebhookSecret } from './sign-webhook.ts'
+import { isRate, type QuoteSettings } from './deposits/quote.ts'
+import { type FaultSettings, faultKnobs } from './faults/faults.ts'
+import { isWebhookSecret } from './webhooks/sign-webhook.ts'
 
 export type Scope = 'read' | 'write'
 export type ApiKey = { key: string; scope: Scope }

@@ -1,5 +1,5 @@
 import { Fault } from '../core/errors.ts'
-import { type Keyring, liquidityBranch } from './keyring.ts'
+import { type Keyring, liquidityBranch } from './keyring/keyring.ts'
 import type { Network, Position } from './network/port.ts'
 import type { ServiceDatabase } from './tables.ts'
 

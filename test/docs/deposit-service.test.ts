@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { parseSettings } from '../../src/config/settings.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
-import { faultTable } from '../../src/service/faults.ts'
+import { recordWriter } from '../../src/service/deposits/record.ts'
+import { faultTable } from '../../src/service/faults/faults.ts'
 import { routes } from '../../src/service/http/routes.ts'
-import { recordWriter } from '../../src/service/record.ts'
 import type { DepositRow } from '../../src/service/tables.ts'
 import { fences, tableRows } from '../support/markdown.ts'
 import { readText } from './pages.ts'
@@ -53,7 +53,7 @@ test('the record and the data of the webhook have the fields that the service wr
 })
 
 test('the statuses and events are those of the service, and depositd reads each as the page says', () => {
-  const events = [...readText('src/service/outbox.ts').matchAll(/^ {2}(\w+): '(deposit\.\w+)',$/gm)]
+  const events = [...readText('src/service/webhooks/outbox.ts').matchAll(/^ {2}(\w+): '(deposit\.\w+)',$/gm)]
   const stated = rows.filter(({ cells }) => cells[0]?.startsWith('`deposit.'))
   const inCode = events.map(([, status, event]) => [status, `\`${event}\``])
   expect(stated.map(({ name, cells }) => [name, cells[0]])).toEqual(inCode)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Address, AssetKey, NetworkName, NetworkSettings } from '../../src/core/asset.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
-import { recordWriter } from '../../src/service/record.ts'
+import { recordWriter } from '../../src/service/deposits/record.ts'
 import type { DepositRow } from '../../src/service/tables.ts'
 import { at } from '../support/evidence.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { recordWriter } from '../record.ts'
+import { recordWriter } from '../deposits/record.ts'
 import type { DepositRow, ServiceDatabase } from '../tables.ts'
 import { idText, parseRequest } from './parse.ts'
 import { type Reply, refusal } from './problem.ts'

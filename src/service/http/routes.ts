@@ -1,5 +1,5 @@
 import type { NetworkSettings } from '../../chain/port.ts'
-import type { Keyring } from '../keyring.ts'
+import type { Keyring } from '../keyring/keyring.ts'
 import type { Scope } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { createChannel } from './create-channel.ts'

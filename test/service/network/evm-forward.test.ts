@@ -1,11 +1,11 @@
 import { type Hex, parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AssetKey, parseAddress, type TxId, toTxId } from '../../src/core/asset.ts'
-import { liquidityBranch, openKeyring } from '../../src/service/keyring.ts'
-import { openEvm } from '../../src/service/network/evm.ts'
-import type { Network } from '../../src/service/network/port.ts'
-import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
-import { networkSettings, seed } from './fixtures.ts'
+import { type AssetKey, parseAddress, type TxId, toTxId } from '../../../src/core/asset.ts'
+import { liquidityBranch, openKeyring } from '../../../src/service/keyring/keyring.ts'
+import { openEvm } from '../../../src/service/network/evm.ts'
+import type { Network } from '../../../src/service/network/port.ts'
+import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
+import { networkSettings, seed } from '../fixtures.ts'
 
 const to = parseAddress('evm', '0x00000000000000000000000000000000000000aa')
 const liquidity = openKeyring(seed).evmAccount(liquidityBranch)

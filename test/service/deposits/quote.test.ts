@@ -1,6 +1,6 @@
 import { assert, bigInt, nat, property, tuple } from 'fast-check'
 import { expect, test } from 'vitest'
-import { isRate, quote } from '../../src/service/quote.ts'
+import { isRate, quote } from '../../../src/service/deposits/quote.ts'
 
 const eth = { symbol: 'ETH', decimals: 18 }
 const usdc = { symbol: 'USDC', decimals: 6 }

@@ -1,6 +1,6 @@
-import type { NetworkSettings } from '../chain/port.ts'
-import { showAddress } from './keyring.ts'
-import type { DepositRow, DepositStatus, OwnerKind } from './tables.ts'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { showAddress } from '../keyring/keyring.ts'
+import type { DepositRow, DepositStatus, OwnerKind } from '../tables.ts'
 
 /**
  * A deposit as the API lists it and as each webhook carries it. Amounts are base units in decimal text; times are

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DepositRecord } from '../../src/service/record.ts'
-import { inTransaction } from '../../src/store/database.ts'
-import { type Book, openBook } from './book.ts'
+import type { DepositRecord } from '../../../src/service/deposits/record.ts'
+import { inTransaction } from '../../../src/store/database.ts'
+import { type Book, openBook } from '../book.ts'
 
 let book: Book
 

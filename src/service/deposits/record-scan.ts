@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
-import type { NetworkSettings } from '../chain/port.ts'
-import { type Address, assetCode, type NetworkName } from '../core/asset.ts'
-import { assert } from '../core/errors.ts'
-import { inTransaction } from '../store/database.ts'
-import { findAsset, stableAsset } from './catalog.ts'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { type Address, assetCode, type NetworkName } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
+import { inTransaction } from '../../store/database.ts'
+import { findAsset, stableAsset } from '../catalog.ts'
+import type { Payment, Scan } from '../network/port.ts'
+import type { OwnerRow, ServiceDatabase, ServiceTransaction } from '../tables.ts'
+import { newId } from '../webhooks/outbox.ts'
 import { decideScan, type KnownDeposit, type ScanDecision } from './decide-scan.ts'
 import { type DepositChange, type Deposits, lockOrder, type NewDeposit } from './deposits.ts'
-import type { Payment, Scan } from './network/port.ts'
-import { newId } from './outbox.ts'
-import type { OwnerRow, ServiceDatabase, ServiceTransaction } from './tables.ts'
 
 export type ScanRecorder = {
   db: ServiceDatabase

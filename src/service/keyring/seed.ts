@@ -1,6 +1,6 @@
 import { createHash, pbkdf2Sync } from 'node:crypto'
 import { english } from 'viem/accounts'
-import { Fault } from '../core/errors.ts'
+import { Fault } from '../../core/errors.ts'
 
 /**
  * The bytes that every key is derived from: 16 to 64 bytes in hexadecimal, or an English BIP-39 mnemonic, whose

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { messageOf } from '../core/errors.ts'
-import type { Faults } from './faults.ts'
-import type { WebhookEndpoint } from './settings.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { Faults } from '../faults/faults.ts'
+import type { WebhookEndpoint } from '../settings.ts'
+import type { ServiceDatabase } from '../tables.ts'
 import { signedHeaders } from './sign-webhook.ts'
-import type { ServiceDatabase } from './tables.ts'
 
 type Due = {
   event_id: string

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isWebhookSecret, signedHeaders } from '../../src/service/sign-webhook.ts'
+import { isWebhookSecret, signedHeaders } from '../../../src/service/webhooks/sign-webhook.ts'
 
 test('signs the published Standard Webhooks example', () => {
   const headers = signedHeaders('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', {

@@ -1,6 +1,6 @@
+import type { DepositRow } from '../tables.ts'
 import type { DepositChange } from './deposits.ts'
 import { type Quote, type QuoteSettings, quote } from './quote.ts'
-import type { DepositRow } from './tables.ts'
 
 /** What a deposit delivers by the price table of now; null where the table has no price for the pair. */
 export function convert(quotes: QuoteSettings, deposit: DepositRow): Quote | null {

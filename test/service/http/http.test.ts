@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../../src/service/http/server.ts'
-import { openKeyring } from '../../src/service/keyring.ts'
-import { keepOwner } from '../../src/service/owners.ts'
-import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
-import { call, readKey, seed, serviceSettings, unreachableNetworks, writeKey } from './fixtures.ts'
+import { type RunningServer, startServer } from '../../../src/service/http/server.ts'
+import { openKeyring } from '../../../src/service/keyring/keyring.ts'
+import { keepOwner } from '../../../src/service/owners.ts'
+import type { ServiceDatabase, ServiceTables } from '../../../src/service/tables.ts'
+import { openDatabase } from '../../../src/store/database.ts'
+import { migrate } from '../../../src/store/migrate.ts'
+import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { call, readKey, seed, serviceSettings, unreachableNetworks, writeKey } from '../fixtures.ts'
 
 let database: TestDatabase
 let db: ServiceDatabase
@@ -17,7 +17,7 @@ let server: RunningServer
 beforeAll(async () => {
   database = await emptyDatabase()
   db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
-  await migrate(db, join(import.meta.dirname, '../../db/service/migrations'))
+  await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
   const settings = serviceSettings(database.url, unreachableNetworks)
   server = await startServer({ settings, db, keyring: openKeyring(seed), log: pino({ level: 'silent' }) })
 })

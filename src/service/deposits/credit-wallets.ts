@@ -1,9 +1,9 @@
-import type { NetworkName } from '../core/asset.ts'
-import { inTransaction } from '../store/database.ts'
+import type { NetworkName } from '../../core/asset.ts'
+import { inTransaction } from '../../store/database.ts'
+import type { DepositRow, ServiceDatabase } from '../tables.ts'
 import { convert, quoteColumns, tooSmall } from './convert.ts'
 import type { DepositChange, Deposits } from './deposits.ts'
 import type { QuoteSettings } from './quote.ts'
-import type { DepositRow, ServiceDatabase } from './tables.ts'
 
 type Crediting = { db: ServiceDatabase; deposits: Deposits; quotes: QuoteSettings }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { ShowRecord } from './record.ts'
-import type { DepositRow, DepositStatus, ServiceTransaction } from './tables.ts'
+import type { ShowRecord } from '../deposits/record.ts'
+import type { DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
 
 /** Writes the event of each state and its deliveries, in the transaction that made the state. */
 export type Outbox = (tx: ServiceTransaction, rows: readonly DepositRow[]) => Promise<void>

@@ -1,6 +1,6 @@
-import { type AssetCode, assetCode } from '../core/asset.ts'
-import type { Payment, Scan } from './network/port.ts'
-import type { DepositRow } from './tables.ts'
+import { type AssetCode, assetCode } from '../../core/asset.ts'
+import type { Payment, Scan } from '../network/port.ts'
+import type { DepositRow } from '../tables.ts'
 
 /** A deposit of this network that is not final yet, or whose transaction is in the scan. Vanished ones are left out. */
 export type KnownDeposit = Pick<

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import { toTxId } from '../core/asset.ts'
-import { inTransaction } from '../store/database.ts'
-import { mapBounded } from './bounded.ts'
-import type { Deposits } from './deposits.ts'
-import { describeError } from './describe-error.ts'
-import type { Network, Outcome } from './network/port.ts'
-import type { ForwardRow, ServiceDatabase } from './tables.ts'
+import { toTxId } from '../../core/asset.ts'
+import { inTransaction } from '../../store/database.ts'
+import type { Deposits } from '../deposits/deposits.ts'
+import type { Network, Outcome } from '../network/port.ts'
+import { mapBounded } from '../running/bounded.ts'
+import { describeError } from '../running/describe-error.ts'
+import type { ForwardRow, ServiceDatabase } from '../tables.ts'
 
 type Settling = { db: ServiceDatabase; deposits: Deposits; network: Network; log: Logger }
 

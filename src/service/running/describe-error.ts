@@ -1,5 +1,5 @@
 import { BaseError } from 'viem'
-import { messageOf } from '../core/errors.ts'
+import { messageOf } from '../../core/errors.ts'
 
 /** One line for the log, without the addresses and bodies that RPC clients put into theirs: an address can hold a key. */
 export function describeError(error: unknown): string {

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Address, AssetKey, TxId } from '../../src/core/asset.ts'
-import { decideScan, type KnownDeposit, type ScanDecision } from '../../src/service/decide-scan.ts'
-import type { Payment } from '../../src/service/network/port.ts'
+import type { Address, AssetKey, TxId } from '../../../src/core/asset.ts'
+import {
+  decideScan,
+  type KnownDeposit,
+  type ScanDecision,
+} from '../../../src/service/deposits/decide-scan.ts'
+import type { Payment } from '../../../src/service/network/port.ts'
 
 /** Deposits `id tx#index amount status block`; payments `tx#index amount block final|young`; final up to block 10. */
 test.each([

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Address } from '../../src/core/asset.ts'
+import type { Address } from '../../../src/core/asset.ts'
 import {
   type BalanceRecord,
   type Movement,
   movementsOf,
   soleSender,
-} from '../../src/service/network/solana-movements.ts'
+} from '../../../src/service/network/solana-movements.ts'
 
 const [payer, owner, account, mint] = ['1', '2', '3', '4'].map((digit) => digit.repeat(32) as Address) as [
   Address,

@@ -1,12 +1,12 @@
 import { type Insertable, sql } from 'kysely'
-import type { Outbox } from './outbox.ts'
 import type {
   DepositFailure,
   DepositRow,
   DepositStatus,
   ServiceTables,
   ServiceTransaction,
-} from './tables.ts'
+} from '../tables.ts'
+import type { Outbox } from '../webhooks/outbox.ts'
 
 export type NewDeposit = Omit<Insertable<ServiceTables['service.deposit']>, 'status' | 'failure'>
 

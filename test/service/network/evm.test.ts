@@ -1,14 +1,14 @@
 import { pino } from 'pino'
 import { getAddress, type Hex, parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { liquidityAddresses } from '../../src/service/keyring.ts'
-import type { DepositRecord } from '../../src/service/record.ts'
-import { type DepositService, startService } from '../../src/service/service.ts'
-import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
-import { deployToken, type TestToken } from '../support/test-token.ts'
-import { until } from '../support/until.ts'
-import { call, networkSettings, readKey, seed, serviceSettings, writeKey } from './fixtures.ts'
+import type { DepositRecord } from '../../../src/service/deposits/record.ts'
+import { liquidityAddresses } from '../../../src/service/keyring/keyring.ts'
+import { type DepositService, startService } from '../../../src/service/service.ts'
+import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
+import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { deployToken, type TestToken } from '../../support/test-token.ts'
+import { until } from '../../support/until.ts'
+import { call, networkSettings, readKey, seed, serviceSettings, writeKey } from '../fixtures.ts'
 
 const recipient = getAddress('0x00000000000000000000000000000000000000aa')
 const liquidity = liquidityAddresses({ seed }).evm as Hex

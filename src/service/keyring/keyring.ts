@@ -1,8 +1,8 @@
 import { createKeyPairSignerFromPrivateKeyBytes, getAddressDecoder, type KeyPairSigner } from '@solana/kit'
 import { getAddress, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { type Address, type Family, parseAddress } from '../core/asset.ts'
-import { assert } from '../core/errors.ts'
+import { type Address, type Family, parseAddress } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
 import { seedBytes } from './seed.ts'
 import { deriveEd25519, ed25519PublicKey } from './slip10.ts'
 

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deliverWebhooks } from '../../src/service/deliver-webhooks.ts'
-import { createFaults, type Faults } from '../../src/service/faults.ts'
-import type { DepositRecord } from '../../src/service/record.ts'
-import { until } from '../support/until.ts'
-import { type Book, openBook } from './book.ts'
-import { startReceiver, type WebhookReceiver } from './webhook-receiver.ts'
+import type { DepositRecord } from '../../../src/service/deposits/record.ts'
+import { createFaults, type Faults } from '../../../src/service/faults/faults.ts'
+import { deliverWebhooks } from '../../../src/service/webhooks/deliver-webhooks.ts'
+import { until } from '../../support/until.ts'
+import { type Book, openBook } from '../book.ts'
+import { startReceiver, type WebhookReceiver } from '../webhook-receiver.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const quiet = createFaults({ seed: 'test', dropWebhookRate: 0, shortForwardRate: 0 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { liquidityAddresses, openKeyring } from '../../src/service/keyring.ts'
-import { seedBytes } from '../../src/service/seed.ts'
-import { deriveEd25519, ed25519PublicKey } from '../../src/service/slip10.ts'
+import { liquidityAddresses, openKeyring } from '../../../src/service/keyring/keyring.ts'
+import { seedBytes } from '../../../src/service/keyring/seed.ts'
+import { deriveEd25519, ed25519PublicKey } from '../../../src/service/keyring/slip10.ts'
 
 const zooless =
   'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFaults, faultKnobs, faultTable } from '../../src/service/faults.ts'
+import { createFaults, faultKnobs, faultTable } from '../../../src/service/faults/faults.ts'
 
 const deposits = Array.from({ length: 2000 }, (_, place) => ({
   network: 'base',
