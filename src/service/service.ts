@@ -9,7 +9,7 @@ import { recordWriter } from './deposits/record.ts'
 import { recordScan } from './deposits/record-scan.ts'
 import { createFaults, type Faults } from './faults/faults.ts'
 import { startServer } from './http/server.ts'
-import { type Keyring, liquidityBranch, openKeyring } from './keyring/keyring.ts'
+import { type Keyring, openKeyring } from './keyring/keyring.ts'
 import { openEvm } from './network/evm.ts'
 import type { Network } from './network/port.ts'
 import { openSolana } from './network/solana.ts'
@@ -55,7 +55,7 @@ export async function startService(
   })
   starting.defer(() => db.destroy())
   await migrate(db, migrations)
-  const networks = await openNetworks(settings, keyring)
+  const networks = openNetworks(settings, keyring)
   await Promise.all(networks.map((network) => connect(network, () => openStream(db, keyring, network))))
   const faults = createFaults(settings.faults)
   const loops = startLoops({ settings, db, networks, faults, log: deps.log })
@@ -66,13 +66,9 @@ export async function startService(
   return { url: server.url, faults, stop: () => running.disposeAsync() }
 }
 
-function openNetworks({ networks }: ServiceSettings, keyring: Keyring): Promise<Network[]> {
-  return Promise.all(
-    networks.map(async (network) =>
-      network.family === 'evm'
-        ? openEvm(network, keyring.evmAccount(liquidityBranch))
-        : openSolana(network, await keyring.solanaSigner(liquidityBranch)),
-    ),
+function openNetworks({ networks }: ServiceSettings, keyring: Keyring): Network[] {
+  return networks.map((network) =>
+    network.family === 'evm' ? openEvm(network, keyring) : openSolana(network, keyring),
   )
 }
 

@@ -9,13 +9,13 @@ import {
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { assetCode, toTxId } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
+import type { Keyring } from '../keyring/keyring.ts'
 import type { Draft, Order, Outcome } from './port.ts'
 
-type Purse = { client: PublicClient; settings: NetworkSettings; liquidity: PrivateKeyAccount }
+type Purse = { client: PublicClient; settings: NetworkSettings; keyring: Keyring }
 
 /** The estimate holds for the state it was made on; the transfer may run on another. */
 const gasMarginPercent = 130n
@@ -23,23 +23,25 @@ const gasMarginPercent = 130n
 const baseFeeMargin = 4n
 
 /** Fails where the transfer is expected to fail, so that no nonce is spent on it. */
-export async function draftEvmForward({ client, settings, liquidity }: Purse, order: Order): Promise<Draft> {
+export async function draftEvmForward({ client, settings, keyring }: Purse, order: Order): Promise<Draft> {
+  const payer = keyring.evmAccount(order.branch)
   const call = callOf(order)
   const [estimate, fees, balance] = await Promise.all([
-    client.estimateGas({ account: liquidity.address, ...call }),
+    client.estimateGas({ account: payer.address, ...call }),
     currentFees(client),
-    client.getBalance({ address: liquidity.address, blockTag: 'latest' }),
+    client.getBalance({ address: payer.address, blockTag: 'latest' }),
   ])
   const gas = (estimate * gasMarginPercent) / 100n
   const needed = call.value + gas * fees.maxFeePerGas
   if (balance < needed) {
-    const problem = `the liquidity wallet holds ${balance} wei, and ${needed} are needed`
-    throw new Fault('remote_failed', { what: `forwarding on ${settings.name}`, problem })
+    const problem = `${payer.address} holds ${balance} wei, and ${needed} are needed`
+    throw new Fault('remote_failed', { what: `paying on ${settings.name}`, problem })
   }
   return {
+    amount: order.amount,
     sign: async (nonce) => {
       assert(nonce !== null && settings.chainId !== null, 'EVM transactions have a nonce and a chain id')
-      const bytes = await liquidity.signTransaction({
+      const bytes = await payer.signTransaction({
         type: 'eip1559',
         chainId: settings.chainId,
         nonce: Number(nonce),

@@ -1,16 +1,16 @@
-import { createPublicClient, erc20Abi, fallback, getAddress, http, type PublicClient } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import { createPublicClient, erc20Abi, fallback, getAddress, type Hex, http, type PublicClient } from 'viem'
 import type { NetworkSettings } from '../../chain/port.ts'
-import { type Asset, assetCode } from '../../core/asset.ts'
+import { type Asset, type AssetKey, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
+import type { Keyring } from '../keyring/keyring.ts'
 import { draftEvmForward, evmOutcome } from './evm-forward.ts'
 import { scanEvm, startEvm } from './evm-scan.ts'
 import type { Network } from './port.ts'
 
 const timeoutMs = 10_000
 
-/** An EVM network whose forwards are paid by `liquidity`. */
-export function openEvm(settings: NetworkSettings, liquidity: PrivateKeyAccount): Network {
+/** An EVM network on which the keys of the keyring pay. */
+export function openEvm(settings: NetworkSettings, keyring: Keyring): Network {
   const client: PublicClient = createPublicClient({
     transport: fallback(settings.rpcUrls.map((url) => http(url, { timeout: timeoutMs, retryCount: 1 }))),
     // Without it viem answers a height from memory for as long as it thinks a block takes.
@@ -21,14 +21,26 @@ export function openEvm(settings: NetworkSettings, liquidity: PrivateKeyAccount)
     check: () => checkEvm(client, settings),
     start: () => startEvm(client),
     scan: (position, watched) => scanEvm({ client, settings }, position, watched),
-    draft: (order) => draftEvmForward({ client, settings, liquidity }, order),
+    draft: (order) => draftEvmForward({ client, settings, keyring }, order),
+    gasLack: () => Promise.resolve(0n),
+    redraft: () => Promise.resolve(null),
     send: async (bytes) => {
       await client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(bytes).toString('hex')}` })
     },
-    nextNonce: async () =>
-      BigInt(await client.getTransactionCount({ address: liquidity.address, blockTag: 'latest' })),
-    outcome: (forward) => evmOutcome(client, forward.transaction),
+    nextNonce: async (branch) => {
+      const { address } = keyring.evmAccount(branch)
+      return BigInt(await client.getTransactionCount({ address, blockTag: 'latest' }))
+    },
+    outcome: ({ transaction }) => evmOutcome(client, transaction),
+    balance: (branch, asset) => balanceOf(client, keyring.evmAccount(branch).address, asset),
   }
+}
+
+function balanceOf(client: PublicClient, address: Hex, asset: AssetKey): Promise<bigint> {
+  const code = assetCode(asset)
+  if (code === 'native') return client.getBalance({ address, blockTag: 'latest' })
+  const contract = { address: getAddress(code), abi: erc20Abi, blockTag: 'latest' } as const
+  return client.readContract({ ...contract, functionName: 'balanceOf', args: [address] })
 }
 
 async function checkEvm(client: PublicClient, { name, chainId, assets }: NetworkSettings): Promise<void> {

@@ -35,20 +35,29 @@ export type Scan = {
 }
 
 export type Order = {
+  /** The branch of the seed whose key signs, and whose address the asset leaves. */
+  branch: number
   to: Address
   asset: AssetKey
   /** Base units, above zero. */
   amount: bigint
+  /**
+   * `amount`: what the network takes comes off the amount, so that a native coin can be sent to its last unit.
+   * It means nothing to a token, whose transfer is paid for in another coin.
+   */
+  feeFrom: 'payer' | 'amount'
   /** Makes the transaction unlike any other where the network has no nonce. */
   reference: string
 }
 
 /** A transfer for which everything was asked of the node: signing needs no network. */
 export type Draft = {
-  sign(nonce: bigint | null): Promise<SignedForward>
+  /** What arrives at the address of the order. */
+  amount: bigint
+  sign(nonce: bigint | null): Promise<SignedTransfer>
 }
 
-export type SignedForward = {
+export type SignedTransfer = {
   transaction: TxId
   bytes: Uint8Array
   nonce: bigint | null
@@ -75,10 +84,16 @@ export type Network = {
    * not have yet are all above them.
    */
   scan(position: Position, watched: () => Promise<ReadonlySet<Address>>): Promise<Scan>
-  /** @throws Fault `remote_failed`, also where the liquidity wallet has too little. */
+  /** @throws Fault `remote_failed`, also where the address of the branch has too little. */
   draft(order: Order): Promise<Draft>
+  /** What the address of the branch lacks of the native coin to pay for this order; zero on Solana. */
+  gasLack(order: Order): Promise<bigint>
+  /** The same transfer at a fee of today; null where the old fee is still good, or nothing can be replaced. */
+  redraft(bytes: Uint8Array): Promise<Draft | null>
   send(bytes: Uint8Array): Promise<void>
-  /** The nonce that the chain expects next of the liquidity wallet; null where the network has none. */
-  nextNonce(): Promise<bigint | null>
-  outcome(forward: Omit<SignedForward, 'nonce'>): Promise<Outcome>
+  /** The nonce that the chain expects next of the branch; null where the network has none. */
+  nextNonce(branch: number): Promise<bigint | null>
+  outcome(transfer: Pick<SignedTransfer, 'transaction' | 'expiresHeight'>): Promise<Outcome>
+  /** What the address of the branch holds of an asset, in transactions that may not be final yet. */
+  balance(branch: number, asset: AssetKey): Promise<bigint>
 }

@@ -23,10 +23,13 @@ import {
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, assetCode, toTxId } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
-import type { Draft, Order, Outcome, SignedForward } from './port.ts'
+import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
+import type { Draft, Order, Outcome, SignedTransfer } from './port.ts'
 import type { SolanaRpc } from './solana.ts'
 
-type Purse = { rpc: SolanaRpc; settings: NetworkSettings; liquidity: KeyPairSigner }
+type Purse = { rpc: SolanaRpc; settings: NetworkSettings; keyring: Keyring }
+/** The liquidity wallet pays the fee and the rent, whoever's assets are moved. */
+type Signers = { feePayer: KeyPairSigner; holder: KeyPairSigner }
 
 const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 
@@ -36,16 +39,19 @@ const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr
  */
 export async function draftSolanaForward(purse: Purse, order: Order): Promise<Draft> {
   const code = assetCode(order.asset)
+  const paying = { ...purse, ...(await signersOf(purse.keyring, order.branch)) }
+  const { feePayer } = paying
   const transfer =
-    code === 'native' ? await lamportTransfer(purse, order) : await tokenTransfer(purse, order, code)
+    code === 'native' ? await lamportTransfer(paying, order) : await tokenTransfer(paying, order, code)
   const { value: lifetime } = await purse.rpc.getLatestBlockhash({ commitment: 'finalized' }).send()
   const message = pipe(
     createTransactionMessage({ version: 0 }),
-    (empty) => setTransactionMessageFeePayerSigner(purse.liquidity, empty),
+    (empty) => setTransactionMessageFeePayerSigner(feePayer, empty),
     (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
     (timed) => appendTransactionMessageInstructions([...transfer, memo(order.reference)], timed),
   )
   return {
+    amount: order.amount,
     sign: async () => {
       const signed = await signTransactionMessageWithSigners(message)
       return {
@@ -64,7 +70,7 @@ export async function draftSolanaForward(purse: Purse, order: Order): Promise<Dr
  */
 export async function solanaOutcome(
   rpc: SolanaRpc,
-  { transaction, expiresHeight }: Omit<SignedForward, 'nonce'>,
+  { transaction, expiresHeight }: Pick<SignedTransfer, 'transaction' | 'expiresHeight'>,
 ): Promise<Outcome> {
   assert(expiresHeight !== null, 'a Solana transaction expires')
   const signature = transaction as string as Signature
@@ -86,16 +92,25 @@ export async function solanaOutcome(
   return { kind: 'landed', at: new Date(Number(landed.blockTime) * 1000) }
 }
 
-async function lamportTransfer({ rpc, settings, liquidity }: Purse, order: Order): Promise<Instruction[]> {
-  const { value: balance } = await rpc.getBalance(liquidity.address, { commitment: 'confirmed' }).send()
+/** One address is one signer object: a message with two of them for one address is refused. */
+async function signersOf(keyring: Keyring, branch: number): Promise<Signers> {
+  const feePayer = await keyring.solanaSigner(liquidityBranch)
+  return { feePayer, holder: branch === liquidityBranch ? feePayer : await keyring.solanaSigner(branch) }
+}
+
+async function lamportTransfer(
+  { rpc, settings, holder }: Purse & Signers,
+  order: Order,
+): Promise<Instruction[]> {
+  const { value: balance } = await rpc.getBalance(holder.address, { commitment: 'confirmed' }).send()
   if (balance < order.amount) throw shortOf(settings, order, balance)
   const destination = toSolanaAddress(order.to)
-  return [getTransferSolInstruction({ source: liquidity, destination, amount: order.amount })]
+  return [getTransferSolInstruction({ source: holder, destination, amount: order.amount })]
 }
 
 /** The recipient's associated account is made where it is missing; making it again does nothing. */
 async function tokenTransfer(
-  { rpc, settings, liquidity }: Purse,
+  { rpc, settings, feePayer, holder }: Purse & Signers,
   order: Order,
   code: Address,
 ): Promise<Instruction[]> {
@@ -103,7 +118,7 @@ async function tokenTransfer(
   const owner = toSolanaAddress(order.to)
   const tokenProgram = TOKEN_PROGRAM_ADDRESS
   const [[source], [destination]] = await Promise.all([
-    findAssociatedTokenPda({ owner: liquidity.address, mint, tokenProgram }),
+    findAssociatedTokenPda({ owner: holder.address, mint, tokenProgram }),
     findAssociatedTokenPda({ owner, mint, tokenProgram }),
   ])
   const account = await fetchMaybeToken(rpc, source, { commitment: 'confirmed' })
@@ -112,12 +127,12 @@ async function tokenTransfer(
   const decimals = settings.assets.find(({ key }) => key === order.asset)?.decimals
   assert(decimals !== undefined, 'only assets of the settings are forwarded')
   return [
-    getCreateAssociatedTokenIdempotentInstruction({ payer: liquidity, ata: destination, owner, mint }),
+    getCreateAssociatedTokenIdempotentInstruction({ payer: feePayer, ata: destination, owner, mint }),
     getTransferCheckedInstruction({
       source,
       mint,
       destination,
-      authority: liquidity,
+      authority: holder,
       amount: order.amount,
       decimals,
     }),
@@ -129,6 +144,6 @@ function memo(text: string): Instruction {
 }
 
 function shortOf({ name }: NetworkSettings, { asset, amount }: Order, balance: bigint): Fault {
-  const problem = `the liquidity wallet holds ${balance} of ${asset}, not ${amount}`
-  return new Fault('remote_failed', { what: `forwarding on ${name}`, problem })
+  const problem = `the wallet holds ${balance} of ${asset}, not ${amount}`
+  return new Fault('remote_failed', { what: `paying on ${name}`, problem })
 }

@@ -2,16 +2,21 @@ import {
   createDefaultRpcTransport,
   createSolanaRpcFromTransport,
   getBase64Decoder,
-  type KeyPairSigner,
   type Rpc,
   type RpcTransport,
   type SolanaRpcApi,
   address as toSolanaAddress,
 } from '@solana/kit'
-import { fetchMaybeMint } from '@solana-program/token'
+import {
+  fetchMaybeMint,
+  fetchMaybeToken,
+  findAssociatedTokenPda,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token'
 import type { NetworkSettings } from '../../chain/port.ts'
-import { type Asset, assetCode } from '../../core/asset.ts'
+import { type Address, type Asset, type AssetKey, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
+import type { Keyring } from '../keyring/keyring.ts'
 import type { Network } from './port.ts'
 import { draftSolanaForward, solanaOutcome } from './solana-forward.ts'
 import type { Movement } from './solana-movements.ts'
@@ -19,8 +24,8 @@ import { scanSolana, startSolana } from './solana-scan.ts'
 
 export type SolanaRpc = Rpc<SolanaRpcApi>
 
-/** A Solana network whose forwards are paid by `liquidity`. */
-export function openSolana(settings: NetworkSettings, liquidity: KeyPairSigner): Network {
+/** A Solana network on which the keys of the keyring pay. */
+export function openSolana(settings: NetworkSettings, keyring: Keyring): Network {
   const rpc: SolanaRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
   const finalTransactions = new Map<string, readonly Movement[]>()
   return {
@@ -28,13 +33,16 @@ export function openSolana(settings: NetworkSettings, liquidity: KeyPairSigner):
     check: () => checkSolana(rpc, settings),
     start: () => startSolana(rpc),
     scan: (position, watched) => scanSolana({ rpc, settings, finalTransactions }, position, watched),
-    draft: (order) => draftSolanaForward({ rpc, settings, liquidity }, order),
+    draft: (order) => draftSolanaForward({ rpc, settings, keyring }, order),
+    gasLack: () => Promise.resolve(0n),
+    redraft: () => Promise.resolve(null),
     send: async (bytes) => {
       const wire = getBase64Decoder().decode(bytes) as Parameters<SolanaRpc['sendTransaction']>[0]
       await rpc.sendTransaction(wire, { encoding: 'base64', preflightCommitment: 'confirmed' }).send()
     },
     nextNonce: () => Promise.resolve(null),
-    outcome: (forward) => solanaOutcome(rpc, forward),
+    outcome: (transfer) => solanaOutcome(rpc, transfer),
+    balance: (branch, asset) => balanceOf(rpc, keyring.address('solana', branch), asset),
   }
 }
 
@@ -53,6 +61,19 @@ function inTurn(urls: readonly string[]): RpcTransport {
     }
   }
   return ask as RpcTransport
+}
+
+async function balanceOf(rpc: SolanaRpc, holder: Address, asset: AssetKey): Promise<bigint> {
+  const code = assetCode(asset)
+  const owner = toSolanaAddress(holder)
+  if (code === 'native') return (await rpc.getBalance(owner, { commitment: 'confirmed' }).send()).value
+  const [account] = await findAssociatedTokenPda({
+    owner,
+    mint: toSolanaAddress(code),
+    tokenProgram: TOKEN_PROGRAM_ADDRESS,
+  })
+  const token = await fetchMaybeToken(rpc, account, { commitment: 'confirmed' })
+  return token.exists ? token.data.amount : 0n
 }
 
 async function checkSolana(rpc: SolanaRpc, { assets }: NetworkSettings): Promise<void> {

@@ -7,6 +7,7 @@ import { convert, quoteColumns, tooSmall } from '../deposits/convert.ts'
 import type { Deposits } from '../deposits/deposits.ts'
 import type { Quote, QuoteSettings } from '../deposits/quote.ts'
 import type { Faults } from '../faults/faults.ts'
+import { liquidityBranch } from '../keyring/keyring.ts'
 import type { Draft, Network } from '../network/port.ts'
 import { describeError } from '../running/describe-error.ts'
 import type { Postponed } from '../running/postponed.ts'
@@ -83,8 +84,15 @@ async function forwardOne(forwarding: Forwarding, deposit: DepositRow): Promise<
   const sent = faults.strikes('shortForwardRate', deposit) ? shortened(quoted.amount) : quoted.amount
   const asset = assetKey(network.settings.name, codeOf(deposit))
   const to = deposit.to_address as Parameters<Network['draft']>[0]['to']
-  const draft = await network.draft({ to, asset, amount: sent, reference: deposit.id })
-  const nextNonce = await network.nextNonce()
+  const draft = await network.draft({
+    branch: liquidityBranch,
+    to,
+    asset,
+    amount: sent,
+    reference: deposit.id,
+    feeFrom: 'payer',
+  })
+  const nextNonce = await network.nextNonce(liquidityBranch)
   return store(forwarding, { deposit, quoted, sent, draft, nextNonce })
 }
 

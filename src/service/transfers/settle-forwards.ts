@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { toTxId } from '../../core/asset.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { Deposits } from '../deposits/deposits.ts'
+import { liquidityBranch } from '../keyring/keyring.ts'
 import type { Network, Outcome } from '../network/port.ts'
 import { mapBounded } from '../running/bounded.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -49,7 +50,7 @@ export async function settleForwards({ db, deposits, network, log }: Settling): 
  * does that is killed. Nothing later can land until they have landed again.
  */
 async function forgottenForwards(db: ServiceDatabase, network: Network): Promise<readonly ForwardRow[]> {
-  const nextNonce = await network.nextNonce()
+  const nextNonce = await network.nextNonce(liquidityBranch)
   if (nextNonce === null) return []
   return db
     .selectFrom('service.forward')

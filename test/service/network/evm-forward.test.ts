@@ -9,6 +9,13 @@ import { networkSettings, seed } from '../fixtures.ts'
 
 const to = parseAddress('evm', '0x00000000000000000000000000000000000000aa')
 const liquidity = openKeyring(seed).evmAccount(liquidityBranch)
+const payment = {
+  branch: liquidityBranch,
+  to,
+  asset: 'mainnet/native' as AssetKey,
+  reference: '',
+  feeFrom: 'payer',
+} as const
 const native = { symbol: 'ETH', decimals: 18, code: 'native' }
 
 let anvil: Anvil
@@ -17,19 +24,20 @@ let network: Network
 beforeAll(async () => {
   anvil = await startAnvil(1)
   const chain = { name: 'mainnet', family: 'evm', chainId: 1, url: anvil.url, tokens: [native] } as const
-  network = openEvm(networkSettings({ ...chain, tokens: [native] }), liquidity)
+  network = openEvm(networkSettings({ ...chain, tokens: [native] }), openKeyring(seed))
   await anvil.client.setBalance({ address: liquidity.address, value: parseEther('1') })
   await anvil.mine(3)
 })
 
 afterAll(() => anvil.stop())
 
-const outcome = (transaction: TxId) =>
-  network.outcome({ transaction, bytes: new Uint8Array(), expiresHeight: null })
+const outcome = (transaction: TxId) => network.outcome({ transaction, expiresHeight: null })
 
 test('a forward is open until its block is final, and known from when it was sent', async () => {
-  const order = { to, asset: 'mainnet/native' as AssetKey, amount: 7n, reference: '' }
-  const { transaction, bytes } = await (await network.draft(order)).sign(await network.nextNonce())
+  const order = { ...payment, amount: 7n }
+  const { transaction, bytes } = await (await network.draft(order)).sign(
+    await network.nextNonce(liquidityBranch),
+  )
   expect(await outcome(transaction)).toEqual({ kind: 'open', known: false })
   await network.send(bytes)
   expect(await outcome(transaction)).toEqual({ kind: 'open', known: true })
@@ -55,6 +63,6 @@ test('a forward that the chain ran and refused is told as reverted, once that is
 
 test('a forward that the node expects to fail is not drafted', async () => {
   const amount = parseEther('2')
-  const order = { to, asset: 'mainnet/native' as AssetKey, amount, reference: '' }
+  const order = { ...payment, amount }
   await expect(network.draft(order)).rejects.toThrow('are needed')
 })
