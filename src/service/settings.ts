@@ -2,7 +2,7 @@ import type { NetworkSettings } from '../chain/port.ts'
 import { assetCode } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import { isRate, type QuoteSettings } from './deposits/quote.ts'
-import { type FaultSettings, faultKnobs } from './faults/faults.ts'
+import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
 import { isWebhookSecret } from './webhooks/sign-webhook.ts'
 
 export type Scope = 'read' | 'write'
@@ -22,7 +22,8 @@ export type ServiceSettings = {
   apiKeys: readonly ApiKey[]
   webhooks: readonly WebhookEndpoint[]
   quotes: QuoteSettings
-  faults: FaultSettings
+  /** Null allows none: then no error of the service is wanted. */
+  faults: FaultSettings | null
   /** How long to wait between two looks at a network, and between two looks for deliveries that are due. */
   pollEveryMs: number
 }
@@ -39,7 +40,7 @@ export function checkSettings(settings: ServiceSettings): void {
     ...settings.webhooks.flatMap(webhookFaults),
     ...repeated(settings.webhooks.map(({ url }) => url)).map((url) => `webhook ${url} is named twice`),
     ...quoteFaults(settings.quotes),
-    ...faultRateFaults(settings.faults),
+    ...findSettingFaults(settings.faults ?? {}),
     ...(Number.isInteger(settings.pollEveryMs) && settings.pollEveryMs > 0
       ? []
       : ['pollEveryMs is not positive']),
@@ -87,12 +88,6 @@ function quoteFaults({ prices, feeBasisPoints }: QuoteSettings): string[] {
     ),
     ...(feeFits ? [] : ['feeBasisPoints is not a whole number from 0 to 9999']),
   ]
-}
-
-function faultRateFaults(faults: FaultSettings): string[] {
-  return faultKnobs
-    .filter((knob) => !(faults[knob] >= 0 && faults[knob] <= 1))
-    .map((knob) => `${knob} is not between 0 and 1`)
 }
 
 function isHttpUrl(text: string): boolean {

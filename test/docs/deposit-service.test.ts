@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { parseSettings } from '../../src/config/settings.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { recordWriter } from '../../src/service/deposits/record.ts'
-import { faultTable } from '../../src/service/faults/faults.ts'
+import { faultTable } from '../../src/service/faults/fault-table.ts'
 import { routes } from '../../src/service/http/routes.ts'
 import type { DepositRow } from '../../src/service/tables.ts'
 import { fences, tableRows } from '../support/markdown.ts'
@@ -79,12 +79,19 @@ test('the calls and their scopes are those of the service', () => {
 
 test('the fault knobs and the mismatches that they cause are those of the service', () => {
   const stated = rows.filter(({ name }) => name.endsWith('Rate'))
-  const inPage = stated.map(({ name, cells: [does = '', mismatch = ''] }) => [
+  const inPage = stated.map(({ name, cells }) => [name, ...cells.map((cell) => cell.replaceAll('`', ''))])
+  const inCode = Object.entries(faultTable).map(([name, { share, does, ...then }]) => [
     name,
-    { does: `${does.charAt(0).toLowerCase()}${does.slice(1, -1)}`, mismatch: /`(\w+)`/.exec(mismatch)?.[1] },
+    share,
+    `${does.charAt(0).toUpperCase()}${does.slice(1)}.`,
+    then.mismatch === null ? `None: ${then.absorbed}.` : reported(then),
   ])
-  expect(Object.fromEntries(inPage)).toEqual(faultTable)
+  expect(inPage).toEqual(inCode)
 })
+
+function reported({ mismatch, clears }: { mismatch: string; clears: boolean }): string {
+  return `[${mismatch}](mismatches.md#${mismatch})${clears ? ', clears by itself' : ''}`
+}
 
 const destination = {
   to_network: null,

@@ -85,7 +85,7 @@ export function serviceSettings(
       prices: { 'ETH/USDC': '3000.5', 'SOL/USDC': '150.25', 'USDC/SOL': '0.0066' },
       feeBasisPoints: 30,
     },
-    faults: { seed: 'test', dropWebhookRate: 0, shortForwardRate: 0 },
+    faults: { seed: 'test' },
     pollEveryMs: 100,
     ...changes,
   }

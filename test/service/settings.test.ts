@@ -41,7 +41,7 @@ test.each<[string, Partial<ServiceSettings>, string]>([
     'quote ETH/USDC',
   ],
   ['a fee of everything', { quotes: { prices: {}, feeBasisPoints: 10_000 } }, 'feeBasisPoints is not'],
-  ['a fault rate above one', { faults: { ...good.faults, dropWebhookRate: 2 } }, 'dropWebhookRate is not'],
+  ['a fault rate above one', { faults: { seed: 'a', dropWebhookRate: 2 } }, 'dropWebhookRate is not'],
   ['no pause', { pollEveryMs: 0 }, 'pollEveryMs is not'],
 ])('%s is refused by name', (...[, changes, message]) => {
   expect(() => checkSettings({ ...good, ...changes })).toThrow(message)

@@ -14,6 +14,7 @@ import { startDemoService } from '../../src/sandbox/demo-service.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { sandboxSecrets } from '../../src/sandbox/secrets.ts'
 import { writeSettings } from '../../src/sandbox/settings-files.ts'
+import type { FaultSettings } from '../../src/service/faults/faults.ts'
 import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
 import type { DepositService } from '../../src/service/service.ts'
 import type { OwnerEntry } from '../../src/store/address-book.ts'
@@ -37,7 +38,7 @@ export type World = {
 export type WorldSettings = {
   queueUrl?: string
   /** Shares of the deposits that the service gets wrong; none by default. */
-  faults?: { dropWebhookRate?: number; shortForwardRate?: number }
+  faults?: Partial<FaultSettings>
 }
 
 /** Everything that is real about a deposit, on fast local chains: chains, service, daemon, books. */

@@ -1,45 +1,90 @@
 import { createHmac } from 'node:crypto'
+import { Fault } from '../../core/errors.ts'
+import { type DepositKnob, type FaultKnob, faultKnobs, type RequestKnob } from './fault-table.ts'
 
 /**
- * Errors the service can be told to make, each with what it does and the mismatch that depositd must report for it.
- * They are the other side's errors that depositd exists to find.
+ * Each rate is the share that its knob strikes, from 0 to 1 and 0 where it is not given; the seed decides which.
+ * `delayMs` is how long what is delayed or late waits.
  */
-export const faultTable = {
-  dropWebhookRate: {
-    does: 'sends no webhook of a deposit, while the delivery log says that all were delivered',
-    mismatch: 'webhook_missing',
-  },
-  shortForwardRate: {
-    does: 'forwards a tenth less on the chain than the record and the webhooks claim',
-    mismatch: 'settlement_short',
-  },
-} as const satisfies Record<string, { does: string; mismatch: string }>
-
-export type FaultKnob = keyof typeof faultTable
-
-export const faultKnobs = Object.keys(faultTable) as FaultKnob[]
-
-/** Each rate is the share of deposits it strikes, from 0 to 1; the seed decides which. */
-export type FaultSettings = { seed: string } & Record<FaultKnob, number>
+export type FaultSettings = { seed: string; delayMs?: number } & Partial<Record<FaultKnob, number>>
 
 export type Faults = {
   /** Whether the knob strikes this deposit: always the same answer for the same seed, rate and deposit. */
-  strikes(knob: FaultKnob, deposit: { network: string; transaction: string; index: string }): boolean
-  /** Changes some of the knobs while the service runs. */
+  strikes(knob: DepositKnob, deposit: { network: string; transaction: string; index: string }): boolean
+  /** Whether the knob strikes the request at hand. The draws follow the seed in the order of the requests. */
+  strikesRequest(knob: RequestKnob): boolean
+  /**
+   * Changes some of the knobs while the service runs; a seed begins its draws anew.
+   * @throws Fault `settings_bad` that names every bad value, or that says that faults are not allowed
+   */
   set(changes: Partial<FaultSettings>): void
-  current(): FaultSettings
+  current(): Required<FaultSettings>
 }
 
-export function createFaults(initial: FaultSettings): Faults {
-  let settings = initial
+/** Longer than what the demonstration gives a webhook or a forward. */
+const delayDefaultMs = 90_000
+const delayMaxMs = 86_400_000
+
+/** Null allows no faults: nothing is struck, and nothing can be switched on. */
+export function createFaults(initial: FaultSettings | null): Faults {
+  let settings = { ...harmless, ...initial }
+  const drawn = new Map<RequestKnob, number>()
   return {
     current: () => settings,
     set: (changes) => {
+      const faults = initial === null ? ['faults are not allowed'] : findSettingFaults(changes)
+      if (faults.length > 0) throw new Fault('settings_bad', { faults })
       settings = { ...settings, ...changes }
+      if (changes.seed !== undefined) drawn.clear()
     },
     strikes: (knob, { network, transaction, index }) =>
       draw(settings.seed, `${knob}/${network}/${transaction}/${index}`) < settings[knob],
+    strikesRequest: (knob) => {
+      const place = drawn.get(knob) ?? 0
+      drawn.set(knob, place + 1)
+      return draw(settings.seed, `${knob}/${place}`) < settings[knob]
+    },
   }
+}
+
+/** Names what is no fault setting, and what has a value that it cannot have. */
+export function findSettingFaults(settings: object): string[] {
+  return Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
+    const check = checks.get(name)
+    if (check === undefined) return [`${name} is none of the fault settings`]
+    return check.fits(value) ? [] : [`${name} is not ${check.wanted}`]
+  })
+}
+
+type Check = { wanted: string; fits: (value: unknown) => boolean }
+
+const rate: Check = {
+  wanted: 'between 0 and 1',
+  fits: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+}
+
+const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
+  [
+    'seed',
+    {
+      wanted: 'a text of 1 to 200 signs',
+      fits: (value) => typeof value === 'string' && value !== '' && value.length <= 200,
+    },
+  ],
+  [
+    'delayMs',
+    {
+      wanted: `a whole number from 0 to ${delayMaxMs}`,
+      fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= delayMaxMs,
+    },
+  ],
+  ...faultKnobs.map((knob): [string, Check] => [knob, rate]),
+])
+
+const harmless: Required<FaultSettings> = {
+  seed: 'none',
+  delayMs: delayDefaultMs,
+  ...(Object.fromEntries(faultKnobs.map((knob) => [knob, 0])) as Record<FaultKnob, number>),
 }
 
 /** A share of one, evenly spread over the names. */

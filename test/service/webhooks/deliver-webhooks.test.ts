@@ -76,7 +76,7 @@ test('a stop does not wait for an endpoint that does not answer; the webhook is 
 
 test('a dropped webhook is never sent, though the delivery log says so', async () => {
   await book.record([book.payment(2, false)], 1n)
-  const faults = createFaults({ seed: 'test', dropWebhookRate: 1, shortForwardRate: 0 })
+  const faults = createFaults({ seed: 'test', dropWebhookRate: 1 })
   await deliver(faults)
   expect(receiver.taken()).toHaveLength(0)
   const { rows } = await sql`select from service.delivery where delivered_at is null`.execute(book.db)

@@ -1,0 +1,143 @@
+/** What a rate is a share of: deposits, each struck or spared for good, or requests to the API, drawn one by one. */
+type Share = 'deposits' | 'requests'
+
+/**
+ * One error of the other side. `mismatch` is the kind that depositd must report for it, a word of its table
+ * (docs/mismatches.md), and `clears` whether time alone ends it. Null where depositd gets over it; `absorbed` says
+ * why, and where it is seen all the same.
+ */
+type Entry = { share: Share; does: string } & (
+  | { mismatch: string; clears: boolean }
+  | { mismatch: null; absorbed: string }
+)
+
+/** Errors the service can be told to make: those of the other side, which depositd exists to find. */
+export const faultTable = {
+  dropWebhookRate: {
+    share: 'deposits',
+    does: 'sends no webhook of a deposit, while the delivery log says that all were delivered',
+    mismatch: 'webhook_missing',
+    clears: false,
+  },
+  doubleWebhookRate: {
+    share: 'deposits',
+    does: 'sends each webhook of a deposit twice',
+    mismatch: null,
+    absorbed: 'the same event is stored once; depositd_webhook_requests_total counts the outcome duplicate',
+  },
+  delayWebhookRate: {
+    share: 'deposits',
+    does: 'sends the webhooks of a deposit only after the delay',
+    mismatch: 'webhook_missing',
+    clears: true,
+  },
+  reorderWebhookRate: {
+    share: 'deposits',
+    does: 'sends a later webhook of a deposit before an earlier one',
+    mismatch: null,
+    absorbed: 'the furthest status counts, in whatever order it came; the evidence shows both',
+  },
+  corruptWebhookRate: {
+    share: 'deposits',
+    does: 'changes a byte of each webhook of a deposit after it was signed',
+    mismatch: 'webhook_missing',
+    clears: false,
+  },
+  resignWebhookRate: {
+    share: 'deposits',
+    does: 'signs the webhooks of a deposit by a secret that nobody knows',
+    mismatch: 'webhook_missing',
+    clears: false,
+  },
+  editWebhookRate: {
+    share: 'deposits',
+    does: 'states another amount in the webhooks of a deposit, validly signed',
+    mismatch: 'amount_mismatch',
+    clears: false,
+  },
+  hideRecordRate: {
+    share: 'deposits',
+    does: 'never lists a deposit, while its webhooks are sent',
+    mismatch: 'api_missing',
+    clears: false,
+  },
+  editRecordRate: {
+    share: 'deposits',
+    does: 'lists a deposit with another amount',
+    mismatch: 'amount_mismatch',
+    clears: false,
+  },
+  removeRecordRate: {
+    share: 'deposits',
+    does: 'lists a deposit until it is confirmed, and never again after that',
+    mismatch: 'api_missing',
+    clears: false,
+  },
+  reorderRecordsRate: {
+    share: 'requests',
+    does: 'lists the deposits of a page in another order',
+    mismatch: null,
+    absorbed: 'a page is stored whole before its order is looked at; it is seen in the answer alone',
+  },
+  driftPageRate: {
+    share: 'requests',
+    does: 'answers short pages between which deposits shift, so that one comes twice or not at all',
+    mismatch: null,
+    absorbed:
+      'what one poll passes over the next one reads, and what comes twice is stored once; it is seen in the answers alone',
+  },
+  refuseCallRate: {
+    share: 'requests',
+    does: 'answers 429 with a Retry-After, now and then an odd one',
+    mismatch: null,
+    absorbed: 'the poll is run again; depositd_poll_requests_total counts the outcome limited',
+  },
+  failCallRate: {
+    share: 'requests',
+    does: 'answers 500',
+    mismatch: null,
+    absorbed: 'the poll is run again; depositd_poll_requests_total counts the outcome failed',
+  },
+  stallCallRate: {
+    share: 'requests',
+    does: 'does not answer until the caller gives up',
+    mismatch: null,
+    absorbed:
+      'the request ends by its time-out and the poll is run again; depositd_poll_requests_total counts the outcome failed',
+  },
+  shortForwardRate: {
+    share: 'deposits',
+    does: 'forwards a tenth less on the chain than the record and the webhooks claim',
+    mismatch: 'settlement_short',
+    clears: false,
+  },
+  doubleForwardRate: {
+    share: 'deposits',
+    does: 'forwards a deposit twice, and tells of the first forward alone',
+    mismatch: 'settlement_unreported',
+    clears: false,
+  },
+  lateForwardRate: {
+    share: 'deposits',
+    does: 'forwards a deposit only after the delay',
+    mismatch: 'settlement_missing',
+    clears: true,
+  },
+  misdirectForwardRate: {
+    share: 'deposits',
+    does: 'pays the forward to another address than the approved one, and states that address',
+    mismatch: 'recipient_mismatch',
+    clears: false,
+  },
+} as const satisfies Record<string, Entry>
+
+type Table = typeof faultTable
+type KnobOf<Wanted extends Share> = {
+  [Knob in keyof Table]: Table[Knob]['share'] extends Wanted ? Knob : never
+}[keyof Table]
+
+export type FaultKnob = keyof Table
+export type DepositKnob = KnobOf<'deposits'>
+export type RequestKnob = KnobOf<'requests'>
+
+export const faultKnobs = Object.keys(faultTable) as FaultKnob[]
