@@ -12,11 +12,20 @@ type Details = {
   /** A chain's history changed further back than is remembered: a person decides where to resume. */
   history_lost: { network: string; problem: string; mend: string }
   /** An API of ours refuses a request: `reason` is the stable code its caller sees, `status` the HTTP status. */
-  request_refused: { status: number; reason: string; problem: string }
+  request_refused: { status: number; reason: string; problem: string } & RefusalParts
   /** Another process took over the stream; nothing was written. */
   lease_lost: { stream: string }
   /** Two transactions wanted to join the same cases; running it again settles it. */
   conflict: { what: string }
+}
+
+/** One thing to mend in a request: `pointer` (RFC 6901) into the body, or the name of a parameter. */
+export type RequestFault = { pointer?: string; parameter?: string; detail: string }
+
+/** What a refusal may carry beside its words. */
+export type RefusalParts = {
+  errors?: readonly RequestFault[]
+  headers?: Readonly<Record<string, string>>
 }
 
 export type FaultCode = keyof Details
@@ -51,6 +60,13 @@ export function assert(condition: boolean, invariant: string): asserts condition
 
 function describe(details: object): string {
   return Object.entries(details)
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join('; ') : JSON.stringify(value)}`)
+    .map(
+      ([name, value]) =>
+        `${name} ${Array.isArray(value) ? value.map(word).join('; ') : JSON.stringify(value)}`,
+    )
     .join(', ')
+}
+
+function word(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,17 +1,46 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import type { RequestFault } from '../../core/errors.ts'
 import { refusal } from './problem.ts'
 
-/** Caller-chosen: any of these signs, so that it can stand in a path, a log line and a spreadsheet. */
-export const idText = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
-  error: 'must be 1 to 128 letters, digits or . _ : @ -, and begin with a letter or digit',
-})
+type Place = 'body' | 'parameter'
 
-/** Parses once, at the edge, and names every fault at once. */
-export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+const faultsMax = 20
+
+/** Parses once, at the edge, and names every fault at once, each with its place. */
+export function parseRequest<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  place: Place,
+): z.output<Schema> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const faults = result.error.issues.map(({ path, message }) =>
-    path.length === 0 ? message : `${path.join('.')}: ${message}`,
-  )
-  throw refusal('request_invalid', faults.join('; ').slice(0, 1000))
+  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, place)).slice(0, faultsMax)
+  throw refusal('request_invalid', faults.map(describeFault).join('; ').slice(0, 1000), { errors: faults })
+}
+
+function faultsOf(issue: z.core.$ZodIssue, place: Place): RequestFault[] {
+  if (issue.code !== 'unrecognized_keys') return [faultAt(issue.path, place, issue.message)]
+  const detail = place === 'body' ? 'is not a field of this request' : 'is not a parameter of this call'
+  return issue.keys.map((key) => faultAt([...issue.path, key], place, detail))
+}
+
+function faultAt(path: readonly PropertyKey[], place: Place, message: string): RequestFault {
+  const detail = message.endsWith('received undefined') ? 'is missing' : message.slice(0, 200)
+  return place === 'body'
+    ? { pointer: pointerOf(path), detail }
+    : { parameter: path.map(String).join('.').slice(0, 200), detail }
+}
+
+/** RFC 6901. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('')
+    .slice(0, 200)
+}
+
+/** `/forward_network is missing`; a fault of the whole body has no place to name. */
+function describeFault({ pointer, parameter, detail }: RequestFault): string {
+  const place = pointer ?? parameter ?? ''
+  return place === '' ? detail : `${place}: ${detail}`
 }

@@ -1,4 +1,4 @@
-import { Fault, isFault } from '../../core/errors.ts'
+import { Fault, isFault, type RefusalParts } from '../../core/errors.ts'
 
 export type Reply = { status: number; body: unknown; headers?: Readonly<Record<string, string>> }
 
@@ -24,26 +24,35 @@ const problems = {
 
 export type ProblemCode = keyof typeof problems
 
-/** Refuses the request at hand: throw it. `detail` tells the caller what to mend. */
-export function refusal(code: ProblemCode, detail: string): Fault<'request_refused'> {
-  return new Fault('request_refused', { status: problems[code][0], reason: code, problem: detail })
+export function statusOf(code: ProblemCode): number {
+  return problems[code][0]
+}
+
+/** Refuses the request at hand: throw it. `detail` tells the caller what to mend, `parts.errors` where. */
+export function refusal(
+  code: ProblemCode,
+  detail: string,
+  parts: RefusalParts = {},
+): Fault<'request_refused'> {
+  return new Fault('request_refused', { status: statusOf(code), reason: code, problem: detail, ...parts })
 }
 
 /** The RFC 9457 problem document for a refusal; null for an error that is ours. */
 export function replyTo(error: unknown): Reply | null {
   const refused = isFault(error, 'request_refused') ? error : translateParserError(error)
   if (refused === null) return null
-  const { reason, problem } = refused.details
-  return problemReply(reason as ProblemCode, problem)
+  const { reason, problem, ...parts } = refused.details
+  return problemReply(reason as ProblemCode, problem, parts)
 }
 
-export function problemReply(code: ProblemCode, detail: string): Reply {
+export function problemReply(
+  code: ProblemCode,
+  detail: string,
+  { errors, headers }: RefusalParts = {},
+): Reply {
   const [status, title] = problems[code]
-  return {
-    status,
-    body: { type: 'about:blank', title, status, code, detail },
-    headers: { 'content-type': 'application/problem+json' },
-  }
+  const body = { type: 'about:blank', title, status, code, detail, ...(errors !== undefined && { errors }) }
+  return { status, body, headers: { 'content-type': 'application/problem+json', ...headers } }
 }
 
 /** What Express's own reading of a body throws, by the types that body-parser documents. */

@@ -1,24 +1,7 @@
-import type { NetworkSettings } from '../../chain/port.ts'
-import type { Keyring } from '../keyring/keyring.ts'
-import type { Scope } from '../settings.ts'
-import type { ServiceDatabase } from '../tables.ts'
-import { createChannel } from './create-channel.ts'
-import { createStableWallet } from './create-stable-wallet.ts'
-import { listDeposits } from './list-deposits.ts'
-import type { Reply } from './problem.ts'
+import { channelRoutes } from './channel-routes.ts'
+import { depositRoutes } from './deposit-routes.ts'
+import type { Route } from './route.ts'
+import { stableWalletRoutes } from './stable-wallet-routes.ts'
 
-/** What the operations use. */
-export type Api = { db: ServiceDatabase; keyring: Keyring; networks: readonly NetworkSettings[] }
-
-export type Route = {
-  method: 'get' | 'post'
-  path: string
-  scope: Scope
-  answer: (api: Api, body: unknown, query: unknown) => Promise<Reply>
-}
-
-export const routes: readonly Route[] = [
-  { method: 'post', path: '/v1/channels', scope: 'write', answer: createChannel },
-  { method: 'post', path: '/v1/stable-wallets', scope: 'write', answer: createStableWallet },
-  { method: 'get', path: '/v1/proxies/deposits', scope: 'read', answer: listDeposits },
-]
+/** Every call, in the order of the documents. */
+export const routes: readonly Route[] = [...channelRoutes, ...stableWalletRoutes, ...depositRoutes]

@@ -7,7 +7,8 @@ import { describeError } from '../running/describe-error.ts'
 import type { ServiceSettings } from '../settings.ts'
 import { type Authenticate, openAuthentication } from './authentication.ts'
 import { problemReply, type Reply, refusal, replyTo } from './problem.ts'
-import { type Api, type Route, routes } from './routes.ts'
+import type { Api, Route } from './route.ts'
+import { routes } from './routes.ts'
 
 type ServerParts = { settings: ServiceSettings; log: Logger } & Pick<Api, 'db' | 'keyring'>
 
@@ -20,9 +21,13 @@ const readJson = express.json({ limit: bodyMax, type: 'application/json' })
 export async function startServer({ settings, db, keyring, log }: ServerParts): Promise<RunningServer> {
   const authenticate = openAuthentication(settings.apiKeys)
   const api: Api = { db, keyring, networks: settings.networks }
-  const app = express().disable('x-powered-by').disable('etag')
+  const app = express()
+    .disable('x-powered-by')
+    .disable('etag')
+    .enable('case sensitive routing')
+    .enable('strict routing')
   for (const route of routes) {
-    app[route.method](route.path, (request, response) =>
+    app[route.method](expressPath(route), (request, response) =>
       respond(response, log, () => operate({ api, route, authenticate }, request, response)),
     )
   }
@@ -39,9 +44,14 @@ type Operation = { api: Api; route: Route; authenticate: Authenticate }
 /** The key is checked before a byte of the body is read. */
 async function operate(operation: Operation, request: Request, response: Response): Promise<Reply> {
   const { api, route, authenticate } = operation
-  authenticate(request.get('x-api-key'), route.scope)
-  if (route.method === 'post') await readBody(request, response)
-  return route.answer(api, request.body, request.query)
+  if (route.scope !== null) authenticate(request.get('x-api-key'), route.scope)
+  if (route.body !== null) await readBody(request, response)
+  const { params, query, body } = request
+  return { status: route.status, body: await route.run(api, { parameters: params, query, body }) }
+}
+
+function expressPath({ path }: Route): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
 async function readBody(request: Request, response: Response): Promise<void> {
@@ -59,17 +69,23 @@ async function readBody(request: Request, response: Response): Promise<void> {
 /** A path that exists takes another method; who may not call at all is not told which paths exist. */
 function refuseUnknown(authenticate: Authenticate, request: Request): Promise<Reply> {
   authenticate(request.get('x-api-key'), 'read')
-  const taken = routes.filter(({ path }) => path === request.path).map(({ method }) => method.toUpperCase())
+  const taken = routes
+    .filter((route) => pathOf(route).test(request.path))
+    .map(({ method }) => method.toUpperCase())
   if (taken.length === 0)
     return Promise.resolve(problemReply('not_found', `${request.path} is not an operation`))
   const reply = problemReply('method_not_allowed', `${request.path} takes ${taken.join(', ')}`)
   return Promise.resolve({ ...reply, headers: { ...reply.headers, allow: taken.join(', ') } })
 }
 
+function pathOf({ path }: Route): RegExp {
+  return new RegExp(`^${path.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+}
+
 async function respond(response: Response, log: Logger, work: () => Promise<Reply>): Promise<void> {
   const { status, body, headers } = await replyOf(work, log)
   response.status(status).set({ 'content-type': 'application/json; charset=utf-8', ...headers })
-  response.end(JSON.stringify(body))
+  response.end(body === undefined ? undefined : JSON.stringify(body))
 }
 
 async function replyOf(work: () => Promise<Reply>, log: Logger): Promise<Reply> {

@@ -2,27 +2,15 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { recordWriter } from '../deposits/record.ts'
 import type { DepositRow, ServiceDatabase } from '../tables.ts'
-import { idText, parseRequest } from './parse.ts'
-import { type Reply, refusal } from './problem.ts'
-import type { Api } from './routes.ts'
+import { depositRecord } from './deposit-schema.ts'
+import { refusal } from './problem.ts'
+import { defineRoute } from './route.ts'
+import { idText, listLimitDefault, pageOf, pageQuery } from './schemas.ts'
 
-const limitDefault = 50
-const limitMax = 500
-
-const statuses = ['detected', 'confirmed', 'forwarding', 'settled', 'credited', 'failed'] as const
-
-const depositsQuery = z.strictObject({
-  limit: z
-    .string()
-    .refine((text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= limitMax, {
-      error: `must be a whole number from 1 to ${limitMax}`,
-    })
-    .transform(Number)
-    .optional(),
-  cursor: z.string().max(100).optional(),
+const depositsQuery = pageQuery.extend({
   owner: idText.optional(),
   network: z.string().max(64).optional(),
-  status: z.enum(statuses).optional(),
+  status: depositRecord.shape.status.optional(),
   /** Of either side. */
   transaction: z.string().max(128).optional(),
   updated_since: z.iso.datetime({ offset: true }).optional(),
@@ -31,15 +19,27 @@ const depositsQuery = z.strictObject({
 type DepositsQuery = z.output<typeof depositsQuery>
 
 /** Newest first by creation. New deposits never move a page that was begun: a cursor names the last deposit read. */
-export async function listDeposits({ db, networks }: Api, _body: unknown, query: unknown): Promise<Reply> {
-  const wanted = parseRequest(depositsQuery, query)
-  const limit = wanted.limit ?? limitDefault
-  const rows = await selectDeposits(db, wanted, limit + 1)
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  const nextCursor = rows.length > limit && last !== undefined ? writeCursor(last.sequence) : null
-  return { status: 200, body: { data: page.map(recordWriter(networks)), next_cursor: nextCursor } }
-}
+const listDeposits = defineRoute({
+  method: 'get',
+  path: '/v1/proxies/deposits',
+  scope: 'read',
+  summary: 'List deposits, the newest first',
+  origin: 'page',
+  query: depositsQuery,
+  status: 200,
+  answer: pageOf(depositRecord),
+  refusals: ['cursor_invalid'],
+  run: async ({ db, networks }, { query }) => {
+    const limit = query.limit ?? listLimitDefault
+    const rows = await selectDeposits(db, query, limit + 1)
+    const page = rows.slice(0, limit)
+    const last = page.at(-1)
+    const nextCursor = rows.length > limit && last !== undefined ? writeCursor(last.sequence) : null
+    return { data: page.map(recordWriter(networks)), next_cursor: nextCursor }
+  },
+})
+
+export const depositRoutes = [listDeposits]
 
 function selectDeposits(
   db: ServiceDatabase,

@@ -3,40 +3,30 @@ import { isAddress as isEvmAddress, zeroAddress } from 'viem'
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, parseAddress } from '../../core/asset.ts'
-import { assert } from '../../core/errors.ts'
 import { findAsset, findNetwork } from '../catalog.ts'
-import { showAddress } from '../keyring/keyring.ts'
-import { depositAddresses, keepOwner, type NewOwner } from '../owners.ts'
+import type { NewOwner } from '../owners.ts'
 import type { OwnerRow } from '../tables.ts'
-import { idText, parseRequest } from './parse.ts'
-import { type Reply, refusal } from './problem.ts'
-import type { Api } from './routes.ts'
+import { refusal } from './problem.ts'
+import { idText } from './schemas.ts'
 
 const word = z.string().min(1).max(128)
 
 /** The interface documents two spellings of the asset and of the destination address. */
-const channelRequest = z.strictObject({
-  id: idText,
-  forward_network: word,
-  forward_asset: word.optional(),
-  forward_token: word.optional(),
-  forward_recipient: word.optional(),
-  forward_address: word.optional(),
-})
+export const channelRequest = z
+  .strictObject({
+    id: idText,
+    forward_network: word,
+    forward_asset: word.optional(),
+    forward_token: word.optional(),
+    forward_recipient: word.optional(),
+    forward_address: word.optional(),
+  })
+  .meta({ id: 'ChannelRequest' })
 
 type ChannelRequest = z.output<typeof channelRequest>
 
-/** The same request again gets the same answer; the same id with another rule is refused. */
-export async function createChannel({ db, keyring, networks }: Api, body: unknown): Promise<Reply> {
-  const wanted = readRule(networks, parseRequest(channelRequest, body))
-  const owner = await keepOwner(db, keyring, wanted)
-  if (!isSameRule(owner, wanted)) {
-    throw refusal('id_conflict', `channel ${owner.id} exists and forwards elsewhere`)
-  }
-  return { status: 201, body: channelBody(owner, networks) }
-}
-
-function readRule(networks: readonly NetworkSettings[], request: ChannelRequest): NewOwner {
+/** What the request asks for, with the spelling used for comparing. */
+export function readRule(networks: readonly NetworkSettings[], request: ChannelRequest): NewOwner {
   const symbol = oneOf(request, 'forward_asset', 'forward_token')
   const recipient = oneOf(request, 'forward_recipient', 'forward_address')
   const network = findNetwork(networks, request.forward_network)
@@ -81,23 +71,10 @@ function readRecipient({ name, family }: NetworkSettings, text: string): Address
   return parseAddress(family, text)
 }
 
-function isSameRule(owner: OwnerRow, wanted: NewOwner): boolean {
+export function isSameRule(owner: OwnerRow, wanted: NewOwner): boolean {
   return (
     owner.forward_network === wanted.forward_network &&
     owner.forward_asset === wanted.forward_asset &&
     owner.forward_recipient === wanted.forward_recipient
   )
-}
-
-function channelBody(owner: OwnerRow, networks: readonly NetworkSettings[]) {
-  const { id, forward_network: name, forward_asset: symbol, forward_recipient: recipient } = owner
-  assert(name !== null && recipient !== null, 'a channel has a forwarding rule')
-  const family = findNetwork(networks, name)?.family
-  return {
-    id,
-    addresses: depositAddresses(owner, networks),
-    forward_network: name,
-    forward_asset_symbol: symbol,
-    forward_recipient: family === undefined ? recipient : showAddress(family, recipient),
-  }
 }

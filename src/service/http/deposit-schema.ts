@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import type { DepositRecord } from '../deposits/record.ts'
+import { idText } from './schemas.ts'
+
+const baseUnits = z.string().regex(/^(?:0|[1-9]\d*)$/)
+const time = z.iso.datetime()
+const decimals = z.int().min(0)
+
+/** A deposit as it is answered; `DepositRecord` says what the fields mean. */
+export const depositRecord = z
+  .strictObject({
+    id: z.string(),
+    owner: z.strictObject({ type: z.enum(['channel', 'stable_wallet']), id: idText }),
+    status: z.enum(['detected', 'confirmed', 'forwarding', 'settled', 'credited', 'failed']),
+    source: z.strictObject({
+      network: z.string(),
+      address: z.string(),
+      asset: z.string(),
+      contract: z.string().nullable(),
+      decimals,
+      amount: baseUnits,
+      transaction: z.string(),
+      index: z.string(),
+      sender: z.string().nullable(),
+      block: baseUnits,
+      time,
+    }),
+    destination: z.strictObject({
+      network: z.string().nullable(),
+      address: z.string(),
+      asset: z.string(),
+      contract: z.string().nullable(),
+      decimals,
+      amount: baseUnits.nullable(),
+      transaction: z.string().nullable(),
+      time: time.nullable(),
+    }),
+    fee: z.strictObject({ asset: z.string(), amount: baseUnits }).nullable(),
+    rate: z.string().nullable(),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Deposit' }) satisfies z.ZodType<DepositRecord>

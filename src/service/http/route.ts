@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import type { NetworkSettings } from '../../chain/port.ts'
+import type { Keyring } from '../keyring/keyring.ts'
+import type { Scope } from '../settings.ts'
+import type { ServiceDatabase } from '../tables.ts'
+import { parseRequest } from './parse.ts'
+import type { ProblemCode } from './problem.ts'
+
+/** What the operations use. */
+export type Api = { db: ServiceDatabase; keyring: Keyring; networks: readonly NetworkSettings[] }
+
+const nothing = z.strictObject({})
+const noBody = z.undefined()
+
+/**
+ * One call. Its schemas read the request, and say in the published document what may be asked and answered; so a
+ * handler is given only what fits them, and its answer is of the type that is published.
+ */
+export type RouteForm<
+  Parameters extends z.ZodObject = typeof nothing,
+  Query extends z.ZodObject = typeof nothing,
+  Body extends z.ZodType = typeof noBody,
+  Answer extends z.ZodType = typeof noBody,
+> = {
+  method: 'get' | 'post' | 'put' | 'delete'
+  /** Parameters stand in braces: `/v1/channels/{id}`. */
+  path: string
+  /** The least scope that may call; null where no key is asked for. */
+  scope: Scope | null
+  /** One line for people. */
+  summary: string
+  /** `page` where the interface page names the call; `ours` where it is our answer to a gap of that page. */
+  origin: 'page' | 'ours'
+  parameters?: Parameters
+  query?: Query
+  body?: Body
+  /** The status of success; 204 goes without an `answer`. */
+  status: 200 | 201 | 204
+  answer?: Answer
+  /** The problems that this call can answer beyond those that its form implies. */
+  refusals: readonly ProblemCode[]
+  run(
+    api: Api,
+    request: { parameters: z.output<Parameters>; query: z.output<Query>; body: z.output<Body> },
+  ): Promise<z.output<Answer>>
+}
+
+/** The request as it came: nothing of it is checked yet. */
+export type RawRequest = { parameters: unknown; query: unknown; body: unknown }
+
+export type Route = Pick<
+  RouteForm,
+  'method' | 'path' | 'scope' | 'summary' | 'origin' | 'status' | 'refusals'
+> & {
+  parameters: z.ZodObject
+  query: z.ZodObject
+  body: z.ZodType | null
+  answer: z.ZodType | null
+  /** @throws Fault `request_refused` */
+  run(api: Api, request: RawRequest): Promise<unknown>
+}
+
+/** Makes a row of the table of calls out of its form. */
+export function defineRoute<
+  Parameters extends z.ZodObject = typeof nothing,
+  Query extends z.ZodObject = typeof nothing,
+  Body extends z.ZodType = typeof noBody,
+  Answer extends z.ZodType = typeof noBody,
+>(form: RouteForm<Parameters, Query, Body, Answer>): Route {
+  const { method, path, scope, summary, origin, status, refusals } = form
+  const parameters = form.parameters ?? (nothing as unknown as Parameters)
+  const query = form.query ?? (nothing as unknown as Query)
+  const body = form.body ?? (noBody as unknown as Body)
+  return {
+    method,
+    path,
+    scope,
+    summary,
+    origin,
+    status,
+    refusals,
+    parameters,
+    query,
+    body: form.body ?? null,
+    answer: form.answer ?? null,
+    run: async (api, request) =>
+      form.run(api, {
+        parameters: parseRequest(parameters, request.parameters, 'parameter'),
+        query: parseRequest(query, request.query, 'parameter'),
+        body: parseRequest(body, request.body, 'body'),
+      }),
+  }
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+
+/** Caller-chosen: any of these signs, so that it can stand in a path, a log line and a spreadsheet. */
+export const idText = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
+  error: 'must be 1 to 128 letters, digits or . _ : @ -, and begin with a letter or digit',
+})
+
+/** A whole number from 1, as a query writes it. */
+export function countText(max: number) {
+  const error = `must be a whole number from 1 to ${max}`
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,5}$/, { error })
+    .transform(Number)
+    .pipe(z.int().min(1).max(max, { error }))
+}
+
+export const listLimitDefault = 50
+export const listLimitMax = 500
+
+/** What every list takes. `cursor` is read by the list that gave it. */
+export const pageQuery = z.strictObject({
+  limit: countText(listLimitMax).optional(),
+  cursor: z.string().min(1).max(200).optional(),
+})
+
+/** A list: `next_cursor` of a page is the `cursor` of the next one, and null on the last. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() })
+}
+
+export const depositAddressSchema = z
+  .strictObject({ network: z.string(), address: z.string() })
+  .meta({ id: 'DepositAddress' })
