@@ -1,5 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { type Daemon, roles, startDaemon } from './app.ts'
 import { EnvironmentReader } from './config/environment.ts'
@@ -8,22 +7,20 @@ import { Fault } from './core/errors.ts'
 import { transfersPath } from './intake/server.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from './jobs/provision.ts'
 import { createProviderClient } from './provider/client.ts'
-import { type Chains, startChains } from './sandbox/chains.ts'
+import type { Chains } from './sandbox/chains.ts'
 import { demoOwners } from './sandbox/demo-owners.ts'
 import { startDemoService } from './sandbox/demo-service.ts'
 import { type DepositAddress, startTraffic } from './sandbox/demo-traffic.ts'
-import { lockFolder } from './sandbox/folder-lock.ts'
 import { freePort, loopback } from './sandbox/free-port.ts'
-import { type PostgresServer, startPostgres } from './sandbox/postgres.ts'
+import { databases, startGround } from './sandbox/ground.ts'
+import type { PostgresServer } from './sandbox/postgres.ts'
 import { sandboxSecrets } from './sandbox/secrets.ts'
 import { writeSettings } from './sandbox/settings-files.ts'
+import { type OnPart, timed } from './sandbox/started-part.ts'
 import { liquidityAddresses } from './service/keyring/keyring.ts'
 import type { DepositService } from './service/service.ts'
 import { type Database, openDatabase } from './store/database.ts'
 import type { Tables } from './store/tables.ts'
-
-/** A part that came up: where it is, and how long it took. */
-export type StartedPart = { part: string; address: string; milliseconds: number }
 
 export type EmbeddedOptions = {
   /** Holds all state; made if it is not there. */
@@ -32,7 +29,7 @@ export type EmbeddedOptions = {
   /** Settings the user gave; ports and log level count here. */
   environment: Readonly<Record<string, string | undefined>>
   log: Logger
-  onPart: (part: StartedPart) => void
+  onPart: OnPart
   /** Time between two payments of the demonstration. */
   trafficEveryMs: number
 }
@@ -44,12 +41,8 @@ export type Embedded = { daemon: Daemon; db: Database<Tables>; stop: () => Promi
  * @throws Fault `usage_bad` where another process works in the folder; `remote_failed` where a part does not start.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { folder, log, onPart } = options
+  const { log, onPart } = options
   await using starting = new AsyncDisposableStack()
-  mkdirSync(folder, { recursive: true })
-  const lock = lockFolder(folder)
-  starting.defer(() => lock.release())
-
   const { postgres, chains, service, ports } = await startWorld(options, starting)
   const settings = settingsOf(options, { postgres, chains, service, ports })
   const daemon = await timed(onPart, 'daemon', async () => {
@@ -74,28 +67,15 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
 type World = { postgres: PostgresServer; chains: Chains; service: DepositService; ports: Ports }
 
 /** What depositd meets in the world: a database server, chains, and the deposit service on them. */
-async function startWorld(
-  { folder, environment, log, onPart }: EmbeddedOptions,
-  starting: AsyncDisposableStack,
-): Promise<World> {
-  const [postgres, chains] = await Promise.all([
-    timed(onPart, 'postgres', async () => {
-      const part = await startPostgres({ folder: join(folder, 'postgres'), port: 15_432, log })
-      starting.defer(() => part.stop())
-      await Promise.all(databases.map((name) => part.createDatabase(name)))
-      return { part, address: new URL(part.url('depositd')).host }
-    }),
-    startChains({ folder: join(folder, 'chains'), log, onPart }).then((part) => {
-      starting.defer(() => part.stop())
-      return part
-    }),
-  ])
+async function startWorld(options: EmbeddedOptions, starting: AsyncDisposableStack): Promise<World> {
+  const { folder, environment, log, onPart } = options
+  const { postgres, chains } = await startGround(options, starting)
   const ports = await choosePorts(environment)
   const service = await timed(onPart, 'service', async () => {
     const part = await startDemoService({
       networks: chains.networks,
       secrets: sandboxSecrets(folder),
-      databaseUrl: postgres.url('deposit_service'),
+      databaseUrl: postgres.url(databases.service),
       webhookUrl: `http://${loopback}:${ports.httpPort}${transfersPath}`,
       log,
     })
@@ -105,15 +85,13 @@ async function startWorld(
   return { postgres, chains, service, ports }
 }
 
-const databases = ['depositd', 'deposit_service']
-
 /** Leaves the settings in the folder for other commands, and reads them as any daemon would. */
 function settingsOf({ folder }: EmbeddedOptions, { postgres, chains, service, ports }: World): Settings {
   const secrets = sandboxSecrets(folder)
   const senders = liquidityAddresses(secrets)
   const written = writeSettings({
     folder,
-    databaseUrl: postgres.url('depositd'),
+    databaseUrl: postgres.url(databases.daemon),
     serviceUrl: service.url,
     apiKey: secrets.writeKey,
     webhookSecret: secrets.webhookSecret,
@@ -145,17 +123,4 @@ async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'client'>
     await createStableWallet(all, wallet),
   ]
   return entries.flatMap(({ deposits }) => deposits)
-}
-
-type Timed<Part> = { part: Part; address: string }
-
-async function timed<Part>(
-  onPart: EmbeddedOptions['onPart'],
-  name: string,
-  start: () => Promise<Timed<Part>>,
-): Promise<Part> {
-  const startedAt = performance.now()
-  const { part, address } = await start()
-  onPart({ part: name, address, milliseconds: Math.round(performance.now() - startedAt) })
-  return part
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../core/errors.ts'
-import type { StartedPart } from '../embedded.ts'
+import type { StartedPart } from '../sandbox/started-part.ts'
 import type { Database } from '../store/database.ts'
 import { type Summary, summarise } from '../store/reports.ts'
 import type { Tables } from '../store/tables.ts'

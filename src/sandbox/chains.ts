@@ -1,24 +1,15 @@
 import { join } from 'node:path'
 import { createSolanaRpc } from '@solana/kit'
 import type { Logger } from 'pino'
-import type { NetworkSettings } from '../chain/port.ts'
-import {
-  type Address,
-  type Asset,
-  assetKey,
-  type Family,
-  type NetworkName,
-  parseAddress,
-} from '../core/asset.ts'
 import { startAnvil } from './anvil.ts'
-import { evmFaucet, nodeAccounts, stockPayer } from './evm-faucet.ts'
-import { deployTokens, testTokens, tokenDecimals } from './evm-tokens.ts'
-import type { Faucet } from './faucet.ts'
+import { nodeAccounts, stockPayer } from './evm-faucet.ts'
+import { deployTokens } from './evm-tokens.ts'
+import { evmNetwork, evmNetworks, type SandboxNetwork, solana, solanaNetwork } from './local-networks.ts'
 import { startSolana } from './solana/node.ts'
-import { createMints, solanaFaucet, solanaGenesis, solanaSigners } from './solana-tokens.ts'
+import { createMints, solanaGenesis, solanaSigners } from './solana-tokens.ts'
+import { type OnPart, timed } from './started-part.ts'
 
-/** A local network as a reader wants it, and money on it. */
-export type SandboxNetwork = NetworkSettings & Faucet
+export type { SandboxNetwork } from './local-networks.ts'
 
 export type ChainsSettings = {
   /** Each network gets a folder in it. */
@@ -29,22 +20,12 @@ export type ChainsSettings = {
   blockMs?: number
   slotMs?: number
   log: Logger
-  onPart?: (part: StartedPart) => void
+  onPart?: OnPart
 }
-
-export type StartedPart = { part: string; address: string; milliseconds: number }
 
 export type Chains = { networks: readonly SandboxNetwork[]; stop(): Promise<void> }
 
 type Started = { network: SandboxNetwork; stop: () => Promise<void> }
-
-/** Ports are the same on every start where they are free, so that a client's settings stay right. */
-const evmNetworks = [
-  { name: 'mainnet' as NetworkName, chainId: 1, port: 18_545 },
-  { name: 'base' as NetworkName, chainId: 8453, port: 18_546 },
-  { name: 'arbitrum' as NetworkName, chainId: 42_161, port: 18_547 },
-]
-const solana = { name: 'solana' as NetworkName, port: 18_899 }
 
 /**
  * Starts the local networks beside each other, with the test tokens on them. Where one fails, none is left running.
@@ -53,8 +34,10 @@ const solana = { name: 'solana' as NetworkName, port: 18_899 }
 export async function startChains(settings: ChainsSettings): Promise<Chains> {
   const isWanted = ({ name }: { name: string }): boolean => settings.names?.includes(name) ?? true
   const outcomes = await Promise.allSettled([
-    ...evmNetworks.filter(isWanted).map((network) => timed(settings, startEvm(settings, network))),
-    ...[solana].filter(isWanted).map(() => timed(settings, startSolanaNetwork(settings))),
+    ...evmNetworks
+      .filter(isWanted)
+      .map((network) => tell(settings, network.name, () => startEvm(settings, network))),
+    ...[solana].filter(isWanted).map(() => tell(settings, solana.name, () => startSolanaNetwork(settings))),
   ])
   const started = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
   const stop = async (): Promise<void> => {
@@ -68,16 +51,15 @@ export async function startChains(settings: ChainsSettings): Promise<Chains> {
   return { networks: started.map(({ network }) => network), stop }
 }
 
-async function timed({ onPart }: ChainsSettings, starting: Promise<Started>): Promise<Started> {
-  const startedAt = performance.now()
-  const started = await starting
-  const { name, rpcUrls } = started.network
-  onPart?.({
-    part: name,
-    address: rpcUrls[0] ?? '',
-    milliseconds: Math.round(performance.now() - startedAt),
+function tell(
+  { onPart = () => undefined }: ChainsSettings,
+  name: string,
+  start: () => Promise<Started>,
+): Promise<Started> {
+  return timed(onPart, name, async () => {
+    const part = await start()
+    return { part, address: part.network.rpcUrls[0] ?? '' }
   })
-  return started
 }
 
 async function startEvm(
@@ -90,9 +72,8 @@ async function startEvm(
     const accounts = await nodeAccounts(node.client)
     const tokens = await deployTokens(node.client, accounts.deployer)
     await stockPayer(node.client, accounts, tokens)
-    const assets = listAssets('evm', { name, native: { symbol: 'ETH', decimals: 18 }, tokens })
-    const settings: NetworkSettings = { name, family: 'evm', chainId, rpcUrls: [node.url], assets }
-    return { network: { ...settings, ...evmFaucet(node.client, accounts) }, stop: () => node.stop() }
+    const network = evmNetwork({ name, chainId }, { client: node.client, url: node.url, accounts })
+    return { network, stop: () => node.stop() }
   } catch (error) {
     await node.stop()
     throw error
@@ -108,32 +89,9 @@ async function startSolanaNetwork({ folder, slotMs, log }: ChainsSettings): Prom
   try {
     const rpc = createSolanaRpc(node.url)
     await createMints(rpc, signers)
-    const tokens = signers.mints.map(({ address }) => address)
-    const assets = listAssets('solana', { name, native: { symbol: 'SOL', decimals: 9 }, tokens })
-    const settings: NetworkSettings = { name, family: 'solana', chainId: null, rpcUrls: [node.url], assets }
-    return { network: { ...settings, ...solanaFaucet(rpc, signers) }, stop: () => node.stop() }
+    return { network: solanaNetwork(rpc, node.url, signers), stop: () => node.stop() }
   } catch (error) {
     await node.stop()
     throw error
   }
-}
-
-type Listed = {
-  name: NetworkName
-  native: Pick<Asset, 'symbol' | 'decimals'>
-  /** In the order of the test tokens. */
-  tokens: readonly string[]
-}
-
-function listAssets(family: Family, { name, native, tokens }: Listed): Asset[] {
-  const addresses: Address[] = tokens.map((token) => parseAddress(family, token))
-  return [
-    { key: assetKey(name, 'native'), network: name, ...native },
-    ...addresses.map((address, place) => ({
-      key: assetKey(name, address),
-      network: name,
-      symbol: testTokens[place]?.symbol ?? '',
-      decimals: tokenDecimals,
-    })),
-  ]
 }

@@ -37,7 +37,25 @@ export function evmFaucet(client: EvmClient, { deployer, treasury, payer }: EvmA
     async pay({ asset, to, amount }): Promise<TxId> {
       return toTxId(await send({ from: payer, to, asset, amount, method: 'transfer' }))
     },
+    landed: (transaction) => landed(client, transaction),
+    balance: (of, asset) => balanceOf(client, of, asset),
   }
+}
+
+async function landed(client: EvmClient, transaction: TxId): Promise<bigint> {
+  const { status, blockNumber } = await client.waitForTransactionReceipt({
+    hash: transaction as string as Hash,
+  })
+  if (status !== 'success') throw new Error(`transaction ${transaction} was reverted`)
+  return blockNumber
+}
+
+async function balanceOf(client: EvmClient, of: Address, asset: AssetKey): Promise<bigint> {
+  const code = assetCode(asset)
+  const address = of as EvmAddress
+  if (code === 'native') return client.getBalance({ address })
+  const token = { address: code as EvmAddress, abi: tokenAbi } as const
+  return client.readContract({ ...token, functionName: 'balanceOf', args: [address] })
 }
 
 type EvmTransfer = {

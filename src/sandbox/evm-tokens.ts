@@ -28,9 +28,7 @@ export const tokenDecimals = 6
  * the same on every chain and machine. The deployer alone may mint.
  */
 export async function deployTokens(client: EvmClient, deployer: EvmAddress): Promise<EvmAddress[]> {
-  const addresses = testTokens.map((_token, place) =>
-    getContractAddress({ from: deployer, nonce: BigInt(place) }),
-  )
+  const addresses = tokenAddresses(deployer)
   const codes = await Promise.all(addresses.map((address) => client.getCode({ address })))
   for (const [place, token] of testTokens.entries()) {
     if (codes[place] === undefined) await sendDeployment(client, { deployer, token, nonce: place })
@@ -41,6 +39,11 @@ export async function deployTokens(client: EvmClient, deployer: EvmAddress): Pro
     assert(decimals === tokenDecimals, `test token ${address} has ${tokenDecimals} decimals`)
   }
   return addresses
+}
+
+/** Where the tokens are on every chain whose deployer this is. */
+export function tokenAddresses(deployer: EvmAddress): EvmAddress[] {
+  return testTokens.map((_token, place) => getContractAddress({ from: deployer, nonce: BigInt(place) }))
 }
 
 type Deployment = { deployer: EvmAddress; token: TestToken; nonce: number }

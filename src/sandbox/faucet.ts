@@ -11,4 +11,8 @@ export type Faucet = {
   fund(to: Address, asset: AssetKey, amount: Amount): Promise<void>
   /** Pays as a customer would; returns when the node took the transaction. */
   pay(payment: Payment): Promise<TxId>
+  /** Returns the block or slot that holds the transaction. Throws where the chain refused it. */
+  landed(transaction: TxId): Promise<bigint>
+  /** What an address holds, in base units, as of the newest block. */
+  balance(of: Address, asset: AssetKey): Promise<bigint>
 }

@@ -1,4 +1,4 @@
-import { type KeyPairSigner, type Address as KitAddress, lamports } from '@solana/kit'
+import { type KeyPairSigner, type Address as KitAddress, lamports, type Signature } from '@solana/kit'
 import { getCreateAccountInstruction, getTransferSolInstruction } from '@solana-program/system'
 import {
   findAssociatedTokenPda,
@@ -6,10 +6,11 @@ import {
   getInitializeMint2Instruction,
   getMintSize,
   getMintToCheckedInstruction,
+  getTokenDecoder,
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token'
-import { type Address, assetCode } from '../core/asset.ts'
+import { type Address, type AssetKey, assetCode, type TxId } from '../core/asset.ts'
 import { testTokens, tokenDecimals } from './evm-tokens.ts'
 import type { Faucet } from './faucet.ts'
 import { sandboxSigner } from './sandbox-signer.ts'
@@ -89,7 +90,26 @@ export function solanaFaucet(rpc: SolanaRpc, { authority, payer }: SolanaSigners
         code === 'native' ? [lamportTransfer(payer, to, amount)] : await transferInstructions(payer, tokens)
       return sendInstructions(rpc, payer, instructions)
     },
+    landed: (transaction) => slotOf(rpc, transaction),
+    balance: (of, asset) => balanceOf(rpc, of, asset),
   }
+}
+
+/** The local chain has run a transaction before it says that it took it. */
+async function slotOf(rpc: SolanaRpc, transaction: TxId): Promise<bigint> {
+  const { value } = await rpc.getSignatureStatuses([transaction as string as Signature]).send()
+  const [status] = value
+  if (!status || status.err !== null) throw new Error(`transaction ${transaction} failed`)
+  return status.slot
+}
+
+async function balanceOf(rpc: SolanaRpc, of: Address, asset: AssetKey): Promise<bigint> {
+  const code = assetCode(asset)
+  const owner = of as string as KitAddress
+  if (code === 'native') return (await rpc.getBalance(owner, { commitment: 'processed' }).send()).value
+  const account = await associatedAccount(code as string as KitAddress, owner)
+  const { value } = await rpc.getAccountInfo(account, { encoding: 'base64', commitment: 'processed' }).send()
+  return value === null ? 0n : getTokenDecoder().decode(Buffer.from(value.data[0], 'base64')).amount
 }
 
 function lamportTransfer(source: KeyPairSigner, to: Address, amount: bigint) {

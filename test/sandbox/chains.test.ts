@@ -7,9 +7,11 @@ import { createPublicClient, type Address as EvmAddress, http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Address, type AssetKey, assetCode } from '../../src/core/asset.ts'
 import { toAmount } from '../../src/core/money.ts'
-import { type Chains, type SandboxNetwork, type StartedPart, startChains } from '../../src/sandbox/chains.ts'
+import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import { openEvmClient } from '../../src/sandbox/evm-client.ts'
 import { tokenAbi } from '../../src/sandbox/evm-tokens.ts'
+import { openNetwork } from '../../src/sandbox/local-networks.ts'
+import type { StartedPart } from '../../src/sandbox/started-part.ts'
 import { until } from '../support/until.ts'
 
 const log = pino({ level: 'silent' })
@@ -98,6 +100,22 @@ test('on solana each asset can be given and paid, many at once', async () => {
     expect(await balanceOf(key)).toBe(1_000_050n)
   }
 })
+
+test.for(['mainnet', 'base', 'arbitrum', 'solana'])(
+  'another process can open %s, pay on it, and see where the payment landed',
+  async (name) => {
+    const { rpcUrls, assets, payer } = networkOf(name)
+    const opened = await openNetwork(name, rpcUrls[0] ?? '')
+    expect(opened).toMatchObject({ assets, payer })
+    const to = name === 'solana' ? solanaPayee : evmPayee
+    for (const { key } of assets) {
+      const before = await opened.balance(to, key)
+      const transaction = await opened.pay({ asset: key, to, amount: toAmount(7n) })
+      expect(await opened.landed(transaction)).toBeGreaterThan(0n)
+      expect(await opened.balance(to, key)).toBe(before + 7n)
+    }
+  },
+)
 
 test('a second start finds the tokens and sends nothing', async () => {
   const before = networkOf('base')

@@ -1,0 +1,60 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { type Chains, startChains } from './chains.ts'
+import { lockFolder } from './folder-lock.ts'
+import { type PostgresServer, startPostgres } from './postgres.ts'
+import { type OnPart, timed } from './started-part.ts'
+
+export type GroundSettings = {
+  /** Holds all state; made if it is not there. */
+  folder: string
+  log: Logger
+  onPart: OnPart
+}
+
+/** What stands on this machine instead of servers of others. */
+export type Ground = { postgres: PostgresServer; chains: Chains }
+
+export const databases = { daemon: 'depositd', service: 'deposit_service' } as const
+
+const postgresPort = 15_432
+
+/**
+ * Takes the folder for this process, and starts a database server and local chains on what the folder holds.
+ * @param stack is given how to end each part.
+ * @throws Fault `usage_bad` where another process works in the folder; `remote_failed` where a part does not start.
+ */
+export async function startGround(settings: GroundSettings, stack: AsyncDisposableStack): Promise<Ground> {
+  const { folder } = settings
+  mkdirSync(folder, { recursive: true })
+  const lock = lockFolder(folder)
+  stack.defer(() => lock.release())
+  // Each is waited for, also where the other failed, so that none comes up after the stack has ended the rest.
+  const outcomes = await Promise.allSettled([startServer(settings, stack), startNetworks(settings, stack)])
+  const [postgres, chains] = outcomes
+  if (postgres.status === 'rejected') throw postgres.reason
+  if (chains.status === 'rejected') throw chains.reason
+  return { postgres: postgres.value, chains: chains.value }
+}
+
+function startServer(
+  { folder, log, onPart }: GroundSettings,
+  stack: AsyncDisposableStack,
+): Promise<PostgresServer> {
+  return timed(onPart, 'postgres', async () => {
+    const part = await startPostgres({ folder: join(folder, 'postgres'), port: postgresPort, log })
+    stack.defer(() => part.stop())
+    await Promise.all(Object.values(databases).map((name) => part.createDatabase(name)))
+    return { part, address: new URL(part.url(databases.daemon)).host }
+  })
+}
+
+async function startNetworks(
+  { folder, log, onPart }: GroundSettings,
+  stack: AsyncDisposableStack,
+): Promise<Chains> {
+  const chains = await startChains({ folder: join(folder, 'chains'), log, onPart })
+  stack.defer(() => chains.stop())
+  return chains
+}

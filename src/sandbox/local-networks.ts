@@ -1,0 +1,74 @@
+import { createSolanaRpc } from '@solana/kit'
+import type { NetworkSettings } from '../chain/port.ts'
+import {
+  type Address,
+  type Asset,
+  assetKey,
+  type Family,
+  type NetworkName,
+  parseAddress,
+} from '../core/asset.ts'
+import { type EvmClient, openEvmClient } from './evm-client.ts'
+import { type EvmAccounts, evmFaucet, nodeAccounts } from './evm-faucet.ts'
+import { testTokens, tokenAddresses, tokenDecimals } from './evm-tokens.ts'
+import type { Faucet } from './faucet.ts'
+import { type SolanaRpc } from './solana-sender.ts'
+import { type SolanaSigners, solanaFaucet, solanaSigners } from './solana-tokens.ts'
+
+/** A local network as a reader wants it, and money on it. */
+export type SandboxNetwork = NetworkSettings & Faucet
+
+/** Ports are the same on every start where they are free, so that a client's settings stay right. */
+export const evmNetworks = [
+  { name: 'mainnet' as NetworkName, chainId: 1, port: 18_545 },
+  { name: 'base' as NetworkName, chainId: 8453, port: 18_546 },
+  { name: 'arbitrum' as NetworkName, chainId: 42_161, port: 18_547 },
+]
+export const solana = { name: 'solana' as NetworkName, port: 18_899 }
+
+/**
+ * Opens a network that another process of ours has started, by its name and the address of its node.
+ * Throws where the node does not answer.
+ */
+export async function openNetwork(name: string, url: string): Promise<SandboxNetwork> {
+  const evm = evmNetworks.find((network) => network.name === name)
+  if (evm === undefined) return solanaNetwork(createSolanaRpc(url), url, await solanaSigners())
+  const client = openEvmClient(url, evm.chainId)
+  return evmNetwork(evm, { client, url, accounts: await nodeAccounts(client) })
+}
+
+export function evmNetwork(
+  { name, chainId }: { name: NetworkName; chainId: number },
+  { client, url, accounts }: { client: EvmClient; url: string; accounts: EvmAccounts },
+): SandboxNetwork {
+  const tokens = tokenAddresses(accounts.deployer)
+  const assets = listAssets('evm', { name, native: { symbol: 'ETH', decimals: 18 }, tokens })
+  return { name, family: 'evm', chainId, rpcUrls: [url], assets, ...evmFaucet(client, accounts) }
+}
+
+export function solanaNetwork(rpc: SolanaRpc, url: string, signers: SolanaSigners): SandboxNetwork {
+  const { name } = solana
+  const tokens = signers.mints.map(({ address }) => address)
+  const assets = listAssets('solana', { name, native: { symbol: 'SOL', decimals: 9 }, tokens })
+  return { name, family: 'solana', chainId: null, rpcUrls: [url], assets, ...solanaFaucet(rpc, signers) }
+}
+
+type Listed = {
+  name: NetworkName
+  native: Pick<Asset, 'symbol' | 'decimals'>
+  /** In the order of the test tokens. */
+  tokens: readonly string[]
+}
+
+function listAssets(family: Family, { name, native, tokens }: Listed): Asset[] {
+  const addresses: Address[] = tokens.map((token) => parseAddress(family, token))
+  return [
+    { key: assetKey(name, 'native'), network: name, ...native },
+    ...addresses.map((address, place) => ({
+      key: assetKey(name, address),
+      network: name,
+      symbol: testTokens[place]?.symbol ?? '',
+      decimals: tokenDecimals,
+    })),
+  ]
+}
