@@ -3,7 +3,7 @@ import { assetCode } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import { isRate, type QuoteSettings } from './deposits/quote.ts'
 import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
-import { isWebhookSecret } from './webhooks/sign-webhook.ts'
+import { isWebhookSecret } from './webhooks/signing-key.ts'
 
 export type Scope = 'read' | 'write'
 export type ApiKey = { key: string; scope: Scope }

@@ -15,7 +15,7 @@ export function deriveEd25519(seed: Uint8Array, path: readonly number[]): Buffer
 
 /** The 32 bytes of the public key; on Solana they are the address. */
 export function ed25519PublicKey(privateKey: Uint8Array): Buffer {
-  const { x } = createPublicKey(importKey(privateKey)).export({ format: 'jwk' })
+  const { x } = createPublicKey(importEd25519(privateKey)).export({ format: 'jwk' })
   return Buffer.from(x ?? '', 'base64url')
 }
 
@@ -33,6 +33,7 @@ function split(digest: Buffer): Node {
 /** The fixed head of a PKCS #8 ed25519 key (RFC 8410), which the 32 bytes follow. */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-function importKey(privateKey: Uint8Array): KeyObject {
+/** The 32 bytes of a private key as a key that signs. */
+export function importEd25519(privateKey: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([pkcs8Head, privateKey]), format: 'der', type: 'pkcs8' })
 }
