@@ -1,3 +1,11 @@
+table service.api_key (
+  created_at timestamp with time zone not null default clock_timestamp(),
+  hash bytea not null,
+  id text not null,
+  name text not null,
+  revoked_at timestamp with time zone,
+  scope text not null
+);
 table service.delivery (
   answer text,
   attempts integer not null default 0,
@@ -81,6 +89,12 @@ table service.stream (
   seen_height bigint not null
 );
 
+constraint api_key_hash_check on service.api_key: CHECK ((length(hash) = 32));
+constraint api_key_hash_key on service.api_key: UNIQUE (hash);
+constraint api_key_id_check on service.api_key: CHECK ((id ~ '^[0-9a-f]{8}$'::text));
+constraint api_key_name_check on service.api_key: CHECK (((length(name) >= 1) AND (length(name) <= 100)));
+constraint api_key_pkey on service.api_key: PRIMARY KEY (id);
+constraint api_key_scope_check on service.api_key: CHECK ((scope = ANY (ARRAY['read'::text, 'write'::text])));
 constraint delivery_check on service.delivery: CHECK (((delivered_at IS NULL) = (next_at IS NOT NULL)));
 constraint delivery_event_id_fkey on service.delivery: FOREIGN KEY (event_id) REFERENCES service.event(id);
 constraint delivery_pkey on service.delivery: PRIMARY KEY (event_id, url);
@@ -135,6 +149,8 @@ CREATE INDEX deposit_owner ON service.deposit USING btree (owner_id);
 CREATE INDEX deposit_to_transaction ON service.deposit USING btree (to_transaction);
 CREATE INDEX deposit_updated ON service.deposit USING btree (updated_at);
 CREATE INDEX forward_open ON service.forward USING btree (network) WHERE (outcome IS NULL);
+CREATE UNIQUE INDEX api_key_hash_key ON service.api_key USING btree (hash);
+CREATE UNIQUE INDEX api_key_pkey ON service.api_key USING btree (id);
 CREATE UNIQUE INDEX delivery_pkey ON service.delivery USING btree (event_id, url);
 CREATE UNIQUE INDEX deposit_once ON service.deposit USING btree (network, transaction, index) WHERE (failure IS DISTINCT FROM 'vanished'::text);
 CREATE UNIQUE INDEX deposit_pkey ON service.deposit USING btree (id);
@@ -179,12 +195,26 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION service.keep_revoked()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.revoked_at is not null or new.hash <> old.hash then
+    raise exception 'API key % is revoked, or would become another key', old.id;
+  end if;
+  return new;
+end
+$function$
+;
 
+CREATE TRIGGER api_key_revoked BEFORE UPDATE ON service.api_key FOR EACH ROW EXECUTE FUNCTION service.keep_revoked();
 CREATE TRIGGER deposit_revision BEFORE UPDATE ON service.deposit FOR EACH ROW EXECUTE FUNCTION service.count_revision();
 CREATE TRIGGER event_tells_state BEFORE INSERT OR UPDATE ON service.event FOR EACH ROW EXECUTE FUNCTION service.check_event();
 
 
 
+comment on table service.api_key is 'Who may call the API. The keys themselves are kept nowhere.';
 comment on table service.delivery is 'One event on its way to one webhook endpoint. next_at is null once it was delivered.';
 comment on table service.forward is 'Transfers to recipients, stored signed before they are sent, so that a restart sends the same bytes again.';
 comment on table service.owner is 'Whom deposit addresses belong to: a channel with its forwarding rule, or a StableWallet.';

@@ -1,24 +1,35 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isApiKey, makeApiKey } from '../service/api-keys.ts'
 
 /** What the parts of one sandbox know each other by. Made at random, once per folder; no default to guess. */
 export type SandboxSecrets = { readKey: string; writeKey: string; webhookSecret: string; seed: string }
 
-/** Reads the folder's secrets, or makes them, in a file that only this user can read. */
+/**
+ * Reads the folder's secrets, or makes them, in a file that only this user can read. Keys of another form than the
+ * service takes are made anew; what the folder's chains and database depend on stays.
+ */
 export function sandboxSecrets(folder: string): SandboxSecrets {
   const path = join(folder, 'secrets.json')
+  const stored = readSecrets(path)
+  if (stored !== null && [stored.readKey, stored.writeKey].every(isApiKey)) return stored
+  const secrets = {
+    readKey: makeApiKey(),
+    writeKey: makeApiKey(),
+    webhookSecret: stored?.webhookSecret ?? `whsec_${randomBytes(24).toString('base64')}`,
+    seed: stored?.seed ?? randomBytes(32).toString('hex'),
+  }
+  writeFileSync(`${path}.new`, JSON.stringify(secrets, null, 2), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  return secrets
+}
+
+function readSecrets(path: string): SandboxSecrets | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as SandboxSecrets
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
   }
-  const secrets = {
-    readKey: `read_${randomBytes(24).toString('base64url')}`,
-    writeKey: `write_${randomBytes(24).toString('base64url')}`,
-    webhookSecret: `whsec_${randomBytes(24).toString('base64')}`,
-    seed: randomBytes(32).toString('hex'),
-  }
-  writeFileSync(path, JSON.stringify(secrets, null, 2), { mode: 0o600 })
-  return secrets
 }

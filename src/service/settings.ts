@@ -1,12 +1,14 @@
 import type { NetworkSettings } from '../chain/port.ts'
 import { assetCode } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
+import { isApiKey } from './api-keys.ts'
 import { isRate, type QuoteSettings } from './deposits/quote.ts'
 import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
-import { isWebhookSecret } from './webhooks/signing-key.ts'
+import type { Scope } from './tables.ts'
+import { isWebhookSecret } from './webhooks/sign-webhook.ts'
 
-export type Scope = 'read' | 'write'
-export type ApiKey = { key: string; scope: Scope }
+/** `dsk_`, eight hexadecimal digits, `_` and 48 more. */
+export type GivenApiKey = { key: string; scope: Scope }
 
 /** `secret` is in the Standard Webhooks form: base64 behind `whsec_`. */
 export type WebhookEndpoint = { url: string; secret: string }
@@ -19,7 +21,8 @@ export type ServiceSettings = {
   /** Hexadecimal bytes or a BIP-39 mnemonic. Every deposit address and the liquidity wallet come from it. */
   seed: string
   networks: readonly NetworkSettings[]
-  apiKeys: readonly ApiKey[]
+  /** Keys that may call beside those that were created; one that was revoked stays revoked. */
+  apiKeys: readonly GivenApiKey[]
   webhooks: readonly WebhookEndpoint[]
   quotes: QuoteSettings
   /** Null allows none: then no error of the service is wanted. */
@@ -64,10 +67,9 @@ function networkFaults({ name, family, chainId, rpcUrls, assets }: NetworkSettin
   ]
 }
 
-function keyFaults(apiKeys: readonly ApiKey[]): string[] {
+function keyFaults(apiKeys: readonly GivenApiKey[]): string[] {
   return [
-    ...(apiKeys.length === 0 ? ['there is no API key'] : []),
-    ...(apiKeys.every(({ key }) => key.length >= 16) ? [] : ['an API key is shorter than 16 characters']),
+    ...(apiKeys.every(({ key }) => isApiKey(key)) ? [] : ['an API key has not the form of one']),
     ...(repeated(apiKeys.map(({ key }) => key)).length === 0 ? [] : ['an API key is listed twice']),
   ]
 }

@@ -1,6 +1,7 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
 import type { Address, NetworkName } from '../core/asset.ts'
 
+export type Scope = 'read' | 'write'
 export type OwnerKind = 'channel' | 'stable_wallet'
 export type DepositStatus = 'detected' | 'confirmed' | 'forwarding' | 'settled' | 'credited' | 'failed'
 /** `vanished`: gone from the chain before it was final. `too_small`: nothing is left after the fee. */
@@ -15,12 +16,14 @@ export type ServiceTables = {
   'service.delivery': DeliveryTable
   'service.forward': ForwardTable
   'service.stream': StreamTable
+  'service.api_key': ApiKeyTable
 }
 
 export type ServiceDatabase = Kysely<ServiceTables>
 export type ServiceTransaction = Transaction<ServiceTables>
 
 export type OwnerRow = Selectable<OwnerTable>
+export type ApiKeyRow = Selectable<ApiKeyTable>
 export type DepositRow = Selectable<DepositTable>
 export type ForwardRow = Selectable<ForwardTable>
 
@@ -111,4 +114,13 @@ type StreamTable = {
   final_hash: string | null
   seen_height: bigint
   seen_hash: string | null
+}
+
+type ApiKeyTable = {
+  id: string
+  hash: Buffer
+  name: string
+  scope: Scope
+  created_at: Generated<Date>
+  revoked_at: Date | null
 }

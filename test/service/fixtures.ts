@@ -4,8 +4,8 @@ import type { ServiceSettings } from '../../src/service/settings.ts'
 
 export const seed =
   'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about'
-export const writeKey = 'write-key-of-the-tests'
-export const readKey = 'read-key-of-the-tests'
+export const writeKey = `dsk_00000001_${'1'.repeat(48)}`
+export const readKey = `dsk_00000002_${'2'.repeat(48)}`
 
 type Token = { symbol: string; decimals: number; code: string }
 

@@ -28,8 +28,11 @@ test.each<[string, Partial<ServiceSettings>, string]>([
     'two assets called ETH',
   ],
   ['a network twice', { networks: [network, network] }, 'network mainnet is named twice'],
-  ['no key', { apiKeys: [] }, 'there is no API key'],
-  ['a short key', { apiKeys: [{ key: 'short', scope: 'read' }] }, 'an API key is shorter than 16'],
+  [
+    'a key of another form',
+    { apiKeys: [{ key: 'a-key-of-my-own-choice', scope: 'read' }] },
+    'an API key has not the form of one',
+  ],
   [
     'a webhook secret that is none',
     { webhooks: [{ url: 'http://127.0.0.1:1', secret: 'x' }] },
@@ -50,7 +53,7 @@ test.each<[string, Partial<ServiceSettings>, string]>([
 test('every fault is named at once, and no secret', () => {
   const apiKeys = [{ key: 'short-secret', scope: 'read' as const }]
   const check = () => checkSettings({ ...good, apiKeys, pollEveryMs: -1 })
-  expect(check).toThrow(/API key is shorter.*pollEveryMs/)
+  expect(check).toThrow(/API key has not the form.*pollEveryMs/)
   expect(check).not.toThrow('short-secret')
 })
 

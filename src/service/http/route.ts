@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
 import type { Keyring } from '../keyring/keyring.ts'
-import type { Scope } from '../settings.ts'
-import type { ServiceDatabase } from '../tables.ts'
+import type { Scope, ServiceDatabase } from '../tables.ts'
 import { parseRequest } from './parse.ts'
 import type { ProblemCode } from './problem.ts'
 

@@ -3,8 +3,10 @@ import type { Server } from 'node:http'
 import express, { type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import { assert } from '../../core/errors.ts'
+import { keepApiKey } from '../api-keys.ts'
 import { describeError } from '../running/describe-error.ts'
 import type { ServiceSettings } from '../settings.ts'
+import type { ServiceDatabase } from '../tables.ts'
 import { type Authenticate, openAuthentication } from './authentication.ts'
 import { problemReply, type Reply, refusal, replyTo } from './problem.ts'
 import type { Api, Route } from './route.ts'
@@ -19,7 +21,8 @@ const bodyMax = '16kb'
 const readJson = express.json({ limit: bodyMax, type: 'application/json' })
 
 export async function startServer({ settings, db, keyring, log }: ServerParts): Promise<RunningServer> {
-  const authenticate = openAuthentication(settings.apiKeys)
+  await keepGivenKeys(db, settings)
+  const authenticate = openAuthentication(db)
   const api: Api = { db, keyring, networks: settings.networks }
   const app = express()
     .disable('x-powered-by')
@@ -39,12 +42,16 @@ export async function startServer({ settings, db, keyring, log }: ServerParts): 
   return { url: `http://${loopback}:${bound.port}`, stop: () => close(server) }
 }
 
+async function keepGivenKeys(db: ServiceDatabase, { apiKeys }: ServiceSettings): Promise<void> {
+  await Promise.all(apiKeys.map(({ key, scope }) => keepApiKey(db, { key, scope, name: 'settings' })))
+}
+
 type Operation = { api: Api; route: Route; authenticate: Authenticate }
 
 /** The key is checked before a byte of the body is read. */
 async function operate(operation: Operation, request: Request, response: Response): Promise<Reply> {
   const { api, route, authenticate } = operation
-  if (route.scope !== null) authenticate(request.get('x-api-key'), route.scope)
+  if (route.scope !== null) await authenticate(request.get('x-api-key'), route.scope)
   if (route.body !== null) await readBody(request, response)
   const { params, query, body } = request
   return { status: route.status, body: await route.run(api, { parameters: params, query, body }) }
@@ -67,15 +74,14 @@ async function readBody(request: Request, response: Response): Promise<void> {
 }
 
 /** A path that exists takes another method; who may not call at all is not told which paths exist. */
-function refuseUnknown(authenticate: Authenticate, request: Request): Promise<Reply> {
-  authenticate(request.get('x-api-key'), 'read')
+async function refuseUnknown(authenticate: Authenticate, request: Request): Promise<Reply> {
+  await authenticate(request.get('x-api-key'), 'read')
   const taken = routes
     .filter((route) => pathOf(route).test(request.path))
     .map(({ method }) => method.toUpperCase())
-  if (taken.length === 0)
-    return Promise.resolve(problemReply('not_found', `${request.path} is not an operation`))
+  if (taken.length === 0) return problemReply('not_found', `${request.path} is not an operation`)
   const reply = problemReply('method_not_allowed', `${request.path} takes ${taken.join(', ')}`)
-  return Promise.resolve({ ...reply, headers: { ...reply.headers, allow: taken.join(', ') } })
+  return { ...reply, headers: { ...reply.headers, allow: taken.join(', ') } }
 }
 
 function pathOf({ path }: Route): RegExp {

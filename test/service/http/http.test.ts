@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createApiKey, makeApiKey, revokeApiKey } from '../../../src/service/api-keys.ts'
 import { type RunningServer, startServer } from '../../../src/service/http/server.ts'
 import { openKeyring } from '../../../src/service/keyring/keyring.ts'
 import { keepOwner } from '../../../src/service/owners.ts'
@@ -164,7 +165,8 @@ test('an oversize body is refused with 413, another type of body with 415', asyn
 
 test.each([
   ['without a key', null, 401, 'key_missing'],
-  ['with an unknown key', 'somebody-elses-key', 401, 'key_unknown'],
+  ['with a key of another form', 'somebody-elses-key', 401, 'key_unknown'],
+  ['with an unknown key', makeApiKey(), 401, 'key_unknown'],
   ['with the read scope', readKey, 403, 'scope_insufficient'],
 ] as const)('creating %s is refused', async (...[, key, status, code]) => {
   for (const url of [channels(), wallets()]) {
@@ -176,6 +178,13 @@ test('reading takes either scope, and no less', async () => {
   const statuses = await Promise.all([readKey, writeKey, 'x', null].map((key) => call(deposits(), key)))
   expect(statuses.map(({ status }) => status)).toEqual([200, 200, 401, 401])
   expect(statuses[0]?.body).toEqual({ data: [], next_cursor: null })
+})
+
+test('a key that is created may call at once, and no more from its revocation on', async () => {
+  const { id, key } = await createApiKey(db, { name: 'for a while', scope: 'read' })
+  expect(await call(deposits(), key)).toMatchObject({ status: 200 })
+  await revokeApiKey(db, id)
+  expect(await call(deposits(), key)).toMatchObject({ status: 401, body: { code: 'key_unknown' } })
 })
 
 test('unknown paths and methods are problems too, for those who may call', async () => {
