@@ -5,7 +5,7 @@ import { isApiKey } from './api-keys.ts'
 import { isRate, type QuoteSettings } from './deposits/quote.ts'
 import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
 import type { Scope } from './tables.ts'
-import { isWebhookSecret } from './webhooks/sign-webhook.ts'
+import { isWebhookSecret } from './webhooks/signing-key.ts'
 
 /** `dsk_`, eight hexadecimal digits, `_` and 48 more. */
 export type GivenApiKey = { key: string; scope: Scope }
