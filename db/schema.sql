@@ -144,7 +144,7 @@ constraint deposit_group_id_fkey on deposit: FOREIGN KEY (group_id) REFERENCES e
 constraint deposit_merged_into_fkey on deposit: FOREIGN KEY (merged_into) REFERENCES deposit(id);
 constraint deposit_pkey on deposit: PRIMARY KEY (id);
 constraint deposit_service_id_key on deposit: UNIQUE (service_id);
-constraint deposit_state_check on deposit: CHECK ((state = ANY (ARRAY['observed'::text, 'confirmed'::text, 'settling'::text, 'settled'::text, 'reconciled'::text, 'orphaned'::text, 'refunded'::text, 'held'::text, 'failed'::text])));
+constraint deposit_state_check on deposit: CHECK ((state = ANY (ARRAY['observed'::text, 'confirmed'::text, 'settling'::text, 'settled'::text, 'reconciled'::text, 'orphaned'::text, 'refunded'::text, 'held'::text, 'failed'::text, 'ignored'::text])));
 constraint deposit_transfer_key on deposit: UNIQUE (transfer) DEFERRABLE;
 constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint evidence_group_pkey on evidence_group: PRIMARY KEY (id);
@@ -194,7 +194,7 @@ constraint sighting_stage_check on sighting: CHECK ((stage = ANY (ARRAY['seen'::
 constraint stream_pkey on stream: PRIMARY KEY (name);
 
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
-CREATE INDEX deposit_open ON public.deposit USING btree (state, network) WHERE (state <> ALL (ARRAY['reconciled'::text, 'refunded'::text, 'failed'::text]));
+CREATE INDEX deposit_open ON public.deposit USING btree (state, network) WHERE (state <> ALL (ARRAY['reconciled'::text, 'refunded'::text, 'failed'::text, 'ignored'::text]));
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
 CREATE INDEX evidence_group_id ON public.evidence USING btree (group_id);
 CREATE INDEX evidence_group_recheck_at ON public.evidence_group USING btree (recheck_at) WHERE (recheck_at IS NOT NULL);
@@ -240,35 +240,33 @@ view accounting.balances as
    FROM (ledger_balance b
      JOIN asset a ON ((a.key = b.asset)));
 view accounting.deposits as
- SELECT d.id,
-    d.service_id,
-    d.state,
-    d.owner_kind,
-    d.owner_id,
-    d.network,
-    d.address,
-    a.symbol AS asset_symbol,
-    d.asset,
-    accounting.in_units(d.amount, a.decimals) AS amount,
-    d.amount AS amount_base,
-    d.tx,
-    d.settlement_network,
-    d.settlement_address,
-    s.symbol AS settlement_asset_symbol,
-    d.settlement_asset,
-    accounting.in_units(d.settlement_amount, s.decimals) AS settlement_amount,
-    d.settlement_amount AS settlement_amount_base,
-    d.settlement_tx,
-    accounting.in_units(d.fee_amount, s.decimals) AS fee,
-    d.fee_amount AS fee_base,
-    d.deposited_at,
-    d.final_at,
-    d.settled_at,
-    d.reconciled_at
-   FROM ((deposit d
-     LEFT JOIN asset a ON ((a.key = d.asset)))
-     LEFT JOIN asset s ON ((s.key = d.settlement_asset)))
-  WHERE (d.merged_into IS NULL);
+ SELECT id,
+    service_id,
+    state,
+    owner_kind,
+    owner_id,
+    network,
+    address,
+    asset_symbol,
+    asset,
+    amount,
+    amount_base,
+    tx,
+    settlement_network,
+    settlement_address,
+    settlement_asset_symbol,
+    settlement_asset,
+    settlement_amount,
+    settlement_amount_base,
+    settlement_tx,
+    fee,
+    fee_base,
+    deposited_at,
+    final_at,
+    settled_at,
+    reconciled_at
+   FROM deposit_report
+  WHERE (state <> 'ignored'::text);
 view accounting.entries as
  SELECT e.journal_id,
     e.leg,
@@ -312,6 +310,36 @@ view accounting.mismatches as
     (COALESCE(m.cleared_at, now()) - m.opened_at) AS age
    FROM (mismatch m
      LEFT JOIN asset a ON ((a.key = m.asset)));
+view public.deposit_report as
+ SELECT d.id,
+    d.service_id,
+    d.state,
+    d.owner_kind,
+    d.owner_id,
+    d.network,
+    d.address,
+    a.symbol AS asset_symbol,
+    d.asset,
+    accounting.in_units(d.amount, a.decimals) AS amount,
+    d.amount AS amount_base,
+    d.tx,
+    d.settlement_network,
+    d.settlement_address,
+    s.symbol AS settlement_asset_symbol,
+    d.settlement_asset,
+    accounting.in_units(d.settlement_amount, s.decimals) AS settlement_amount,
+    d.settlement_amount AS settlement_amount_base,
+    d.settlement_tx,
+    accounting.in_units(d.fee_amount, s.decimals) AS fee,
+    d.fee_amount AS fee_base,
+    d.deposited_at,
+    d.final_at,
+    d.settled_at,
+    d.reconciled_at
+   FROM ((deposit d
+     LEFT JOIN asset a ON ((a.key = d.asset)))
+     LEFT JOIN asset s ON ((s.key = d.settlement_asset)))
+  WHERE (d.merged_into IS NULL);
 view public.ledger_balance as
  SELECT account,
     asset,
@@ -423,6 +451,7 @@ grant select on accounting.journal to depositd_accountant;
 grant select on accounting.journal to depositd_daemon;
 grant select on accounting.mismatches to depositd_accountant;
 grant select on accounting.mismatches to depositd_daemon;
+grant select on public.deposit_report to depositd_daemon;
 
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.entries is 'Account, for example assets:in_transit:base.';
@@ -494,3 +523,4 @@ comment on view accounting.deposits is 'One row per deposit, as the evidence sta
 comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
 comment on view accounting.mismatches is 'Every mismatch that was ever opened. Open are those without cleared_at.';
+comment on view deposit_report is 'One row per deposit and per transfer that is ignored, as the evidence stands now.';

@@ -1,4 +1,4 @@
-import type { AssetKey, NetworkName, TxId } from './asset.ts'
+import { type AssetKey, assetCode, type NetworkName, type TxId } from './asset.ts'
 import { type Approval, claimOf, type Dossier, divide } from './divide.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
 import type { ChainLeg } from './fold.ts'
@@ -7,7 +7,7 @@ import { deliveredLegs, liveLeg, total } from './matrix.ts'
 import type { Mismatch } from './mismatch.ts'
 import type { Policy } from './policy.ts'
 import { type Journal, posting } from './posting.ts'
-import { reconcile, type Verdict } from './reconcile.ts'
+import { ignore, reconcile, type Verdict } from './reconcile.ts'
 import { earliest } from './time.ts'
 
 /** A deposit as the store knows it: its number, and what it was recognised by. */
@@ -27,7 +27,10 @@ export type Group = {
 
 export type Rules = {
   policy: Policy
-  /** Addresses the service forwards from, as `network/address`; what they send to a recipient is a delivery. */
+  /**
+   * Addresses the service forwards from, as `network/address`. What they send to a recipient is a delivery; the native
+   * coin that they send to a deposit address pays for sweeping it, unless the service claims it as a deposit.
+   */
   senders: ReadonlySet<string>
 }
 
@@ -56,13 +59,14 @@ export type Decision = {
 }
 
 /** Decides one group of linked evidence: its deposits, what is wrong with them, and what is to be booked. */
-export function decide(group: Group, { policy, senders }: Rules, now: Date): Decision {
+export function decide(group: Group, rules: Rules, now: Date): Decision {
+  const { policy, senders } = rules
   const { dossiers, strays } = divide(group.observations, group.approvals)
   const free = new Set(group.known)
   const transfers = new Set(dossiers.map(({ deposit }) => deposit?.ref))
   const deposits = dossiers.map((dossier) => {
     const booked = group.booked.filter((journal) => journal.transfer === dossier.deposit?.ref)
-    return decideDeposit({ dossier, known: takeKnown(free, dossier, transfers), booked }, policy, now)
+    return decideDeposit({ dossier, known: takeKnown(free, dossier, transfers), booked }, rules, now)
   })
   const deliveries = strays.filter((leg) => isDelivery(leg, senders))
   const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= now
@@ -75,9 +79,10 @@ export function decide(group: Group, { policy, senders }: Rules, now: Date): Dec
 
 type Case = { dossier: Dossier; known: readonly KnownDeposit[]; booked: readonly Journal[] }
 
-function decideDeposit({ dossier, known, booked }: Case, policy: Policy, now: Date): DecidedDeposit {
+function decideDeposit({ dossier, known, booked }: Case, rules: Rules, now: Date): DecidedDeposit {
   const [first, ...others] = known
-  const verdict = reconcile(dossier, policy, now)
+  const isIgnored = isTopUp(dossier, rules)
+  const verdict = isIgnored ? ignore(dossier) : reconcile(dossier, rules.policy, now)
   const before = first?.milestones ?? null
   const milestones = milestonesOf(dossier, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(dossier)
@@ -89,7 +94,7 @@ function decideDeposit({ dossier, known, booked }: Case, policy: Policy, now: Da
     payment,
     delivery: deliveryFacts(dossier),
     milestones,
-    lags: payment === null ? [] : completedStages(before, milestones, payment.network),
+    lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
     journals: posting(dossier, verdict, booked),
   }
 }
@@ -158,6 +163,12 @@ function takeKnown(
 
 function isDelivery(leg: ChainLeg, senders: ReadonlySet<string>): boolean {
   return liveLeg(leg)?.state === 'final' && leg.from !== null && senders.has(`${leg.network}/${leg.from}`)
+}
+
+/** The service's own coin, sent to a deposit address so that it can pay for moving on what was deposited there. */
+function isTopUp({ serviceId, deposit }: Dossier, { senders }: Rules): boolean {
+  if (serviceId !== null || deposit === null || deposit.from === null) return false
+  return assetCode(deposit.asset) === 'native' && senders.has(`${deposit.network}/${deposit.from}`)
 }
 
 /** When the service should have told which deposit this delivery belongs to. */

@@ -16,6 +16,7 @@ export type DepositState =
   | 'refunded'
   | 'held'
   | 'failed'
+  | 'ignored'
 
 export type Verdict = {
   state: DepositState
@@ -46,6 +47,14 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
     settledAt,
     recheckAt: overdue.recheckAt,
   }
+}
+
+/** What is no deposit: nothing is due for it, nothing is wrong with it and nothing is booked. */
+export function ignore(dossier: Dossier): Verdict {
+  const { deposit } = dossier
+  const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
+  const nothing = { mismatches: [], settledAt: null, recheckAt: null }
+  return { state: 'ignored', matrix: matrixOf(dossier), finalAt, ...nothing }
 }
 
 type Milestones = { finalAt: Date | null; settledAt: Date | null }

@@ -33,8 +33,8 @@ export async function listDeposits(
       d.deposited_at,
       (select coalesce(string_agg(m.kind, ', ' order by m.kind), '') from mismatch m
         where m.deposit_id = d.id and m.cleared_at is null) as mismatches
-    from accounting.deposits d
-    where (${state ?? null}::text is null or d.state = ${state ?? null})
+    from deposit_report d
+    where (d.state = ${state ?? null} or (${state ?? null}::text is null and d.state <> 'ignored'))
       and (${network ?? null}::text is null or d.network = ${network ?? null})
       and (${owner ?? null}::text is null or d.owner_id = ${owner ?? null})
     order by d.id desc limit ${limit}`.execute(db)

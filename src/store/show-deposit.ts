@@ -42,7 +42,7 @@ async function showDeposit(
   const [deposit, mismatches, evidence, journals] = await Promise.all([
     sql<
       ShownDeposit['deposit']
-    >`select d.*, d.id::text as id from accounting.deposits d where d.id = ${id}`.execute(db),
+    >`select d.*, d.id::text as id from deposit_report d where d.id = ${id}`.execute(db),
     sql<ShownDeposit['mismatches'][number]>`
       select id::text as id, kind, severity, opened_at, cleared_at, detail from mismatch
       where deposit_id = ${id} order by mismatch.id`.execute(db),

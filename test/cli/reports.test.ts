@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AssetKey } from '../../src/core/asset.ts'
 import type { ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
-import { claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
+import { claim, delivery, liquidity, payment, policy, txId, webhook } from '../support/evidence.ts'
 
 let books: Books
 
@@ -52,6 +53,22 @@ test('deposits list takes what matches and no more than the limit', async () => 
   expect(await lines('--network base')).toBe(2)
   expect(await lines('--owner shop')).toBe(2)
   expect((await depositd('deposits list --owner nobody')).out).toBe('no deposits\n')
+})
+
+test('coin of the service is listed where it is asked for, and is no deposit to accountants', async () => {
+  await using own = await openBooks({ rules: { policy, senders: new Set([`base/${liquidity}`]) } })
+  const topUp = { from: liquidity, asset: 'base/native' as AssetKey, index: 'native' }
+  await own.receive(payment(topUp), payment({ tx: txId('pay2') }))
+  await own.settle()
+  const states = async (options: string) => {
+    const { out } = await depositd(`deposits list --json ${options}`, own.url)
+    return (JSON.parse(out) as { state: string }[]).map(({ state }) => state)
+  }
+  expect(await states('')).toEqual(['confirmed'])
+  expect(await states('--state ignored')).toEqual(['ignored'])
+  expect((await depositd(`deposits show ${txId('pay')}`, own.url)).out).toMatch(/^deposit \d: ignored/)
+  const { rows } = await sql`select state from accounting.deposits`.execute(own.db)
+  expect(rows).toEqual([{ state: 'confirmed' }])
 })
 
 test('deposits show', async () => {
