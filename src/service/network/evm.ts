@@ -1,9 +1,23 @@
-import { createPublicClient, erc20Abi, fallback, getAddress, type Hex, http, type PublicClient } from 'viem'
+import {
+  BaseError,
+  createPublicClient,
+  erc20Abi,
+  fallback,
+  getAddress,
+  http,
+  type PublicClient,
+  recoverTransactionAddress,
+} from 'viem'
 import type { NetworkSettings } from '../../chain/port.ts'
-import { type Asset, type AssetKey, assetCode } from '../../core/asset.ts'
+import { type Asset, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import type { Keyring } from '../keyring/keyring.ts'
-import { draftEvmForward, evmOutcome } from './evm-forward.ts'
+import { describeError } from '../running/describe-error.ts'
+import { draftEvm, gasLackEvm, type Purse } from './evm-draft.ts'
+import { readBalance } from './evm-funds.ts'
+import { evmOutcome } from './evm-outcome.ts'
+import { createPromises } from './evm-promises.ts'
+import { redraftEvm } from './evm-redraft.ts'
 import { scanEvm, startEvm } from './evm-scan.ts'
 import type { Network } from './port.ts'
 
@@ -16,31 +30,28 @@ export function openEvm(settings: NetworkSettings, keyring: Keyring): Network {
     // Without it viem answers a height from memory for as long as it thinks a block takes.
     cacheTime: 0,
   })
+  const purse: Purse = { client, settings, keyring, promises: createPromises() }
   return {
     settings,
     check: () => checkEvm(client, settings),
     start: () => startEvm(client),
     scan: (position, watched) => scanEvm({ client, settings }, position, watched),
-    draft: (order) => draftEvmForward({ client, settings, keyring }, order),
-    gasLack: () => Promise.resolve(0n),
-    redraft: () => Promise.resolve(null),
+    draft: (order) => asFault(settings, draftEvm(purse, order)),
+    gasLack: (order) => asFault(settings, gasLackEvm(purse, order)),
+    redraft: (bytes, payer) => asFault(settings, redraftEvm(purse, bytes, payer)),
     send: async (bytes) => {
-      await client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(bytes).toString('hex')}` })
+      const serializedTransaction = `0x02${Buffer.from(bytes.subarray(1)).toString('hex')}` as const
+      purse.promises.note(await recoverTransactionAddress({ serializedTransaction }), serializedTransaction)
+      await client.sendRawTransaction({ serializedTransaction })
     },
     nextNonce: async (branch) => {
       const { address } = keyring.evmAccount(branch)
       return BigInt(await client.getTransactionCount({ address, blockTag: 'latest' }))
     },
     outcome: ({ transaction }) => evmOutcome(client, transaction),
-    balance: (branch, asset) => balanceOf(client, keyring.evmAccount(branch).address, asset),
+    balance: (branch, asset) =>
+      readBalance(client, keyring.evmAccount(branch).address, { asset, blockTag: 'latest' }),
   }
-}
-
-function balanceOf(client: PublicClient, address: Hex, asset: AssetKey): Promise<bigint> {
-  const code = assetCode(asset)
-  if (code === 'native') return client.getBalance({ address, blockTag: 'latest' })
-  const contract = { address: getAddress(code), abi: erc20Abi, blockTag: 'latest' } as const
-  return client.readContract({ ...contract, functionName: 'balanceOf', args: [address] })
 }
 
 async function checkEvm(client: PublicClient, { name, chainId, assets }: NetworkSettings): Promise<void> {
@@ -59,4 +70,15 @@ async function decimalsProblem(client: PublicClient, { key, decimals }: Asset): 
   const contract = { address: getAddress(code), abi: erc20Abi, functionName: 'decimals' } as const
   const actual = await client.readContract(contract)
   return actual === decimals ? null : `${key} has ${actual} decimals, not ${decimals}`
+}
+
+/** What a node refuses, and that it does not answer, is foreseen: whoever asked tries again later. */
+async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>): Promise<Result> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!(error instanceof BaseError)) throw error
+    const details = { what: `paying on ${name}`, problem: describeError(error) }
+    throw new Fault('remote_failed', details, { cause: error })
+  }
 }

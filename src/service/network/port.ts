@@ -84,12 +84,19 @@ export type Network = {
    * not have yet are all above them.
    */
   scan(position: Position, watched: () => Promise<ReadonlySet<Address>>): Promise<Scan>
-  /** @throws Fault `remote_failed`, also where the address of the branch has too little. */
+  /**
+   * @throws Fault `remote_failed`, also where the address of the branch has too little, counting what was signed
+   * before; signing throws it too, because only then it is known what comes before
+   */
   draft(order: Order): Promise<Draft>
   /** What the address of the branch lacks of the native coin to pay for this order; zero on Solana. */
   gasLack(order: Order): Promise<bigint>
-  /** The same transfer at a fee of today; null where the old fee is still good, or nothing can be replaced. */
-  redraft(bytes: Uint8Array): Promise<Draft | null>
+  /**
+   * The same transfer at a higher fee, to be signed with the nonce of the old one; null where the old fee is still
+   * good, the nonce is used, or the network has no nonces. With the fee from the amount less arrives than before.
+   * @throws Fault `remote_failed`, also where the address cannot pay a fee that is worth signing
+   */
+  redraft(bytes: Uint8Array, payer: Pick<Order, 'branch' | 'feeFrom'>): Promise<Draft | null>
   send(bytes: Uint8Array): Promise<void>
   /** The nonce that the chain expects next of the branch; null where the network has none. */
   nextNonce(branch: number): Promise<bigint | null>

@@ -1,0 +1,171 @@
+import {
+  encodeFunctionData,
+  erc20Abi,
+  getAddress,
+  type Hex,
+  keccak256,
+  type PublicClient,
+  type TransactionSerializableEIP1559,
+} from 'viem'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { type AssetKey, assetCode, assetKey, toTxId } from '../../core/asset.ts'
+import { assert, Fault } from '../../core/errors.ts'
+import type { Keyring } from '../keyring/keyring.ts'
+import { ampleFees, type Fees, leastFee, type Market, readMarket, readRollupFee } from './evm-fees.ts'
+import { type Funds, readFunds } from './evm-funds.ts'
+import type { Promises } from './evm-promises.ts'
+import type { Draft, Order, SignedTransfer } from './port.ts'
+
+export type Purse = {
+  client: PublicClient
+  settings: NetworkSettings
+  keyring: Keyring
+  promises: Promises
+}
+
+/** Everything of a transaction but its nonce. */
+export type Unnumbered = Omit<TransactionSerializableEIP1559, 'nonce'> & Fees
+
+type Call = { to: Hex; value: bigint; data?: Hex }
+type Price = { gas: bigint; market: Market; rollupFee: bigint }
+
+/** Running a plain transfer of the native coin costs exactly this much; whatever costs more may come to cost other. */
+const plainGas = 21_000n
+/** The estimate holds for the state it was made on; the transfer may run on another. */
+const gasMarginPercent = 130n
+
+/**
+ * Fails where the transfer is expected to fail, so that no nonce is spent on it. Signing fails too where the
+ * transactions with lower nonces leave too little.
+ */
+export async function draftEvm(purse: Purse, order: Order): Promise<Draft> {
+  const funds = await fundsFor(purse, order)
+  requireHeld(purse.settings, order, funds.held(order.asset))
+  const price = await priceOf(purse, order)
+  const compose = takesFeeOff(order) ? composeWithin : composeBeside
+  const drafted = { settings: purse.settings, order, price, funds }
+  // Composed here for the refusals, and for what arrives, which the nonce does not change.
+  const { value } = compose(drafted, 0n)
+  return {
+    amount: takesFeeOff(order) ? (value ?? 0n) : order.amount,
+    sign: (nonce) => {
+      assert(nonce !== null, 'EVM transactions have a nonce')
+      return signEvm(purse, order.branch, { ...compose(drafted, nonce), nonce: Number(nonce) })
+    },
+  }
+}
+
+/** What is missing to pay for the order at ample fees; nothing where the least is there, lest it be asked for twice. */
+export async function gasLackEvm(purse: Purse, order: Order): Promise<bigint> {
+  if (takesFeeOff(order)) return 0n
+  const [funds, { gas, market, rollupFee }] = await Promise.all([
+    fundsFor(purse, order),
+    priceOf(purse, order),
+  ])
+  const beside = callOf(order).value + rollupFee
+  const held = funds.held(nativeOf(purse.settings))
+  if (held >= beside + gas * leastFee(market)) return 0n
+  return beside + gas * ampleFees(market).maxFeePerGas - held
+}
+
+export async function signEvm(
+  { keyring, promises }: Purse,
+  branch: number,
+  transaction: TransactionSerializableEIP1559,
+): Promise<SignedTransfer> {
+  const payer = keyring.evmAccount(branch)
+  const bytes = await payer.signTransaction({ ...transaction, type: 'eip1559' })
+  promises.note(payer.address, bytes)
+  return {
+    transaction: toTxId(keccak256(bytes)),
+    bytes: Buffer.from(bytes.slice(2), 'hex'),
+    nonce: BigInt(transaction.nonce ?? 0),
+    expiresHeight: null,
+  }
+}
+
+export function nativeOf({ name }: NetworkSettings): AssetKey {
+  return assetKey(name, 'native')
+}
+
+type Drafted = { settings: NetworkSettings; order: Order; price: Price; funds: Funds }
+
+/** The fee comes off the amount: the two together are what was ordered, whatever the block will ask. */
+function composeWithin({ settings, order, price, funds }: Drafted, nonce: bigint): Unnumbered {
+  const { gas, market, rollupFee } = price
+  requireHeld(settings, order, funds.free(order.asset, nonce))
+  const fees = ampleFees(market)
+  const fee = gas * fees.maxFeePerGas + rollupFee
+  if (order.amount <= fee) {
+    const problem = `${order.amount} wei do not pay for their own transfer, which takes up to ${fee}`
+    throw new Fault('remote_failed', { what: `paying on ${settings.name}`, problem })
+  }
+  return { ...base(settings, gas), ...fees, to: getAddress(order.to), value: order.amount - fee }
+}
+
+/** The fee comes on top. Ample fees where the address can pay for them, and else what it can pay. */
+function composeBeside({ settings, order, price, funds }: Drafted, nonce: bigint): Unnumbered {
+  const { gas, market, rollupFee } = price
+  requireHeld(settings, order, funds.free(order.asset, nonce))
+  const call = callOf(order)
+  const most = (funds.free(nativeOf(settings), nonce) - call.value - rollupFee) / gas
+  const { maxFeePerGas, maxPriorityFeePerGas } = ampleFees(market)
+  if (most < leastFee(market)) {
+    const needed = call.value + rollupFee + gas * leastFee(market)
+    throw lackOf(settings, { needed, free: funds.free(nativeOf(settings), nonce) })
+  }
+  const fees = { maxFeePerGas: most < maxFeePerGas ? most : maxFeePerGas, maxPriorityFeePerGas }
+  return { ...base(settings, gas), ...fees, ...call }
+}
+
+function base({ chainId }: NetworkSettings, gas: bigint): { chainId: number; gas: bigint } {
+  assert(chainId !== null, 'EVM networks have a chain id')
+  return { chainId, gas }
+}
+
+function fundsFor(purse: Purse, { branch, asset }: Order): Promise<Funds> {
+  const assets = [...new Set([asset, nativeOf(purse.settings)])]
+  return readFunds(purse, {
+    holder: purse.keyring.evmAccount(branch).address,
+    assets,
+    tags: ['latest', 'pending'],
+  })
+}
+
+async function priceOf({ client, keyring }: Purse, order: Order): Promise<Price> {
+  const account = keyring.evmAccount(order.branch).address
+  const [estimate, market, rollupFee] = await Promise.all([
+    client.estimateGas({ account, ...callOf(order) }),
+    readMarket(client),
+    readRollupFee(client),
+  ])
+  const gas = estimate === plainGas ? plainGas : (estimate * gasMarginPercent) / 100n
+  return { gas, market, rollupFee }
+}
+
+/** The fee is taken in the native coin, so it can only come off an amount of it. */
+function takesFeeOff({ feeFrom, asset }: Order): boolean {
+  return feeFrom === 'amount' && assetCode(asset) === 'native'
+}
+
+function callOf({ to, asset, amount }: Order): Call {
+  const code = assetCode(asset)
+  if (code === 'native') return { to: getAddress(to), value: amount }
+  const args = [getAddress(to), amount] as const
+  return {
+    to: getAddress(code),
+    value: 0n,
+    data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args }),
+  }
+}
+
+function requireHeld({ name }: NetworkSettings, { asset, amount }: Order, free: bigint): void {
+  if (free >= amount) return
+  const problem = `the address has ${free} of ${asset} left to spend, and ${amount} are needed`
+  throw new Fault('remote_failed', { what: `paying on ${name}`, problem })
+}
+
+export function lackOf({ name }: NetworkSettings, { needed, free }: { needed: bigint; free: bigint }): Fault {
+  const problem = `the address has ${free} wei left to spend, and ${needed} are needed`
+  return new Fault('remote_failed', { what: `paying on ${name}`, problem })
+}

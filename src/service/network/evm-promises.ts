@@ -1,0 +1,57 @@
+import { decodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem'
+import { type AssetCode, type AssetKey, assetCode, parseAddress } from '../../core/asset.ts'
+
+/** What a signed transaction takes from its sender when it lands, at most. */
+type Promised = { native: bigint; token: { code: AssetCode; amount: bigint } | null }
+
+/**
+ * What was signed lately: no node knows of it before it is sent, and two transactions must not spend the same money.
+ * Kept in memory only, because after a restart whatever is open is either known to the node or noted again when it
+ * is sent. A nonce that is signed anew replaces what was noted of it.
+ */
+export type Promises = {
+  note(sender: Hex, bytes: Hex): void
+  /** What the transactions take of an asset whose nonces begin at `from` and end before `below`. */
+  taken(sender: Hex, asset: AssetKey, nonces: { from: number; below: number }): bigint
+}
+
+/** How many nonces are kept below those that wait: a reorganisation can make them wait again. */
+const keptMax = 256
+
+export function createPromises(): Promises {
+  const bySender = new Map<Hex, Map<number, Promised>>()
+  const of = (sender: Hex): Map<number, Promised> => bySender.get(sender) ?? new Map()
+  return {
+    note(sender, bytes) {
+      const { nonce = 0, ...transaction } = parseTransaction(bytes)
+      bySender.set(sender, of(sender).set(nonce, promiseOf(transaction)))
+    },
+    taken(sender, asset, { from, below }) {
+      const promised = of(sender)
+      for (const nonce of promised.keys()) if (nonce < from - keptMax) promised.delete(nonce)
+      return [...promised]
+        .filter(([nonce]) => nonce >= from && nonce < below)
+        .reduce((sum, [, one]) => sum + takenOf(one, assetCode(asset)), 0n)
+    },
+  }
+}
+
+/** The receiver and the amount of a token transfer; null where the bytes are none. */
+export function readTokenTransfer(data: Hex | undefined): { to: Hex; amount: bigint } | null {
+  if (data === undefined) return null
+  const { functionName, args } = decodeFunctionData({ abi: erc20Abi, data })
+  return functionName === 'transfer' ? { to: args[0], amount: args[1] } : null
+}
+
+type Call = Omit<ReturnType<typeof parseTransaction>, 'nonce'>
+
+function promiseOf({ to, value = 0n, gas = 0n, maxFeePerGas = 0n, data }: Call): Promised {
+  const transfer = readTokenTransfer(data)
+  const token = transfer === null ? null : { code: parseAddress('evm', to ?? ''), amount: transfer.amount }
+  return { native: value + gas * maxFeePerGas, token }
+}
+
+function takenOf({ native, token }: Promised, code: AssetCode): bigint {
+  if (code === 'native') return native
+  return token?.code === code ? token.amount : 0n
+}
