@@ -60,7 +60,7 @@ export async function startService(
   const faults = createFaults(settings.faults)
   const loops = startLoops({ settings, db, networks, faults, log: deps.log })
   starting.defer(() => Promise.all(loops.map((loop) => loop.stop())).then(() => undefined))
-  const server = await startServer({ settings, db, keyring, log: deps.log })
+  const server = await startServer({ settings, db, keyring, faults, log: deps.log })
   starting.defer(() => server.stop())
   const running = starting.move()
   return { url: server.url, faults, stop: () => running.disposeAsync() }

@@ -5,6 +5,7 @@ import { type Address, type AssetKey, toTxId } from '../../src/core/asset.ts'
 import { type Deposits, openDeposits } from '../../src/service/deposits/deposits.ts'
 import { type DepositRecord, recordWriter } from '../../src/service/deposits/record.ts'
 import { recordScan } from '../../src/service/deposits/record-scan.ts'
+import { createFaults, type Faults } from '../../src/service/faults/faults.ts'
 import { startServer } from '../../src/service/http/server.ts'
 import { openKeyring } from '../../src/service/keyring/keyring.ts'
 import type { Payment } from '../../src/service/network/port.ts'
@@ -22,6 +23,7 @@ type Page = { data: DepositRecord[]; next_cursor: string | null }
 export type Book = {
   db: ServiceDatabase
   deposits: Deposits
+  faults: Faults
   /** The payment of that number, in the block of that number. */
   payment(number: number, final: boolean): Payment
   record(payments: readonly Payment[], finalHeight: bigint): Promise<void>
@@ -35,7 +37,8 @@ export async function openBook(webhookUrls: readonly string[]): Promise<Book> {
   await migrate(db, join(import.meta.dirname, '../../db/service/migrations'))
   const settings = serviceSettings(database.url, unreachableNetworks)
   const keyring = openKeyring(seed)
-  const server = await startServer({ settings, db, keyring, log: pino({ level: 'silent' }) })
+  const faults = createFaults(settings.faults)
+  const server = await startServer({ settings, db, keyring, faults, log: pino({ level: 'silent' }) })
   const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
   const owner = await keepOwner(db, keyring, { kind: 'stable_wallet', id: 'savings', ...rule })
   await sql`
@@ -45,6 +48,7 @@ export async function openBook(webhookUrls: readonly string[]): Promise<Book> {
   return {
     db,
     deposits,
+    faults,
     payment: (number, final) => ({ ...paymentOf(number, owner.evm_address), final }),
     record: (payments, finalHeight) => record({ db, deposits }, payments, finalHeight),
     list: async (query) => (await call(`${server.url}/v1/proxies/deposits?${query}`, readKey)).body as Page,

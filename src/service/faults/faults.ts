@@ -13,6 +13,8 @@ export type Faults = {
   strikes(knob: DepositKnob, deposit: { network: string; transaction: string; index: string }): boolean
   /** Whether the knob strikes the request at hand. The draws follow the seed in the order of the requests. */
   strikesRequest(knob: RequestKnob): boolean
+  /** One of the choices; drawn as the requests are. */
+  pick<Choice>(name: string, choices: readonly [Choice, ...Choice[]]): Choice
   /**
    * Changes some of the knobs while the service runs; a seed begins its draws anew.
    * @throws Fault `settings_bad` that names every bad value, or that says that faults are not allowed
@@ -28,7 +30,12 @@ const delayMaxMs = 86_400_000
 /** Null allows no faults: nothing is struck, and nothing can be switched on. */
 export function createFaults(initial: FaultSettings | null): Faults {
   let settings = { ...harmless, ...initial }
-  const drawn = new Map<RequestKnob, number>()
+  const drawn = new Map<string, number>()
+  const next = (name: string): number => {
+    const place = drawn.get(name) ?? 0
+    drawn.set(name, place + 1)
+    return draw(settings.seed, `${name}/${place}`)
+  }
   return {
     current: () => settings,
     set: (changes) => {
@@ -39,11 +46,8 @@ export function createFaults(initial: FaultSettings | null): Faults {
     },
     strikes: (knob, { network, transaction, index }) =>
       draw(settings.seed, `${knob}/${network}/${transaction}/${index}`) < settings[knob],
-    strikesRequest: (knob) => {
-      const place = drawn.get(knob) ?? 0
-      drawn.set(knob, place + 1)
-      return draw(settings.seed, `${knob}/${place}`) < settings[knob]
-    },
+    strikesRequest: (knob) => next(knob) < settings[knob],
+    pick: (name, choices) => choices[Math.floor(next(name) * choices.length)] ?? choices[0],
   }
 }
 

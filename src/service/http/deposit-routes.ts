@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { recordWriter } from '../deposits/record.ts'
+import { openListing } from '../faults/record-faults.ts'
 import type { DepositRow, ServiceDatabase } from '../tables.ts'
 import { depositRecord } from './deposit-schema.ts'
 import { refusal } from './problem.ts'
@@ -29,13 +30,11 @@ const listDeposits = defineRoute({
   status: 200,
   answer: pageOf(depositRecord),
   refusals: ['cursor_invalid'],
-  run: async ({ db, networks }, { query }) => {
-    const limit = query.limit ?? listLimitDefault
-    const rows = await selectDeposits(db, query, limit + 1)
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
-    const nextCursor = rows.length > limit && last !== undefined ? writeCursor(last.sequence) : null
-    return { data: page.map(recordWriter(networks)), next_cursor: nextCursor }
+  run: async ({ db, networks, faults }, { query }) => {
+    const listing = openListing(faults, query.limit ?? listLimitDefault)
+    const { rows, last } = listing.cut(await selectDeposits(db, query, listing.limit + 1))
+    const nextCursor = last === null ? null : writeCursor(last.sequence)
+    return { data: listing.tell(rows, recordWriter(networks)), next_cursor: nextCursor }
   },
 })
 

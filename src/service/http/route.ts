@@ -1,12 +1,18 @@
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
+import type { Faults } from '../faults/faults.ts'
 import type { Keyring } from '../keyring/keyring.ts'
 import type { Scope, ServiceDatabase } from '../tables.ts'
 import { parseRequest } from './parse.ts'
 import type { ProblemCode } from './problem.ts'
 
 /** What the operations use. */
-export type Api = { db: ServiceDatabase; keyring: Keyring; networks: readonly NetworkSettings[] }
+export type Api = {
+  db: ServiceDatabase
+  keyring: Keyring
+  networks: readonly NetworkSettings[]
+  faults: Faults
+}
 
 const nothing = z.strictObject({})
 const noBody = z.undefined()

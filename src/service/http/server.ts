@@ -12,7 +12,7 @@ import { problemReply, type Reply, refusal, replyTo } from './problem.ts'
 import type { Api, Route } from './route.ts'
 import { routes } from './routes.ts'
 
-type ServerParts = { settings: ServiceSettings; log: Logger } & Pick<Api, 'db' | 'keyring'>
+type ServerParts = { settings: ServiceSettings; log: Logger } & Pick<Api, 'db' | 'keyring' | 'faults'>
 
 export type RunningServer = { url: string; stop(): Promise<void> }
 
@@ -20,10 +20,11 @@ const loopback = '127.0.0.1'
 const bodyMax = '16kb'
 const readJson = express.json({ limit: bodyMax, type: 'application/json' })
 
-export async function startServer({ settings, db, keyring, log }: ServerParts): Promise<RunningServer> {
+export async function startServer(parts: ServerParts): Promise<RunningServer> {
+  const { settings, db, keyring, faults, log } = parts
   await keepGivenKeys(db, settings)
   const authenticate = openAuthentication(db)
-  const api: Api = { db, keyring, networks: settings.networks }
+  const api: Api = { db, keyring, faults, networks: settings.networks }
   const app = express()
     .disable('x-powered-by')
     .disable('etag')

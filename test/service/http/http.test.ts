@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApiKey, makeApiKey, revokeApiKey } from '../../../src/service/api-keys.ts'
+import { createFaults } from '../../../src/service/faults/faults.ts'
 import { type RunningServer, startServer } from '../../../src/service/http/server.ts'
 import { openKeyring } from '../../../src/service/keyring/keyring.ts'
 import { keepOwner } from '../../../src/service/owners.ts'
@@ -20,7 +21,8 @@ beforeAll(async () => {
   db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
   await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
   const settings = serviceSettings(database.url, unreachableNetworks)
-  server = await startServer({ settings, db, keyring: openKeyring(seed), log: pino({ level: 'silent' }) })
+  const parts = { settings, db, keyring: openKeyring(seed), faults: createFaults(null) }
+  server = await startServer({ ...parts, log: pino({ level: 'silent' }) })
 })
 
 afterAll(async () => {
