@@ -94,10 +94,11 @@ test('money that was signed away is not signed away again, sent or not', async (
   await expect(network.draft(order), 'landed').rejects.toThrow(/left to spend/)
 })
 
-test('a nonce that was signed and then used for another transfer takes only what the other one does', async () => {
+test('a nonce that was signed in vain is signed again for another transfer', async () => {
   const order = { ...payment, amount: parseEther('0.6') }
   const nonce = (await network.nextNonce(liquidityBranch)) ?? 0n
   await (await network.draft(order)).sign(nonce)
+  await expect((await network.draft(order)).sign(nonce)).resolves.toMatchObject({ nonce })
   await (await network.draft({ ...order, amount: 1n })).sign(nonce)
   await expect((await network.draft(order)).sign(nonce + 1n)).resolves.toMatchObject({ nonce: nonce + 1n })
 })
@@ -119,6 +120,7 @@ test('a native sweep takes its fee from the amount, and what arrives was said be
   const draft = await network.draft(order)
   const before = await balance(recipient)
   const signed = await sendSigned(network, branch, draft)
+  expect(decode(signed).gas, 'as much as it takes').toBe(21_000n)
   expect(draft.amount + decode(signed).feeMax, 'nothing but the fee comes off').toBe(order.amount)
   await land(anvil, network, signed)
   expect(await balance(recipient)).toBe(before + draft.amount)
