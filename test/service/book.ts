@@ -21,6 +21,7 @@ type Page = { data: DepositRecord[]; next_cursor: string | null }
 
 /** The service's database and API without its chains: payments to the StableWallet `savings` are handed in. */
 export type Book = {
+  url: string
   db: ServiceDatabase
   deposits: Deposits
   faults: Faults
@@ -31,13 +32,15 @@ export type Book = {
   close(): Promise<void>
 }
 
-export async function openBook(webhookUrls: readonly string[]): Promise<Book> {
+export async function openBook(
+  webhookUrls: readonly string[],
+  faults: Faults = createFaults({ seed: 'test' }),
+): Promise<Book> {
   const database = await emptyDatabase()
   const db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
   await migrate(db, join(import.meta.dirname, '../../db/service/migrations'))
   const settings = serviceSettings(database.url, unreachableNetworks)
   const keyring = openKeyring(seed)
-  const faults = createFaults(settings.faults)
   const server = await startServer({ settings, db, keyring, faults, log: pino({ level: 'silent' }) })
   const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
   const owner = await keepOwner(db, keyring, { kind: 'stable_wallet', id: 'savings', ...rule })
@@ -46,6 +49,7 @@ export async function openBook(webhookUrls: readonly string[]): Promise<Book> {
     values ('mainnet', 'x', 0, 0)`.execute(db)
   const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), webhookUrls))
   return {
+    url: server.url,
     db,
     deposits,
     faults,

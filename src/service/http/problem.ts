@@ -19,6 +19,7 @@ const problems = {
   asset_unknown: [400, 'The asset does not exist on that network'],
   address_invalid: [400, 'The address is not valid on that network'],
   cursor_invalid: [400, 'The cursor is not one that this service gave'],
+  rate_limited: [429, 'There are too many requests'],
   internal: [500, 'The service failed'],
 } as const satisfies Record<string, readonly [number, string]>
 

@@ -4,6 +4,7 @@ import express, { type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import { assert } from '../../core/errors.ts'
 import { keepApiKey } from '../api-keys.ts'
+import { strikeCall } from '../faults/call-faults.ts'
 import { describeError } from '../running/describe-error.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
@@ -25,6 +26,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   await keepGivenKeys(db, settings)
   const authenticate = openAuthentication(db)
   const api: Api = { db, keyring, faults, networks: settings.networks }
+  const stopping = new AbortController()
   const app = express()
     .disable('x-powered-by')
     .disable('etag')
@@ -32,7 +34,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     .enable('strict routing')
   for (const route of routes) {
     app[route.method](expressPath(route), (request, response) =>
-      respond(response, log, () => operate({ api, route, authenticate }, request, response)),
+      respond(response, log, () => operate({ api, route, authenticate, stopping: stopping.signal }, request, response)),
     )
   }
   app.use((request, response) => respond(response, log, () => refuseUnknown(authenticate, request)))
@@ -40,22 +42,34 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   await once(server, 'listening')
   const bound = server.address()
   assert(bound !== null && typeof bound === 'object', 'a server that listens has an address')
-  return { url: `http://${loopback}:${bound.port}`, stop: () => close(server) }
+  const stop = () => {
+    stopping.abort()
+    return close(server)
+  }
+  return { url: `http://${loopback}:${bound.port}`, stop }
 }
 
 async function keepGivenKeys(db: ServiceDatabase, { apiKeys }: ServiceSettings): Promise<void> {
   await Promise.all(apiKeys.map(({ key, scope }) => keepApiKey(db, { key, scope, name: 'settings' })))
 }
 
-type Operation = { api: Api; route: Route; authenticate: Authenticate }
+type Operation = { api: Api; route: Route; authenticate: Authenticate; stopping: AbortSignal }
 
 /** The key is checked before a byte of the body is read. */
 async function operate(operation: Operation, request: Request, response: Response): Promise<Reply> {
-  const { api, route, authenticate } = operation
+  const { api, route, authenticate, stopping } = operation
   if (route.scope !== null) await authenticate(request.get('x-api-key'), route.scope)
+  await strikeCall(api.faults, AbortSignal.any([stopping, hungUp(response)]))
   if (route.body !== null) await readBody(request, response)
   const { params, query, body } = request
   return { status: route.status, body: await route.run(api, { parameters: params, query, body }) }
+}
+
+/** Aborted once the caller has gone, or has its answer. */
+function hungUp(response: Response): AbortSignal {
+  const closed = new AbortController()
+  response.once('close', () => closed.abort())
+  return closed.signal
 }
 
 function expressPath({ path }: Route): string {
