@@ -49,7 +49,7 @@ test('a transfer left behind by the base fee lands at a raised one, with nothing
   expect(await network.outcome(old)).toEqual({ kind: 'open', known: false })
   expect(await anvil.client.getBalance({ address: recipient })).toBe(before + payment.amount)
   expect(unpriced(raised)).toEqual(unpriced(old))
-  await raiseBaseFee(20n)
+  await raiseBaseFee(200n)
   expect(await network.redraft(raised.bytes, payment), 'its nonce is used').toBeNull()
 })
 
