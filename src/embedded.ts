@@ -15,6 +15,7 @@ import { freePort, loopback } from './sandbox/free-port.ts'
 import { databases, startGround } from './sandbox/ground.ts'
 import type { PostgresServer } from './sandbox/postgres.ts'
 import { sandboxSecrets } from './sandbox/secrets.ts'
+import { writeServiceFiles } from './sandbox/service-files.ts'
 import { writeSettings } from './sandbox/settings-files.ts'
 import { type OnPart, timed } from './sandbox/started-part.ts'
 import { liquidityAddresses } from './service/keyring/keyring.ts'
@@ -71,17 +72,16 @@ async function startWorld(options: EmbeddedOptions, starting: AsyncDisposableSta
   const { folder, environment, log, onPart } = options
   const { postgres, chains } = await startGround(options, starting)
   const ports = await choosePorts(environment)
+  const { networks } = chains
+  const secrets = sandboxSecrets(folder)
+  const databaseUrl = postgres.url(databases.service)
   const service = await timed(onPart, 'service', async () => {
-    const part = await startDemoService({
-      networks: chains.networks,
-      secrets: sandboxSecrets(folder),
-      databaseUrl: postgres.url(databases.service),
-      webhookUrl: `http://${loopback}:${ports.httpPort}${transfersPath}`,
-      log,
-    })
+    const webhookUrl = `http://${loopback}:${ports.httpPort}${transfersPath}`
+    const part = await startDemoService({ networks, secrets, databaseUrl, webhookUrl, log })
     starting.defer(() => part.stop())
     return { part, address: part.url }
   })
+  writeServiceFiles(folder, { url: service.url, databaseUrl, adminUrl: null, networks, secrets })
   return { postgres, chains, service, ports }
 }
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
 import type { Context } from './context.ts'
+import { describeService } from './describe-service.ts'
 import type { News } from './print.ts'
 import { version } from './version.ts'
 
@@ -35,6 +36,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
       writeErr: (text) => void context.stderr.write(text),
     })
   describeDaemon(program, context)
+  describeService(program, context)
   describeProvisioning(program, context)
   describeReports(program, context)
   describeChecks(program, context, tell)

@@ -23,10 +23,7 @@ export function createScreen(stdout: Context['stdout']): Screen {
   const say = (line: string): void => void stdout.write(`${line}\n`)
   return {
     say,
-    part({ part, address, milliseconds }) {
-      const took = milliseconds === 0 ? '' : `${(milliseconds / 1000).toFixed(1)} s`
-      say(`  ${part.padEnd(10)} ${address.padEnd(48)} ${took.padStart(6)}`.trimEnd())
-    },
+    part: (part) => say(partLine(part)),
     ready({ trafficSeconds, logFile }) {
       say(
         `\nA small real deposit is made every ${trafficSeconds} s; some go wrong on purpose. To look closer, elsewhere:`,
@@ -42,6 +39,11 @@ export function createScreen(stdout: Context['stdout']): Screen {
       return { stop: () => stopping.abort() }
     },
   }
+}
+
+export function partLine({ part, address, milliseconds }: StartedPart): string {
+  const took = milliseconds === 0 ? '' : `${(milliseconds / 1000).toFixed(1)} s`
+  return `  ${part.padEnd(10)} ${address.padEnd(48)} ${took.padStart(6)}`.trimEnd()
 }
 
 async function showStatus(

@@ -14,5 +14,5 @@ export type Faucet = {
   /** Returns the block or slot that holds the transaction. Throws where the chain refused it. */
   landed(transaction: TxId): Promise<bigint>
   /** What an address holds, in base units, as of the newest block. */
-  balance(of: Address, asset: AssetKey): Promise<bigint>
+  balance: (of: Address, asset: AssetKey) => Promise<bigint>
 }

@@ -1,4 +1,5 @@
-import { createSolanaRpc } from '@solana/kit'
+import { createSolanaRpc, isAddress as isSolanaAddress } from '@solana/kit'
+import { isAddress as isEvmAddress } from 'viem'
 import type { NetworkSettings } from '../chain/port.ts'
 import {
   type Address,
@@ -32,9 +33,18 @@ export const solana = { name: 'solana' as NetworkName, port: 18_899 }
  */
 export async function openNetwork(name: string, url: string): Promise<SandboxNetwork> {
   const evm = evmNetworks.find((network) => network.name === name)
-  if (evm === undefined) return solanaNetwork(createSolanaRpc(url), url, await solanaSigners())
+  if (evm === undefined) {
+    const rpc = createSolanaRpc(url)
+    await rpc.getSlot().send()
+    return solanaNetwork(rpc, url, await solanaSigners())
+  }
   const client = openEvmClient(url, evm.chainId)
   return evmNetwork(evm, { client, url, accounts: await nodeAccounts(client) })
+}
+
+/** A hexadecimal address in mixed case carries a checksum, which must be right. */
+export function isAddressOn({ family }: SandboxNetwork, text: string): boolean {
+  return family === 'evm' ? isEvmAddress(text) : isSolanaAddress(text)
 }
 
 export function evmNetwork(

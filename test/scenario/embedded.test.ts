@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { spawnProgram, startProgram } from '../support/embedded-program.ts'
+import { processesIn } from '../support/processes-in.ts'
 import { until } from '../support/until.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'depositd-embedded-'))
@@ -57,15 +58,3 @@ test('a start shows its parts, reconciles on every kind of network, stops whole 
   expect(await again.end('SIGINT')).toBe(0)
   expect(await processesIn(folder)).toEqual([])
 })
-
-/** The programs that run in the folder or below it. */
-async function processesIn(path: string): Promise<string[]> {
-  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const found = await Promise.all(
-    ids.map(async (id) => {
-      const place = await readlink(`/proc/${id}/cwd`).catch(() => '')
-      return place.startsWith(path) ? readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => id) : ''
-    }),
-  )
-  return found.filter((line) => line !== '')
-}

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 /** Programs that some tests need and npm does not bring. */
 export const programs = [
   { name: 'redis-server', debian: 'redis-server', without: 'the queue on Redis is' },
+  { name: 'curl', debian: 'curl', without: 'the calls as a shell makes them are' },
   { name: 'promtool', debian: 'prometheus', without: 'the alert rules are' },
 ].map((program) => ({ ...program, isInstalled: () => isInstalled(program.name) }))
 

@@ -1,0 +1,30 @@
+import type { Command } from 'commander'
+import type { Context } from './context.ts'
+
+/** `depositd service …`: the deposit service by itself, and what an integrator does with it from a shell. */
+export function describeService(program: Command, context: Context): void {
+  const service = program.command('service').description('the deposit service alone')
+  service
+    .command('start', { isDefault: true })
+    .description('start the deposit service; without settings, with everything it needs on this machine')
+    .option('--port <number>', 'port to listen on; the usual one, or a free one, by default')
+    .option('--json', 'print one JSON document once it is up')
+    .action(async (options) => (await import('./service.ts')).startServiceCommand(context, options))
+  service
+    .command('pay')
+    .description('pay from the faucet of the local chains, as a customer would; prints the transaction')
+    .requiredOption('--network <name>', 'network to pay on')
+    .requiredOption('--asset <symbol>', 'asset to pay')
+    .requiredOption('--amount <decimal>', 'how much, in whole units of the asset, like 12.5')
+    .requiredOption('--to <address>', 'address to pay')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./service-pay.ts')).payCommand(context, options))
+  service
+    .command('balance')
+    .description('what an address holds on a local chain; prints a decimal number')
+    .requiredOption('--network <name>', 'network to look at')
+    .requiredOption('--asset <symbol>', 'asset to count')
+    .requiredOption('--address <address>', 'whose balance')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./service-pay.ts')).balanceCommand(context, options))
+}

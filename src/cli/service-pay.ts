@@ -1,0 +1,121 @@
+import { type Address, type Asset, parseAddress } from '../core/asset.ts'
+import { assert, Fault, isFault } from '../core/errors.ts'
+import { type Amount, formatAmount, parseAmount } from '../core/money.ts'
+import { isAddressOn, openNetwork, type SandboxNetwork } from '../sandbox/local-networks.ts'
+import { readServicePlace } from '../sandbox/service-files.ts'
+import { describeError } from '../service/running/describe-error.ts'
+import { type Context, embeddedFolder } from './context.ts'
+import { wordOf } from './options.ts'
+import { printJson } from './print.ts'
+
+type Place = { network: string; asset: string; json?: boolean }
+type PayOptions = Place & { amount: string; to: string }
+type BalanceOptions = Place & { address: string }
+
+/** Writes the transaction alone to standard output, for a shell to keep, and what happens to standard error. */
+export async function payCommand(context: Context, options: PayOptions): Promise<void> {
+  const { network, asset } = await openPlace(options)
+  const to = addressOf(network, 'to', options.to)
+  const amount = amountOf(asset, options.amount)
+  const what = `${options.amount} ${asset.symbol} on ${network.name} to ${options.to}`
+  await refuseBeyondFaucet(network, asset, amount)
+  const transaction = await network.pay({ asset: asset.key, to, amount }).catch(refused(`paying ${what}`))
+  context.stderr.write(`sent ${what}\n`)
+  const block = await network.landed(transaction).catch(refused(`paying ${what}`))
+  context.stderr.write(`in ${network.family === 'evm' ? 'block' : 'slot'} ${block}; final soon\n`)
+  if (options.json === true) {
+    const { name } = network
+    const paid = formatAmount(amount, asset.decimals)
+    printJson(context, {
+      network: name,
+      asset: asset.symbol,
+      amount: paid,
+      to: options.to,
+      transaction,
+      block,
+    })
+  } else context.stdout.write(`${transaction}\n`)
+}
+
+async function refuseBeyondFaucet(
+  { name, payer, balance }: SandboxNetwork,
+  { key, symbol, decimals }: Asset,
+  amount: Amount,
+): Promise<void> {
+  const held = await balance(payer, key).catch(refused(`reading ${name}`))
+  if (amount <= held) return
+  const left = `${formatAmount(held, decimals)} ${symbol}`
+  throw new Fault('usage_bad', {
+    problem: `--amount is more than the faucet on ${name} has`,
+    mend: `give less than ${left}`,
+  })
+}
+
+/** Writes the amount alone, in whole units. */
+export async function balanceCommand(context: Context, options: BalanceOptions): Promise<void> {
+  const { network, asset } = await openPlace(options)
+  const address = addressOf(network, 'address', options.address)
+  const units = await network.balance(address, asset.key).catch(refused(`reading ${network.name}`))
+  const balance = formatAmount(units, asset.decimals)
+  if (options.json === true)
+    printJson(context, { network: network.name, asset: asset.symbol, address: options.address, balance })
+  else context.stdout.write(`${balance}\n`)
+}
+
+type Found = { network: SandboxNetwork; asset: Asset }
+
+async function openPlace({ network: name, asset: symbol }: Place): Promise<Found> {
+  const place = readServicePlace(embeddedFolder)
+  if (place === null || !isRunning(place.pid)) {
+    throw new Fault('usage_bad', {
+      problem: `no deposit service runs on local chains in ${embeddedFolder}/`,
+      mend: 'start one in this folder with "depositd service"',
+    })
+  }
+  const names = place.networks.map((one) => one.name)
+  const found = wordOf('network', name, names)
+  const url = place.networks.find((one) => one.name === found)?.url ?? ''
+  const network = await openNetwork(found, url).catch(refused(`reaching ${found}`))
+  const symbols = network.assets.map((one) => one.symbol)
+  const wanted = wordOf('asset', symbol, symbols)
+  const asset = network.assets.find((one) => one.symbol === wanted)
+  assert(asset !== undefined, 'a symbol of the list has its asset')
+  return { network, asset }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // Another user's process is there, and may not be asked.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+function addressOf(network: SandboxNetwork, option: string, text: string): Address {
+  if (isAddressOn(network, text)) return parseAddress(network.family, text)
+  throw new Fault('usage_bad', {
+    problem: `--${option} is no address on ${network.name}: ${JSON.stringify(text)}`,
+    mend:
+      network.family === 'evm' ? 'give 0x and 40 hexadecimal digits' : 'give a base58 address of 32 bytes',
+  })
+}
+
+function amountOf({ symbol, decimals }: Asset, text: string): Amount {
+  try {
+    const amount = parseAmount(text, decimals)
+    if (amount > 0n) return amount
+  } catch (error) {
+    if (!isFault(error, 'amount_malformed')) throw error
+  }
+  throw new Fault('usage_bad', {
+    problem: `--amount is no amount of ${symbol}: ${JSON.stringify(text)}`,
+    mend: `give a plain decimal above 0 with at most ${decimals} digits after the point, like 12.5`,
+  })
+}
+
+function refused(what: string): (error: unknown) => never {
+  return (error) => {
+    throw new Fault('remote_failed', { what, problem: describeError(error) }, { cause: error })
+  }
+}

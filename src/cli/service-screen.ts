@@ -1,0 +1,92 @@
+import { assetCode } from '../core/asset.ts'
+import type { SandboxNetwork } from '../sandbox/local-networks.ts'
+import type { ServiceFiles } from '../sandbox/service-files.ts'
+import type { StartedPart } from '../sandbox/started-part.ts'
+import { showAddress } from '../service/keyring/keyring.ts'
+import type { Context } from './context.ts'
+import { printJson } from './print.ts'
+import { partLine } from './screen.ts'
+
+type Ready = {
+  url: string
+  networks: readonly SandboxNetwork[]
+  keyFiles: ServiceFiles
+  logFile: string
+}
+
+/** What an integrator sees who started the service: where it is, what it takes, and calls to try. */
+export type ServiceScreen = {
+  begin(place: { version: string; folder: string }): void
+  part: (part: StartedPart) => void
+  ready(place: Ready): void
+  stopping(): void
+  failedToStop(problem: string): void
+  stopped(): void
+}
+
+/** With `json`, one document once it is up, and nothing else. */
+export function createServiceScreen(context: Context, json: boolean): ServiceScreen {
+  const say = (line: string): void => {
+    if (!json) context.stdout.write(`${line}\n`)
+  }
+  return {
+    begin: ({ version, folder }) => say(`depositd ${version}: the deposit service; state in ${folder}/`),
+    part: (part) => say(partLine(part)),
+    ready: (place) => (json ? printJson(context, documentOf(place)) : linesOf(place).forEach(say)),
+    stopping: () => say('stopping'),
+    failedToStop: (problem) => say(`while stopping: ${problem}`),
+    stopped: () => say('stopped; the next start goes on from here'),
+  }
+}
+
+function documentOf({ url, networks, keyFiles, logFile }: Ready) {
+  const shown = networks.map(({ name, rpcUrls, assets }) => ({
+    name,
+    rpc: rpcUrls[0],
+    assets: assets.map(({ symbol, decimals, key }) => ({ symbol, decimals, contract: assetCode(key) })),
+  }))
+  return { url, keyFiles, networks: shown, log: logFile, pid: process.pid }
+}
+
+function linesOf({ url, networks, keyFiles, logFile }: Ready): string[] {
+  const post = (path: string, body: object) =>
+    `  ${withKey(keyFiles.write)} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}' ${url}${path}`
+  return [
+    '\nAPI keys, one per file:',
+    `  write  ${keyFiles.write}`,
+    `  read   ${keyFiles.read}`,
+    '\nAssets:',
+    ...networks.map(assetLine),
+    '\nTry it in another terminal:',
+    post('/v1/channels', channel),
+    post('/v1/stable-wallets', { id: 'savings' }),
+    `  ${withKey(keyFiles.read)} ${url}/v1/proxies/deposits`,
+    '\nPay a test deposit to an address of the answers, in this folder:',
+    '  npx depositd service pay --network base --asset USDT --amount 12.50 --to ADDRESS',
+    `\nThe log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.`,
+  ]
+}
+
+function withKey(path: string): string {
+  return `curl -sS -H "X-API-KEY: $(cat ${quoted(path)})"`
+}
+
+const channel = {
+  id: 'shop',
+  forward_network: 'base',
+  forward_asset: 'USDC',
+  forward_recipient: '0x00000000000000000000000000000000000000ff',
+}
+
+function assetLine({ name, family, assets }: SandboxNetwork): string {
+  const shown = assets.map(({ symbol, key }) => {
+    const code = assetCode(key)
+    return code === 'native' ? symbol : `${symbol} ${showAddress(family, code)}`
+  })
+  return `  ${name.padEnd(10)} ${shown.join('  ')}`
+}
+
+/** As a shell reads it: a folder's name may hold blanks. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
+}

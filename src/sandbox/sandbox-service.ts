@@ -1,0 +1,66 @@
+import type { Logger } from 'pino'
+import { assetCode, parseAddress } from '../core/asset.ts'
+import { parseAmount } from '../core/money.ts'
+import type { FaultSettings } from '../service/faults/faults.ts'
+import { liquidityAddresses } from '../service/keyring/keyring.ts'
+import { type DepositService, startService } from '../service/service.ts'
+import type { WebhookEndpoint } from '../service/settings.ts'
+import { freePort } from './free-port.ts'
+import type { SandboxNetwork } from './local-networks.ts'
+import type { SandboxSecrets } from './secrets.ts'
+
+export type SandboxServiceSettings = {
+  networks: readonly SandboxNetwork[]
+  secrets: SandboxSecrets
+  databaseUrl: string
+  webhooks: readonly WebhookEndpoint[]
+  /** Null allows none. */
+  faults: FaultSettings | null
+  /** The usual one, or a free one where that is taken, if none is asked for. */
+  port?: number
+  log: Logger
+}
+
+const usualPort = 18_080
+const pollEveryMs = 500
+
+/** In whole units of the settlement asset. The world of the sandbox does not move with the market. */
+const prices = { 'ETH/USDC': '3000', 'SOL/USDC': '150', 'USDT/USDC': '0.9995' }
+
+/** More than a long demonstration forwards. */
+const liquidity: Readonly<Record<string, string>> = { ETH: '100', SOL: '1000' }
+const liquidityOfTokens = '1000000'
+
+/** Starts the deposit service on local chains, with money to forward. */
+export async function startSandboxService(settings: SandboxServiceSettings): Promise<DepositService> {
+  const { networks, secrets, databaseUrl, webhooks, faults, log } = settings
+  await Promise.all(networks.map((network) => fundLiquidity(network, secrets)))
+  return startService(
+    {
+      port: settings.port ?? (await freePort(usualPort)),
+      databaseUrl,
+      seed: secrets.seed,
+      networks,
+      apiKeys: [
+        { key: secrets.readKey, scope: 'read' },
+        { key: secrets.writeKey, scope: 'write' },
+      ],
+      webhooks,
+      quotes: { prices, feeBasisPoints: 10 },
+      faults,
+      pollEveryMs,
+    },
+    { log: log.child({ part: 'service' }) },
+  )
+}
+
+async function fundLiquidity(network: SandboxNetwork, { seed }: SandboxSecrets): Promise<void> {
+  const { family, assets } = network
+  const to = parseAddress(family, liquidityAddresses({ seed })[family])
+  // The native coin comes first: it pays for what the tokens need.
+  for (const { key, symbol, decimals } of assets.toSorted((left) =>
+    assetCode(left.key) === 'native' ? -1 : 1,
+  )) {
+    await network.fund(to, key, parseAmount(liquidity[symbol] ?? liquidityOfTokens, decimals))
+  }
+}

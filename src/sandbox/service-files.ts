@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SandboxNetwork } from './local-networks.ts'
+import type { SandboxSecrets } from './secrets.ts'
+
+/** Where the parts of a deposit service on local chains are, for commands of another process. */
+export type ServicePlace = {
+  /** The process that runs it. */
+  pid: number
+  url: string
+  databaseUrl: string
+  /** Where its faults are switched; null where it makes none. */
+  adminUrl: string | null
+  networks: readonly { name: string; url: string }[]
+}
+
+const placeFile = 'service.json'
+const keyFiles = { write: 'write-key', read: 'read-key' } as const
+
+export type ServiceFiles = Record<keyof typeof keyFiles, string>
+
+/**
+ * Leaves in the folder where the service is, and each key in a file of its own, as a shell reads it most easily.
+ * @returns the paths of the key files.
+ */
+export function writeServiceFiles(
+  folder: string,
+  {
+    networks,
+    secrets,
+    ...place
+  }: Omit<ServicePlace, 'networks' | 'pid'> & {
+    networks: readonly SandboxNetwork[]
+    secrets: SandboxSecrets
+  },
+): ServiceFiles {
+  const nodes = networks.map(({ name, rpcUrls }) => ({ name, url: rpcUrls[0] ?? '' }))
+  const written: ServicePlace = { pid: process.pid, ...place, networks: nodes }
+  writePrivate(join(folder, placeFile), `${JSON.stringify(written, null, 2)}\n`)
+  const paths = { write: join(folder, keyFiles.write), read: join(folder, keyFiles.read) }
+  writePrivate(paths.write, `${secrets.writeKey}\n`)
+  writePrivate(paths.read, `${secrets.readKey}\n`)
+  return paths
+}
+
+/** Where the service of this folder is, or was when it ran last; null where none ever ran. */
+export function readServicePlace(folder: string): ServicePlace | null {
+  try {
+    return JSON.parse(readFileSync(join(folder, placeFile), 'utf8')) as ServicePlace
+  } catch {
+    return null
+  }
+}
+
+function writePrivate(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 })
+}

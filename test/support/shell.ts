@@ -1,0 +1,40 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+export type Spoken = { status: number; out: string; err: string }
+
+type Place = { folder: string; environment?: Readonly<Record<string, string>> }
+
+const main = join(import.meta.dirname, '../../src/main.ts')
+
+/** Runs a line as a person's shell does, in a folder. */
+export function shell(line: string, place: Place): Promise<Spoken> {
+  return runFile('sh', ['-c', line], place)
+}
+
+/** Runs the program to its end, in a folder and with these settings only. */
+export function depositd(words: readonly string[], place: Place): Promise<Spoken> {
+  return runFile(process.execPath, [main, ...words], place)
+}
+
+/** False where curl is missing. In CI it must be there. */
+export function curlInstalled(): boolean {
+  const installed = spawnSync('curl', ['--version']).status === 0
+  if (!installed && process.env.CI === 'true') throw new Error('CI needs curl: apt-get install curl')
+  return installed
+}
+
+function runFile(
+  file: string,
+  words: readonly string[],
+  { folder, environment = {} }: Place,
+): Promise<Spoken> {
+  const env = { PATH: process.env.PATH, ...environment }
+  return new Promise((resolve, reject) => {
+    execFile(file, words, { cwd: folder, env, maxBuffer: 2 ** 26 }, (error, out, err) => {
+      // A string is the name of a fault of the system: the file could not be run at all.
+      if (typeof error?.code === 'string') reject(error)
+      else resolve({ status: error === null ? 0 : (error.code ?? -1), out, err })
+    })
+  })
+}
