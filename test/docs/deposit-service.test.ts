@@ -72,7 +72,7 @@ test('the errors are those of the service', () => {
 })
 
 test('the calls and their scopes are those of the service', () => {
-  const inCode = routes.map(({ method, path, scope }) => [`${method.toUpperCase()} ${path}`, scope])
+  const inCode = routes.map(({ method, path, scope }) => [`${method.toUpperCase()} ${path}`, scope ?? 'none'])
   const stated = rows.filter(({ name }) => /^[A-Z]+ \//.test(name))
   expect(stated.map(({ name, cells }) => [name, cells[0]?.split(' ')[0]])).toEqual(inCode)
 })

@@ -1,6 +1,7 @@
 import type { NetworkSettings } from '../../src/chain/port.ts'
 import { type AssetCode, assetKey, type NetworkName, parseAddress } from '../../src/core/asset.ts'
 import type { ServiceSettings } from '../../src/service/settings.ts'
+import { checkExchange } from './contract.ts'
 
 export const seed =
   'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about'
@@ -93,16 +94,35 @@ export function serviceSettings(
 
 export type Answer = { status: number; type: string | null; body: Record<string, unknown> }
 
-/** Calls the API as an integrator would. A string is sent as it is. */
-export async function call(url: string, key: string | null, body?: unknown): Promise<Answer> {
+/** Reads with GET, or posts a body. A string is sent as it is. */
+export function call(url: string, key: string | null, body?: unknown): Promise<Answer> {
+  return send(body === undefined ? 'GET' : 'POST', url, { key, body })
+}
+
+type Sent = { key: string | null; body?: unknown; headers?: Readonly<Record<string, string>> }
+
+/** Calls the API as an integrator would, and holds what went over the wire to the published document. */
+export async function send(method: string, url: string, { key, body, headers }: Sent): Promise<Answer> {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   const response = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     headers: {
-      ...(key === null ? {} : { 'X-API-KEY': key }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(key !== null && { 'X-API-KEY': key }),
+      ...(text !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
     },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(text !== undefined && { body: text }),
   })
-  const answer = (await response.json()) as Record<string, unknown>
-  return { status: response.status, type: response.headers.get('content-type'), body: answer }
+  const [type, answered] = [response.headers.get('content-type'), await response.text()]
+  const answer = answered === '' ? undefined : (JSON.parse(answered) as Record<string, unknown>)
+  checkExchange({ method, url, sent: readSent(text), status: response.status, type, answer })
+  return { status: response.status, type, body: answer ?? {} }
+}
+
+function readSent(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return text
+  }
 }

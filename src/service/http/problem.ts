@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { Fault, isFault, type RefusalParts } from '../../core/errors.ts'
 
 export type Reply = { status: number; body: unknown; headers?: Readonly<Record<string, string>> }
@@ -13,6 +14,8 @@ const problems = {
   body_too_large: [413, 'The body is too large'],
   content_type_unsupported: [415, 'The body must be application/json'],
   body_malformed: [400, 'The body is not JSON'],
+  body_too_deep: [400, 'The body is nested too deeply'],
+  key_repeated: [400, 'A key stands twice in one object'],
   request_invalid: [400, 'A field is missing, unknown or of the wrong form'],
   fields_contradict: [400, 'Two spellings of one field contradict each other'],
   network_unknown: [400, 'The network is not supported'],
@@ -28,6 +31,30 @@ export type ProblemCode = keyof typeof problems
 export function statusOf(code: ProblemCode): number {
   return problems[code][0]
 }
+
+/** The title of a problem, for people. */
+export function describeProblem(code: ProblemCode): string {
+  return problems[code][1]
+}
+
+export const problemSchema = z
+  .strictObject({
+    type: z.literal('about:blank'),
+    title: z.string(),
+    status: z.int(),
+    code: z.enum(Object.keys(problems) as ProblemCode[]),
+    detail: z.string(),
+    errors: z
+      .array(
+        z.strictObject({
+          pointer: z.string().optional(),
+          parameter: z.string().optional(),
+          detail: z.string(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457. `code` is stable; `errors` names what to mend, and where.' })
 
 /** Refuses the request at hand: throw it. `detail` tells the caller what to mend, `parts.errors` where. */
 export function refusal(
@@ -56,15 +83,12 @@ export function problemReply(
   return { status, body, headers: { 'content-type': 'application/problem+json', ...headers } }
 }
 
-/** What Express's own reading of a body throws, by the types that body-parser documents. */
+/** What Express's own reading of a body may throw, by the types that body-parser documents. */
 const parserCodes: Readonly<Record<string, ProblemCode>> = {
   'entity.too.large': 'body_too_large',
-  'entity.parse.failed': 'body_malformed',
-  'entity.verify.failed': 'body_malformed',
   'request.size.invalid': 'body_malformed',
   'request.aborted': 'body_malformed',
   'encoding.unsupported': 'content_type_unsupported',
-  'charset.unsupported': 'content_type_unsupported',
 }
 
 function translateParserError(error: unknown): Fault<'request_refused'> | null {

@@ -1,7 +1,24 @@
+import { z } from 'zod'
 import { channelRoutes } from './channel-routes.ts'
 import { depositRoutes } from './deposit-routes.ts'
-import type { Route } from './route.ts'
+import { describeApi } from './openapi.ts'
+import { defineRoute, type Route } from './route.ts'
 import { stableWalletRoutes } from './stable-wallet-routes.ts'
 
+/** Needs no key: it tells nothing that is not published. */
+const document = defineRoute({
+  method: 'get',
+  path: '/openapi.json',
+  scope: null,
+  summary: 'Describe the API, as OpenAPI 3.1',
+  origin: 'ours',
+  status: 200,
+  answer: z.record(z.string(), z.unknown()).meta({ id: 'Document' }),
+  refusals: [],
+  run: () => Promise.resolve(described),
+})
+
 /** Every call, in the order of the documents. */
-export const routes: readonly Route[] = [...channelRoutes, ...stableWalletRoutes, ...depositRoutes]
+export const routes: readonly Route[] = [...channelRoutes, ...stableWalletRoutes, ...depositRoutes, document]
+
+const described = describeApi(routes)

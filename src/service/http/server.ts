@@ -9,7 +9,8 @@ import { describeError } from '../running/describe-error.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { type Authenticate, openAuthentication } from './authentication.ts'
-import { problemReply, type Reply, refusal, replyTo } from './problem.ts'
+import { problemReply, type Reply, replyTo } from './problem.ts'
+import { readJsonBody, readParameters, readQuery, refuseBody } from './read-request.ts'
 import type { Api, Route } from './route.ts'
 import { routes } from './routes.ts'
 
@@ -18,8 +19,6 @@ type ServerParts = { settings: ServiceSettings; log: Logger } & Pick<Api, 'db' |
 export type RunningServer = { url: string; stop(): Promise<void> }
 
 const loopback = '127.0.0.1'
-const bodyMax = '16kb'
-const readJson = express.json({ limit: bodyMax, type: 'application/json' })
 
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, db, keyring, faults, log } = parts
@@ -34,7 +33,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     .enable('strict routing')
   for (const route of routes) {
     app[route.method](expressPath(route), (request, response) =>
-      respond(response, log, () => operate({ api, route, authenticate, stopping: stopping.signal }, request, response)),
+      respond(response, log, () =>
+        operate({ api, route, authenticate, stopping: stopping.signal }, request, response),
+      ),
     )
   }
   app.use((request, response) => respond(response, log, () => refuseUnknown(authenticate, request)))
@@ -60,9 +61,10 @@ async function operate(operation: Operation, request: Request, response: Respons
   const { api, route, authenticate, stopping } = operation
   if (route.scope !== null) await authenticate(request.get('x-api-key'), route.scope)
   await strikeCall(api.faults, AbortSignal.any([stopping, hungUp(response)]))
-  if (route.body !== null) await readBody(request, response)
-  const { params, query, body } = request
-  return { status: route.status, body: await route.run(api, { parameters: params, query, body }) }
+  const [parameters, query] = [readParameters(request), readQuery(request)]
+  if (route.body === null) refuseBody(request)
+  const body = route.body === null ? undefined : await readJsonBody(request, response)
+  return { status: route.status, body: await route.run(api, { parameters, query, body }) }
 }
 
 /** Aborted once the caller has gone, or has its answer. */
@@ -74,18 +76,6 @@ function hungUp(response: Response): AbortSignal {
 
 function expressPath({ path }: Route): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
-}
-
-async function readBody(request: Request, response: Response): Promise<void> {
-  if (!request.is('application/json')) {
-    throw refusal('content_type_unsupported', 'send a JSON body as content-type application/json')
-  }
-  await new Promise<void>((resolve, reject) => {
-    readJson(request, response, (error?: unknown) => {
-      if (error === undefined) resolve()
-      else reject(error instanceof Error ? error : new Error('the body was not read', { cause: error }))
-    })
-  })
 }
 
 /** A path that exists takes another method; who may not call at all is not told which paths exist. */

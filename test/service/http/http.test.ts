@@ -189,6 +189,11 @@ test('a key that is created may call at once, and no more from its revocation on
   expect(await call(deposits(), key)).toMatchObject({ status: 401, body: { code: 'key_unknown' } })
 })
 
+test('the document of the API is served to everybody', async () => {
+  const { status, type, body } = await call(`${server.url}/openapi.json`, null)
+  expect([status, type, body['openapi']]).toEqual([200, 'application/json; charset=utf-8', '3.1.1'])
+})
+
 test('unknown paths and methods are problems too, for those who may call', async () => {
   expect(await call(`${server.url}/v1/nothing`, readKey)).toMatchObject({
     status: 404,

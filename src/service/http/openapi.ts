@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { describeProblem, type ProblemCode, problemSchema, statusOf } from './problem.ts'
+import type { Route } from './route.ts'
+
+type Json = Record<string, unknown>
+
+/** The OpenAPI 3.1 document of the calls, made from the very schemas that read and type them. */
+export function describeApi(routes: readonly Route[]): Json {
+  const paths = Object.groupBy(routes, ({ path }) => path)
+  const document = {
+    openapi: '3.1.1',
+    info: { title: 'Deposit service', version: '1', description: origins(routes) },
+    servers: [{ url: '/' }],
+    paths: Object.fromEntries(
+      Object.entries(paths).map(([path, here = []]) => [
+        path,
+        Object.fromEntries(here.map((route) => [route.method, describeRoute(route)])),
+      ]),
+    ),
+    components: { securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' } } },
+  }
+  return withComponents(document)
+}
+
+/** The problems that a call can answer: its own, and those that its form implies. */
+export function problemsOf({ scope, body, refusals }: Route): ProblemCode[] {
+  const implied: ProblemCode[] = [
+    ...(scope === null ? [] : (['key_missing', 'key_unknown', 'rate_limited'] as const)),
+    ...(scope === 'write' ? (['scope_insufficient'] as const) : []),
+    'request_invalid',
+    ...(body === null ? [] : bodyProblems),
+    'internal',
+  ]
+  return [...new Set([...implied, ...refusals])]
+}
+
+const bodyProblems: readonly ProblemCode[] = [
+  'body_too_large',
+  'content_type_unsupported',
+  'body_malformed',
+  'body_too_deep',
+  'key_repeated',
+]
+
+function describeRoute(route: Route): Json {
+  const { scope, summary, origin, parameters, query, body, status, answer } = route
+  const placed = [...parametersOf(parameters, 'path'), ...parametersOf(query, 'query')]
+  return {
+    operationId: operationId(summary),
+    summary,
+    description:
+      origin === 'page'
+        ? 'The interface page names this call.'
+        : 'Ours: the interface page has no such call.',
+    // A scheme that is not OAuth takes the names of roles here; our scopes are such.
+    security: scope === null ? [] : [{ apiKey: [scope] }],
+    ...(placed.length > 0 && { parameters: placed }),
+    ...(body !== null && {
+      requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(body, 'input') } } },
+    }),
+    responses: {
+      [status]: {
+        description: 'Done',
+        ...(answer !== null && {
+          content: { 'application/json': { schema: jsonSchema(answer, 'output') } },
+        }),
+      },
+      ...refusalResponses(route),
+    },
+  }
+}
+
+function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
+  return Object.entries(schema.shape).map(([name, field]) => ({
+    name,
+    in: place,
+    required: place === 'path' || !z.safeParse(field, undefined).success,
+    // A number in a query is written in digits, and described as the number that it is.
+    schema: jsonSchema(field, 'output'),
+  }))
+}
+
+function refusalResponses(route: Route): Json {
+  const byStatus = Object.groupBy(problemsOf(route), (code) => String(statusOf(code)))
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, codes = []]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\`: ${describeProblem(code)}.`).join(' '),
+        content: {
+          'application/problem+json': {
+            schema: {
+              allOf: [jsonSchema(problemSchema, 'output')],
+              properties: { status: { const: Number(status) }, code: { enum: codes } },
+            },
+          },
+        },
+      },
+    ]),
+  )
+}
+
+function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): Json {
+  return z.toJSONSchema(schema, {
+    io,
+    // The format says it; the expression that zod checks it with is 300 signs long.
+    override: ({ jsonSchema: written }) => {
+      if (written.format === 'date-time') delete written.pattern
+    },
+  })
+}
+
+/** Moves the schemas that have a name to the one place where a document keeps them. */
+function withComponents({ components, ...document }: Json & { components: Json }): Json {
+  const schemas: Json = {}
+  const lifted = lift(document, schemas)
+  const sorted = Object.entries(schemas).toSorted(([left], [right]) => (left < right ? -1 : 1))
+  return { ...(lifted as Json), components: { ...components, schemas: Object.fromEntries(sorted) } }
+}
+
+function lift(value: unknown, schemas: Json): unknown {
+  if (Array.isArray(value)) return value.map((item) => lift(item, schemas))
+  if (typeof value !== 'object' || value === null) return value
+  const { $schema: _, $defs: named = {}, ...rest } = value as Json
+  for (const [name, schema] of Object.entries(named as Json)) schemas[name] = lift(schema, schemas)
+  return Object.fromEntries(
+    Object.entries(rest).map(([key, inner]) =>
+      key === '$ref'
+        ? [key, String(inner).replace('#/$defs/', '#/components/schemas/')]
+        : [key, lift(inner, schemas)],
+    ),
+  )
+}
+
+/** `Create a channel` is `createChannel`; what stands behind a comma only explains. */
+function operationId(summary: string): string {
+  const [words = ''] = summary.split(',')
+  return words
+    .split(' ')
+    .filter((word) => !/^(?:an?|the|of|its)$/.test(word))
+    .map((word, place) => (place === 0 ? word.toLowerCase() : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join('')
+}
+
+function origins(routes: readonly Route[]): string {
+  const listed = (origin: Route['origin']) =>
+    routes
+      .filter((route) => route.origin === origin)
+      .map(({ method, path }) => `- \`${method.toUpperCase()} ${path}\``)
+      .join('\n')
+  return `The interface page that this service implements names these calls:
+
+${listed('page')}
+
+It also names the fields of channels, StableWallets and deposit addresses, the header \`X-API-KEY\` and the scopes
+\`read\` and \`write\`. The rest is ours, and may be otherwise in another service: every status, which fields are
+required, the form of ids and what a repeated id means, the query and the answer of the list of deposits, all problems
+and their codes, all limits, policies, webhooks, and these calls:
+
+${listed('ours')}`
+}

@@ -1,0 +1,69 @@
+import express, { type Request, type Response } from 'express'
+import type { RequestFault } from '../../core/errors.ts'
+import { refusal } from './problem.ts'
+import { isPlainText, parseStrictJson } from './strict-json.ts'
+
+export const bodyMax = 16 * 1024
+
+const readBytes = express.raw({ limit: bodyMax, type: () => true, inflate: false })
+
+/**
+ * The JSON document of the body.
+ * @throws Fault `request_refused`, and what body-parser throws
+ */
+export async function readJsonBody(request: Request, response: Response): Promise<unknown> {
+  if (!request.is('application/json')) {
+    throw refusal('content_type_unsupported', 'send a JSON body as content-type application/json')
+  }
+  const charset = /;\s*charset="?([^";\s]+)/i.exec(request.get('content-type') ?? '')?.[1] ?? 'utf-8'
+  if (!/^utf-?8$/i.test(charset)) {
+    throw refusal('content_type_unsupported', `send the body in UTF-8, not in ${charset.slice(0, 40)}`)
+  }
+  await new Promise<void>((resolve, reject) => {
+    readBytes(request, response, (error?: unknown) => {
+      if (error === undefined) resolve()
+      else reject(error instanceof Error ? error : new Error('the body was not read', { cause: error }))
+    })
+  })
+  return parseStrictJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0))
+}
+
+/** A body that nobody reads would be taken for one that was understood. */
+export function refuseBody(request: Request): void {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers
+  if (length === '0' && coding === undefined) return
+  throw refusal('request_invalid', 'this call takes no body')
+}
+
+/**
+ * The parameters of the query. Each may stand once: which one of two counts would be a guess.
+ * @throws Fault `request_refused`
+ */
+export function readQuery(request: Request): Record<string, string> {
+  const place = request.originalUrl.indexOf('?')
+  const entries = [...new URLSearchParams(place === -1 ? '' : request.originalUrl.slice(place))]
+  const names = entries.map(([name]) => name)
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  refuseParameters([...repeated], 'stands twice in the query')
+  return readText(entries)
+}
+
+/** The parts of the path that its parameters name. */
+export function readParameters(request: Request): Record<string, string> {
+  return readText(Object.entries(request.params).map(([name, value]) => [name, String(value)]))
+}
+
+function readText(entries: readonly [string, string][]): Record<string, string> {
+  const garbled = entries.filter((entry) => !entry.every(isPlainText)).map(([name]) => name)
+  refuseParameters(garbled, 'holds NUL or half of a surrogate pair')
+  return Object.fromEntries(entries)
+}
+
+function refuseParameters(names: readonly string[], detail: string): void {
+  if (names.length === 0) return
+  const errors: RequestFault[] = names
+    .slice(0, 20)
+    .map((name) => ({ parameter: name.toWellFormed().slice(0, 200), detail }))
+  const described = errors.map(({ parameter }) => `${parameter} ${detail}`).join('; ')
+  throw refusal('request_invalid', described.slice(0, 1000), { errors })
+}
