@@ -7,6 +7,7 @@ import { creditWallets } from './deposits/credit-wallets.ts'
 import { openDeposits } from './deposits/deposits.ts'
 import { recordWriter } from './deposits/record.ts'
 import { recordScan } from './deposits/record-scan.ts'
+import { startFaultServer } from './faults/fault-server.ts'
 import { createFaults, type Faults } from './faults/faults.ts'
 import { startServer } from './http/server.ts'
 import { type Keyring, openKeyring } from './keyring/keyring.ts'
@@ -29,6 +30,8 @@ export type DepositService = {
   url: string
   /** Errors it is told to make, switchable while it runs. */
   faults: Faults
+  /** Where they are switched from outside; null where there is no such port. */
+  faultsUrl: string | null
   /** Ends what is under way, and returns when nothing of it is left. */
   stop(): Promise<void>
 }
@@ -62,8 +65,19 @@ export async function startService(
   starting.defer(() => Promise.all(loops.map((loop) => loop.stop())).then(() => undefined))
   const server = await startServer({ settings, db, keyring, faults, log: deps.log })
   starting.defer(() => server.stop())
+  const faultServer = await openFaultServer(settings, faults, deps.log)
+  starting.defer(() => faultServer?.stop())
   const running = starting.move()
-  return { url: server.url, faults, stop: () => running.disposeAsync() }
+  const faultsUrl = faultServer?.url ?? null
+  return { url: server.url, faults, faultsUrl, stop: () => running.disposeAsync() }
+}
+
+async function openFaultServer(
+  { adminPort: port, faults: allowed }: ServiceSettings,
+  faults: Faults,
+  log: Logger,
+) {
+  return port === undefined || allowed === null ? null : startFaultServer({ faults, port, log })
 }
 
 function openNetworks({ networks }: ServiceSettings, keyring: Keyring): Network[] {

@@ -14,8 +14,16 @@ export type GivenApiKey = { key: string; scope: Scope }
 export type WebhookEndpoint = { url: string; secret: string }
 
 export type ServiceSettings = {
-  /** 0 takes any free one. The service listens on loopback. */
+  /** 0 takes any free one. */
   port: number
+  /** Where it listens; on loopback where this is left out. */
+  host?: string
+  /** With a certificate and its key, in PEM, it speaks HTTPS only. */
+  tls?: TlsSettings
+  /** Of each key. */
+  rateLimit?: RateLimit
+  /** What slow callers and many connections may take. */
+  limits?: Partial<ConnectionLimits>
   /** A database of its own: the service keeps everything in the schema `service`. */
   databaseUrl: string
   /** Hexadecimal bytes or a BIP-39 mnemonic. Every deposit address and the liquidity wallet come from it. */
@@ -27,6 +35,8 @@ export type ServiceSettings = {
   quotes: QuoteSettings
   /** Null allows none: then no error of the service is wanted. */
   faults: FaultSettings | null
+  /** Where faults are switched while it runs: a port on loopback, 0 for any free one. Only with `faults`. */
+  adminPort?: number
   /** How long to wait between two looks at a network, and between two looks for deliveries that are due. */
   pollEveryMs: number
 }
@@ -44,6 +54,9 @@ export function checkSettings(settings: ServiceSettings): void {
     ...repeated(settings.webhooks.map(({ url }) => url)).map((url) => `webhook ${url} is named twice`),
     ...quoteFaults(settings.quotes),
     ...findSettingFaults(settings.faults ?? {}),
+    ...(settings.adminPort === undefined || settings.faults !== null
+      ? []
+      : ['adminPort is for faults alone']),
     ...(Number.isInteger(settings.pollEveryMs) && settings.pollEveryMs > 0
       ? []
       : ['pollEveryMs is not positive']),

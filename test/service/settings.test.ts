@@ -45,6 +45,7 @@ test.each<[string, Partial<ServiceSettings>, string]>([
   ],
   ['a fee of everything', { quotes: { prices: {}, feeBasisPoints: 10_000 } }, 'feeBasisPoints is not'],
   ['a fault rate above one', { faults: { seed: 'a', dropWebhookRate: 2 } }, 'dropWebhookRate is not'],
+  ['an admin port without faults', { faults: null, adminPort: 0 }, 'adminPort is for faults alone'],
   ['no pause', { pollEveryMs: 0 }, 'pollEveryMs is not'],
 ])('%s is refused by name', (...[, changes, message]) => {
   expect(() => checkSettings({ ...good, ...changes })).toThrow(message)

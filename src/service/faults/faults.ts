@@ -85,7 +85,8 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ...faultKnobs.map((knob): [string, Check] => [knob, rate]),
 ])
 
-const harmless: Required<FaultSettings> = {
+/** What nothing given comes to: no rate at all. */
+export const harmless: Required<FaultSettings> = {
   seed: 'none',
   delayMs: delayDefaultMs,
   ...(Object.fromEntries(faultKnobs.map((knob) => [knob, 0])) as Record<FaultKnob, number>),

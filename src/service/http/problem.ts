@@ -9,10 +9,14 @@ const problems = {
   key_unknown: [401, 'The API key is not known'],
   scope_insufficient: [403, 'The API key may not do this'],
   not_found: [404, 'There is nothing at this path'],
+  caller_refused: [403, 'This port answers its own machine alone'],
   method_not_allowed: [405, 'This path does not take this method'],
   id_conflict: [409, 'The id is taken by something else'],
+  request_timeout: [408, 'The request came too slowly'],
   body_too_large: [413, 'The body is too large'],
   content_type_unsupported: [415, 'The body must be application/json'],
+  headers_too_large: [431, 'The headers are too large'],
+  http_malformed: [400, 'The request is not HTTP'],
   body_malformed: [400, 'The body is not JSON'],
   body_too_deep: [400, 'The body is nested too deeply'],
   key_repeated: [400, 'A key stands twice in one object'],
@@ -87,11 +91,12 @@ export function problemReply(
 const parserCodes: Readonly<Record<string, ProblemCode>> = {
   'entity.too.large': 'body_too_large',
   'request.size.invalid': 'body_malformed',
-  'request.aborted': 'body_malformed',
+  'request.aborted': 'request_timeout',
   'encoding.unsupported': 'content_type_unsupported',
 }
 
 function translateParserError(error: unknown): Fault<'request_refused'> | null {
+  if (error instanceof URIError) return refusal('http_malformed', 'the path is not percent-encoded UTF-8')
   if (!(error instanceof Error) || !('type' in error)) return null
   const code = parserCodes[String(error.type)]
   return code === undefined ? null : refusal(code, error.message.slice(0, 200))

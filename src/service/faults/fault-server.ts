@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import express, { type Express, type Request, type Response } from 'express'
+import type { Logger } from 'pino'
+import { assert, isFault } from '../../core/errors.ts'
+import { problemReply, type Reply, refusal, replyTo } from '../http/problem.ts'
+import { readJsonBody } from '../http/read-request.ts'
+import { describeError } from '../running/describe-error.ts'
+import { faultKnobs, faultTable } from './fault-table.ts'
+import { type FaultSettings, type Faults, harmless } from './faults.ts'
+
+type FaultServerParts = { faults: Faults; port: number; log: Logger }
+
+export type FaultServer = { url: string; stop(): Promise<void> }
+
+const loopback = '127.0.0.1'
+
+/**
+ * Serves the knobs on loopback, so that they can be turned while the service runs. There is no key: whoever reaches
+ * the port is on this machine. A page in a browser on this machine is refused.
+ */
+export async function startFaultServer({ faults, port, log }: FaultServerParts): Promise<FaultServer> {
+  const app = express().disable('x-powered-by').disable('etag').enable('strict routing')
+  serve(app, faults, log)
+  const server = app.listen(port, loopback)
+  await once(server, 'listening')
+  const bound = server.address()
+  assert(bound !== null && typeof bound === 'object', 'a server that listens has an address')
+  const stop = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { url: `http://${loopback}:${bound.port}/faults`, stop }
+}
+
+function serve(app: Express, faults: Faults, log: Logger): void {
+  const shown = () => ({ status: 200, body: showFaults(faults) })
+  const change = async (request: Request, response: Response, rest: Partial<FaultSettings>) => {
+    const changes = await readChanges(request, response)
+    turn(faults, { ...rest, ...changes })
+    log.info({ faults: changes }, 'fault knobs turned')
+    return shown()
+  }
+  const { seed: _, ...untouched } = harmless
+  app.get('/faults', answer(log, shown))
+  app.patch(
+    '/faults',
+    answer(log, (request, response) => change(request, response, {})),
+  )
+  app.put(
+    '/faults',
+    answer(log, (request, response) => change(request, response, untouched)),
+  )
+  app.use(answer(log, refuseUnknown))
+}
+
+/** Every knob with its rate, and the settings as they would be given. */
+export function showFaults(faults: Faults) {
+  const settings = faults.current()
+  return { settings, knobs: faultKnobs.map((name) => ({ name, rate: settings[name], ...faultTable[name] })) }
+}
+
+async function readChanges(request: Request, response: Response): Promise<Partial<FaultSettings>> {
+  const body = await readJsonBody(request, response)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw refusal('request_invalid', 'send an object of fault settings')
+  }
+  return body
+}
+
+function turn(faults: Faults, changes: Partial<FaultSettings>): void {
+  try {
+    faults.set(changes)
+  } catch (error) {
+    if (!isFault(error, 'settings_bad')) throw error
+    throw refusal('request_invalid', error.details.faults.join('; ').slice(0, 1000))
+  }
+}
+
+function refuseUnknown(request: Request): Reply {
+  if (request.path !== '/faults') return problemReply('not_found', 'there is /faults alone')
+  const headers = { allow: 'GET, PUT, PATCH' }
+  return problemReply('method_not_allowed', '/faults takes GET, PUT and PATCH', { headers })
+}
+
+type Answering = (request: Request, response: Response) => Reply | Promise<Reply>
+
+function answer(log: Logger, work: Answering) {
+  return async (request: Request, response: Response): Promise<void> => {
+    const reply = await replyOf(log, async () => {
+      refuseStrangers(request)
+      return work(request, response)
+    })
+    response.status(reply.status).set({ 'content-type': 'application/json; charset=utf-8', ...reply.headers })
+    response.end(JSON.stringify(reply.body))
+  }
+}
+
+/**
+ * A name that leads here by DNS and is not this machine's own is how a page of somebody else would get in; what a
+ * browser sends for such a page carries its origin.
+ */
+function refuseStrangers(request: Request): void {
+  const { host = '', origin, 'sec-fetch-site': site = 'none' } = request.headers
+  const isOwnName = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(host)
+  const isOwnPage = origin === undefined || origin === `http://${host}`
+  if (isOwnName && isOwnPage && (site === 'none' || site === 'same-origin')) return
+  throw refusal(
+    'caller_refused',
+    'call this port as 127.0.0.1 or localhost, and not from a page of another site',
+  )
+}
+
+async function replyOf(log: Logger, work: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await work()
+  } catch (error) {
+    const reply = replyTo(error)
+    if (reply !== null) return reply
+    log.error({ problem: describeError(error) }, 'request to the fault port failed')
+    return problemReply('internal', 'the request may be sent again')
+  }
+}
