@@ -14,6 +14,9 @@ import { blockhashLifetimeSlots } from './slots.ts'
 const config = z.tuple([contextConfig.prefault({})])
 const configAfter = <First extends z.ZodType>(first: First) => z.tuple([first, contextConfig.prefault({})])
 
+/** The first epoch outlasts any local chain, so that what begins with an epoch begins at once or never. */
+const slotsInEpoch = 2 ** 40
+
 /** What the node says of itself and of the time. Every slot has a block, so heights are slots. */
 export function clusterMethods(chain: SolanaChain): Methods {
   const { slots, runtime } = chain
@@ -26,6 +29,10 @@ export function clusterMethods(chain: SolanaChain): Methods {
     getFirstAvailableBlock: () => 0,
     getSlot: slotOf,
     getBlockHeight: slotOf,
+    getEpochInfo(parameters) {
+      const slot = slotOf(parameters)
+      return { epoch: 0, absoluteSlot: slot, slotIndex: slot, blockHeight: slot, slotsInEpoch }
+    },
     getLatestBlockhash(parameters) {
       const slot = slotOf(parameters)
       const lastValidBlockHeight = slot + blockhashLifetimeSlots

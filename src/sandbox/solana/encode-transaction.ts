@@ -28,15 +28,36 @@ export type TransactionConfig = z.output<typeof transactionConfig>
  * @throws RpcError -32015 where the caller does not know transactions of this version
  */
 export function encodeTransaction(stored: StoredTransaction, config: TransactionConfig) {
-  const bytes = Uint8Array.from(getBase64Encoder().encode(stored.wire))
-  const wire = parseTransaction(bytes)
-  const { version } = wire.message
-  requireVersion(version, config.maxSupportedTransactionVersion)
+  const wire = readWire(stored, config)
   return {
     meta: config.encoding === 'jsonParsed' ? describedMeta(stored, wire) : stored.meta,
     transaction: encodeWire(stored, wire, config.encoding),
-    ...(config.maxSupportedTransactionVersion === undefined ? {} : { version }),
+    ...versionOf(wire, config),
   }
+}
+
+/**
+ * Only which accounts a transaction has and what it did to them, as blocks are asked for in that detail.
+ * @throws RpcError -32015 where the caller does not know transactions of this version
+ */
+export function listAccounts(stored: StoredTransaction, config: TransactionConfig) {
+  const wire = readWire(stored, config)
+  const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = stored.meta
+  return {
+    meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
+    transaction: { accountKeys: describedAccounts(wire), signatures: wire.signatures },
+    ...versionOf(wire, config),
+  }
+}
+
+function readWire(stored: StoredTransaction, config: TransactionConfig): WireTransaction {
+  const wire = parseTransaction(Uint8Array.from(getBase64Encoder().encode(stored.wire)))
+  requireVersion(wire.message.version, config.maxSupportedTransactionVersion)
+  return wire
+}
+
+function versionOf({ message }: WireTransaction, config: TransactionConfig) {
+  return config.maxSupportedTransactionVersion === undefined ? {} : { version: message.version }
 }
 
 function requireVersion(version: 'legacy' | number, supportedMax: number | undefined): void {
@@ -86,14 +107,19 @@ function rawInstructions(
   }))
 }
 
-function describedMessage({ message, accounts }: WireTransaction) {
+function describedAccounts({ message }: WireTransaction) {
   const metas: readonly AccountMeta[] = getAccountMetasFromCompiledTransactionMessage(message)
-  const accountKeys = metas.map(({ address, role }) => ({
+  return metas.map(({ address, role }) => ({
     pubkey: address,
     signer: isSignerRole(role),
     source: 'transaction',
     writable: isWritableRole(role),
   }))
+}
+
+function describedMessage(wire: WireTransaction) {
+  const { message, accounts } = wire
+  const accountKeys = describedAccounts(wire)
   const instructions = rawInstructions(message, accounts).map((raw) => described(raw, accounts))
   const lookups = message.version === 0 ? { addressTableLookups: [] } : {}
   return { accountKeys, recentBlockhash: message.lifetimeToken, instructions, ...lookups }

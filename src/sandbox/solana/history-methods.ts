@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { SolanaChain } from './chain.ts'
-import { encodeTransaction, transactionConfig } from './encode-transaction.ts'
+import { encodeTransaction, listAccounts, transactionConfig } from './encode-transaction.ts'
 import type { TransactionEntry } from './history.ts'
 import {
   addressParameter,
@@ -26,7 +26,7 @@ const pageConfig = contextConfig.extend({
 })
 
 const blockConfig = contextConfig.extend(transactionConfig.shape).extend({
-  transactionDetails: z.enum(['full', 'signatures', 'none']).default('full'),
+  transactionDetails: z.enum(['full', 'accounts', 'signatures', 'none']).default('full'),
   rewards: z.boolean().default(true),
 })
 
@@ -39,6 +39,7 @@ const schemas = {
   transaction: z.tuple([z.string(), contextConfig.extend(transactionConfig.shape).prefault({})]),
   block: z.tuple([slotParameter, blockConfig.prefault({})]),
   blocks: z.tuple([slotParameter, slotParameter.nullish(), contextConfig.prefault({})]),
+  blocksWithLimit: z.tuple([slotParameter, z.int().min(0).max(blocksMax), contextConfig.prefault({})]),
   blockTime: z.tuple([slotParameter]),
 }
 
@@ -56,7 +57,12 @@ export function historyMethods(chain: SolanaChain): Methods {
       if (last - first >= blocksMax) {
         throw new RpcError(rpcCodes.invalidParams, `Slot range too large; max ${blocksMax}`)
       }
-      return Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => first + place)
+      return slotsOf(first, last)
+    },
+    getBlocksWithLimit(parameters) {
+      const [first, limit, config] = readParameters(schemas.blocksWithLimit, parameters)
+      requireConfirmed(config.commitment)
+      return slotsOf(first, Math.min(first + limit - 1, contextSlot(chain, config)))
     },
     getBlockTime(parameters) {
       const [slot] = readParameters(schemas.blockTime, parameters)
@@ -123,6 +129,10 @@ function transaction(chain: SolanaChain, [signature, config]: z.output<typeof sc
   return { slot: entry.slot, blockTime, ...encodeTransaction(chain.history.read(entry), config) }
 }
 
+function slotsOf(first: number, last: number): number[] {
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => first + place)
+}
+
 function block(chain: SolanaChain, [slot, config]: z.output<typeof schemas.block>) {
   requireConfirmed(config.commitment)
   requireSlot(slot, contextSlot(chain, config))
@@ -138,6 +148,9 @@ function block(chain: SolanaChain, [slot, config]: z.output<typeof schemas.block
     ...(config.rewards ? { rewards: [] } : {}),
     ...(config.transactionDetails === 'full'
       ? { transactions: entries.map((entry) => encodeTransaction(history.read(entry), config)) }
+      : {}),
+    ...(config.transactionDetails === 'accounts'
+      ? { transactions: entries.map((entry) => listAccounts(history.read(entry), config)) }
       : {}),
     ...(config.transactionDetails === 'signatures'
       ? { signatures: entries.map((entry) => entry.signature) }

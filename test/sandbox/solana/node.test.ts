@@ -69,6 +69,51 @@ test('a block holds the transactions of its slot', async () => {
   expect(block.result).toMatchObject({ transactions: [{ transaction: { signatures: [signature] } }] })
 })
 
+test('a block tells which accounts its transactions have and what became of them, without what they say', async () => {
+  const signature = await pay(1_000_000n)
+  await untilFinal(rpc, signature)
+  const known = { maxSupportedTransactionVersion: 1 }
+  const { slot, meta, transaction } = (await call(node.url, 'getTransaction', signature, known))
+    .result as Transaction
+  const wanted = { ...known, rewards: false, transactionDetails: 'accounts' }
+  const { transactions } = (await call(node.url, 'getBlock', slot, wanted)).result as {
+    transactions: unknown
+  }
+  const accountKeys = transaction.message.accountKeys.map((pubkey, place) => ({
+    pubkey,
+    signer: place === 0,
+    source: 'transaction',
+    writable: place < 2,
+  }))
+  expect(transactions).toEqual([
+    {
+      version: 0,
+      meta: Object.fromEntries(partsOfMeta.map((part) => [part, meta[part]])),
+      transaction: { accountKeys, signatures: [signature] },
+    },
+  ])
+  const unversioned = await call(node.url, 'getBlock', slot, { transactionDetails: 'accounts' })
+  expect(unversioned.error?.code).toBe(-32015)
+})
+
+const partsOfMeta = 'err status fee preBalances postBalances preTokenBalances postTokenBalances'.split(' ')
+
+type Transaction = {
+  slot: number
+  meta: Record<string, unknown>
+  transaction: { message: { accountKeys: string[] } }
+}
+
+test('blocks are listed from a slot on, so many at most and none that is not final', async () => {
+  const final = await rpc.getSlot({ commitment: 'finalized' }).send()
+  const list = (first: bigint, limit: number) =>
+    rpc.getBlocksWithLimit(first, limit, { commitment: 'finalized' }).send()
+  expect(await list(final - 5n, 3)).toEqual([final - 5n, final - 4n, final - 3n])
+  expect((await list(final - 1n, 1000)).length).toBeLessThan(100)
+  expect(await list(final + 1000n, 3)).toEqual([])
+  expect(await rpc.getEpochInfo().send()).toMatchObject({ epoch: 0n })
+})
+
 test('signatures are listed newest first and in pages, and an unknown `until` is passed over in silence', async () => {
   const payee = await generateKeyPairSigner()
   const sent = []
