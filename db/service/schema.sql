@@ -7,12 +7,25 @@ table service.api_key (
   scope text not null
 );
 table service.delivery (
-  answer text,
   attempts integer not null default 0,
-  delivered_at timestamp with time zone,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  ended_at timestamp with time zone,
+  endpoint_id text not null,
   event_id text not null,
   next_at timestamp with time zone default clock_timestamp(),
-  url text not null
+  sequence bigint not null generated as identity,
+  status text not null default 'pending'::text,
+  tries integer not null default 0
+);
+table service.delivery_attempt (
+  answer text,
+  duration_ms integer,
+  endpoint_id text not null,
+  event_id text not null,
+  number integer not null,
+  problem text,
+  started_at timestamp with time zone not null,
+  status_code smallint
 );
 table service.deposit (
   address text not null,
@@ -50,9 +63,9 @@ table service.deposit (
 table service.event (
   body text not null,
   created_at timestamp with time zone not null,
-  deposit_id text not null,
+  deposit_id text,
   id text not null,
-  revision integer not null,
+  revision integer,
   sequence bigint not null generated as identity,
   type text not null
 );
@@ -88,6 +101,26 @@ table service.stream (
   seen_hash text,
   seen_height bigint not null
 );
+table service.webhook_endpoint (
+  configured boolean not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  disabled_because text,
+  id text not null,
+  resume_at timestamp with time zone,
+  sequence bigint not null generated as identity,
+  status text not null default 'active'::text,
+  types text[],
+  url text not null
+);
+table service.webhook_secret (
+  created_at timestamp with time zone not null default clock_timestamp(),
+  endpoint_id text not null,
+  expires_at timestamp with time zone,
+  public_key text,
+  scheme text not null,
+  sealed bytea not null,
+  version integer not null
+);
 
 constraint api_key_hash_check on service.api_key: CHECK ((length(hash) = 32));
 constraint api_key_hash_key on service.api_key: UNIQUE (hash);
@@ -95,9 +128,20 @@ constraint api_key_id_check on service.api_key: CHECK ((id ~ '^[0-9a-f]{8}$'::te
 constraint api_key_name_check on service.api_key: CHECK (((length(name) >= 1) AND (length(name) <= 100)));
 constraint api_key_pkey on service.api_key: PRIMARY KEY (id);
 constraint api_key_scope_check on service.api_key: CHECK ((scope = ANY (ARRAY['read'::text, 'write'::text])));
-constraint delivery_check on service.delivery: CHECK (((delivered_at IS NULL) = (next_at IS NOT NULL)));
+constraint delivery_attempt_answer_check on service.delivery_attempt: CHECK ((length(answer) <= 500));
+constraint delivery_attempt_check on service.delivery_attempt: CHECK ((num_nonnulls(status_code, problem) = num_nonnulls(duration_ms)));
+constraint delivery_attempt_duration_ms_check on service.delivery_attempt: CHECK ((duration_ms >= 0));
+constraint delivery_attempt_event_id_endpoint_id_fkey on service.delivery_attempt: FOREIGN KEY (event_id, endpoint_id) REFERENCES service.delivery(event_id, endpoint_id);
+constraint delivery_attempt_number_check on service.delivery_attempt: CHECK ((number > 0));
+constraint delivery_attempt_pkey on service.delivery_attempt: PRIMARY KEY (event_id, endpoint_id, number);
+constraint delivery_check on service.delivery: CHECK (((tries >= 0) AND (tries <= attempts)));
+constraint delivery_check1 on service.delivery: CHECK (((status = 'pending'::text) = (next_at IS NOT NULL)));
+constraint delivery_check2 on service.delivery: CHECK (((status = 'pending'::text) = (ended_at IS NULL)));
+constraint delivery_endpoint_id_fkey on service.delivery: FOREIGN KEY (endpoint_id) REFERENCES service.webhook_endpoint(id);
 constraint delivery_event_id_fkey on service.delivery: FOREIGN KEY (event_id) REFERENCES service.event(id);
-constraint delivery_pkey on service.delivery: PRIMARY KEY (event_id, url);
+constraint delivery_pkey on service.delivery: PRIMARY KEY (event_id, endpoint_id);
+constraint delivery_sequence_key on service.delivery: UNIQUE (sequence);
+constraint delivery_status_check on service.delivery: CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text])));
 constraint deposit_amount_check on service.deposit: CHECK ((amount > (0)::numeric));
 constraint deposit_check on service.deposit: CHECK (((owner_kind = 'channel'::text) = (to_network IS NOT NULL)));
 constraint deposit_check1 on service.deposit: CHECK (((status = 'failed'::text) = (failure IS NOT NULL)));
@@ -119,7 +163,11 @@ constraint event_deposit_id_fkey on service.event: FOREIGN KEY (deposit_id) REFE
 constraint event_deposit_id_revision_key on service.event: UNIQUE (deposit_id, revision);
 constraint event_pkey on service.event: PRIMARY KEY (id);
 constraint event_sequence_key on service.event: UNIQUE (sequence);
-constraint event_type_check on service.event: CHECK ((type ~ '^deposit\.[a-z]+$'::text));
+constraint event_type_check on service.event: CHECK (
+CASE
+    WHEN (type = 'endpoint.test'::text) THEN (num_nonnulls(deposit_id, revision) = 0)
+    ELSE ((type ~ '^deposit\.[a-z]+$'::text) AND (num_nonnulls(deposit_id, revision) = 2))
+END);
 constraint forward_amount_check on service.forward: CHECK ((amount > (0)::numeric));
 constraint forward_attempt_check on service.forward: CHECK ((attempt > 0));
 constraint forward_check on service.forward: CHECK ((num_nonnulls(nonce, expires_height) = 1));
@@ -142,8 +190,22 @@ constraint owner_pkey on service.owner: PRIMARY KEY (branch);
 constraint owner_solana_address_key on service.owner: UNIQUE (solana_address);
 constraint stream_check on service.stream: CHECK ((seen_height >= final_height));
 constraint stream_pkey on service.stream: PRIMARY KEY (network);
+constraint webhook_endpoint_check on service.webhook_endpoint: CHECK (((status = 'disabled'::text) = (disabled_because IS NOT NULL)));
+constraint webhook_endpoint_disabled_because_check on service.webhook_endpoint: CHECK ((disabled_because = ANY (ARRAY['gone'::text, 'requested'::text])));
+constraint webhook_endpoint_id_check on service.webhook_endpoint: CHECK ((id ~ '^wep_[0-9a-f]{24}$'::text));
+constraint webhook_endpoint_pkey on service.webhook_endpoint: PRIMARY KEY (id);
+constraint webhook_endpoint_sequence_key on service.webhook_endpoint: UNIQUE (sequence);
+constraint webhook_endpoint_status_check on service.webhook_endpoint: CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text, 'deleted'::text])));
+constraint webhook_endpoint_types_check on service.webhook_endpoint: CHECK ((cardinality(types) > 0));
+constraint webhook_endpoint_url_check on service.webhook_endpoint: CHECK ((length(url) <= 2000));
+constraint webhook_secret_check on service.webhook_secret: CHECK (((scheme = 'v1a'::text) = (public_key IS NOT NULL)));
+constraint webhook_secret_endpoint_id_fkey on service.webhook_secret: FOREIGN KEY (endpoint_id) REFERENCES service.webhook_endpoint(id);
+constraint webhook_secret_pkey on service.webhook_secret: PRIMARY KEY (endpoint_id, version);
+constraint webhook_secret_scheme_check on service.webhook_secret: CHECK ((scheme = ANY (ARRAY['v1'::text, 'v1a'::text])));
+constraint webhook_secret_version_check on service.webhook_secret: CHECK ((version > 0));
 
-CREATE INDEX delivery_due ON service.delivery USING btree (next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX delivery_due ON service.delivery USING btree (endpoint_id, next_at, sequence) WHERE (next_at IS NOT NULL);
+CREATE INDEX delivery_newest ON service.delivery USING btree (endpoint_id, sequence);
 CREATE INDEX deposit_open ON service.deposit USING btree (status, network) WHERE (status = ANY (ARRAY['detected'::text, 'confirmed'::text, 'forwarding'::text]));
 CREATE INDEX deposit_owner ON service.deposit USING btree (owner_id);
 CREATE INDEX deposit_to_transaction ON service.deposit USING btree (to_transaction);
@@ -151,7 +213,9 @@ CREATE INDEX deposit_updated ON service.deposit USING btree (updated_at);
 CREATE INDEX forward_open ON service.forward USING btree (network) WHERE (outcome IS NULL);
 CREATE UNIQUE INDEX api_key_hash_key ON service.api_key USING btree (hash);
 CREATE UNIQUE INDEX api_key_pkey ON service.api_key USING btree (id);
-CREATE UNIQUE INDEX delivery_pkey ON service.delivery USING btree (event_id, url);
+CREATE UNIQUE INDEX delivery_attempt_pkey ON service.delivery_attempt USING btree (event_id, endpoint_id, number);
+CREATE UNIQUE INDEX delivery_pkey ON service.delivery USING btree (event_id, endpoint_id);
+CREATE UNIQUE INDEX delivery_sequence_key ON service.delivery USING btree (sequence);
 CREATE UNIQUE INDEX deposit_once ON service.deposit USING btree (network, transaction, index) WHERE (failure IS DISTINCT FROM 'vanished'::text);
 CREATE UNIQUE INDEX deposit_pkey ON service.deposit USING btree (id);
 CREATE UNIQUE INDEX deposit_sequence_key ON service.deposit USING btree (sequence);
@@ -167,6 +231,11 @@ CREATE UNIQUE INDEX owner_kind_id_key ON service.owner USING btree (kind, id);
 CREATE UNIQUE INDEX owner_pkey ON service.owner USING btree (branch);
 CREATE UNIQUE INDEX owner_solana_address_key ON service.owner USING btree (solana_address);
 CREATE UNIQUE INDEX stream_pkey ON service.stream USING btree (network);
+CREATE UNIQUE INDEX webhook_endpoint_pkey ON service.webhook_endpoint USING btree (id);
+CREATE UNIQUE INDEX webhook_endpoint_sequence_key ON service.webhook_endpoint USING btree (sequence);
+CREATE UNIQUE INDEX webhook_endpoint_url ON service.webhook_endpoint USING btree (url) WHERE (status <> 'deleted'::text);
+CREATE UNIQUE INDEX webhook_secret_newest ON service.webhook_secret USING btree (endpoint_id) WHERE (expires_at IS NULL);
+CREATE UNIQUE INDEX webhook_secret_pkey ON service.webhook_secret USING btree (endpoint_id, version);
 
 
 
@@ -175,7 +244,11 @@ CREATE OR REPLACE FUNCTION service.check_event()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if not exists (select from service.deposit where id = new.deposit_id and revision = new.revision) then
+  if tg_op = 'UPDATE' then
+    raise exception 'event % is written already, and events are not rewritten', old.id;
+  end if;
+  if new.type <> 'endpoint.test'
+    and not exists (select from service.deposit where id = new.deposit_id and revision = new.revision) then
     raise exception 'event % tells of revision % of %, which is not its state', new.id, new.revision, new.deposit_id;
   end if;
   return new;
@@ -215,7 +288,9 @@ CREATE TRIGGER event_tells_state BEFORE INSERT OR UPDATE ON service.event FOR EA
 
 
 comment on table service.api_key is 'Who may call the API. The keys themselves are kept nowhere.';
-comment on table service.delivery is 'One event on its way to one webhook endpoint. next_at is null once it was delivered.';
+comment on table service.delivery is 'One event on its way to one webhook endpoint.';
+comment on table service.delivery_attempt is 'The delivery log: every request to a webhook endpoint and what was answered.';
 comment on table service.forward is 'Transfers to recipients, stored signed before they are sent, so that a restart sends the same bytes again.';
 comment on table service.owner is 'Whom deposit addresses belong to: a channel with its forwarding rule, or a StableWallet.';
 comment on table service.stream is 'Per network: how far it was read, and the next nonce of the liquidity wallet.';
+comment on table service.webhook_endpoint is 'Receivers of webhooks. A deleted one stays for the history of its deliveries.';

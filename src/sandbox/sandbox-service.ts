@@ -46,6 +46,7 @@ export async function startSandboxService(settings: SandboxServiceSettings): Pro
         { key: secrets.writeKey, scope: 'write' },
       ],
       webhooks,
+      allowPrivateWebhooks: true,
       quotes: { prices, feeBasisPoints: 10 },
       faults,
       pollEveryMs,

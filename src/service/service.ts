@@ -23,8 +23,9 @@ import { openStream, readPosition } from './streams.ts'
 import type { ServiceDatabase, ServiceTables } from './tables.ts'
 import { forwardDeposits } from './transfers/forward-deposits.ts'
 import { settleForwards } from './transfers/settle-forwards.ts'
-import { deliverWebhooks } from './webhooks/deliver-webhooks.ts'
 import { openOutbox } from './webhooks/outbox.ts'
+import { openVault } from './webhooks/secret-vault.ts'
+import { startWebhooks } from './webhooks/start-webhooks.ts'
 
 export type DepositService = {
   url: string
@@ -61,7 +62,10 @@ export async function startService(
   const networks = openNetworks(settings, keyring)
   await Promise.all(networks.map((network) => connect(network, () => openStream(db, keyring, network))))
   const faults = createFaults(settings.faults)
-  const loops = startLoops({ settings, db, networks, faults, log: deps.log })
+  const vault = openVault(settings.seed)
+  const delivery = await startWebhooks({ db, vault, settings, faults, log: deps.log })
+  starting.defer(() => delivery.stop())
+  const loops = startLoops({ settings, db, networks, faults, delivery, log: deps.log })
   starting.defer(() => Promise.all(loops.map((loop) => loop.stop())).then(() => undefined))
   const server = await startServer({ settings, db, keyring, faults, log: deps.log })
   starting.defer(() => server.stop())
@@ -102,18 +106,15 @@ type Parts = {
   db: ServiceDatabase
   networks: readonly Network[]
   faults: Faults
+  delivery: Loop
   log: Logger
 }
 
-/** One loop per network reads it, then moves on whatever the reading allows; one loop delivers webhooks. */
-function startLoops({ settings, db, networks, faults, log }: Parts): Loop[] {
-  const { webhooks, quotes, pollEveryMs: everyMs } = settings
-  const urls = webhooks.map(({ url }) => url)
-  const deposits = openDeposits(openOutbox(recordWriter(settings.networks), urls))
-  const delivery = startLoop({ name: 'webhooks', everyMs, log }, (stopping) =>
-    deliverWebhooks({ db, endpoints: webhooks, faults }, stopping),
-  )
-  const watching = networks.map((network) => {
+/** One loop per network reads it, then moves on whatever the reading allows. */
+function startLoops({ settings, db, networks, faults, delivery, log }: Parts): Loop[] {
+  const { quotes, pollEveryMs: everyMs } = settings
+  const deposits = openDeposits(openOutbox(recordWriter(settings.networks), faults))
+  return networks.map((network) => {
     const postponed = createPostponed(Date.now)
     const { name } = network.settings
     return startLoop({ name, everyMs, log }, async () => {
@@ -128,5 +129,4 @@ function startLoops({ settings, db, networks, faults, log }: Parts): Loop[] {
       return scan.more
     })
   })
-  return [...watching, delivery]
 }

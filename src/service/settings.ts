@@ -6,11 +6,12 @@ import { isRate, type QuoteSettings } from './deposits/quote.ts'
 import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
 import type { Scope } from './tables.ts'
 import { isWebhookSecret } from './webhooks/signing-key.ts'
+import { findUrlFault } from './webhooks/webhook-url.ts'
 
 /** `dsk_`, eight hexadecimal digits, `_` and 48 more. */
 export type GivenApiKey = { key: string; scope: Scope }
 
-/** `secret` is in the Standard Webhooks form: base64 behind `whsec_`. */
+/** `secret` is in the Standard Webhooks form: base64 behind `whsec_`, or behind `whsk_` for ed25519. */
 export type WebhookEndpoint = { url: string; secret: string }
 
 export type ServiceSettings = {
@@ -31,7 +32,13 @@ export type ServiceSettings = {
   networks: readonly NetworkSettings[]
   /** Keys that may call beside those that were created; one that was revoked stays revoked. */
   apiKeys: readonly GivenApiKey[]
+  /** Endpoints beside those that are registered by the API. */
   webhooks: readonly WebhookEndpoint[]
+  /**
+   * Whether webhooks may go to addresses that are not of the public internet. Where others than the operator may
+   * register endpoints, this lets them reach the operator's own network.
+   */
+  allowPrivateWebhooks: boolean
   quotes: QuoteSettings
   /** Null allows none: then no error of the service is wanted. */
   faults: FaultSettings | null
@@ -51,7 +58,7 @@ export function checkSettings(settings: ServiceSettings): void {
     ...repeated(settings.networks.map(({ name }) => name)).map((name) => `network ${name} is named twice`),
     ...keyFaults(settings.apiKeys),
     ...settings.webhooks.flatMap(webhookFaults),
-    ...repeated(settings.webhooks.map(({ url }) => url)).map((url) => `webhook ${url} is named twice`),
+    ...(repeated(settings.webhooks.map(({ url }) => url)).length === 0 ? [] : ['a webhook is named twice']),
     ...quoteFaults(settings.quotes),
     ...findSettingFaults(settings.faults ?? {}),
     ...(settings.adminPort === undefined || settings.faults !== null
@@ -87,10 +94,14 @@ function keyFaults(apiKeys: readonly GivenApiKey[]): string[] {
   ]
 }
 
-function webhookFaults({ url, secret }: WebhookEndpoint): string[] {
+/** Webhooks are named by their place: an address can hold a password, if only to be refused. */
+function webhookFaults({ url, secret }: WebhookEndpoint, place: number): string[] {
+  const urlFault = findUrlFault(url)
   return [
-    ...(isHttpUrl(url) ? [] : [`webhook ${url} is not an http address`]),
-    ...(isWebhookSecret(secret) ? [] : [`the secret of webhook ${url} is not whsec_ and base64`]),
+    ...(urlFault === null ? [] : [`the address of webhook ${place + 1} ${urlFault}`]),
+    ...(isWebhookSecret(secret)
+      ? []
+      : [`the secret of webhook ${place + 1} is not whsec_ or whsk_ and base64 of the right length`]),
   ]
 }
 

@@ -1,5 +1,6 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
 import type { Address, NetworkName } from '../core/asset.ts'
+import type { WebhookTables } from './webhooks/tables.ts'
 
 export type Scope = 'read' | 'write'
 export type OwnerKind = 'channel' | 'stable_wallet'
@@ -9,11 +10,9 @@ export type DepositFailure = 'vanished' | 'too_small'
 type ForwardOutcome = 'landed' | 'reverted' | 'expired'
 
 /** `numeric` columns arrive as decimal text and `int8` columns as `bigint`. */
-export type ServiceTables = {
+export type ServiceTables = WebhookTables & {
   'service.owner': OwnerTable
   'service.deposit': DepositTable
-  'service.event': EventTable
-  'service.delivery': DeliveryTable
   'service.forward': ForwardTable
   'service.stream': StreamTable
   'service.api_key': ApiKeyTable
@@ -72,25 +71,6 @@ type DepositTable = {
   rate: string | null
   created_at: Generated<Date>
   updated_at: Generated<Date>
-}
-
-type EventTable = {
-  id: string
-  sequence: Generated<bigint>
-  type: string
-  deposit_id: string
-  revision: number
-  body: string
-  created_at: Date
-}
-
-type DeliveryTable = {
-  event_id: string
-  url: string
-  attempts: Generated<number>
-  next_at: Generated<Date | null>
-  delivered_at: Date | null
-  answer: string | null
 }
 
 type ForwardTable = {

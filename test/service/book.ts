@@ -32,10 +32,7 @@ export type Book = {
   close(): Promise<void>
 }
 
-export async function openBook(
-  webhookUrls: readonly string[],
-  faults: Faults = createFaults({ seed: 'test' }),
-): Promise<Book> {
+export async function openBook(faults: Faults = createFaults({ seed: 'test' })): Promise<Book> {
   const database = await emptyDatabase()
   const db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
   await migrate(db, join(import.meta.dirname, '../../db/service/migrations'))
@@ -47,7 +44,7 @@ export async function openBook(
   await sql`
     insert into service.stream (network, liquidity_address, final_height, seen_height)
     values ('mainnet', 'x', 0, 0)`.execute(db)
-  const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), webhookUrls))
+  const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), faults))
   return {
     url: server.url,
     db,

@@ -82,6 +82,7 @@ export function serviceSettings(
       { key: readKey, scope: 'read' },
     ],
     webhooks: [],
+    allowPrivateWebhooks: true,
     quotes: {
       prices: { 'ETH/USDC': '3000.5', 'SOL/USDC': '150.25', 'USDC/SOL': '0.0066' },
       feeBasisPoints: 30,

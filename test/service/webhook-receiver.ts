@@ -1,26 +1,28 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-type TakenWebhook = { headers: IncomingHttpHeaders; body: string }
+export type TakenWebhook = { headers: IncomingHttpHeaders; body: string }
 
 /** A real endpoint that keeps what it is sent. */
 export type WebhookReceiver = {
   url: string
   /** Null leaves the sender waiting. */
-  answerWith(status: number | null): void
+  answerWith(status: number | null, headers?: OutgoingHttpHeaders, answer?: string): void
   /** What arrived since this was last asked. */
   taken(): TakenWebhook[]
   stop(): Promise<void>
 }
 
 export async function startReceiver(): Promise<WebhookReceiver> {
-  let status: number | null = 204
+  let answering: { status: number | null; headers: OutgoingHttpHeaders; answer: string }
+  answering = { status: 204, headers: {}, answer: '' }
   const kept: TakenWebhook[] = []
   const server = createServer((request, response) => {
     const keep = async (): Promise<void> => {
       kept.push({ headers: request.headers, body: await text(request) })
-      if (status !== null) response.writeHead(status).end()
+      const { status, headers, answer } = answering
+      if (status !== null) response.writeHead(status, headers).end(answer)
     }
     keep().catch(() => response.destroy())
   })
@@ -30,8 +32,8 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   if (bound === null || typeof bound === 'string') throw new Error('a server that listens has an address')
   return {
     url: `http://127.0.0.1:${bound.port}/hook`,
-    answerWith: (next) => {
-      status = next
+    answerWith: (status, headers = {}, answer = '') => {
+      answering = { status, headers, answer }
     },
     taken: () => kept.splice(0),
     stop: async () => {

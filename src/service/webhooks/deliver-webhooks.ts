@@ -1,117 +1,126 @@
-import { sql } from 'kysely'
-import { messageOf } from '../../core/errors.ts'
+import type { Logger } from 'pino'
 import type { Faults } from '../faults/faults.ts'
-import type { WebhookEndpoint } from '../settings.ts'
+import { describeError } from '../running/describe-error.ts'
 import type { ServiceDatabase } from '../tables.ts'
-import { signedHeaders } from './sign-webhook.ts'
-import { readSecret } from './signing-key.ts'
+import { decideDelivery } from './decide-delivery.ts'
+import { misdeliver } from './misdeliver.ts'
+import type { Answer, Poster } from './post-webhook.ts'
+import { saveAttempt } from './save-attempt.ts'
+import type { SecretVault } from './secret-vault.ts'
+import { openKey, signingSecrets } from './secrets.ts'
+import type { SecretRow } from './tables.ts'
+import { type Due, type Room, takeDue } from './take-due.ts'
 
-type Due = {
-  event_id: string
-  url: string
-  attempts: number
-  body: string
-  network: string
-  transaction: string
-  index: string
+export type Delivering = {
+  db: ServiceDatabase
+  vault: SecretVault
+  poster: Poster
+  faults: Faults
+  now: () => Date
+  random: () => number
+  /** Called whenever an attempt ended, so that there is room for another. */
+  onRoom: () => void
+  log: Logger
 }
 
-type Outcome = { due: Due; delivered: boolean; answer: string }
+export type Courier = {
+  /** Begins the attempts that are due and for which there is room. */
+  turn(stopping: AbortSignal): Promise<void>
+  /** Resolves when no attempt is under way. */
+  idle(): Promise<void>
+}
 
-const batchMax = 32
-const timeoutMs = 10_000
-/** Longer than the time-out: a delivery that a crash left unanswered is sent again after it. */
-const leaseSeconds = 30
-const backoffBaseMs = 1000
-const backoffMaxMs = 300_000
-
-export type Delivering = { db: ServiceDatabase; endpoints: readonly WebhookEndpoint[]; faults: Faults }
+const totalMax = 64
+const perEndpointMax = 8
+/** An endpoint that did not answer is tried with one event at a time until it does. */
+const perSilentEndpointMax = 1
 
 /**
- * Sends what is due, and returns whether more is waiting. An endpoint may receive an event more than once; it
- * receives it with the same id and the same bytes until it answers 2xx.
+ * Sends webhooks. An endpoint may receive an event more than once; it receives it with the same id and the same bytes
+ * until it answers 2xx. Attempts go on beside each other, so that an endpoint that is slow holds up no other.
  */
-export async function deliverWebhooks(
-  { db, endpoints, faults }: Delivering,
-  stopping: AbortSignal,
-): Promise<boolean> {
-  const secrets = new Map(endpoints.map(({ url, secret }) => [url, secret]))
-  const batch = await takeDue(db, [...secrets.keys()])
-  await Promise.all(
-    batch.map(async (due) => {
-      const dropped = faults.strikes('dropWebhookRate', due)
-      const secret = secrets.get(due.url) ?? ''
-      const answered = dropped ? { delivered: true, answer: '200' } : await send(due, secret, stopping)
-      await saveOutcome(db, { due, ...answered })
-    }),
-  )
-  return batch.length === batchMax
-}
+export function openCourier(delivering: Delivering): Courier {
+  const { db, log, now, onRoom } = delivering
+  const underWay = new Set<Promise<void>>()
+  const load = createLoad()
 
-/** Deliveries to an endpoint that is no longer configured wait, in case it comes back. */
-async function takeDue(db: ServiceDatabase, urls: readonly string[]): Promise<readonly Due[]> {
-  const { rows } = await sql<Due>`
-    with due as (
-      select event_id, url from service.delivery
-      where next_at <= clock_timestamp() and url = any(${urls})
-      order by next_at limit ${batchMax} for update skip locked
-    ), taken as (
-      update service.delivery as delivery
-      set attempts = attempts + 1, next_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
-      from due where (delivery.event_id, delivery.url) = (due.event_id, due.url)
-      returning delivery.event_id, delivery.url, delivery.attempts
-    )
-    select taken.*, event.body, deposit.network, deposit.transaction, deposit.index
-    from taken
-    join service.event on event.id = taken.event_id
-    join service.deposit on deposit.id = event.deposit_id
-    order by event.sequence`.execute(db)
-  return rows
-}
+  const attempt = async (making: Making): Promise<void> => {
+    const { event_id: event, endpoint_id: endpoint } = making.due
+    load.begin(endpoint)
+    try {
+      load.heard(endpoint, (await makeAttempt(delivering, making)).kind === 'answered')
+    } catch (error) {
+      log.warn({ event, endpoint, problem: describeError(error) }, 'webhook attempt was not kept')
+    }
+    load.end(endpoint)
+    onRoom()
+  }
 
-async function send(
-  { event_id, url, body }: Due,
-  secret: string,
-  stopping: AbortSignal,
-): Promise<Omit<Outcome, 'due'>> {
-  const key = readSecret(secret)
-  const timestamp = Math.floor(Date.now() / 1000).toString()
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...signedHeaders(key === null ? [] : [key], { id: event_id, timestamp, body }),
-      },
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]),
-    })
-    await response.body?.cancel()
-    return { delivered: response.ok, answer: response.status.toString() }
-  } catch (error) {
-    return { delivered: false, answer: messageOf(error).slice(0, 200) }
+  return {
+    turn: async (stopping) => {
+      const room = load.room()
+      if (room.total <= 0) return
+      const at = now()
+      const batch = await takeDue(db, room, at)
+      const ids = [...new Set(batch.map((due) => due.endpoint_id))]
+      const secrets = await signingSecrets(db, ids, at)
+      for (const due of batch) {
+        const own = secrets.filter((secret) => secret.endpoint_id === due.endpoint_id)
+        const ended = attempt({ due, secrets: own, stopping }).finally(() => underWay.delete(ended))
+        underWay.add(ended)
+      }
+    },
+    idle: async () => {
+      await Promise.all(underWay)
+    },
   }
 }
 
-async function saveOutcome(db: ServiceDatabase, { due, delivered, answer }: Outcome): Promise<void> {
-  await db
-    .updateTable('service.delivery')
-    .set({
-      answer,
-      delivered_at: delivered ? sql`clock_timestamp()` : null,
-      next_at: delivered
-        ? null
-        : sql`clock_timestamp() + make_interval(secs => ${backoffSeconds(due.attempts)})`,
-    })
-    .where('event_id', '=', due.event_id)
-    .where('url', '=', due.url)
-    .where('delivered_at', 'is', null)
-    .execute()
+/** Counts the attempts under way at each endpoint, and so how many more there is room for. */
+function createLoad() {
+  const counts = new Map<string, number>()
+  const silent = new Set<string>()
+  return {
+    begin: (id: string): void => {
+      counts.set(id, (counts.get(id) ?? 0) + 1)
+    },
+    heard: (id: string, answered: boolean): void => {
+      if (answered) silent.delete(id)
+      else silent.add(id)
+    },
+    end: (id: string): void => {
+      const left = (counts.get(id) ?? 1) - 1
+      if (left > 0) counts.set(id, left)
+      else counts.delete(id)
+    },
+    room: (): Room => {
+      const places = (id: string): number => (silent.has(id) ? perSilentEndpointMax : perEndpointMax)
+      const taken = [...counts.values()].reduce((sum, count) => sum + count, 0)
+      const own = [...new Set([...counts.keys(), ...silent])].map((id): [string, number] => [
+        id,
+        Math.max(0, places(id) - (counts.get(id) ?? 0)),
+      ])
+      return { total: totalMax - taken, perEndpoint: perEndpointMax, own: new Map(own) }
+    },
+  }
 }
 
-/** Doubles from attempt to attempt up to the bound, spread by a fifth so that a crowd does not come back at once. */
-function backoffSeconds(attempts: number): number {
-  const backoffMs = Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(attempts - 1, 20))
-  return (backoffMs * (0.8 + Math.random() * 0.4)) / 1000
+const type = { 'content-type': 'application/json' }
+
+type Making = { due: Due; secrets: readonly SecretRow[]; stopping: AbortSignal }
+
+async function makeAttempt(delivering: Delivering, { due, secrets, stopping }: Making): Promise<Answer> {
+  const { db, vault, poster, faults, now, random } = delivering
+  const startedAt = performance.now()
+  const timestamp = Math.floor(now().getTime() / 1000).toString()
+  const answer = await misdeliver(faults, due, {
+    message: { id: due.event_id, timestamp, body: due.body },
+    keys: secrets.map((secret) => openKey(vault, secret)),
+    post: (headers, body) => poster.post({ url: due.url, headers: { ...headers, ...type }, body }, stopping),
+  })
+  const endedAt = now()
+  const step = decideDelivery({ answer, tries: due.tries, now: endedAt, random })
+  const durationMs = Math.round(performance.now() - startedAt)
+  await saveAttempt(db, due, { answer, durationMs, step, now: endedAt })
+  return answer
 }

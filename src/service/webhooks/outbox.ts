@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
 import type { ShowRecord } from '../deposits/record.ts'
+import type { Faults } from '../faults/faults.ts'
 import type { DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
+import { type NewEvent, queueForAll, writeEvents } from './events.ts'
+import { postpone } from './misdeliver.ts'
 
 /** Writes the event of each state and its deliveries, in the transaction that made the state. */
 export type Outbox = (tx: ServiceTransaction, rows: readonly DepositRow[]) => Promise<void>
@@ -15,20 +17,20 @@ const eventTypes: Record<DepositStatus, string> = {
   failed: 'deposit.failed',
 }
 
-export function openOutbox(show: ShowRecord, urls: readonly string[]): Outbox {
+export function openOutbox(show: ShowRecord, faults: Faults): Outbox {
   return async (tx, rows) => {
     if (rows.length === 0) return
     const events = rows.map((row) => eventOf(row, show))
-    await tx.insertInto('service.event').values(events).execute()
-    if (urls.length === 0) return
-    await sql`
-      insert into service.delivery (event_id, url)
-      select event_id, url from unnest(${events.map(({ id }) => id)}::text[]) as event_id,
-        unnest(${urls}::text[]) as url`.execute(tx)
+    await writeEvents(tx, events)
+    await queueForAll(
+      tx,
+      events.map(({ id }) => id),
+    )
+    await postpone(tx, rows, faults)
   }
 }
 
-function eventOf(row: DepositRow, show: ShowRecord) {
+function eventOf(row: DepositRow, show: ShowRecord): NewEvent {
   const id = newId('evt')
   const type = eventTypes[row.status]
   const body = JSON.stringify({ id, type, created_at: row.updated_at.toISOString(), data: show(row) })
@@ -36,6 +38,6 @@ function eventOf(row: DepositRow, show: ShowRecord) {
 }
 
 /** 96 random bits behind the word that says of what. */
-export function newId(prefix: 'dep' | 'evt'): string {
+export function newId(prefix: 'dep' | 'evt' | 'wep'): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`
 }

@@ -8,7 +8,7 @@ const none = { refuseCallRate: 0, failCallRate: 0, stallCallRate: 0 }
 let book: Book
 
 beforeAll(async () => {
-  book = await openBook([])
+  book = await openBook()
 })
 afterAll(() => book.close())
 
@@ -52,7 +52,7 @@ test('the service stops though a call is stalled', async () => {
     drawn.push(knob)
     return faults.strikesRequest(knob)
   }
-  const other = await openBook([], { ...faults, strikesRequest })
+  const other = await openBook({ ...faults, strikesRequest })
   const stalled = fetch(`${other.url}/v1/proxies/deposits`, { headers: { 'X-API-KEY': readKey } })
   await until('the call is under way', () => drawn.includes('stallCallRate') || null)
   await other.close()

@@ -8,7 +8,7 @@ let honest: Awaited<ReturnType<Book['list']>>['data']
 
 /** Deposits of every second block are final. */
 beforeAll(async () => {
-  book = await openBook([])
+  book = await openBook()
   const numbers = Array.from({ length: count }, (_, place) => place + 1)
   await book.record(
     numbers.map((number) => book.payment(number, number % 2 === 0)),

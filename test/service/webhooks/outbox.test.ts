@@ -7,7 +7,7 @@ import { type Book, openBook } from '../book.ts'
 let book: Book
 
 beforeAll(async () => {
-  book = await openBook(['http://127.0.0.1:1/hook'])
+  book = await openBook()
 })
 
 afterAll(() => book.close())

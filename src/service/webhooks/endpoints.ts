@@ -1,0 +1,118 @@
+import { sql } from 'kysely'
+import { inTransaction } from '../../store/database.ts'
+import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
+import { newId } from './outbox.ts'
+import type { SecretVault } from './secret-vault.ts'
+import { addSecret } from './secrets.ts'
+import type { EndpointRow } from './tables.ts'
+
+export type NewEndpoint = {
+  url: string
+  types: readonly string[] | null
+  secret: string
+  configured: boolean
+}
+
+/** A bound on what one event can cost. */
+export const endpointsMax = 50
+
+/** Returns why not, where the address is registered already or there are too many. */
+export function registerEndpoint(
+  parts: { db: ServiceDatabase; vault: SecretVault },
+  wanted: NewEndpoint,
+): Promise<EndpointRow | 'url_taken' | 'too_many'> {
+  return inTransaction(parts.db, async (tx) => {
+    await lockEndpoints(tx)
+    const live = await tx
+      .selectFrom('service.webhook_endpoint')
+      .select('url')
+      .where('status', '<>', 'deleted')
+      .execute()
+    if (live.some(({ url }) => url === wanted.url)) return 'url_taken'
+    if (live.length >= endpointsMax) return 'too_many'
+    return insertEndpoint(tx, parts.vault, wanted)
+  })
+}
+
+/** Makes those who add endpoints wait for each other; reading them goes on. */
+export async function lockEndpoints(tx: ServiceTransaction): Promise<void> {
+  await sql`lock table service.webhook_endpoint in share row exclusive mode`.execute(tx)
+}
+
+export async function insertEndpoint(
+  tx: ServiceTransaction,
+  vault: SecretVault,
+  { secret, types, ...endpoint }: NewEndpoint,
+): Promise<EndpointRow> {
+  const row = await tx
+    .insertInto('service.webhook_endpoint')
+    .values({ id: newId('wep'), types: types === null ? null : [...types], ...endpoint })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await addSecret(tx, vault, { endpointId: row.id, version: 1, secret })
+  return row
+}
+
+/** Deleted ones are found as well: their history stays. */
+export function findEndpoint(db: ServiceDatabase, id: string): Promise<EndpointRow | undefined> {
+  return db.selectFrom('service.webhook_endpoint').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Those that are not deleted, the newest first, below a place. */
+export function listEndpoints(
+  db: ServiceDatabase,
+  { below, limit }: { below: bigint | null; limit: number },
+): Promise<EndpointRow[]> {
+  return db
+    .selectFrom('service.webhook_endpoint')
+    .selectAll()
+    .where('status', '<>', 'deleted')
+    .$if(below !== null, (query) => query.where('sequence', '<', below))
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** The row, which nobody else changes or sends events to until the transaction ends. */
+export function lockEndpoint(tx: ServiceTransaction, id: string): Promise<EndpointRow | undefined> {
+  return tx
+    .selectFrom('service.webhook_endpoint')
+    .selectAll()
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+type Ending = { status: 'disabled'; disabled_because: 'gone' | 'requested' } | { status: 'deleted' }
+
+/**
+ * Ends the deliveries that wait; what happens until the endpoint is enabled again is not kept for it. A deleted
+ * endpoint has no secrets any more.
+ */
+export async function endEndpoint(tx: ServiceTransaction, id: string, ending: Ending): Promise<void> {
+  await lockEndpoint(tx, id)
+  await tx
+    .updateTable('service.webhook_endpoint')
+    .set({ disabled_because: null, ...ending })
+    .where('id', '=', id)
+    .where('status', '<>', 'deleted')
+    .execute()
+  await tx
+    .updateTable('service.delivery')
+    .set({ status: 'cancelled', next_at: null, ended_at: sql`clock_timestamp()` })
+    .where('endpoint_id', '=', id)
+    .where('status', '=', 'pending')
+    .execute()
+  if (ending.status === 'deleted') {
+    await tx.deleteFrom('service.webhook_secret').where('endpoint_id', '=', id).execute()
+  }
+}
+
+export async function enableEndpoint(db: ServiceDatabase, id: string): Promise<void> {
+  await db
+    .updateTable('service.webhook_endpoint')
+    .set({ status: 'active', disabled_because: null, resume_at: null })
+    .where('id', '=', id)
+    .where('status', '=', 'disabled')
+    .execute()
+}

@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import type { DepositKnob } from '../faults/fault-table.ts'
+import type { Faults } from '../faults/faults.ts'
+import type { DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
+import type { Answer } from './post-webhook.ts'
+import { signedHeaders, type WebhookMessage } from './sign-webhook.ts'
+import { makeSecret, readSecret, type SigningKey } from './signing-key.ts'
+import type { Due } from './take-due.ts'
+
+export type Letter = {
+  message: WebhookMessage
+  keys: readonly SigningKey[]
+  post: (headers: Record<string, string>, body: string) => Promise<Answer>
+}
+
+/** Signs and sends a webhook, with the errors that the service was told to make. */
+export async function misdeliver(
+  faults: Faults,
+  { deposit }: Pick<Due, 'deposit'>,
+  { message, keys, post }: Letter,
+): Promise<Answer> {
+  const strikes = (knob: DepositKnob): boolean => deposit !== null && faults.strikes(knob, deposit)
+  if (strikes('dropWebhookRate')) return { kind: 'answered', status: 200, text: '', retryAfter: null }
+  const signed = strikes('editWebhookRate') ? editAmount(message.body) : message.body
+  const signers = strikes('resignWebhookRate') ? keys.map(({ scheme }) => unknownKeys[scheme]) : keys
+  const headers = signedHeaders(signers, { ...message, body: signed })
+  // One byte is another, and the body still reads as JSON.
+  const body = strikes('corruptWebhookRate') ? signed.replace('"type"', '"Type"') : signed
+  const answer = await post(headers, body)
+  return strikes('doubleWebhookRate') ? post(headers, body) : answer
+}
+
+const unknownKeys = { v1: unknownKey('v1'), v1a: unknownKey('v1a') }
+
+function unknownKey(scheme: SigningKey['scheme']): SigningKey {
+  const key = readSecret(makeSecret(scheme))
+  if (key === null) throw new Error('a secret that was made can be read')
+  return key
+}
+
+/** A unit more than was paid: the smallest lie. It is the same at every attempt. */
+function editAmount(body: string): string {
+  const event = JSON.parse(body) as { data: { source: { amount: string } } }
+  const { source } = event.data
+  source.amount = (BigInt(source.amount) + 1n).toString()
+  return JSON.stringify(event)
+}
+
+const lastStatuses: ReadonlySet<DepositStatus> = new Set<DepositStatus>(['settled', 'credited', 'failed'])
+
+/**
+ * Moves the first attempts of events that were just written: those of a delayed deposit wait for the delay, and so do
+ * those of a reordered one until its last event is known; then they go out from the last to the first.
+ */
+export async function postpone(
+  tx: ServiceTransaction,
+  rows: readonly DepositRow[],
+  faults: Faults,
+): Promise<void> {
+  const reordered = rows.filter((row) => faults.strikes('reorderWebhookRate', row))
+  const complete = reordered.filter(({ status }) => lastStatuses.has(status))
+  const late = rows.filter((row) => faults.strikes('delayWebhookRate', row))
+  const waiting = [...late, ...reordered].filter((row) => !complete.includes(row))
+  if (waiting.length > 0) await wait(tx, waiting, faults.current().delayMs)
+  if (complete.length > 0) await turnAround(tx, complete)
+}
+
+async function wait(tx: ServiceTransaction, rows: readonly DepositRow[], delayMs: number): Promise<void> {
+  await sql`
+    update service.delivery as delivery set next_at = clock_timestamp() + make_interval(secs => ${delayMs / 1000})
+    from service.event
+    join unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ revision }) => revision)}::integer[])
+      as told (deposit_id, revision) using (deposit_id, revision)
+    where event.id = delivery.event_id and delivery.attempts = 0`.execute(tx)
+}
+
+/** A second between two events is more than an attempt takes that is answered. */
+async function turnAround(tx: ServiceTransaction, rows: readonly DepositRow[]): Promise<void> {
+  await sql`
+    update service.delivery as delivery
+    set next_at = clock_timestamp() + make_interval(secs => last.revision - event.revision)
+    from service.event
+    join unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ revision }) => revision)}::integer[])
+      as last (deposit_id, revision) using (deposit_id)
+    where event.id = delivery.event_id and delivery.status = 'pending' and delivery.attempts = 0`.execute(tx)
+}

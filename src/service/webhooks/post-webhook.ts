@@ -1,0 +1,162 @@
+import { lookup } from 'node:dns'
+import {
+  type Agent,
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { isPublicAddress } from './public-address.ts'
+
+/** Why there was no answer. */
+export type DeliveryProblem =
+  | 'timed_out'
+  | 'stopped'
+  | 'address_refused'
+  | 'name_unknown'
+  | 'connection_refused'
+  | 'connection_lost'
+  | 'tls_failed'
+  | 'answer_malformed'
+  | 'unreachable'
+
+/** `text` is the beginning of the answer, fit to be stored. */
+export type Answer =
+  | { kind: 'answered'; status: number; text: string; retryAfter: string | null }
+  | { kind: 'unanswered'; problem: DeliveryProblem }
+
+export type Post = { url: string; headers: Record<string, string>; body: string }
+
+export type Poster = {
+  /** Never throws, and follows no redirect. */
+  post(post: Post, stopping: AbortSignal): Promise<Answer>
+  close(): void
+}
+
+export const answerTextMax = 500
+const socketsMax = 8
+
+/** The time-out is for an attempt as a whole, from the look-up of the name to the end of the answer. */
+export type PosterSettings = { allowPrivate: boolean; timeoutMs: number }
+
+/**
+ * Without `allowPrivate` only addresses of the public internet are called. A name is looked up and checked when it is
+ * connected to, so that it cannot come to mean another host between the check and the call.
+ */
+export function openPoster({ allowPrivate, timeoutMs }: PosterSettings): Poster {
+  const options = { keepAlive: true, maxSockets: socketsMax }
+  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
+  return {
+    post: (post, stopping) => {
+      const url = new URL(post.url)
+      const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+      if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) {
+        return Promise.resolve({ kind: 'unanswered', problem: 'address_refused' })
+      }
+      const connection = {
+        agent: url.protocol === 'https:' ? agents.https : agents.http,
+        ...(!allowPrivate && { lookup: publicLookup }),
+      }
+      const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)])
+      return send(post, { url, connection, signal, stopping })
+    },
+    close: () => {
+      agents.http.destroy()
+      agents.https.destroy()
+    },
+  }
+}
+
+type Sending = {
+  url: URL
+  connection: { agent: Agent; lookup?: LookupFunction }
+  signal: AbortSignal
+  stopping: AbortSignal
+}
+
+function send({ headers, body }: Post, { url, connection, signal, stopping }: Sending): Promise<Answer> {
+  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+    ...connection,
+    method: 'POST',
+    headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+    signal,
+  })
+  const answer = answerOf(request, stopping)
+  request.end(body)
+  return answer
+}
+
+/** What counts is the status: an answer whose text breaks off is an answer. */
+async function answerOf(request: ClientRequest, stopping: AbortSignal): Promise<Answer> {
+  try {
+    const response = await responseTo(request)
+    const { statusCode: status = 0, headers } = response
+    const retryAfter = headers['retry-after'] ?? null
+    return { kind: 'answered', status, text: await readText(response), retryAfter }
+  } catch (error) {
+    return { kind: 'unanswered', problem: problemOf(error, stopping) }
+  }
+}
+
+function responseTo(request: ClientRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  request.on('response', resolve)
+  request.on('error', reject)
+  // An upgrade that nobody asked for closes the connection without an error.
+  request.on('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
+  return promise
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      parts.push(part)
+      // Leaving the loop closes the connection, so a receiver cannot keep it busy with an endless answer.
+      if (parts.reduce((sum, { length }) => sum + length, 0) >= answerTextMax * 4) break
+    }
+  } catch {
+    // What came before is the text.
+  }
+  return storable(Buffer.concat(parts).toString())
+}
+
+/** Without control characters, which Postgres or a terminal may not take, and without secrets sent back. */
+function storable(text: string): string {
+  return text
+    .replaceAll(/wh(?:sec|sk)_[A-Za-z0-9+/=]+/g, '(secret)')
+    .replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ')
+    .slice(0, answerTextMax)
+    .trim()
+}
+
+const problems: readonly [RegExp, DeliveryProblem][] = [
+  [/^ERR_ADDRESS_REFUSED$/, 'address_refused'],
+  [/^ECONNREFUSED$/, 'connection_refused'],
+  [/^(?:ECONNRESET|EPIPE)$/, 'connection_lost'],
+  [/^(?:ENOTFOUND|EAI_)/, 'name_unknown'],
+  [/^HPE_/, 'answer_malformed'],
+  [/CERT|TLS|SSL|VERIFY|EPROTO/, 'tls_failed'],
+]
+
+function problemOf(error: unknown, stopping: AbortSignal): DeliveryProblem {
+  if (stopping.aborted) return 'stopped'
+  if (!(error instanceof Error)) return 'unreachable'
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'timed_out'
+  const code = 'code' in error ? String(error.code) : ''
+  return problems.find(([form]) => form.test(code))?.[1] ?? 'unreachable'
+}
+
+/** As the usual lookup, but fails where a name means any host that is not public. */
+const publicLookup: LookupFunction = (hostname, options, done) => {
+  lookup(hostname, { ...options, all: true }, (error, found) => {
+    const [first] = found ?? []
+    if (error !== null) return done(error, [])
+    if (first === undefined || !found.every(({ address }) => isPublicAddress(address))) {
+      return done(Object.assign(new Error('not a public address'), { code: 'ERR_ADDRESS_REFUSED' }), [])
+    }
+    return options.all === true ? done(null, found) : done(null, first.address, first.family)
+  })
+}

@@ -1,0 +1,43 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Blocks that no host of the public internet has. Source: the IANA special-purpose address registries. */
+const special = new BlockList()
+const ipv4: readonly [string, number][] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+]
+for (const [net, prefix] of ipv4) special.addSubnet(net, prefix, 'ipv4')
+
+/** Of IPv6 only the global unicast block is public, less what embeds another address in it or is for documents. */
+const globalUnicast = new BlockList()
+globalUnicast.addSubnet('2000::', 3, 'ipv6')
+const ipv6: readonly [string, number][] = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+]
+for (const [net, prefix] of ipv6) special.addSubnet(net, prefix, 'ipv6')
+
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !special.check(address, 'ipv4')
+    case 6:
+      return globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
+    default:
+      return false
+  }
+}

@@ -1,0 +1,76 @@
+import { sql } from 'kysely'
+import { assert } from '../../core/errors.ts'
+import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
+import type { SecretVault } from './secret-vault.ts'
+import { readSecret, type SigningKey } from './signing-key.ts'
+import type { SecretRow } from './tables.ts'
+
+/** More than anyone rotates within the overlap; it bounds the length of the header with the signatures. */
+const signingMax = 5
+
+type NewSecret = { endpointId: string; version: number; secret: string }
+
+export async function addSecret(
+  tx: ServiceTransaction,
+  vault: SecretVault,
+  { endpointId, version, secret }: NewSecret,
+): Promise<void> {
+  const key = readSecret(secret)
+  assert(key !== null, 'a secret was checked where it came from')
+  await tx
+    .insertInto('service.webhook_secret')
+    .values({
+      endpoint_id: endpointId,
+      version,
+      scheme: key.scheme,
+      sealed: vault.seal(secret, { endpointId, version }),
+      public_key: key.publicKey,
+    })
+    .execute()
+}
+
+export type Rotation = { endpointId: string; secret: string; at: Date; overlapSeconds: number }
+
+/** The secrets of before sign beside the new one until the overlap is over. Lock the endpoint first. */
+export async function rotateSecret(
+  tx: ServiceTransaction,
+  vault: SecretVault,
+  { endpointId, secret, at, overlapSeconds }: Rotation,
+): Promise<void> {
+  const { rows } = await sql<{ version: number }>`
+    with expiring as (
+      update service.webhook_secret as secret set expires_at = least(
+        expires_at,
+        case when version > newest.version - ${signingMax - 1}
+          then ${at}::timestamptz + make_interval(secs => ${overlapSeconds}) else ${at}::timestamptz end)
+      from (select max(version) as version from service.webhook_secret where endpoint_id = ${endpointId}) as newest
+      where endpoint_id = ${endpointId} returning secret.version
+    )
+    select max(version) as version from expiring`.execute(tx)
+  await addSecret(tx, vault, { endpointId, version: (rows[0]?.version ?? 0) + 1, secret })
+}
+
+/** What signs at that time, the newest first. */
+export function signingSecrets(
+  db: ServiceDatabase | ServiceTransaction,
+  endpointIds: readonly string[],
+  at: Date,
+): Promise<SecretRow[]> {
+  return db
+    .selectFrom('service.webhook_secret')
+    .selectAll()
+    .where(sql<boolean>`endpoint_id = any(${endpointIds})`)
+    .where((build) => build.or([build('expires_at', 'is', null), build('expires_at', '>', at)]))
+    .orderBy('version', 'desc')
+    .execute()
+}
+
+export function openSecret(vault: SecretVault, { endpoint_id, version, sealed }: SecretRow): string {
+  return vault.open(sealed, { endpointId: endpoint_id, version })
+}
+
+export function openKey(vault: SecretVault, row: SecretRow): SigningKey {
+  const key = readSecret(openSecret(vault, row))
+  assert(key !== null, 'only secrets that can be read are kept')
+  return key
+}

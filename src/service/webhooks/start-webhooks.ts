@@ -1,0 +1,45 @@
+import type { Logger } from 'pino'
+import type { Faults } from '../faults/faults.ts'
+import { type Loop, startLoop } from '../running/loop.ts'
+import type { ServiceSettings } from '../settings.ts'
+import type { ServiceDatabase } from '../tables.ts'
+import { openCourier } from './deliver-webhooks.ts'
+import { keepEndpoints } from './keep-endpoints.ts'
+import { openPoster } from './post-webhook.ts'
+import type { SecretVault } from './secret-vault.ts'
+
+type Parts = {
+  db: ServiceDatabase
+  vault: SecretVault
+  settings: ServiceSettings
+  faults: Faults
+  log: Logger
+}
+
+/** Of one attempt. The lease of a delivery is longer than twice this. */
+const timeoutMs = 15_000
+
+/** Keeps the endpoints of the settings, and delivers what is due until it is stopped. */
+export async function startWebhooks({ db, vault, settings, faults, log }: Parts): Promise<Loop> {
+  const { webhooks, allowPrivateWebhooks: allowPrivate, pollEveryMs: everyMs } = settings
+  await keepEndpoints({ db, vault, now }, webhooks)
+  const poster = openPoster({ allowPrivate, timeoutMs })
+  const onRoom = () => loop.wake()
+  const courier = openCourier({ db, vault, poster, faults, now, random: Math.random, onRoom, log })
+  const loop = startLoop({ name: 'webhooks', everyMs, log }, async (stopping) => {
+    await courier.turn(stopping)
+    return false
+  })
+  return {
+    wake: () => loop.wake(),
+    stop: async () => {
+      await loop.stop()
+      await courier.idle()
+      poster.close()
+    },
+  }
+}
+
+function now(): Date {
+  return new Date()
+}

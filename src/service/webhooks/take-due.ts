@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import type { ServiceDatabase } from '../tables.ts'
+
+/** A delivery whose next attempt is taken, and what the attempt needs. */
+export type Due = {
+  event_id: string
+  endpoint_id: string
+  /** The number of this attempt, and which it is since the delivery was last asked for. */
+  attempts: number
+  tries: number
+  url: string
+  body: string
+  /** The payment that the event tells of; null for a test of the endpoint. */
+  deposit: { network: string; transaction: string; index: string } | null
+}
+
+export type Room = {
+  /** For all endpoints together. */
+  total: number
+  /** For each endpoint, but for those that have a number of their own. */
+  perEndpoint: number
+  own: ReadonlyMap<string, number>
+}
+
+/** Longer than two time-outs: an attempt that a crash left unfinished is made again after it. */
+const leaseSeconds = 45
+
+/** Takes what is due for this process alone, the longest due first, and begins its entry in the delivery log. */
+export async function takeDue(
+  db: ServiceDatabase,
+  { total, perEndpoint, own }: Room,
+  now: Date,
+): Promise<readonly Due[]> {
+  const { rows } = await sql<Due>`
+    with due as (
+      select pending.event_id, pending.endpoint_id
+      from service.webhook_endpoint as endpoint
+      left join unnest(${[...own.keys()]}::text[], ${[...own.values()]}::integer[]) as room (id, places)
+        on room.id = endpoint.id
+      cross join lateral (
+        select event_id, endpoint_id, next_at, sequence from service.delivery
+        where endpoint_id = endpoint.id and next_at <= ${now}
+        order by next_at, sequence
+        limit coalesce(room.places, ${perEndpoint}::integer) for update skip locked
+      ) as pending
+      where endpoint.status = 'active' and (endpoint.resume_at <= ${now}) is not false
+      order by pending.next_at, pending.sequence limit ${total}
+    ), taken as (
+      update service.delivery as delivery set attempts = attempts + 1, tries = tries + 1,
+        next_at = ${now}::timestamptz + make_interval(secs => ${leaseSeconds})
+      from due where (delivery.event_id, delivery.endpoint_id) = (due.event_id, due.endpoint_id)
+      returning delivery.event_id, delivery.endpoint_id, delivery.attempts, delivery.tries
+    ), logged as (
+      insert into service.delivery_attempt (event_id, endpoint_id, number, started_at)
+      select event_id, endpoint_id, attempts, ${now}::timestamptz from taken
+    )
+    select taken.*, endpoint.url, event.body,
+      case when deposit.id is not null then
+        jsonb_build_object('network', network, 'transaction', transaction, 'index', index) end as deposit
+    from taken
+    join service.webhook_endpoint as endpoint on endpoint.id = taken.endpoint_id
+    join service.event on event.id = taken.event_id
+    left join service.deposit on deposit.id = event.deposit_id
+    order by event.sequence`.execute(db)
+  return rows
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../support/until.ts'
+import type { TakenWebhook } from '../webhook-receiver.ts'
+import { type Office, openOffice } from './office.ts'
+
+let office: Office
+
+beforeAll(async () => {
+  office = await openOffice()
+})
+
+afterAll(() => office.close())
+
+test('an endpoint that does not answer holds up no other', async () => {
+  const [slow, quick] = [await office.receiver(), await office.receiver()]
+  slow.answerWith(null)
+  await office.happen(30)
+  const courier = office.courier()
+  const stopping = new AbortController()
+  const taken: TakenWebhook[] = []
+  await until('the quick one has all', async () => {
+    await courier.turn(stopping.signal)
+    taken.push(...quick.taken())
+    return taken.length === 30 ? true : null
+  })
+  expect(slow.taken().length, 'at most so many at once').toBe(8)
+  stopping.abort()
+  await courier.idle()
+  await Promise.all([office.remove(slow), office.remove(quick)])
+})
+
+test('an endpoint that did not answer is tried with one event at a time until it does', async () => {
+  const receiver = await office.receiver()
+  const courier = office.courier({
+    poster: {
+      post: () => Promise.resolve({ kind: 'unanswered', problem: 'timed_out' }),
+      close: () => undefined,
+    },
+  })
+  const turn = async () => {
+    const before = (await office.attemptsOf(receiver)).length
+    await courier.turn(new AbortController().signal)
+    await courier.idle()
+    return (await office.attemptsOf(receiver)).length - before
+  }
+  await office.happen(20)
+  expect(await turn()).toBe(8)
+  expect(await turn()).toBe(1)
+  await office.remove(receiver)
+})
+
+test('twenty deliverers at once send each event once', async () => {
+  const receiver = await office.receiver()
+  await office.happen(60)
+  const couriers = Array.from({ length: 20 }, () => office.courier())
+  await Promise.all(couriers.map((courier) => courier.turn(new AbortController().signal)))
+  await Promise.all(couriers.map((courier) => courier.idle()))
+  const ids = receiver.taken().map(({ headers }) => headers['webhook-id'])
+  expect(ids).toHaveLength(60)
+  expect(new Set(ids).size).toBe(60)
+  await office.remove(receiver)
+})
