@@ -1,6 +1,6 @@
 import type { Dossier } from './divide.ts'
 import type { Claim } from './evidence.ts'
-import { approvedPlace, deliveredLegs, isElsewhere, liveLeg, total } from './matrix.ts'
+import { approvedPlace, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 
 /** What the sources contradict each other in, whatever the time is. */
@@ -57,9 +57,7 @@ function deliveredDiffers(dossier: Dossier): Mismatch | null {
 }
 
 function recipientDiffers(dossier: Dossier): Mismatch | null {
-  const said = [dossier.api, dossier.webhook].map((claim) => claim?.settlement).filter((one) => !!one)
-  const paid = dossier.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
-  const other = [...paid, ...said].find((place) => isElsewhere(place, dossier))
+  const other = otherPlace(dossier)
   const approved = approvedPlace(dossier)
   if (!other || !approved) return null
   return {

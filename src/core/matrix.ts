@@ -94,6 +94,13 @@ export function isElsewhere({ network, address }: Place, dossier: Dossier): bool
   return approved !== null && (approved.network !== network || approved.address !== address)
 }
 
+/** Where else than to the approved place it went, or is said to go. */
+export function otherPlace(dossier: Dossier): Place | null {
+  const said = [dossier.api, dossier.webhook].map((claim) => claim?.settlement).filter((one) => !!one)
+  const paid = dossier.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
+  return [...paid, ...said].find((place) => isElsewhere(place, dossier)) ?? null
+}
+
 /** A credit is proved by the API's record; a webhook is held against it. */
 function creditCell(claim: Claim, { api }: Dossier): Cell {
   if (claim.status !== 'settled') return 'present'

@@ -38,7 +38,8 @@ export const mismatchKinds = {
   settlement_missing: {
     severity: 'severe',
     family: 'presence',
-    means: 'The payment is final, and nothing final has reached the recipient in time.',
+    means:
+      'The payment is final, nothing final has reached the recipient in time, and nothing went elsewhere.',
     next: 'Ask the service where the forward is; the amount stands in transit.',
   },
   settlement_unreported: {

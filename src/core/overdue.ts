@@ -1,5 +1,5 @@
 import type { Dossier } from './divide.ts'
-import { type Cell, isCredited, type Matrix } from './matrix.ts'
+import { type Cell, isCredited, type Matrix, otherPlace } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 import type { Policy } from './policy.ts'
 import { earliest } from './time.ts'
@@ -94,7 +94,8 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
     {
       kind: 'settlement_missing',
       what: where,
-      missing: !ended && settledAt === null,
+      // What went elsewhere is not missing: that is a mismatch of its own, and one cause is told once.
+      missing: !ended && settledAt === null && otherPlace(dossier) === null,
       since: finalAt,
       withinMs: policy.settlementWithinMs,
     },

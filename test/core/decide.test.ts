@@ -158,6 +158,22 @@ test('one transfer to an address that is watched as both is a deposit of one and
   expect(strays.map(({ mismatch }) => mismatch.kind)).toEqual(['settlement_unreported'])
 })
 
+test('of two forwards of one deposit the untold one alone is unexplained, in whatever order they are seen', () => {
+  const second = delivery({ tx: txId('forward2'), index: '4' })
+  const evidence = [webhook({ status: 'settling' }), claim(), payment(), delivery(), second]
+  const orders = fc.shuffledSubarray(evidence, { minLength: evidence.length })
+  fc.assert(
+    fc.property(orders, (observations) => {
+      const { deposits, strays } = decided(observations)
+      expect(deposits.map(({ verdict }) => verdict.state)).toEqual(['reconciled'])
+      expect(strays.map(({ leg, mismatch }) => [leg.tx, mismatch.kind])).toEqual([
+        [second.tx, 'settlement_unreported'],
+      ])
+    }),
+    runs,
+  )
+})
+
 const sendersOnBase = { policy, senders: new Set([`base/${liquidity}`]) }
 const native = 'base/native' as AssetKey
 const topUp = payment({ asset: native, from: liquidity, index: 'native' })

@@ -123,7 +123,16 @@ test.each<[string, Observations, string]>([
   [
     'the forward went to somebody else whom we watch',
     [webhook(), claim(), payment(), delivery({ to: elsewhere })],
-    'settling recipient_mismatch settlement_missing',
+    'settling recipient_mismatch',
+  ],
+  [
+    'the forward went to a stranger, as the service says',
+    [
+      webhook({ settlement: { address: elsewhere } }),
+      claim({ settlement: { address: elsewhere } }),
+      payment(),
+    ],
+    'settling recipient_mismatch',
   ],
   [
     'the deposit address is not ours',
