@@ -28,7 +28,7 @@ export async function createApiKey(
   const key = makeApiKey()
   const created = await db
     .insertInto('service.api_key')
-    .values({ id: idOf(key), hash: hashOf(key), ...wanted })
+    .values({ id: idOf(key), hash: hashApiKey(key), ...wanted })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning(shown)
     .executeTakeFirst()
@@ -62,7 +62,7 @@ export async function keepApiKey(
   { key, name, scope }: NewApiKey & { key: string },
 ): Promise<void> {
   if (!isApiKey(key)) throw new Fault('settings_bad', { faults: ['an API key has not the form of one'] })
-  const [id, hash] = [idOf(key), hashOf(key)]
+  const [id, hash] = [idOf(key), hashApiKey(key)]
   await db
     .insertInto('service.api_key')
     .values({ id, hash, name, scope })
@@ -90,7 +90,7 @@ export async function findApiKey(db: ServiceDatabase, presented: string): Promis
     .selectAll()
     .where('id', '=', idOf(presented))
     .executeTakeFirst()
-  const isSame = timingSafeEqual(row?.hash ?? nobodysHash, hashOf(presented))
+  const isSame = timingSafeEqual(row?.hash ?? nobodysHash, hashApiKey(presented))
   if (row === undefined || !isSame || row.revoked_at !== null) return null
   const { hash: _, ...key } = row
   return key
@@ -108,6 +108,7 @@ function idOf(key: string): string {
   return form.exec(key)?.[1] ?? ''
 }
 
-function hashOf(key: string): Buffer {
+/** What is kept of a key. */
+export function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }

@@ -4,6 +4,7 @@ import { Fault } from '../core/errors.ts'
 import { isApiKey } from './api-keys.ts'
 import { isRate, type QuoteSettings } from './deposits/quote.ts'
 import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
+import { findServerFaults, type ServerSettings } from './http/server-settings.ts'
 import type { Scope } from './tables.ts'
 import { isWebhookSecret } from './webhooks/signing-key.ts'
 import { findUrlFault } from './webhooks/webhook-url.ts'
@@ -14,17 +15,7 @@ export type GivenApiKey = { key: string; scope: Scope }
 /** `secret` is in the Standard Webhooks form: base64 behind `whsec_`, or behind `whsk_` for ed25519. */
 export type WebhookEndpoint = { url: string; secret: string }
 
-export type ServiceSettings = {
-  /** 0 takes any free one. */
-  port: number
-  /** Where it listens; on loopback where this is left out. */
-  host?: string
-  /** With a certificate and its key, in PEM, it speaks HTTPS only. */
-  tls?: TlsSettings
-  /** Of each key. */
-  rateLimit?: RateLimit
-  /** What slow callers and many connections may take. */
-  limits?: Partial<ConnectionLimits>
+export type ServiceSettings = ServerSettings & {
   /** A database of its own: the service keeps everything in the schema `service`. */
   databaseUrl: string
   /** Hexadecimal bytes or a BIP-39 mnemonic. Every deposit address and the liquidity wallet come from it. */
@@ -54,6 +45,7 @@ export type ServiceSettings = {
  */
 export function checkSettings(settings: ServiceSettings): void {
   const faults = [
+    ...findServerFaults(settings),
     ...settings.networks.flatMap(networkFaults),
     ...repeated(settings.networks.map(({ name }) => name)).map((name) => `network ${name} is named twice`),
     ...keyFaults(settings.apiKeys),

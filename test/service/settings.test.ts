@@ -46,6 +46,11 @@ test.each<[string, Partial<ServiceSettings>, string]>([
   ['a fee of everything', { quotes: { prices: {}, feeBasisPoints: 10_000 } }, 'feeBasisPoints is not'],
   ['a fault rate above one', { faults: { seed: 'a', dropWebhookRate: 2 } }, 'dropWebhookRate is not'],
   ['an admin port without faults', { faults: null, adminPort: 0 }, 'adminPort is for faults alone'],
+  ['a host that is a name', { host: 'localhost' }, 'host localhost is not an IP address'],
+  ['a certificate that is none', { tls: { cert: 'x', key: 'y' } }, 'tls is not a certificate and its key'],
+  ['a rate of nothing', { rateLimit: { perSecond: 0, burst: 1 } }, 'rateLimit.perSecond is not above 0'],
+  ['a burst of nothing', { rateLimit: { perSecond: 1, burst: 0.5 } }, 'rateLimit.burst allows no request'],
+  ['no connection', { limits: { connectionsMax: 0 } }, 'limits.connectionsMax is not a whole number'],
   ['no pause', { pollEveryMs: 0 }, 'pollEveryMs is not'],
 ])('%s is refused by name', (...[, changes, message]) => {
   expect(() => checkSettings({ ...good, ...changes })).toThrow(message)

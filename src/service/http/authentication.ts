@@ -1,20 +1,58 @@
-import { findApiKey } from '../api-keys.ts'
+import type { Request, Response } from 'express'
+import { findApiKey, hashApiKey } from '../api-keys.ts'
 import type { Scope, ServiceDatabase } from '../tables.ts'
+import { networkOf } from './network-of.ts'
 import { refusal } from './problem.ts'
+import { createRateLimiter, type RateLimit, type Verdict } from './rate-limit.ts'
 
-/** Lets a request pass, or throws its refusal: 401 without a known key, 403 where the key's scope is too small. */
-export type Authenticate = (presented: string | undefined, needed: Scope) => Promise<void>
+/** Lets a request pass, or throws its refusal: 401 without a known key, 403 where its scope is too small, or 429. */
+export type Authenticate = (request: Request, response: Response, needed: Scope) => Promise<void>
 
-/** The key is looked up anew for each request, so that one that is revoked is refused at once. */
-export function openAuthentication(db: ServiceDatabase): Authenticate {
-  return async (presented, needed) => {
-    if (presented === undefined || presented === '') {
-      throw refusal('key_missing', 'send the API key in the X-API-KEY header')
-    }
+/** Enough for a run of ten thousand creations; it holds up who has lost count, not who is in a hurry. */
+export const rateLimitDefault: RateLimit = { perSecond: 1000, burst: 5000 }
+
+/** Of keys that are not known, by address: nobody tries out secrets of 192 bits at one a second. */
+export const unknownKeysLimit: RateLimit = { perSecond: 1, burst: 50 }
+
+/**
+ * The key is looked up anew for each request, so that one that is revoked is refused at once. An address that has
+ * presented too many unknown keys is not heard with any other; keys that were good before pass, because behind a proxy
+ * all callers have one address.
+ */
+export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateLimitDefault): Authenticate {
+  const perKey = createRateLimiter(limit, () => performance.now())
+  const perAddress = createRateLimiter(unknownKeysLimit, () => performance.now())
+  const good = new Set<string>()
+  const identify = async (presented: string, address: string) => {
+    const name = hashApiKey(presented).toString('hex')
+    const guess = good.has(name) ? null : perAddress.take(address)
+    if (guess?.allowed === false) throw tooMany('too many unknown keys came from this address', guess)
     const key = await findApiKey(db, presented)
-    if (key === null) throw refusal('key_unknown', 'the key in X-API-KEY was not issued here, or was revoked')
+    if (key === null) {
+      good.delete(name)
+      throw refusal('key_unknown', 'the key in X-API-KEY was not issued here, or was revoked')
+    }
+    good.add(name)
+    if (guess !== null) perAddress.giveBack(address)
+    return key
+  }
+  return async (request, response, needed) => {
+    const presented = request.get('x-api-key') ?? ''
+    if (presented === '') throw refusal('key_missing', 'send the API key in the X-API-KEY header')
+    const key = await identify(presented, networkOf(request.socket.remoteAddress ?? ''))
+    const verdict = perKey.take(key.id)
+    response.set({
+      'ratelimit-limit': String(limit.burst),
+      'ratelimit-remaining': String(verdict.remaining),
+      'ratelimit-reset': String(verdict.resetSeconds),
+    })
+    if (!verdict.allowed) throw tooMany(`this key may call ${limit.perSecond} times a second`, verdict)
     if (needed === 'write' && key.scope !== 'write') {
       throw refusal('scope_insufficient', 'this needs a key with the write scope')
     }
   }
+}
+
+function tooMany(detail: string, { retryAfterSeconds }: Verdict) {
+  return refusal('rate_limited', detail, { headers: { 'retry-after': String(retryAfterSeconds) } })
 }

@@ -96,7 +96,6 @@ const parserCodes: Readonly<Record<string, ProblemCode>> = {
 }
 
 function translateParserError(error: unknown): Fault<'request_refused'> | null {
-  if (error instanceof URIError) return refusal('http_malformed', 'the path is not percent-encoded UTF-8')
   if (!(error instanceof Error) || !('type' in error)) return null
   const code = parserCodes[String(error.type)]
   return code === undefined ? null : refusal(code, error.message.slice(0, 200))

@@ -45,18 +45,21 @@ export function readQuery(request: Request): Record<string, string> {
   const names = entries.map(([name]) => name)
   const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
   refuseParameters([...repeated], 'stands twice in the query')
-  return readText(entries)
+  const query = Object.fromEntries(entries)
+  checkParameters(query)
+  return query
 }
 
-/** The parts of the path that its parameters name. */
-export function readParameters(request: Request): Record<string, string> {
-  return readText(Object.entries(request.params).map(([name, value]) => [name, String(value)]))
-}
-
-function readText(entries: readonly [string, string][]): Record<string, string> {
-  const garbled = entries.filter((entry) => !entry.every(isPlainText)).map(([name]) => name)
-  refuseParameters(garbled, 'holds NUL or half of a surrogate pair')
-  return Object.fromEntries(entries)
+/**
+ * Refuses what no text is.
+ * @throws Fault `request_refused`
+ */
+export function checkParameters(parameters: Readonly<Record<string, string>>): void {
+  const garbled = Object.entries(parameters).filter((entry) => !entry.every(isPlainText))
+  refuseParameters(
+    garbled.map(([name]) => name),
+    'holds NUL or half of a surrogate pair',
+  )
 }
 
 function refuseParameters(names: readonly string[], detail: string): void {

@@ -1,39 +1,20 @@
-import { join } from 'node:path'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApiKey, makeApiKey, revokeApiKey } from '../../../src/service/api-keys.ts'
-import { createFaults } from '../../../src/service/faults/faults.ts'
-import { type RunningServer, startServer } from '../../../src/service/http/server.ts'
-import { openKeyring } from '../../../src/service/keyring/keyring.ts'
 import { keepOwner } from '../../../src/service/owners.ts'
-import type { ServiceDatabase, ServiceTables } from '../../../src/service/tables.ts'
-import { openDatabase } from '../../../src/store/database.ts'
-import { migrate } from '../../../src/store/migrate.ts'
-import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts'
-import { call, readKey, seed, serviceSettings, unreachableNetworks, writeKey } from '../fixtures.ts'
+import { call, readKey, writeKey } from '../fixtures.ts'
+import { type OpenApi, openApi } from './open-api.ts'
 
-let database: TestDatabase
-let db: ServiceDatabase
-let server: RunningServer
+let api: OpenApi
 
 beforeAll(async () => {
-  database = await emptyDatabase()
-  db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
-  await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
-  const settings = serviceSettings(database.url, unreachableNetworks)
-  const parts = { settings, db, keyring: openKeyring(seed), faults: createFaults(null) }
-  server = await startServer({ ...parts, log: pino({ level: 'silent' }) })
+  api = await openApi()
 })
 
-afterAll(async () => {
-  await server.stop()
-  await db.destroy()
-  await database.drop()
-})
+afterAll(() => api.close())
 
-const channels = (): string => `${server.url}/v1/channels`
-const wallets = (): string => `${server.url}/v1/stable-wallets`
-const deposits = (): string => `${server.url}/v1/proxies/deposits`
+const channels = (): string => `${api.url}/v1/channels`
+const wallets = (): string => `${api.url}/v1/stable-wallets`
+const deposits = (): string => `${api.url}/v1/proxies/deposits`
 
 const recipient = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94'
 
@@ -105,8 +86,7 @@ test('of twenty racing requests for one id all get the same addresses', async ()
 test('of twenty who keep a new owner at once all get the same one', async () => {
   const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
   const wanted = { kind: 'stable_wallet', id: 'raced', ...rule } as const
-  const keyring = openKeyring(seed)
-  const owners = await Promise.all(Array.from({ length: 20 }, () => keepOwner(db, keyring, wanted)))
+  const owners = await Promise.all(Array.from({ length: 20 }, () => keepOwner(api.db, api.keyring, wanted)))
   expect(new Set(owners.map(({ branch }) => branch)).size).toBe(1)
 })
 
@@ -183,24 +163,24 @@ test('reading takes either scope, and no less', async () => {
 })
 
 test('a key that is created may call at once, and no more from its revocation on', async () => {
-  const { id, key } = await createApiKey(db, { name: 'for a while', scope: 'read' })
+  const { id, key } = await createApiKey(api.db, { name: 'for a while', scope: 'read' })
   expect(await call(deposits(), key)).toMatchObject({ status: 200 })
-  await revokeApiKey(db, id)
+  await revokeApiKey(api.db, id)
   expect(await call(deposits(), key)).toMatchObject({ status: 401, body: { code: 'key_unknown' } })
 })
 
 test('the document of the API is served to everybody', async () => {
-  const { status, type, body } = await call(`${server.url}/openapi.json`, null)
+  const { status, type, body } = await call(`${api.url}/openapi.json`, null)
   expect([status, type, body['openapi']]).toEqual([200, 'application/json; charset=utf-8', '3.1.1'])
 })
 
 test('unknown paths and methods are problems too, for those who may call', async () => {
-  expect(await call(`${server.url}/v1/nothing`, readKey)).toMatchObject({
+  expect(await call(`${api.url}/v1/nothing`, readKey)).toMatchObject({
     status: 404,
     body: { code: 'not_found' },
   })
   expect(await call(channels(), readKey)).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
-  expect(await call(`${server.url}/v1/nothing`, null)).toMatchObject({ status: 401 })
+  expect(await call(`${api.url}/v1/nothing`, null)).toMatchObject({ status: 401 })
 })
 
 test.each([

@@ -1,0 +1,82 @@
+import express, { type Request, type Response } from 'express'
+import type { Logger } from 'pino'
+import { strikeCall } from '../faults/call-faults.ts'
+import { describeError } from '../running/describe-error.ts'
+import type { Authenticate } from './authentication.ts'
+import { createMatcher, type Match } from './match-route.ts'
+import { problemReply, type Reply, refusal, replyTo } from './problem.ts'
+import { checkParameters, readJsonBody, readQuery, refuseBody } from './read-request.ts'
+import type { Api, Route } from './route.ts'
+
+export type HandlerParts = {
+  api: Api
+  routes: readonly Route[]
+  authenticate: Authenticate
+  /** Aborted once the server stops. */
+  stopping: AbortSignal
+  log: Logger
+}
+
+/** Answers every request: by the route that it means, or by a problem. */
+export function createHandler(parts: HandlerParts): express.Express {
+  const match = createMatcher(parts.routes)
+  const app = express().disable('x-powered-by').disable('etag')
+  app.use((request, response) =>
+    respond(response, parts.log, () => operate(parts, match(request), { request, response })),
+  )
+  return app
+}
+
+/** The key is checked before a byte of the body is read, and before it is told which paths there are. */
+async function operate(
+  { api, authenticate, stopping }: HandlerParts,
+  match: Match,
+  { request, response }: { request: Request; response: Response },
+): Promise<Reply> {
+  const scope = match.kind === 'found' ? match.route.scope : 'read'
+  if (scope !== null) await authenticate(request, response, scope)
+  if (match.kind === 'missing') throw refuseUnknown(request.path.slice(0, 200), match.methods)
+  await strikeCall(api.faults, AbortSignal.any([stopping, hungUp(response)]))
+  const { route, parameters } = match
+  checkParameters(parameters)
+  const query = readQuery(request)
+  if (route.body === null) refuseBody(request)
+  const body = route.body === null ? undefined : await readJsonBody(request, response)
+  return { status: route.status, body: await route.run(api, { parameters, query, body }) }
+}
+
+/** Aborted once the caller has gone, or has its answer. */
+function hungUp(response: Response): AbortSignal {
+  const closed = new AbortController()
+  response.once('close', () => closed.abort())
+  return closed.signal
+}
+
+function refuseUnknown(path: string, methods: readonly string[]) {
+  if (methods.length === 0) return refusal('not_found', `${path} is not an operation`)
+  const allow = methods.join(', ')
+  return refusal('method_not_allowed', `${path} takes ${allow}`, { headers: { allow } })
+}
+
+async function respond(response: Response, log: Logger, work: () => Promise<Reply>): Promise<void> {
+  const { status, body, headers } = await replyOf(work, log)
+  response.status(status)
+  if (body === undefined) {
+    response.end()
+    return
+  }
+  const text = JSON.stringify(body)
+  response.set({ 'content-type': 'application/json; charset=utf-8', ...headers })
+  response.set('content-length', String(Buffer.byteLength(text))).end(text)
+}
+
+async function replyOf(work: () => Promise<Reply>, log: Logger): Promise<Reply> {
+  try {
+    return await work()
+  } catch (error) {
+    const reply = replyTo(error)
+    if (reply !== null) return reply
+    log.error({ problem: describeError(error) }, 'request to the deposit service failed')
+    return problemReply('internal', 'the request may be sent again')
+  }
+}

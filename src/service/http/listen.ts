@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { isIPv6 } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { assert } from '../../core/errors.ts'
+import { type ProblemCode, problemReply } from './problem.ts'
+import { connectionLimits, loopback, type ServerSettings } from './server-settings.ts'
+
+/** Longer than any answer takes: a caller that reads none for so long has gone. */
+const silenceMs = 150_000
+const headersMax = 16 * 1024
+
+/** Listens, by HTTPS where there is a certificate. `url` names the port that was taken. */
+export async function listen(
+  handler: RequestListener,
+  { host = loopback, port, tls, limits }: ServerSettings,
+): Promise<{ server: Server; url: string }> {
+  const { headersMs, requestMs, idleMs, connectionsMax } = { ...connectionLimits, ...limits }
+  const options: ServerOptions = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: Math.min(1000, headersMs),
+    maxHeaderSize: headersMax,
+  }
+  const server =
+    tls === undefined
+      ? createServer(options, handler)
+      : createTlsServer({ ...options, ...tls, handshakeTimeout: headersMs }, handler)
+  server.maxConnections = connectionsMax
+  server.setTimeout(silenceMs)
+  server.on('clientError', refuseConnection)
+  server.listen(port, host)
+  await once(server, 'listening')
+  const bound = server.address()
+  assert(bound !== null && typeof bound === 'object', 'a server that listens has an address')
+  const name = isIPv6(host) ? `[${host}]` : host
+  return { server, url: `${tls === undefined ? 'http' : 'https'}://${name}:${bound.port}` }
+}
+
+/** Requests under way get their answer; idle connections are closed at once. */
+export async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  await closed
+}
+
+const refusals: Readonly<Record<string, [ProblemCode, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the request was not complete in time'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', `the headers are longer than ${headersMax} bytes`],
+}
+
+/** What is no request that could be routed is answered by a problem too, where there is somebody left to answer. */
+function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const [code, detail] = refusals[error.code ?? ''] ?? ['http_malformed', 'the request is not HTTP/1.1']
+  const { status, body, headers } = problemReply(code, detail)
+  const text = JSON.stringify(body)
+  const lines = Object.entries({
+    ...headers,
+    'content-length': String(Buffer.byteLength(text)),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${reasons[status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}

@@ -1,0 +1,69 @@
+import { isIP } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { messageOf } from '../../core/errors.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+/** PEM. */
+export type TlsSettings = { cert: string; key: string }
+
+/** What callers can take of the server by being slow, or by opening connections. */
+export type ConnectionLimits = {
+  /** Until the headers are in, and until a TLS handshake is done. */
+  headersMs: number
+  /** Until the body is in. */
+  requestMs: number
+  /** Until an idle connection is closed. */
+  idleMs: number
+  connectionsMax: number
+}
+
+export type ServerSettings = {
+  /** 0 takes any free one. */
+  port: number
+  /** The address it listens at; loopback where this is left out. */
+  host?: string
+  /** With a certificate and its key it speaks HTTPS, and nothing else. */
+  tls?: TlsSettings
+  /** Of each key. */
+  rateLimit?: RateLimit
+  limits?: Partial<ConnectionLimits>
+}
+
+export const loopback = '127.0.0.1'
+
+export const connectionLimits: ConnectionLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  idleMs: 60_000,
+  connectionsMax: 1000,
+}
+
+/** What is wrong with the settings, in words; nothing of the private key is among them. */
+export function findServerFaults({ host = loopback, tls, rateLimit, limits }: ServerSettings): string[] {
+  const counts = Object.entries({ ...connectionLimits, ...limits })
+  return [
+    ...(isIP(host) === 0 ? [`host ${host} is not an IP address`] : []),
+    ...(tls === undefined ? [] : certificateFaults(tls)),
+    ...Object.entries(rateLimit ?? {})
+      .filter(([, value]) => !(Number.isFinite(value) && value > 0))
+      .map(([name]) => `rateLimit.${name} is not above 0`),
+    ...(rateLimit !== undefined && rateLimit.burst < 1 ? ['rateLimit.burst allows no request'] : []),
+    ...counts
+      .filter(([, value]) => !(Number.isInteger(value) && value > 0))
+      .map(([name]) => `limits.${name} is not a whole number above 0`),
+  ]
+}
+
+/** Keys and deposits would cross a network in clear text. */
+export function isExposed({ host = loopback, tls }: ServerSettings): boolean {
+  return tls === undefined && !/^(?:127\.|::1$)/.test(host)
+}
+
+function certificateFaults(tls: TlsSettings): string[] {
+  try {
+    createSecureContext(tls)
+    return []
+  } catch (error) {
+    return [`tls is not a certificate and its key in PEM: ${messageOf(error).slice(0, 100)}`]
+  }
+}

@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { createFaults } from '../../../src/service/faults/faults.ts'
+import { startServer } from '../../../src/service/http/server.ts'
+import { type Keyring, openKeyring } from '../../../src/service/keyring/keyring.ts'
+import type { ServiceSettings } from '../../../src/service/settings.ts'
+import type { ServiceDatabase, ServiceTables } from '../../../src/service/tables.ts'
+import { openDatabase } from '../../../src/store/database.ts'
+import { migrate } from '../../../src/store/migrate.ts'
+import { emptyDatabase } from '../../support/postgres.ts'
+import { seed, serviceSettings, unreachableNetworks } from '../fixtures.ts'
+
+export type OpenApi = { url: string; db: ServiceDatabase; keyring: Keyring; close(): Promise<void> }
+
+/** The API of the service on a database of its own, without chains. */
+export async function openApi(changes: Partial<ServiceSettings> = {}): Promise<OpenApi> {
+  const database = await emptyDatabase()
+  const db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
+  await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
+  const settings = serviceSettings(database.url, unreachableNetworks, changes)
+  const keyring = openKeyring(seed)
+  const parts = { settings, db, keyring, faults: createFaults(null) }
+  const server = await startServer({ ...parts, log: pino({ level: 'silent' }) })
+  return {
+    url: server.url,
+    db,
+    keyring,
+    close: async () => {
+      await server.stop()
+      await db.destroy()
+      await database.drop()
+    },
+  }
+}
