@@ -87,8 +87,8 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
     {
       kind: 'api_missing',
       what: 'the API does not say that it is settled',
-      missing: isUnsaid(matrix.settlement.api),
-      since: settledAt,
+      missing: !ended && isUnsaid(matrix.settlement.api),
+      since: settledAt ?? creditToldAt(dossier),
       withinMs: policy.apiWithinMs,
     },
     {
@@ -100,6 +100,12 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
       withinMs: policy.settlementWithinMs,
     },
   ]
+}
+
+/** A credit is on no chain: that its webhook tells of it is all that shows what the API fails to list. */
+function creditToldAt({ webhook, ...dossier }: Dossier): Date | null {
+  const isTold = isCredited({ webhook, ...dossier }) && webhook?.status === 'settled'
+  return isTold ? webhook.receivedAt : null
 }
 
 function isUnsaid(cell: Cell): boolean {

@@ -1,49 +1,14 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
-import { decide, type Group } from '../../src/core/decide.ts'
+import type { Group } from '../../src/core/decide.ts'
 import type { Amount } from '../../src/core/money.ts'
-import {
-  at,
-  channelApproval,
-  claim,
-  credit,
-  delivery,
-  liquidity,
-  payment,
-  policy,
-  usdcOnArbitrum,
-  usdtOnBase,
-  walletAddress,
-  walletApproval,
-  webhook,
-} from '../support/evidence.ts'
+import { at, claim, delivery, payment, usdcOnArbitrum, usdtOnBase, webhook } from '../support/evidence.ts'
+import { decided, late, outcome } from '../support/outcome.ts'
 
 type Observations = Group['observations']
 
-const rules = { policy, senders: new Set([`arbitrum/${liquidity}`]) }
-const late = at(600)
 const soon = at(6)
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
-
-function decided(observations: Observations, now = late) {
-  const approvals = [channelApproval, walletApproval]
-  return decide({ observations, approvals, known: [], booked: [] }, rules, now)
-}
-
-/** The states of the deposits, then the kinds of all that is wrong. */
-function outcome(observations: Observations, now = late): string {
-  const { deposits, strays } = decided(observations, now)
-  const states = deposits.map(({ verdict }) => verdict.state)
-  const kinds = deposits.flatMap(({ verdict }) => verdict.mismatches.map(({ kind }) => kind))
-  return [...states, ...kinds, ...strays.map(({ mismatch }) => mismatch.kind)].join(' ')
-}
-
-const credited = {
-  owner: walletApproval.owner,
-  deposit: { address: walletAddress },
-  settlement: { network: 'stable-wallet', address: 'savings' as Address, asset: credit, tx: null },
-} as Parameters<typeof claim>[0]
-const walletPayment = payment({ to: walletAddress })
 
 test.each<[string, Observations, string]>([
   ['all three sources agree', [webhook(), claim(), payment(), delivery()], 'reconciled'],
@@ -168,21 +133,6 @@ test.each<[string, Observations, string]>([
       delivery(),
     ],
     'reconciled',
-  ],
-  ['a wallet is credited', [webhook(credited), claim(credited), walletPayment], 'reconciled'],
-  [
-    'a wallet is not credited',
-    [
-      webhook({ ...credited, status: 'confirmed' }),
-      claim({ ...credited, status: 'confirmed' }),
-      walletPayment,
-    ],
-    'confirmed settlement_missing',
-  ],
-  [
-    'only a webhook says that a wallet is credited',
-    [webhook(credited), walletPayment],
-    'settling api_missing settlement_missing',
   ],
   [
     'only a webhook knows of the delivery yet',

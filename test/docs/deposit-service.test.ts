@@ -89,8 +89,14 @@ test('the fault knobs and the mismatches that they cause are those of the servic
   expect(inPage).toEqual(inCode)
 })
 
-function reported({ mismatch, clears }: { mismatch: string; clears: boolean }): string {
-  return `[${mismatch}](mismatches.md#${mismatch})${clears ? ', clears by itself' : ''}`
+function linkTo(kind: string): string {
+  return `[${kind}](mismatches.md#${kind})`
+}
+
+function reported(entry: { mismatch: string; clears: boolean; ofWallets?: string }): string {
+  const { mismatch, clears, ofWallets } = entry
+  const more = ofWallets === undefined ? '' : `, for a StableWallet ${linkTo(ofWallets)} too`
+  return `${linkTo(mismatch)}${clears ? ', clears by itself' : ''}${more}`
 }
 
 const destination = {

@@ -3,11 +3,11 @@ type Share = 'deposits' | 'requests'
 
 /**
  * One error of the other side. `mismatch` is the kind that depositd must report for it, a word of its table
- * (docs/mismatches.md), and `clears` whether time alone ends it. Null where depositd gets over it; `absorbed` says
- * why, and where it is seen all the same.
+ * (docs/mismatches.md), and `clears` whether time alone ends it; `ofWallets` is a second one that it reports where the
+ * deposit is to a StableWallet. Null where depositd gets over it; `absorbed` says why, and where it is seen all the same.
  */
 type Entry = { share: Share; does: string } & (
-  | { mismatch: string; clears: boolean }
+  | { mismatch: string; clears: boolean; ofWallets?: string }
   | { mismatch: null; absorbed: string }
 )
 
@@ -60,6 +60,7 @@ export const faultTable = {
     does: 'never lists a deposit, while its webhooks are sent',
     mismatch: 'api_missing',
     clears: false,
+    ofWallets: 'settlement_missing',
   },
   editRecordRate: {
     share: 'deposits',
@@ -72,6 +73,7 @@ export const faultTable = {
     does: 'lists a deposit until it is confirmed, and never again after that',
     mismatch: 'api_missing',
     clears: false,
+    ofWallets: 'settlement_missing',
   },
   reorderRecordsRate: {
     share: 'requests',

@@ -71,7 +71,9 @@ test('without settings for them no fault strikes, and none can be switched on', 
 
 test('every knob names a mismatch that depositd knows, or says why it gets over the fault', () => {
   for (const entry of Object.values(faultTable)) {
-    if (entry.mismatch !== null) expect(Object.keys(mismatchKinds)).toContain(entry.mismatch)
-    else expect(entry.absorbed).toMatch(/; .*(seen|shows|counts)/)
+    const kinds =
+      entry.mismatch === null ? [] : [entry.mismatch, ...('ofWallets' in entry ? [entry.ofWallets] : [])]
+    expect(Object.keys(mismatchKinds)).toEqual(expect.arrayContaining(kinds))
+    if (entry.mismatch === null) expect(entry.absorbed).toMatch(/; .*(seen|shows|counts)/)
   }
 })

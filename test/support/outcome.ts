@@ -1,0 +1,22 @@
+import { decide, type Group } from '../../src/core/decide.ts'
+import { at, channelApproval, liquidity, policy, walletApproval } from './evidence.ts'
+
+type Observations = Group['observations']
+
+const rules = { policy, senders: new Set([`arbitrum/${liquidity}`]) }
+
+/** Long after every deadline of the policy has passed. */
+export const late = at(600)
+
+export function decided(observations: Observations, now = late) {
+  const approvals = [channelApproval, walletApproval]
+  return decide({ observations, approvals, known: [], booked: [] }, rules, now)
+}
+
+/** The states of the deposits, then the kinds of all that is wrong. */
+export function outcome(observations: Observations, now = late): string {
+  const { deposits, strays } = decided(observations, now)
+  const states = deposits.map(({ verdict }) => verdict.state)
+  const kinds = deposits.flatMap(({ verdict }) => verdict.mismatches.map(({ kind }) => kind))
+  return [...states, ...kinds, ...strays.map(({ mismatch }) => mismatch.kind)].join(' ')
+}
