@@ -46,6 +46,7 @@ const statuses: ReadonlyMap<string, ClaimStatus> = new Map<string, ClaimStatus>(
   ['settled', 'settled'],
   ['credited', 'settled'],
   ['held', 'held'],
+  ['refunding', 'held'],
   ['refunded', 'refunded'],
   ['failed', 'failed'],
 ])

@@ -23,6 +23,7 @@ export type SandboxServiceSettings = {
 
 const usualPort = 18_080
 const pollEveryMs = 500
+const replaceAfterMs = 120_000
 
 /** In whole units of the settlement asset. The world of the sandbox does not move with the market. */
 const prices = { 'ETH/USDC': '3000', 'SOL/USDC': '150', 'USDT/USDC': '0.9995' }
@@ -47,7 +48,9 @@ export async function startSandboxService(settings: SandboxServiceSettings): Pro
       ],
       webhooks,
       allowPrivateWebhooks: true,
-      quotes: { prices, feeBasisPoints: 10 },
+      quotes: { prices, source: null, feeBasisPoints: 10, spreadBasisPoints: 0 },
+      sweep: { minimums: {} },
+      replaceAfterMs,
       faults,
       pollEveryMs,
     },

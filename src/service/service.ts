@@ -3,10 +3,8 @@ import type { Logger } from 'pino'
 import { Fault } from '../core/errors.ts'
 import { openDatabase } from '../store/database.ts'
 import { migrate } from '../store/migrate.ts'
-import { creditWallets } from './deposits/credit-wallets.ts'
 import { openDeposits } from './deposits/deposits.ts'
 import { recordWriter } from './deposits/record.ts'
-import { recordScan } from './deposits/record-scan.ts'
 import { startFaultServer } from './faults/fault-server.ts'
 import { createFaults, type Faults } from './faults/faults.ts'
 import { startServer } from './http/server.ts'
@@ -14,15 +12,11 @@ import { type Keyring, openKeyring } from './keyring/keyring.ts'
 import { openEvm } from './network/evm.ts'
 import type { Network } from './network/port.ts'
 import { openSolana } from './network/solana.ts'
-import { watchedAddresses } from './owners.ts'
 import { describeError } from './running/describe-error.ts'
-import { type Loop, startLoop } from './running/loop.ts'
-import { createPostponed } from './running/postponed.ts'
 import { checkSettings, type ServiceSettings } from './settings.ts'
-import { openStream, readPosition } from './streams.ts'
-import type { ServiceDatabase, ServiceTables } from './tables.ts'
-import { forwardDeposits } from './transfers/forward-deposits.ts'
-import { settleForwards } from './transfers/settle-forwards.ts'
+import { openStream } from './streams.ts'
+import type { ServiceTables } from './tables.ts'
+import { startTransfers } from './transfers/start-transfers.ts'
 import { openOutbox } from './webhooks/outbox.ts'
 import { openVault } from './webhooks/secret-vault.ts'
 import { startWebhooks } from './webhooks/start-webhooks.ts'
@@ -65,7 +59,9 @@ export async function startService(
   const vault = openVault(settings.seed)
   const delivery = await startWebhooks({ db, vault, settings, faults, log: deps.log })
   starting.defer(() => delivery.stop())
-  const loops = startLoops({ settings, db, networks, faults, delivery, log: deps.log })
+  const deposits = openDeposits(openOutbox(recordWriter(settings.networks), faults))
+  const parts = { settings, db, deposits, keyring, networks, faults, log: deps.log }
+  const loops = startTransfers({ ...parts, onEvents: () => delivery.wake() })
   starting.defer(() => Promise.all(loops.map((loop) => loop.stop())).then(() => undefined))
   const server = await startServer({ settings, db, keyring, faults, log: deps.log })
   starting.defer(() => server.stop())
@@ -99,34 +95,4 @@ async function connect(network: Network, begin: () => Promise<void>): Promise<vo
     const details = { what: `reading ${network.settings.name}`, problem: describeError(error) }
     throw new Fault('remote_failed', details, { cause: error })
   }
-}
-
-type Parts = {
-  settings: ServiceSettings
-  db: ServiceDatabase
-  networks: readonly Network[]
-  faults: Faults
-  delivery: Loop
-  log: Logger
-}
-
-/** One loop per network reads it, then moves on whatever the reading allows. */
-function startLoops({ settings, db, networks, faults, delivery, log }: Parts): Loop[] {
-  const { quotes, pollEveryMs: everyMs } = settings
-  const deposits = openDeposits(openOutbox(recordWriter(settings.networks), faults))
-  return networks.map((network) => {
-    const postponed = createPostponed(Date.now)
-    const { name } = network.settings
-    return startLoop({ name, everyMs, log }, async () => {
-      const scan = await network.scan(await readPosition(db, network), () =>
-        watchedAddresses(db, network.settings),
-      )
-      const recorded = await recordScan({ db, deposits, networks: settings.networks }, network.settings, scan)
-      const credited = await creditWallets({ db, deposits, quotes }, name)
-      const forwarded = await forwardDeposits({ db, deposits, network, quotes, faults, postponed, log })
-      const settled = await settleForwards({ db, deposits, network, log })
-      if (recorded || credited + forwarded + settled > 0) delivery.wake()
-      return scan.more
-    })
-  })
 }

@@ -2,10 +2,11 @@ import type { NetworkSettings } from '../chain/port.ts'
 import { assetCode } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import { isApiKey } from './api-keys.ts'
-import { isRate, type QuoteSettings } from './deposits/quote.ts'
+import { findQuoteFaults, type QuoteSettings } from './deposits/prices.ts'
 import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
 import { findServerFaults, type ServerSettings } from './http/server-settings.ts'
 import type { Scope } from './tables.ts'
+import { findSweepFaults, type SweepSettings } from './transfers/due-sweeps.ts'
 import { isWebhookSecret } from './webhooks/signing-key.ts'
 import { findUrlFault } from './webhooks/webhook-url.ts'
 
@@ -31,6 +32,10 @@ export type ServiceSettings = ServerSettings & {
    */
   allowPrivateWebhooks: boolean
   quotes: QuoteSettings
+  /** Null leaves what is paid at the deposit addresses. */
+  sweep: SweepSettings | null
+  /** An EVM transaction that no block has taken for so long is signed anew, at a higher fee. */
+  replaceAfterMs: number
   /** Null allows none: then no error of the service is wanted. */
   faults: FaultSettings | null
   /** Where faults are switched while it runs: a port on loopback, 0 for any free one. Only with `faults`. */
@@ -51,7 +56,7 @@ export function checkSettings(settings: ServiceSettings): void {
     ...keyFaults(settings.apiKeys),
     ...settings.webhooks.flatMap(webhookFaults),
     ...(repeated(settings.webhooks.map(({ url }) => url)).length === 0 ? [] : ['a webhook is named twice']),
-    ...quoteFaults(settings.quotes),
+    ...paymentFaults(settings),
     ...findSettingFaults(settings.faults ?? {}),
     ...(settings.adminPort === undefined || settings.faults !== null
       ? []
@@ -97,14 +102,13 @@ function webhookFaults({ url, secret }: WebhookEndpoint, place: number): string[
   ]
 }
 
-function quoteFaults({ prices, feeBasisPoints }: QuoteSettings): string[] {
-  const bad = Object.entries(prices).filter(([pair, rate]) => !/^[^/]+\/[^/]+$/.test(pair) || !isRate(rate))
-  const feeFits = Number.isInteger(feeBasisPoints) && feeBasisPoints >= 0 && feeBasisPoints < 10_000
+function paymentFaults({ networks, quotes, sweep, replaceAfterMs }: ServiceSettings): string[] {
+  const source = quotes.source === null || isHttpUrl(quotes.source.url)
   return [
-    ...bad.map(
-      ([pair, rate]) => `quote ${pair} = ${rate} is not a pair like ETH/USDC and a positive decimal`,
-    ),
-    ...(feeFits ? [] : ['feeBasisPoints is not a whole number from 0 to 9999']),
+    ...findQuoteFaults(quotes),
+    ...(source ? [] : ['the address of the prices is not http']),
+    ...(sweep === null ? [] : findSweepFaults(sweep, networks)),
+    ...(Number.isInteger(replaceAfterMs) && replaceAfterMs > 0 ? [] : ['replaceAfterMs is not positive']),
   ]
 }
 

@@ -1,22 +1,46 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
 import type { Address, NetworkName } from '../core/asset.ts'
+import type { TransferTables } from './transfers/tables.ts'
 import type { WebhookTables } from './webhooks/tables.ts'
 
 export type Scope = 'read' | 'write'
 export type OwnerKind = 'channel' | 'stable_wallet'
-export type DepositStatus = 'detected' | 'confirmed' | 'forwarding' | 'settled' | 'credited' | 'failed'
-/** `vanished`: gone from the chain before it was final. `too_small`: nothing is left after the fee. */
-export type DepositFailure = 'vanished' | 'too_small'
-type ForwardOutcome = 'landed' | 'reverted' | 'expired'
+export type DepositStatus =
+  | 'detected'
+  | 'confirmed'
+  | 'converting'
+  | 'forwarding'
+  | 'settled'
+  | 'credited'
+  | 'held'
+  | 'refunding'
+  | 'refunded'
+  | 'failed'
+
+/**
+ * Why a deposit failed, is held or goes back. `vanished`: gone from the chain before it was final. `too_small`:
+ * nothing is left after the fee. `sender_unknown`: the policy wants a sender that the chain does not tell, or would
+ * send back to one. `requested`: the owner asked for its refund. The others name the rule of the policy.
+ */
+export type DepositReason =
+  | 'vanished'
+  | 'too_small'
+  | 'policy_hold'
+  | 'below_minimum'
+  | 'asset_denied'
+  | 'sender_denied'
+  | 'sender_unknown'
+  | 'requested'
 
 /** `numeric` columns arrive as decimal text and `int8` columns as `bigint`. */
-export type ServiceTables = WebhookTables & {
-  'service.owner': OwnerTable
-  'service.deposit': DepositTable
-  'service.forward': ForwardTable
-  'service.stream': StreamTable
-  'service.api_key': ApiKeyTable
-}
+export type ServiceTables = WebhookTables &
+  TransferTables & {
+    'service.owner': OwnerTable
+    'service.deposit': DepositTable
+    'service.policy': PolicyTable
+    'service.stream': StreamTable
+    'service.api_key': ApiKeyTable
+  }
 
 export type ServiceDatabase = Kysely<ServiceTables>
 export type ServiceTransaction = Transaction<ServiceTables>
@@ -24,7 +48,6 @@ export type ServiceTransaction = Transaction<ServiceTables>
 export type OwnerRow = Selectable<OwnerTable>
 export type ApiKeyRow = Selectable<ApiKeyTable>
 export type DepositRow = Selectable<DepositTable>
-export type ForwardRow = Selectable<ForwardTable>
 
 type OwnerTable = {
   branch: number
@@ -46,7 +69,8 @@ type DepositTable = {
   owner_kind: OwnerKind
   owner_id: string
   status: DepositStatus
-  failure: DepositFailure | null
+  reason: DepositReason | null
+  released_at: Date | null
   network: NetworkName
   address: Address
   asset: string
@@ -69,27 +93,26 @@ type DepositTable = {
   to_at: Date | null
   fee: string | null
   rate: string | null
+  refund_address: Address | null
+  refund_amount: string | null
+  refund_transaction: string | null
+  refund_at: Date | null
+  sweep_id: bigint | null
   created_at: Generated<Date>
   updated_at: Generated<Date>
 }
 
-type ForwardTable = {
-  transaction: string
-  deposit_id: string
-  attempt: number
-  network: NetworkName
-  nonce: bigint | null
-  expires_height: bigint | null
-  amount: string
-  bytes: Buffer
-  outcome: ForwardOutcome | null
-  created_at: Generated<Date>
+/** `body` is the document as it was put. */
+type PolicyTable = {
+  owner_kind: OwnerKind
+  owner_id: string
+  body: unknown
+  updated_at: Generated<Date>
 }
 
 type StreamTable = {
   network: NetworkName
   liquidity_address: Address
-  next_nonce: Generated<bigint>
   final_height: bigint
   final_hash: string | null
   seen_height: bigint

@@ -118,6 +118,9 @@ const row = {
   block_at: new Date(0),
   ...destination,
   fee: '1',
+  reason: null,
+  refund_address: null,
+  refund_amount: null,
   created_at: new Date(0),
   updated_at: new Date(0),
 } as unknown as DepositRow

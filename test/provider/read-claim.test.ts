@@ -55,6 +55,9 @@ const row = {
   to_at: at(2),
   fee: '10000',
   rate: '1',
+  reason: null,
+  refund_address: null,
+  refund_amount: null,
   created_at: at(0),
   updated_at: at(3),
 } as unknown as DepositRow
@@ -164,6 +167,7 @@ test.each([
   ['settled credited', 'settled'],
   ['confirmed', 'confirmed'],
   ['held', 'held'],
+  ['refunding', 'held'],
   ['refunded', 'refunded'],
   ['failed', 'failed'],
 ])('the status %s means %s', (words, status) => {

@@ -156,9 +156,10 @@ test('killed at any moment, it forgets no deposit and pays none twice', { timeou
   await expectPaidOnce(await untilAll('settled', before + 2 * rounds.length))
 })
 
-test('Postgres refuses a second forward of a deposit that may still be paid by the first', async () => {
+test('Postgres refuses to refund a deposit that was forwarded or still may be', async () => {
   const again = db.query(`
-    insert into service.forward (transaction, deposit_id, attempt, network, nonce, amount, bytes)
-    select 'another', deposit_id, attempt + 1, network, nonce + 1000, amount, bytes from service.forward limit 1`)
-  await expect(again).rejects.toThrow('forward_once')
+    insert into service.transfer (kind, deposit_id, attempt, network, branch, nonce, asset, to_address, amount)
+    select 'refund', deposit_id, attempt, network, branch, nonce + 1000, asset, to_address, amount
+    from service.transfer where kind = 'forward' limit 1`)
+  await expect(again).rejects.toThrow('transfer_once')
 })

@@ -85,8 +85,12 @@ export function serviceSettings(
     allowPrivateWebhooks: true,
     quotes: {
       prices: { 'ETH/USDC': '3000.5', 'SOL/USDC': '150.25', 'USDC/SOL': '0.0066' },
+      source: null,
       feeBasisPoints: 30,
+      spreadBasisPoints: 0,
     },
+    sweep: null,
+    replaceAfterMs: 60_000,
     faults: { seed: 'test' },
     pollEveryMs: 100,
     ...changes,

@@ -58,7 +58,7 @@ function settings() {
   }
   return serviceSettings(database.url, chains.networks, {
     webhooks: [{ url: receiver.url, secret }],
-    quotes: { prices, feeBasisPoints: 30 },
+    quotes: { prices, source: null, feeBasisPoints: 30, spreadBasisPoints: 0 },
     pollEveryMs: 50,
   })
 }
@@ -165,7 +165,7 @@ test('a StableWallet is credited in USDC, whatever was paid on whichever network
 })
 
 test('each step was told of by a webhook whose signature holds', async () => {
-  const deliveries = await until('all webhooks', () => collected(5 * 4 + 2 * 3), withinMs)
+  const deliveries = await until('all webhooks', () => collected(5 * 5 + 2 * 3), withinMs)
   const types = new Map<string, string[]>()
   for (const { headers, body } of deliveries) {
     const [id, timestamp] = [String(headers['webhook-id']), String(headers['webhook-timestamp'])]
@@ -177,9 +177,9 @@ test('each step was told of by a webhook whose signature holds', async () => {
     types.set(event.data.id, [...(types.get(event.data.id) ?? []), event.type])
   }
   const lives = [...types.values()].map((names) => names.toSorted().join(' '))
-  const forwarded = 'deposit.confirmed deposit.detected deposit.forwarded deposit.settled'
+  const forwarded = 'deposit.confirmed deposit.converting deposit.detected deposit.forwarded deposit.settled'
   const credited = 'deposit.confirmed deposit.credited deposit.detected'
-  expect(lives.toSorted()).toEqual([...Array<string>(2).fill(credited), ...Array<string>(5).fill(forwarded)])
+  expect(lives.toSorted()).toEqual([...Array<string>(5).fill(forwarded), ...Array<string>(2).fill(credited)])
 })
 
 const kept: ReturnType<WebhookReceiver['taken']> = []

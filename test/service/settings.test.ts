@@ -9,6 +9,7 @@ import { networkSettings, serviceSettings, unreachableNetworks } from './fixture
 const good = serviceSettings('postgres://127.0.0.1:1/none', unreachableNetworks)
 const [network] = unreachableNetworks
 if (network === undefined) throw new Error('the fixtures have networks')
+const { quotes } = good
 const withNetwork = (changes: object) => ({ networks: [{ ...network, ...changes }] })
 const log = pino({ level: 'silent' })
 
@@ -38,12 +39,26 @@ test.each<[string, Partial<ServiceSettings>, string]>([
     { webhooks: [{ url: 'http://127.0.0.1:1', secret: 'x' }] },
     'is not whsec_',
   ],
+  ['a rate that is no decimal', { quotes: { ...quotes, prices: { 'ETH/USDC': '1e3' } } }, 'quote ETH/USDC'],
+  ['a fee of everything', { quotes: { ...quotes, feeBasisPoints: 10_000 } }, 'feeBasisPoints is not'],
+  ['a spread of a part', { quotes: { ...quotes, spreadBasisPoints: 0.5 } }, 'spreadBasisPoints is not'],
   [
-    'a rate that is no decimal',
-    { quotes: { prices: { 'ETH/USDC': '1e3' }, feeBasisPoints: 0 } },
-    'quote ETH/USDC',
+    'prices from no web address',
+    { quotes: { ...quotes, source: { url: 'file:///etc', everyMs: 1000, staleAfterMs: 1000 } } },
+    'the address of the prices is not http',
   ],
-  ['a fee of everything', { quotes: { prices: {}, feeBasisPoints: 10_000 } }, 'feeBasisPoints is not'],
+  [
+    'prices that are stale at once',
+    { quotes: { ...quotes, source: { url: 'http://127.0.0.1:1', everyMs: 1000, staleAfterMs: 0 } } },
+    'staleAfterMs of the price source is not',
+  ],
+  ['a sweep of an unknown asset', { sweep: { minimums: { 'base/DAI': '1' } } }, 'base/DAI'],
+  [
+    'a minimum finer than the asset',
+    { sweep: { minimums: { 'mainnet/USDC': '0.0000001' } } },
+    'sweep minimum mainnet/USDC',
+  ],
+  ['no patience', { replaceAfterMs: 0 }, 'replaceAfterMs is not positive'],
   ['a fault rate above one', { faults: { seed: 'a', dropWebhookRate: 2 } }, 'dropWebhookRate is not'],
   ['an admin port without faults', { faults: null, adminPort: 0 }, 'adminPort is for faults alone'],
   ['a host that is a name', { host: 'localhost' }, 'host localhost is not an IP address'],

@@ -1,25 +1,43 @@
 import { type Insertable, sql } from 'kysely'
 import type {
-  DepositFailure,
+  DepositReason,
   DepositRow,
   DepositStatus,
+  ServiceDatabase,
   ServiceTables,
   ServiceTransaction,
 } from '../tables.ts'
 import type { Outbox } from '../webhooks/outbox.ts'
 
-export type NewDeposit = Omit<Insertable<ServiceTables['service.deposit']>, 'status' | 'failure'>
+export type NewDeposit = Omit<
+  Insertable<ServiceTables['service.deposit']>,
+  | 'status'
+  | 'reason'
+  | 'released_at'
+  | 'refund_address'
+  | 'refund_amount'
+  | 'refund_transaction'
+  | 'refund_at'
+  | 'sweep_id'
+>
 
 /** What becomes of a deposit. What is left out stays as it is. Amounts are base units in decimal text. */
 export type DepositChange = {
   id: string
   status: DepositStatus
-  failure?: DepositFailure
+  /** Kept while the deposit is held, goes back or has failed; in any other status there is none. */
+  reason?: DepositReason
+  released_at?: Date
+  to_address?: string
   to_amount?: string
   to_transaction?: string
   to_at?: Date
   fee?: string
   rate?: string
+  refund_address?: string
+  refund_amount?: string
+  refund_transaction?: string
+  refund_at?: Date
 }
 
 /** The only writer of states: each state is written with its event. */
@@ -34,33 +52,62 @@ export type Deposits = {
   ): Promise<readonly DepositRow[]>
 }
 
+/** Where deposits are, and who may change them. */
+export type DepositBook = { db: ServiceDatabase; deposits: Deposits }
+
 export function openDeposits(outbox: Outbox): Deposits {
   return {
     insert: async (tx, rows) => {
       if (rows.length === 0) return
-      const detected = rows.map((row) => ({ ...row, status: 'detected' as const, failure: null }))
+      const detected = rows.map((row) => ({ ...row, status: 'detected' as const }))
       await outbox(tx, await tx.insertInto('service.deposit').values(detected).returningAll().execute())
     },
     change: async (tx, from, changes) => {
       if (changes.length === 0) return []
-      const { rows } = await sql<DepositRow>`
-        update service.deposit as deposit set
-          status = change.status,
-          failure = change.failure,
-          to_amount = coalesce(change.to_amount, deposit.to_amount),
-          to_transaction = coalesce(change.to_transaction, deposit.to_transaction),
-          to_at = coalesce(change.to_at, deposit.to_at),
-          fee = coalesce(change.fee, deposit.fee),
-          rate = coalesce(change.rate, deposit.rate)
-        from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as change (
-          id text, status text, failure text, to_amount numeric, to_transaction text, to_at timestamptz,
-          fee numeric, rate text)
-        where deposit.id = change.id and deposit.status = any(${from})
-        returning deposit.*`.execute(tx)
+      await lockDeposits(
+        tx,
+        changes.map(({ id }) => id),
+      )
+      const rows = await writeChanges(tx, from, changes)
       await outbox(tx, rows)
       return rows
     },
   }
+}
+
+/** Locks rows in the order of their ids, so that two who change the same deposits never wait for each other. */
+export async function lockDeposits(tx: ServiceTransaction, ids: readonly string[]): Promise<void> {
+  await sql`select from service.deposit where id = any(${ids}) order by id for no key update`.execute(tx)
+}
+
+async function writeChanges(
+  tx: ServiceTransaction,
+  from: readonly DepositStatus[],
+  changes: readonly DepositChange[],
+): Promise<readonly DepositRow[]> {
+  const { rows } = await sql<DepositRow>`
+    update service.deposit as deposit set
+      status = change.status,
+      reason = case when change.status in ('held', 'refunding', 'refunded', 'failed')
+        then coalesce(change.reason, deposit.reason) end,
+      released_at = coalesce(change.released_at, deposit.released_at),
+      to_address = coalesce(change.to_address, deposit.to_address),
+      to_amount = coalesce(change.to_amount, deposit.to_amount),
+      to_transaction = coalesce(change.to_transaction, deposit.to_transaction),
+      to_at = coalesce(change.to_at, deposit.to_at),
+      fee = coalesce(change.fee, deposit.fee),
+      rate = coalesce(change.rate, deposit.rate),
+      refund_address = coalesce(change.refund_address, deposit.refund_address),
+      refund_amount = coalesce(change.refund_amount, deposit.refund_amount),
+      refund_transaction = coalesce(change.refund_transaction, deposit.refund_transaction),
+      refund_at = coalesce(change.refund_at, deposit.refund_at)
+    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as change (
+      id text, status text, reason text, released_at timestamptz,
+      to_address text, to_amount numeric, to_transaction text, to_at timestamptz, fee numeric, rate text,
+      refund_address text, refund_amount numeric, refund_transaction text, refund_at timestamptz)
+    where deposit.id = change.id and deposit.status = any(${from})
+    returning deposit.*`.execute(tx)
+  return rows
 }
 
 const orderLock = 7_246_301

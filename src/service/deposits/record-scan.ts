@@ -51,7 +51,7 @@ function knownDeposits(
     .selectFrom('service.deposit')
     .select(['id', 'status', 'transaction', 'index', 'address', 'contract', 'amount', 'block', 'block_hash'])
     .where('network', '=', network)
-    .where(sql<boolean>`failure is distinct from 'vanished'`)
+    .where(sql<boolean>`reason is distinct from 'vanished'`)
     .where(sql<boolean>`(status = 'detected' or transaction = any(${transactions}))`)
     .execute()
 }
@@ -128,7 +128,7 @@ function destinationOf(owner: OwnerRow, networks: readonly NetworkSettings[]): D
 }
 
 function vanish(id: string): DepositChange {
-  return { id, status: 'failed', failure: 'vanished' }
+  return { id, status: 'failed', reason: 'vanished' }
 }
 
 function confirm(id: string): DepositChange {

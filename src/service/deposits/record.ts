@@ -1,6 +1,6 @@
 import type { NetworkSettings } from '../../chain/port.ts'
 import { showAddress } from '../keyring/keyring.ts'
-import type { DepositRow, DepositStatus, OwnerKind } from '../tables.ts'
+import type { DepositReason, DepositRow, DepositStatus, OwnerKind } from '../tables.ts'
 
 /**
  * A deposit as the API lists it and as each webhook carries it. Amounts are base units in decimal text; times are
@@ -10,6 +10,8 @@ export type DepositRecord = {
   id: string
   owner: { type: OwnerKind; id: string }
   status: DepositStatus
+  /** Why it failed, is held or goes back. */
+  reason: DepositReason | null
   source: {
     network: string
     address: string
@@ -41,6 +43,8 @@ export type DepositRecord = {
   /** In base units of the destination asset. Null until the deposit is converted. */
   fee: { asset: string; amount: string } | null
   rate: string | null
+  /** In the asset of the payment, on its network. The transaction is null until the refund is signed. */
+  refund: { address: string; amount: string; transaction: string | null; time: string | null } | null
   created_at: string
   updated_at: string
 }
@@ -57,6 +61,7 @@ export function recordWriter(networks: readonly NetworkSettings[]): ShowRecord {
     id: row.id,
     owner: { type: row.owner_kind, id: row.owner_id },
     status: row.status,
+    reason: row.reason,
     source: {
       network: row.network,
       address: show(row.network, row.address),
@@ -82,7 +87,14 @@ export function recordWriter(networks: readonly NetworkSettings[]): ShowRecord {
     },
     fee: row.fee === null ? null : { asset: row.to_asset, amount: row.fee },
     rate: row.rate,
+    refund: refundOf(row, (address) => show(row.network, address)),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   })
+}
+
+function refundOf(row: DepositRow, show: (address: string) => string): DepositRecord['refund'] {
+  const { refund_address: address, refund_amount: amount, refund_transaction: transaction } = row
+  if (address === null || amount === null) return null
+  return { address: show(address), amount, transaction, time: row.refund_at?.toISOString() ?? null }
 }

@@ -11,7 +11,30 @@ export const depositRecord = z
   .strictObject({
     id: z.string(),
     owner: z.strictObject({ type: z.enum(['channel', 'stable_wallet']), id: idText }),
-    status: z.enum(['detected', 'confirmed', 'forwarding', 'settled', 'credited', 'failed']),
+    status: z.enum([
+      'detected',
+      'confirmed',
+      'converting',
+      'forwarding',
+      'settled',
+      'credited',
+      'held',
+      'refunding',
+      'refunded',
+      'failed',
+    ]),
+    reason: z
+      .enum([
+        'vanished',
+        'too_small',
+        'policy_hold',
+        'below_minimum',
+        'asset_denied',
+        'sender_denied',
+        'sender_unknown',
+        'requested',
+      ])
+      .nullable(),
     source: z.strictObject({
       network: z.string(),
       address: z.string(),
@@ -37,6 +60,14 @@ export const depositRecord = z
     }),
     fee: z.strictObject({ asset: z.string(), amount: baseUnits }).nullable(),
     rate: z.string().nullable(),
+    refund: z
+      .strictObject({
+        address: z.string(),
+        amount: baseUnits,
+        transaction: z.string().nullable(),
+        time: time.nullable(),
+      })
+      .nullable(),
     created_at: time,
     updated_at: time,
   })

@@ -11,9 +11,13 @@ export type Outbox = (tx: ServiceTransaction, rows: readonly DepositRow[]) => Pr
 const eventTypes: Record<DepositStatus, string> = {
   detected: 'deposit.detected',
   confirmed: 'deposit.confirmed',
+  converting: 'deposit.converting',
   forwarding: 'deposit.forwarded',
   settled: 'deposit.settled',
   credited: 'deposit.credited',
+  held: 'deposit.held',
+  refunding: 'deposit.refunding',
+  refunded: 'deposit.refunded',
   failed: 'deposit.failed',
 }
 
@@ -38,6 +42,6 @@ function eventOf(row: DepositRow, show: ShowRecord): NewEvent {
 }
 
 /** 96 random bits behind the word that says of what. */
-export function newId(prefix: 'dep' | 'evt' | 'wep'): string {
+export function newId(prefix: 'dep' | 'evt' | 'wep' | 'wdr' | 'swp'): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`
 }

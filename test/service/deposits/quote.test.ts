@@ -31,38 +31,70 @@ test.each([
   { what: 'dust that is worth nothing', rate: '0.0001', of: 1n, from: sol, to: usdc, amount: 0n },
 ])('converts $what, floored', ({ rate, of, from, to, amount }) => {
   const prices = { [`${from.symbol}/${to.symbol}`]: rate }
-  expect(quote({ prices, feeBasisPoints: 0 }, of, { from, to })).toEqual({ rate, amount, fee: 0n })
+  expect(quote({ prices, feeBasisPoints: 0, spreadBasisPoints: 0 }, of, { from, to })).toEqual({
+    rate,
+    amount,
+    fee: 0n,
+  })
 })
 
 test('takes the fee off, itself floored', () => {
-  const quoted = quote({ prices: { 'USDC/USDT': '1' }, feeBasisPoints: 30 }, 1_000_333n, {
-    from: usdc,
-    to: usdt,
-  })
+  const quoted = quote(
+    { prices: { 'USDC/USDT': '1' }, feeBasisPoints: 30, spreadBasisPoints: 0 },
+    1_000_333n,
+    {
+      from: usdc,
+      to: usdt,
+    },
+  )
   expect(quoted).toEqual({ rate: '1', amount: 997_333n, fee: 3_000n })
 })
 
 test('an asset is worth itself without an entry', () => {
-  const quoted = quote({ prices: {}, feeBasisPoints: 0 }, 5n, { from: usdc, to: usdc })
+  const quoted = quote({ prices: {}, feeBasisPoints: 0, spreadBasisPoints: 0 }, 5n, { from: usdc, to: usdc })
   expect(quoted).toEqual({ rate: '1', amount: 5n, fee: 0n })
 })
 
 test('a pair that is not in the table has no quote', () => {
-  expect(quote({ prices: { 'USDC/ETH': '1' }, feeBasisPoints: 0 }, 5n, { from: eth, to: usdc })).toBeNull()
+  expect(
+    quote({ prices: { 'USDC/ETH': '1' }, feeBasisPoints: 0, spreadBasisPoints: 0 }, 5n, {
+      from: eth,
+      to: usdc,
+    }),
+  ).toBeNull()
 })
 
-test('what is delivered, the fee and less than one unit of rounding add up to the value', () => {
+test('the rate that is stated is the price less the spread, and is the rate that is applied', () => {
+  const terms = { prices: { 'ETH/USDC': '3000.5' }, spreadBasisPoints: 25, feeBasisPoints: 0 }
+  expect(quote(terms, ether, { from: eth, to: usdc })).toEqual({
+    rate: '2992.99875',
+    amount: 2_992_998_750n,
+    fee: 0n,
+  })
+})
+
+test('an asset that is only moved bears no spread', () => {
+  const terms = { prices: {}, spreadBasisPoints: 25, feeBasisPoints: 0 }
+  expect(quote(terms, 5n, { from: usdc, to: usdc })).toEqual({ rate: '1', amount: 5n, fee: 0n })
+})
+
+test('by the stated rate, delivery, fee and less than one unit of rounding add up to what was paid', () => {
   const amounts = bigInt({ min: 1n, max: 10n ** 30n })
-  const rates = tuple(nat(10 ** 9), nat(10 ** 9)).map(([whole, fraction]) => `${whole}.${fraction}1`)
+  const prices = tuple(nat(10 ** 9), nat(10 ** 9)).map(([whole, fraction]) => `${whole}.${fraction}1`)
+  const points = tuple(nat(9999), nat(9999))
   assert(
-    property(amounts, rates, nat(9999), (amount, rate, feeBasisPoints) => {
-      const quoted = quote({ prices: { 'ETH/USDC': rate }, feeBasisPoints }, amount, { from: eth, to: usdc })
-      const fraction = rate.split('.')[1] ?? ''
-      const scale = 10n ** BigInt(fraction.length + eth.decimals)
+    property(amounts, prices, points, (amount, price, [feeBasisPoints, spreadBasisPoints]) => {
+      const terms = { prices: { 'ETH/USDC': price }, spreadBasisPoints, feeBasisPoints }
+      const quoted = quote(terms, amount, { from: eth, to: usdc })
+      const rate = quoted?.rate ?? ''
+      expect(isRate(rate)).toBe(true)
+      const digits = rate.split('.')[1]?.length ?? 0
+      const scale = 10n ** BigInt(digits + eth.decimals)
       const value = amount * BigInt(rate.replace('.', '')) * 10n ** BigInt(usdc.decimals)
       const gross = (quoted?.amount ?? 0n) + (quoted?.fee ?? 0n)
       expect(value - gross * scale).toBeGreaterThanOrEqual(0n)
       expect(value - gross * scale).toBeLessThan(scale)
+      expect(quoted?.fee).toBe((gross * BigInt(feeBasisPoints)) / 10_000n)
     }),
   )
 })

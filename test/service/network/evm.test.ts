@@ -60,7 +60,8 @@ function settings() {
       tokens: [native, { symbol: 'USDC', decimals: 18, code: token.address }],
     }),
   ]
-  const quotes = { prices: { 'ETH/USDC': '3000.5', 'USDC/ETH': '0.0003' }, feeBasisPoints: 30 }
+  const prices = { 'ETH/USDC': '3000.5', 'USDC/ETH': '0.0003' }
+  const quotes = { prices, source: null, feeBasisPoints: 30, spreadBasisPoints: 0 }
   return serviceSettings(database.url, networks, { pollEveryMs: 20, quotes })
 }
 

@@ -20,6 +20,7 @@ test('a payment seen, then final, is listed as confirmed and told of twice', asy
     id: expect.stringMatching(/^dep_[0-9a-f]{24}$/),
     owner: { type: 'stable_wallet', id: 'savings' },
     status: 'confirmed',
+    reason: null,
     source: {
       network: 'mainnet',
       address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),
@@ -45,6 +46,7 @@ test('a payment seen, then final, is listed as confirmed and told of twice', asy
     },
     fee: null,
     rate: null,
+    refund: null,
     created_at: expect.stringMatching(/Z$/),
     updated_at: expect.stringMatching(/Z$/),
   })
@@ -120,7 +122,7 @@ test('Postgres refuses a change of state without its event, and an event without
 
 test('what has left a state is not changed again', async () => {
   const [newest] = (await book.list('status=confirmed')).data
-  const change = { id: newest?.id ?? '', status: 'failed', failure: 'vanished' } as const
+  const change = { id: newest?.id ?? '', status: 'failed', reason: 'vanished' } as const
   const changed = await inTransaction(book.db, (tx) => book.deposits.change(tx, ['detected'], [change]))
   expect(changed).toEqual([])
 })

@@ -1,0 +1,66 @@
+import type { NetworkName } from '../../core/asset.ts'
+import { inTransaction } from '../../store/database.ts'
+import type { DepositRow, ServiceDatabase } from '../tables.ts'
+import { convert } from './convert.ts'
+import type { DepositBook } from './deposits.ts'
+import type { Policy } from './policy.ts'
+import type { Prices } from './prices.ts'
+import type { Terms } from './quote.ts'
+
+export type Converting = DepositBook & { terms: Terms; prices: Prices }
+
+type Judged = DepositRow & { policy: Policy | null }
+
+const batchMax = 200
+
+/**
+ * Decides what becomes of the final deposits from one network, and returns how many states changed: they are
+ * credited, get the quote by which they are forwarded, or are stopped by a policy. A deposit without a price waits for
+ * one, and keeps none of the others waiting.
+ */
+export async function convertDeposits(converting: Converting, network: NetworkName): Promise<number> {
+  let changed = 0
+  for (let after: bigint | null = 0n; after !== null; ) {
+    const batch: readonly Judged[] = await waitingDeposits(converting.db, network, after)
+    changed += await saveDecisions(converting, batch)
+    after = batch.length < batchMax ? null : (batch.at(-1)?.sequence ?? null)
+  }
+  return changed
+}
+
+function waitingDeposits(
+  db: ServiceDatabase,
+  network: NetworkName,
+  after: bigint,
+): Promise<readonly Judged[]> {
+  return db
+    .selectFrom('service.deposit as deposit')
+    .leftJoin('service.policy as policy', (join) =>
+      join
+        .onRef('policy.owner_kind', '=', 'deposit.owner_kind')
+        .onRef('policy.owner_id', '=', 'deposit.owner_id'),
+    )
+    .selectAll('deposit')
+    .select('policy.body as policy')
+    .$castTo<Judged>()
+    .where('deposit.network', '=', network)
+    .where('deposit.status', '=', 'confirmed')
+    .where('deposit.sequence', '>', after)
+    .orderBy('deposit.sequence')
+    .limit(batchMax)
+    .execute()
+}
+
+/** What left the state meanwhile, since its refund was asked for, stays as it is. */
+async function saveDecisions(
+  { db, deposits, terms, prices }: Converting,
+  batch: readonly Judged[],
+): Promise<number> {
+  const quoting = { terms, prices: prices.current(), now: new Date() }
+  const changes = batch
+    .map(({ policy, ...deposit }) => convert(deposit, policy, quoting))
+    .filter((change) => change !== null)
+  if (changes.length === 0) return 0
+  const changed = await inTransaction(db, (tx) => deposits.change(tx, ['confirmed'], changes))
+  return changed.length
+}

@@ -1,0 +1,69 @@
+import { type Address, parseAddress } from '../../core/asset.ts'
+import type { DepositReason, DepositRow } from '../tables.ts'
+
+type AssetName = { network: string; asset: string }
+
+/**
+ * What overrides the forwarding or crediting of one owner's deposits. What is left out does not apply.
+ * Amounts are base units in decimal text.
+ */
+export type Policy = {
+  /** Holds every deposit, whatever the other rules say. */
+  hold?: boolean | undefined
+  minimum_amounts?: readonly (AssetName & { amount: string })[] | undefined
+  assets?: Listing<AssetName> | undefined
+  senders?: Listing<string> | undefined
+  /** What becomes of a deposit that a rule turns away; `hold` where it is left out. */
+  otherwise?: 'hold' | 'refund' | undefined
+}
+
+/** Only those that are allowed pass, or all but those that are denied. */
+type Listing<Item> = { allow: readonly Item[] } | { deny: readonly Item[] }
+
+export type PolicyDecision =
+  | { kind: 'pass' }
+  | { kind: 'hold'; reason: DepositReason }
+  | { kind: 'refund'; reason: DepositReason; to: Address }
+
+/** The part of a deposit that a policy looks at. */
+export type JudgedDeposit = Pick<DepositRow, 'network' | 'asset' | 'amount' | 'sender'>
+
+export function decidePolicy(policy: Policy, deposit: JudgedDeposit): PolicyDecision {
+  if (policy.hold === true) return { kind: 'hold', reason: 'policy_hold' }
+  const reason = turnedAway(policy, deposit)
+  if (reason === null) return { kind: 'pass' }
+  if (policy.otherwise !== 'refund') return { kind: 'hold', reason }
+  const to = knownSender(deposit)
+  return to === null ? { kind: 'hold', reason: 'sender_unknown' } : { kind: 'refund', reason, to }
+}
+
+/** To whom a deposit could go back: coins that were just made come from the zero address, where nobody is. */
+export function knownSender({ sender }: Pick<DepositRow, 'sender'>): Address | null {
+  return sender === null || /^0x0+$/.test(sender) ? null : sender
+}
+
+function turnedAway(policy: Policy, deposit: JudgedDeposit): DepositReason | null {
+  if (!passes(policy.assets, (listed) => isAssetOf(listed, deposit))) return 'asset_denied'
+  const sender = knownSender(deposit)
+  if (!passes(policy.senders, (listed) => isAddress(listed, sender))) {
+    return sender === null ? 'sender_unknown' : 'sender_denied'
+  }
+  const isBelow = (policy.minimum_amounts ?? []).some(
+    (minimum) => isAssetOf(minimum, deposit) && BigInt(deposit.amount) < BigInt(minimum.amount),
+  )
+  return isBelow ? 'below_minimum' : null
+}
+
+function passes<Item>(listing: Listing<Item> | undefined, isListed: (item: Item) => boolean): boolean {
+  if (listing === undefined) return true
+  return 'allow' in listing ? listing.allow.some(isListed) : !listing.deny.some(isListed)
+}
+
+function isAssetOf(listed: AssetName, { network, asset }: JudgedDeposit): boolean {
+  return listed.network === network && listed.asset === asset
+}
+
+/** Hexadecimal addresses are listed in any case. */
+function isAddress(listed: string, sender: Address | null): boolean {
+  return sender !== null && parseAddress(listed.startsWith('0x') ? 'evm' : 'solana', listed) === sender
+}

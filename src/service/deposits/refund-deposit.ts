@@ -1,0 +1,42 @@
+import type { Address } from '../../core/asset.ts'
+import { inTransaction } from '../../store/database.ts'
+import type { DepositReason, DepositRow, DepositStatus } from '../tables.ts'
+import type { DepositBook, DepositChange } from './deposits.ts'
+import { knownSender } from './policy.ts'
+
+export type RefundOutcome =
+  | { kind: 'refunding'; deposit: DepositRow }
+  | { kind: 'not_found' }
+  /** Already on its way, delivered, or gone. */
+  | { kind: 'wrong_state'; status: DepositStatus }
+  /** The chain does not tell who paid: the caller has to. */
+  | { kind: 'sender_unknown' }
+
+const refundable: readonly DepositStatus[] = ['confirmed', 'held']
+
+/** Sends a final deposit back, whole: to `to`, or to its sender where that is null. */
+export function refundDeposit(
+  { db, deposits }: DepositBook,
+  { id, to }: { id: string; to: Address | null },
+): Promise<RefundOutcome> {
+  return inTransaction(db, async (tx): Promise<RefundOutcome> => {
+    const deposit = await tx
+      .selectFrom('service.deposit')
+      .selectAll()
+      .where('id', '=', id)
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (deposit === undefined) return { kind: 'not_found' }
+    if (!refundable.includes(deposit.status)) return { kind: 'wrong_state', status: deposit.status }
+    const receiver = to ?? knownSender(deposit)
+    if (receiver === null) return { kind: 'sender_unknown' }
+    const [changed = deposit] = await deposits.change(tx, refundable, [
+      refundOf(deposit, receiver, 'requested'),
+    ])
+    return { kind: 'refunding', deposit: changed }
+  })
+}
+
+export function refundOf({ id, amount }: DepositRow, to: Address, reason: DepositReason): DepositChange {
+  return { id, status: 'refunding', reason, refund_address: to, refund_amount: amount }
+}

@@ -1,0 +1,23 @@
+import { inTransaction } from '../../store/database.ts'
+import type { DepositRow, DepositStatus } from '../tables.ts'
+import type { DepositBook } from './deposits.ts'
+
+export type ReleaseOutcome =
+  | { kind: 'released'; deposit: DepositRow }
+  | { kind: 'not_found' }
+  | { kind: 'wrong_state'; status: DepositStatus }
+
+/** Lets a held deposit go its way again: no policy stops it a second time. */
+export function releaseDeposit({ db, deposits }: DepositBook, id: string): Promise<ReleaseOutcome> {
+  return inTransaction(db, async (tx): Promise<ReleaseOutcome> => {
+    const change = { id, status: 'confirmed', released_at: new Date() } as const
+    const [deposit] = await deposits.change(tx, ['held'], [change])
+    if (deposit !== undefined) return { kind: 'released', deposit }
+    const found = await tx
+      .selectFrom('service.deposit')
+      .select('status')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return found === undefined ? { kind: 'not_found' } : { kind: 'wrong_state', status: found.status }
+  })
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import { type Address, assetKey } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
+import { liquidityBranch } from '../keyring/keyring.ts'
+import type { DepositRow } from '../tables.ts'
+import { isUnpaidDeposit, type Looking, paymentsMax, type Wanted } from './wanted.ts'
+
+/** Where a fault sends what is another's. The sequence of the owners' branches ends below it. */
+const misdirectedBranch = 2 ** 31 - 1
+
+/** The forwards to sign on this network; none of their deposits was paid yet, and no attempt still may pay it. */
+export async function dueForwards(looking: Looking): Promise<Wanted[]> {
+  const deposits = await waitingDeposits(looking)
+    .where('deposit.to_network', '=', looking.network.settings.name)
+    .where('deposit.status', 'in', ['converting', 'forwarding'])
+    .execute()
+  return deposits.filter((deposit) => !isLate(looking, deposit)).flatMap((one) => forwardsOf(looking, one))
+}
+
+/** The refunds to sign on this network: whole, from the liquidity wallet, which sweeps what was paid. */
+export async function dueRefunds(looking: Looking): Promise<Wanted[]> {
+  const { name } = looking.network.settings
+  const deposits = await waitingDeposits(looking)
+    .where('deposit.network', '=', name)
+    .where('deposit.status', '=', 'refunding')
+    .execute()
+  return deposits.map(({ id, contract, refund_address: to, refund_amount: amount }): Wanted => {
+    assert(to !== null && amount !== null, 'a refund has an address and an amount')
+    const asset = assetKey(name, contract ?? 'native')
+    const order = { branch: liquidityBranch, to, asset, amount: BigInt(amount), feeFrom: 'payer' } as const
+    return { kind: 'refund', depositId: id, key: id, order: { ...order, reference: id } }
+  })
+}
+
+function waitingDeposits({ db, postponed }: Looking) {
+  return db
+    .selectFrom('service.deposit as deposit')
+    .selectAll('deposit')
+    .where(isUnpaidDeposit)
+    .where(sql<boolean>`deposit.id <> all(${postponed.waiting()})`)
+    .orderBy('deposit.sequence')
+    .limit(paymentsMax)
+}
+
+/** A fault leaves it waiting from its quote on; nothing else that readers see changes until it is forwarded. */
+function isLate({ faults, postponed }: Looking, deposit: DepositRow): boolean {
+  if (deposit.status !== 'converting' || !faults.strikes('lateForwardRate', deposit)) return false
+  const waitMs = deposit.updated_at.getTime() + faults.current().delayMs - Date.now()
+  if (waitMs > 0) postponed.putOff(deposit.id, waitMs)
+  return waitMs > 0
+}
+
+/** One transfer, and a second one where a fault wants the recipient paid twice. */
+function forwardsOf(looking: Looking, deposit: DepositRow): Wanted[] {
+  const { faults, network } = looking
+  const { id: depositId, to_amount: amount } = deposit
+  assert(amount !== null, 'a deposit that is forwarded has a quote')
+  const isShort = faults.strikes('shortForwardRate', deposit)
+  const order = {
+    branch: liquidityBranch,
+    to: recipientOf(looking, deposit),
+    asset: assetKey(network.settings.name, deposit.to_contract ?? 'native'),
+    amount: isShort ? shortened(BigInt(amount)) : BigInt(amount),
+    feeFrom: 'payer',
+  } as const
+  const forward: Wanted = {
+    kind: 'forward',
+    depositId,
+    key: depositId,
+    order: { ...order, reference: depositId },
+  }
+  if (deposit.status !== 'converting' || !faults.strikes('doubleForwardRate', deposit)) return [forward]
+  const reference = `${depositId} again`
+  return [forward, { ...forward, kind: 'stray', order: { ...order, reference } }]
+}
+
+function recipientOf({ faults, network, keyring }: Looking, deposit: DepositRow): Address {
+  return faults.strikes('misdirectForwardRate', deposit)
+    ? keyring.address(network.settings.family, misdirectedBranch)
+    : (deposit.to_address as Address)
+}
+
+/** What is sent where a fault is wanted: a tenth less than claimed, and at least one unit less. */
+function shortened(amount: bigint): bigint {
+  const tenth = amount / 10n
+  const less = amount - (tenth > 0n ? tenth : 1n)
+  return less > 0n ? less : amount
+}

@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { type Address, type AssetCode, assetCode, assetKey } from '../../core/asset.ts'
+import { parseAmount } from '../../core/money.ts'
+import { liquidityBranch } from '../keyring/keyring.ts'
+import type { Network, Order } from '../network/port.ts'
+import { mapBounded } from '../running/bounded.ts'
+import { newId } from '../webhooks/outbox.ts'
+import type { Looking, Wanted } from './wanted.ts'
+
+/** `minimums['base/USDC']` is what must lie at an address before it is worth a sweep, in whole units. */
+export type SweepSettings = { minimums: Readonly<Record<string, string>> }
+
+/** What lies at one deposit address of one asset, of final deposits that were not swept yet. */
+type Pile = { branch: number; address: Address; code: AssetCode; amount: string; deposits: string[] }
+
+/** How many are signed at once. */
+export const sweepsMax = 50
+const requestsAtOnce = 8
+
+/**
+ * The sweeps to sign on this network, one per deposit address at a time. An address that cannot pay for the transfer
+ * of a token is given what it lacks first, and is swept once that has landed.
+ */
+export async function dueSweeps(looking: Looking, sweep: SweepSettings): Promise<Wanted[]> {
+  const piles = await findPiles(looking, sweep)
+  const wanted = await mapBounded(piles, requestsAtOnce, (pile) => sweepOf(looking, pile))
+  return wanted.filter((one) => one !== null)
+}
+
+/** Names every minimum that is not of an asset of the networks, or not an amount of it. */
+export function findSweepFaults({ minimums }: SweepSettings, networks: readonly NetworkSettings[]): string[] {
+  const decimals = new Map<string, number>(
+    networks.flatMap(({ name, assets }) =>
+      assets.map((asset) => [`${name}/${asset.symbol}`, asset.decimals] as const),
+    ),
+  )
+  return Object.entries(minimums)
+    .filter(([name, amount]) => {
+      const known = decimals.get(name)
+      return known === undefined || !isAmount(amount, known)
+    })
+    .map(
+      ([name, amount]) =>
+        `sweep minimum ${name} = ${amount} is not an asset like base/USDC and an amount of it`,
+    )
+}
+
+/** Tokens come first: what their transfers cost is then paid by the native coins that lie at the same address. */
+async function findPiles(
+  { db, network, postponed }: Looking,
+  { minimums }: SweepSettings,
+): Promise<readonly Pile[]> {
+  const { name, family, assets } = network.settings
+  const least = Object.fromEntries(
+    assets.map(({ key, symbol, decimals }) => [
+      assetCode(key),
+      parseAmount(minimums[`${name}/${symbol}`] ?? '0', decimals).toString(),
+    ]),
+  )
+  const column = sql.ref(family === 'evm' ? 'evm_address' : 'solana_address')
+  const { rows } = await sql<Pile>`
+    with pile as (
+      select owner.branch, deposit.address, coalesce(deposit.contract, 'native') as code,
+        sum(deposit.amount) as amount, array_agg(deposit.id) as deposits, min(deposit.sequence) as oldest
+      from service.deposit join service.owner on owner.${column} = deposit.address
+      where deposit.network = ${name} and deposit.sweep_id is null
+        and deposit.status <> 'detected' and deposit.reason is distinct from 'vanished'
+      group by owner.branch, deposit.address, deposit.contract
+    ), next as (
+      select distinct on (branch) pile.* from pile
+      where amount >= (${JSON.stringify(least)}::jsonb ->> code)::numeric
+        and 'sweep/' || branch || '/' || code <> all(${postponed.waiting()})
+        and not exists (
+          select from service.transfer
+          where network = ${name} and outcome is null
+            and ((kind = 'sweep' and transfer.branch = pile.branch)
+              or (kind = 'top_up' and transfer.to_address = pile.address)))
+      order by branch, code = 'native', oldest
+    )
+    select branch, address, code, amount, deposits from next order by oldest limit ${sweepsMax}`.execute(db)
+  return rows
+}
+
+async function sweepOf(looking: Looking, pile: Pile): Promise<Wanted | null> {
+  const { network, keyring } = looking
+  const { branch, code } = pile
+  const key = `sweep/${branch}/${code}`
+  const order: Order = {
+    branch,
+    to: keyring.address(network.settings.family, liquidityBranch),
+    asset: assetKey(network.settings.name, code),
+    amount: await sweepable(network, pile),
+    feeFrom: code === 'native' ? 'amount' : 'payer',
+    reference: newId('swp'),
+  }
+  if (order.amount === 0n) return null
+  const lack = code === 'native' ? 0n : await network.gasLack(order)
+  if (lack === 0n) return { kind: 'sweep', depositIds: pile.deposits, key, order }
+  const gas = { asset: assetKey(network.settings.name, 'native'), amount: lack, feeFrom: 'payer' } as const
+  const topUp: Order = { branch: liquidityBranch, to: pile.address, ...gas, reference: order.reference }
+  return { kind: 'top_up', key, order: topUp }
+}
+
+/** The transfers of tokens from the same address may have been paid for out of the native coins that lay there. */
+async function sweepable(network: Network, { branch, code, amount }: Pile): Promise<bigint> {
+  const recorded = BigInt(amount)
+  if (code !== 'native') return recorded
+  const balance = await network.balance(branch, assetKey(network.settings.name, code))
+  return balance < recorded ? balance : recorded
+}
+
+function isAmount(text: string, decimals: number): boolean {
+  try {
+    return parseAmount(text, decimals) >= 0n
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,22 @@
+import type { Logger } from 'pino'
+import type { Network } from '../network/port.ts'
+import { mapBounded } from '../running/bounded.ts'
+import { describeError } from '../running/describe-error.ts'
+
+const requestsAtOnce = 8
+
+/** Sends bytes that are stored. What the node does not take is sent again when its outcome is looked for. */
+export async function sendTransfers(
+  network: Network,
+  signed: readonly { transaction: string; bytes: Uint8Array }[],
+  log: Logger,
+): Promise<void> {
+  await mapBounded(signed, requestsAtOnce, async ({ transaction, bytes }) => {
+    try {
+      await network.send(bytes)
+    } catch (error) {
+      const problem = describeError(error)
+      log.warn({ transaction, problem }, 'transfer not accepted, will be sent again')
+    }
+  })
+}

@@ -1,0 +1,136 @@
+import { sql } from 'kysely'
+import { isFault } from '../../core/errors.ts'
+import { lockDeposits } from '../deposits/deposits.ts'
+import type { SignedTransfer } from '../network/port.ts'
+import type { ServiceTransaction } from '../tables.ts'
+import { saveSigned } from './save-signed.ts'
+import { type ChainNonces, type Drafted, postpone, type Signing } from './signing.ts'
+import { isUnpaidDeposit, isUnpaidWithdrawal, type Wanted } from './wanted.ts'
+
+export type Storing = Signing & { tx: ServiceTransaction }
+
+/** A transfer as it is stored. */
+export type Signed = Numbered & { id: bigint; signed: SignedTransfer }
+
+/** Signs what is still wanted once the rows are locked, and stores it. */
+export async function storeSigned(
+  storing: Storing,
+  drafted: readonly Drafted[],
+  chainNonces: ChainNonces,
+): Promise<readonly Signed[]> {
+  await lockNetwork(storing)
+  const still = await stillWanted(storing.tx, drafted)
+  const signed = await signAll(storing, still, await readNonces(storing, chainNonces))
+  await saveSigned(storing, signed)
+  return signed
+}
+
+/** One signer at a time on a network: its row serialises the nonces. */
+async function lockNetwork({ tx, network }: Storing): Promise<void> {
+  const { name } = network.settings
+  const row = tx.selectFrom('service.stream').select('network').where('network', '=', name)
+  await row.forUpdate().executeTakeFirstOrThrow()
+}
+
+type Numbered = Drafted & { attempt: number }
+
+/** Leaves out what was refunded, or signed by another process, since it was found wanting. */
+async function stillWanted(tx: ServiceTransaction, drafted: readonly Drafted[]): Promise<Numbered[]> {
+  const rows = drafted.map(({ wanted }, place) => ({
+    place,
+    kind: wanted.kind,
+    deposits: depositsOf(wanted),
+    withdrawal: wanted.kind === 'withdrawal' ? wanted.withdrawal.toString() : null,
+  }))
+  await lockDeposits(
+    tx,
+    rows.flatMap(({ deposits }) => deposits),
+  )
+  const { rows: still } = await sql<{ place: number; attempt: number }>`
+    select wanted.place, (
+      select coalesce(max(attempt), 0) + 1 from service.transfer
+      where transfer.kind = wanted.kind
+        and (transfer.deposit_id = wanted.deposits ->> 0 or transfer.withdrawal = wanted.withdrawal)
+    )::integer as attempt
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as wanted (
+      place integer, kind text, deposits jsonb, withdrawal bigint)
+    where case wanted.kind
+      when 'forward' then exists (
+        select from service.deposit
+        where id = wanted.deposits ->> 0 and status in ('converting', 'forwarding') and ${isUnpaidDeposit})
+      when 'refund' then exists (
+        select from service.deposit
+        where id = wanted.deposits ->> 0 and status = 'refunding' and ${isUnpaidDeposit})
+      when 'stray' then not exists (
+        select from service.transfer where deposit_id = wanted.deposits ->> 0 and kind = 'stray')
+      when 'withdrawal' then exists (
+        select from service.withdrawal
+        where sequence = wanted.withdrawal and status in ('requested', 'sending') and ${isUnpaidWithdrawal})
+      when 'sweep' then not exists (
+        select from service.deposit where wanted.deposits ? id and sweep_id is not null)
+      else true
+    end
+    order by wanted.place`.execute(tx)
+  return still.flatMap(({ place, attempt }) => {
+    const one = drafted[place]
+    return one === undefined ? [] : [{ ...one, attempt }]
+  })
+}
+
+function depositsOf(wanted: Wanted): readonly string[] {
+  if ('depositId' in wanted) return [wanted.depositId]
+  return wanted.kind === 'sweep' ? wanted.depositIds : []
+}
+
+/** By branch: the nonce of its next transfer; null where the network has none. */
+type Nonces = Map<number, bigint | null>
+
+/** The chain can be ahead of what was stored where the key was used before; it is behind while transfers wait. */
+async function readNonces({ tx, network }: Storing, chainNonces: ChainNonces): Promise<Nonces> {
+  const { rows } = await sql<{ branch: number; next: bigint }>`
+    select branch, max(nonce) + 1 as next from service.transfer
+    where network = ${network.settings.name} and branch = any(${[...chainNonces.keys()]}::integer[])
+      and nonce is not null
+    group by branch`.execute(tx)
+  const nonces = new Map(chainNonces)
+  for (const { branch, next } of rows) {
+    const chain = nonces.get(branch) ?? null
+    if (chain !== null && next > chain) nonces.set(branch, next)
+  }
+  return nonces
+}
+
+/** One after the other: what one can spend depends on those before it. A nonce that one did not take is the next one's. */
+async function signAll(storing: Storing, still: readonly Numbered[], nonces: Nonces): Promise<Signed[]> {
+  const ids = await takeIds(storing.tx, still.length)
+  const all: Signed[] = []
+  for (const one of still) {
+    const { branch } = one.wanted.order
+    const nonce = nonces.get(branch) ?? null
+    const signed = await sign(storing, one, nonce)
+    if (signed === null) continue
+    all.push({ ...one, id: ids[all.length] ?? 0n, signed })
+    if (nonce !== null) nonces.set(branch, nonce + 1n)
+  }
+  return all
+}
+
+async function sign(
+  storing: Storing,
+  { wanted, draft }: Numbered,
+  nonce: bigint | null,
+): Promise<SignedTransfer | null> {
+  try {
+    return await draft.sign(nonce)
+  } catch (error) {
+    if (!isFault(error, 'remote_failed')) throw error
+    postpone(storing, wanted, error)
+    return null
+  }
+}
+
+async function takeIds(tx: ServiceTransaction, count: number): Promise<readonly bigint[]> {
+  const { rows } = await sql<{ id: bigint }>`
+    select nextval('service.transfer_id_seq') as id from generate_series(1, ${count}::integer)`.execute(tx)
+  return rows.map(({ id }) => id)
+}

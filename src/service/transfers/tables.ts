@@ -1,0 +1,64 @@
+import type { Generated, Selectable } from 'kysely'
+import type { Address, AssetCode, NetworkName } from '../../core/asset.ts'
+
+/**
+ * `top_up`: gas for a deposit address that is to be swept. `stray`: a forward that a fault paid a second time.
+ */
+export type TransferKind = 'forward' | 'refund' | 'withdrawal' | 'sweep' | 'top_up' | 'stray'
+export type WithdrawalStatus = 'requested' | 'sending' | 'settled' | 'failed'
+type TransferOutcome = 'landed' | 'reverted' | 'expired'
+
+export type TransferTables = {
+  'service.transfer': TransferTable
+  'service.signing': SigningTable
+  'service.withdrawal': WithdrawalTable
+}
+
+export type TransferRow = Selectable<TransferTable>
+export type SigningRow = Selectable<SigningTable>
+export type WithdrawalRow = Selectable<WithdrawalTable>
+
+/** `amount` is what arrives: by the newest version, and at the end by the one that landed. */
+type TransferTable = {
+  id: Generated<bigint>
+  kind: TransferKind
+  deposit_id: string | null
+  withdrawal: bigint | null
+  attempt: Generated<number>
+  network: NetworkName
+  branch: number
+  nonce: bigint | null
+  asset: AssetCode
+  to_address: Address
+  amount: string
+  outcome: TransferOutcome | null
+  transaction: string | null
+  created_at: Generated<Date>
+}
+
+type SigningTable = {
+  transaction: string
+  transfer_id: bigint
+  version: Generated<number>
+  amount: string
+  bytes: Buffer
+  expires_height: bigint | null
+  created_at: Generated<Date>
+}
+
+/** `amount` is in the units of the balance, which has 6 decimals on every network. */
+type WithdrawalTable = {
+  sequence: Generated<bigint>
+  owner_kind: Generated<'stable_wallet'>
+  wallet_id: string
+  id: string
+  network: NetworkName
+  recipient: Address
+  asset: AssetCode
+  amount: string
+  status: Generated<WithdrawalStatus>
+  transaction: string | null
+  settled_at: Date | null
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}

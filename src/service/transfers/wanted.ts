@@ -1,0 +1,49 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Faults } from '../faults/faults.ts'
+import type { Keyring } from '../keyring/keyring.ts'
+import type { Network, Order } from '../network/port.ts'
+import type { Postponed } from '../running/postponed.ts'
+import type { ServiceDatabase } from '../tables.ts'
+import type { TransferRow } from './tables.ts'
+
+/** A transfer that is to be signed now, and what it is for. */
+export type Wanted = Purpose & {
+  order: Order
+  /** By which it is put off where it fails. */
+  key: string
+}
+
+type Purpose =
+  | { kind: 'forward' | 'refund' | 'stray'; depositId: string }
+  | { kind: 'withdrawal'; withdrawal: bigint }
+  /** Collects these deposits, and nothing else, from their address. */
+  | { kind: 'sweep'; depositIds: readonly string[] }
+  | { kind: 'top_up' }
+
+/** What looking for wanted transfers of a network uses. */
+export type Looking = {
+  db: ServiceDatabase
+  network: Network
+  keyring: Keyring
+  faults: Faults
+  postponed: Postponed
+}
+
+/** How many payments of a kind are signed at once. */
+export const paymentsMax = 200
+
+/** Holds for a row of `service.deposit as deposit` of which no transfer has moved money or still can. */
+export const isUnpaidDeposit: RawBuilder<boolean> = sql<boolean>`not exists (
+  select from service.transfer
+  where deposit_id = deposit.id and kind in ('forward', 'refund') and (outcome is null or outcome = 'landed'))`
+
+/** The same for a row of `service.withdrawal as withdrawal`. */
+export const isUnpaidWithdrawal: RawBuilder<boolean> = sql<boolean>`not exists (
+  select from service.transfer
+  where withdrawal = withdrawal.sequence and (outcome is null or outcome = 'landed'))`
+
+/** The key under which a stored transfer was wanted. */
+export function keyOf({ kind, deposit_id: deposit, withdrawal, branch, asset }: TransferRow): string {
+  if (deposit !== null) return deposit
+  return withdrawal === null ? `${kind}/${branch}/${asset}` : `${kind}/${withdrawal}`
+}
