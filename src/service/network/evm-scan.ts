@@ -4,7 +4,12 @@ import { type Address, assetCode, assetKey, parseAddress, toTxId } from '../../c
 import { Fault } from '../../core/errors.ts'
 import type { Payment, Position, Scan } from './port.ts'
 
-type Chain = { client: PublicClient; settings: NetworkSettings }
+type Chain = {
+  client: PublicClient
+  settings: NetworkSettings
+  /** The service's own wallet, whose payments are no deposits. */
+  liquidity: Address
+}
 type FullBlock = Block<bigint, true, 'latest'>
 type TransferLog = Log<bigint, number, false, typeof transferEvent, true>
 type Span = { from: bigint; to: bigint; final: boolean }
@@ -24,10 +29,11 @@ export async function startEvm(client: PublicClient): Promise<Position> {
 }
 
 export async function scanEvm(
-  { client, settings }: Chain,
+  chain: Chain,
   position: Position,
   watched: () => Promise<ReadonlySet<Address>>,
 ): Promise<Scan> {
+  const { client } = chain
   const [head, final] = await Promise.all([
     client.getBlock({ blockTag: 'latest' }),
     client.getBlock({ blockTag: 'finalized' }),
@@ -37,7 +43,7 @@ export async function scanEvm(
   const finalTo = lesser(final.number, finalHeight + spanMax)
   const seenFrom = greater(seenHeight, finalTo)
   const seenTo = lesser(head.number, seenFrom + spanMax)
-  const read = (span: Span): Promise<Payment[]> => readSpan({ client, settings }, span, addresses)
+  const read = (span: Span): Promise<Payment[]> => readSpan(chain, span, addresses)
   const [finals, seen] = await Promise.all([
     read({ from: finalHeight + 1n, to: finalTo, final: true }),
     read({ from: seenFrom + 1n, to: seenTo, final: false }),
@@ -98,7 +104,7 @@ async function readSpan(chain: Chain, span: Span, watched: ReadonlySet<Address>)
   const tokens = logs.map((log) => tokenPayment(log, chain.settings, byHeight.get(log.blockNumber)))
   const natives = await readNatives(chain, blocks, watched)
   return [...tokens, ...natives]
-    .filter(({ amount }) => amount > 0n)
+    .filter(({ amount, sender }) => amount > 0n && sender !== chain.liquidity)
     .map((payment) => ({ ...payment, final: span.final }))
 }
 

@@ -11,7 +11,7 @@ import {
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Asset, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import type { Keyring } from '../keyring/keyring.ts'
+import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
 import { draftEvm, gasLackEvm, type Purse } from './evm-draft.ts'
 import { readBalance } from './evm-funds.ts'
@@ -30,12 +30,13 @@ export function openEvm(settings: NetworkSettings, keyring: Keyring): Network {
     // Without it viem answers a height from memory for as long as it thinks a block takes.
     cacheTime: 0,
   })
+  const liquidity = keyring.address('evm', liquidityBranch)
   const purse: Purse = { client, settings, keyring, promises: createPromises() }
   return {
     settings,
     check: () => checkEvm(client, settings),
     start: () => startEvm(client),
-    scan: (position, watched) => scanEvm({ client, settings }, position, watched),
+    scan: (position, watched) => scanEvm({ client, settings, liquidity }, position, watched),
     draft: (order) => asFault(settings, draftEvm(purse, order)),
     gasLack: (order) => asFault(settings, gasLackEvm(purse, order)),
     redraft: (bytes, payer) => asFault(settings, redraftEvm(purse, bytes, payer)),

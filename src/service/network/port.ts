@@ -11,8 +11,7 @@ export type Payment = {
   address: Address
   amount: bigint
   block: bigint
-  /** Null on Solana, where a slot holds one block only. */
-  blockHash: string | null
+  blockHash: string
   blockAt: Date
   /** Whether it is past being undone. */
   final: boolean
@@ -80,7 +79,8 @@ export type Network = {
   /** Where reading begins: the head that is final now. */
   start(): Promise<Position>
   /**
-   * Reads on. `watched` is asked only after the heights are known, so that the payments to an address that it does
+   * Reads on, and leaves out what the liquidity wallet pays: the service's own movements are no deposits. `watched`
+   * is asked only after the heights are known, so that the payments to an address that it does
    * not have yet are all above them.
    */
   scan(position: Position, watched: () => Promise<ReadonlySet<Address>>): Promise<Scan>

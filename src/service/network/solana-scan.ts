@@ -1,158 +1,149 @@
-import { type Signature, address as toSolanaAddress } from '@solana/kit'
-import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type { NetworkSettings } from '../../chain/port.ts'
-import { type Address, assetKey, parseAddress, toTxId } from '../../core/asset.ts'
+import type { Address } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { mapBounded } from '../running/bounded.ts'
-import type { Payment, Position, Scan } from './port.ts'
+import type { Position, Scan } from './port.ts'
 import type { SolanaRpc } from './solana.ts'
-import { type Movement, movementsOf, soleSender } from './solana-movements.ts'
+import {
+  type BlockReader,
+  type Commitment,
+  type ReadBlock,
+  readBlock,
+  readBlockHash,
+} from './solana-blocks.ts'
 
-type Chain = {
+export type SolanaChain = {
   rpc: SolanaRpc
   settings: NetworkSettings
-  /** What final transactions moved: they are listed again while they lie in the overlap, and never change. */
-  finalTransactions: Map<string, readonly Movement[]>
+  /** The service's own wallet, whose payments are no deposits. */
+  liquidity: Address
+  /**
+   * Blocks that were read as seen, by slot, so that they are not read again as final. An address that was not
+   * watched then was handed out to nobody before that block.
+   */
+  seen: Map<bigint, ReadBlock>
 }
 
-type Listed = { signature: Signature; slot: bigint; blockAt: Date }
+type Mark = { slot: bigint; hash: string | null }
+type Span = { after: Mark; to: bigint }
 
 const requestsAtOnce = 8
-const pageSize = 1000
-const pagesMax = 100
-/** Slots that are listed again: nodes have been seen to list a transaction late. */
-const overlapSlots = 32n
-const finalTransactionsMax = 10_000
+/** The most blocks one scan reads as final, and again as seen. */
+const spanMax = 128
+/** How far to read again where blocks vanished that were final: nodes that lost their newest state do that. */
+const finalRewind = 64n
+const seenMax = 1024
 
 export async function startSolana(rpc: SolanaRpc): Promise<Position> {
-  const slot = await rpc.getSlot({ commitment: 'finalized' }).send()
-  return { finalHeight: slot, finalHash: null, seenHeight: slot, seenHash: null }
+  const { context, value } = await rpc.getLatestBlockhash({ commitment: 'finalized' }).send()
+  return toPosition({ slot: context.slot, hash: value.blockhash })
 }
 
+/**
+ * Reads block by block, whoever is watched, because asking for each address would cost requests for each. That none
+ * is left out is proved by each block naming the hash of the one before it, from the last scan's on.
+ */
 export async function scanSolana(
-  chain: Chain,
+  chain: SolanaChain,
   position: Position,
   watched: () => Promise<ReadonlySet<Address>>,
 ): Promise<Scan> {
   const final = await chain.rpc.getSlot({ commitment: 'finalized' }).send()
-  const seen = await chain.rpc.getSlot({ commitment: 'confirmed' }).send()
+  const head = await chain.rpc.getSlot({ commitment: 'confirmed' }).send()
   const owners = await watched()
-  const since = position.finalHeight - overlapSlots
-  const listings = await mapBounded([...owners], requestsAtOnce, (owner) =>
-    listTransactions(chain.rpc, owner, since),
-  )
-  const listed = new Map(listings.flat().map((entry) => [entry.signature, entry]))
-  const payments = await mapBounded([...listed.values()], requestsAtOnce, async (entry) => {
-    const isFinal = entry.slot <= final
-    const movements = await readMovements(chain, entry, isFinal)
-    return paymentsOf({ ...entry, movements, isFinal }, chain.settings, owners)
-  })
-  const finalHeight = final > position.finalHeight ? final : position.finalHeight
-  const seenHeight = seen > finalHeight ? seen : finalHeight
+  const reader = (commitment: Commitment): BlockReader => ({ ...chain, owners, commitment })
+  const after = { slot: position.finalHeight, hash: position.finalHash }
+  const finals = await readLinked(chain, reader('finalized'), { after, to: final })
+  if (finals === null) return rewind(chain, position)
+  const finalMark = lastOf(finals, after)
+  for (const slot of chain.seen.keys()) if (slot <= finalMark.slot) chain.seen.delete(slot)
+  const isAhead = position.seenHeight > finalMark.slot
+  const seenMark = isAhead ? { slot: position.seenHeight, hash: position.seenHash } : finalMark
+  const seen = await readSeen(chain, reader('confirmed'), { after: seenMark, to: head })
   return {
-    payments: payments.flat(),
-    position: { finalHeight, finalHash: null, seenHeight, seenHash: null },
-    more: false,
+    payments: [...paymentsIn(chain, finals, true), ...paymentsIn(chain, seen ?? [], false)],
+    // What was seen and is no longer part of the chain is read again from what is final.
+    position: toPosition(finalMark, seen === null ? finalMark : lastOf(seen, seenMark)),
+    more: finals.length === spanMax || seen?.length === spanMax,
   }
 }
 
-/** Everything above the slot that touched the owner or one of its token accounts. Failed transactions moved nothing. */
-async function listTransactions(rpc: SolanaRpc, owner: Address, since: bigint): Promise<Listed[]> {
-  const program = { programId: TOKEN_PROGRAM_ADDRESS }
-  const held = await rpc
-    .getTokenAccountsByOwner(toSolanaAddress(owner), program, { encoding: 'base64', commitment: 'confirmed' })
-    .send()
-  const accounts = [owner, ...held.value.map(({ pubkey }) => parseAddress('solana', pubkey))]
-  const pages = await mapBounded(accounts, requestsAtOnce, (account) => listAccount(rpc, account, since))
-  return pages.flat()
+async function readSeen(chain: SolanaChain, reader: BlockReader, span: Span): ReturnType<typeof readLinked> {
+  const blocks = await readLinked(chain, reader, span)
+  for (const block of blocks ?? []) if (chain.seen.size < seenMax) chain.seen.set(block.slot, block)
+  return blocks
 }
 
-/** Newest first, page by page, until a page reaches below the slot or is the last. */
-async function listAccount(rpc: SolanaRpc, account: Address, since: bigint): Promise<Listed[]> {
-  const found: Listed[] = []
-  let before: Signature | undefined
-  for (let page = 0; page < pagesMax; page++) {
-    const entries = await rpc
-      .getSignaturesForAddress(toSolanaAddress(account), {
-        commitment: 'confirmed',
-        limit: pageSize,
-        ...(before === undefined ? {} : { before }),
-      })
-      .send()
-    const wanted = entries.filter(({ slot, err }) => slot > since && err === null)
-    found.push(
-      ...wanted.map(({ signature, slot, blockTime }) => ({ signature, slot, blockAt: toDate(blockTime) })),
-    )
-    const last = entries.at(-1)
-    if (last === undefined || entries.length < pageSize || last.slot <= since) return found
-    before = last.signature
+/**
+ * The next blocks, each of which names the one before it. Null where the first does not name the mark.
+ * @throws Fault `remote_failed` where one is missing between them
+ */
+async function readLinked(
+  chain: SolanaChain,
+  reader: BlockReader,
+  { after, to }: Span,
+): Promise<readonly ReadBlock[] | null> {
+  const { commitment } = reader
+  const listed = await chain.rpc.getBlocksWithLimit(after.slot + 1n, spanMax, { commitment }).send()
+  const slots = listed.filter((slot) => slot <= to)
+  const known = commitment === 'finalized' ? chain.seen : new Map<bigint, ReadBlock>()
+  const blocks = await mapBounded(
+    slots,
+    requestsAtOnce,
+    async (slot) => known.get(slot) ?? readBlock(reader, slot),
+  )
+  const [first] = blocks
+  const torn = blocks.find(({ previousHash }, place) => place > 0 && previousHash !== blocks[place - 1]?.hash)
+  if (torn !== undefined || !(await isCurrent(reader, known, blocks.at(-1)))) {
+    throw forget(chain, `the blocks up to slot ${(torn ?? first)?.slot} do not follow one another`)
   }
-  const problem = `${account} has more than ${pagesMax * pageSize} transactions above slot ${since}`
-  throw new Fault('remote_failed', { what: 'listing signatures', problem })
+  if (first === undefined || after.hash === null || first.previousHash === after.hash) return blocks
+  if (known.has(first.slot)) throw forget(chain, `slot ${first.slot} has another block than before`)
+  return null
 }
 
-async function readMovements(
-  chain: Chain,
-  { signature }: Listed,
-  isFinal: boolean,
-): Promise<readonly Movement[]> {
-  const kept = chain.finalTransactions.get(signature)
-  if (kept !== undefined) return kept
-  const movements = await fetchMovements(chain.rpc, signature)
-  if (chain.finalTransactions.size >= finalTransactionsMax) chain.finalTransactions.clear()
-  if (isFinal) chain.finalTransactions.set(signature, movements)
-  return movements
+/** Whether the newest of the blocks is the chain's, so that those before it, which it stands on, are too. */
+async function isCurrent(
+  reader: BlockReader,
+  known: ReadonlyMap<bigint, ReadBlock>,
+  newest: ReadBlock | undefined,
+): Promise<boolean> {
+  if (newest === undefined || !known.has(newest.slot)) return true
+  return (await readBlockHash(reader, newest.slot)) === newest.hash
 }
 
-async function fetchMovements(rpc: SolanaRpc, signature: Signature): Promise<readonly Movement[]> {
-  const found = await rpc
-    .getTransaction(signature, {
-      commitment: 'confirmed',
-      encoding: 'json',
-      maxSupportedTransactionVersion: 1,
-    })
-    .send()
-  if (found === null || found.meta === null) {
-    const problem = 'it is listed, but the node does not have it'
-    throw new Fault('remote_failed', { what: `reading transaction ${signature}`, problem })
+/** @throws Fault `remote_failed` where the chain still has the last final block: the node leaves out others */
+async function rewind(chain: SolanaChain, { finalHeight, finalHash }: Position): Promise<Scan> {
+  const reader = { rpc: chain.rpc, commitment: 'finalized' } as const
+  if ((await readBlockHash(reader, finalHeight)) === finalHash) {
+    throw forget(chain, `the blocks after slot ${finalHeight} do not follow it`)
   }
-  const { meta, transaction } = found
-  const loaded = meta.loadedAddresses
-  return movementsOf({
-    accounts: [...transaction.message.accountKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])],
-    pre: meta.preBalances,
-    post: meta.postBalances,
-    preTokens: meta.preTokenBalances ?? [],
-    postTokens: meta.postTokenBalances ?? [],
-  })
+  const from = finalHeight > finalRewind ? finalHeight - finalRewind : 0n
+  const [slot = from] = await chain.rpc.getBlocksWithLimit(from, 1, { commitment: 'finalized' }).send()
+  return {
+    payments: [],
+    position: toPosition({ slot, hash: await readBlockHash(reader, slot) }),
+    more: true,
+  }
 }
 
-type ReadTransaction = Listed & { movements: readonly Movement[]; isFinal: boolean }
-
-function paymentsOf(
-  { signature, slot, blockAt, movements, isFinal }: ReadTransaction,
-  { name, assets }: NetworkSettings,
-  owners: ReadonlySet<Address>,
-): Payment[] {
-  const known = new Set(assets.map(({ key }) => key))
-  return movements
-    .map((movement) => ({ ...movement, asset: assetKey(name, movement.code) }))
-    .filter(({ owner, change, asset }) => change > 0n && owners.has(owner) && known.has(asset))
-    .map(({ owner, code, change, asset }) => ({
-      transaction: toTxId(signature),
-      index: `${code}:${owner}`,
-      asset,
-      sender: soleSender(movements, code),
-      address: owner,
-      amount: change,
-      block: slot,
-      blockHash: null,
-      blockAt,
-      final: isFinal,
-    }))
+/** What was read before is not to be believed either. */
+function forget({ settings, seen }: SolanaChain, problem: string): Fault {
+  seen.clear()
+  return new Fault('remote_failed', { what: `reading ${settings.name}`, problem })
 }
 
-/** Blocks from before the chain kept time have none. */
-function toDate(blockTime: bigint | null): Date {
-  return new Date(Number(blockTime ?? 0n) * 1000)
+function paymentsIn({ liquidity }: SolanaChain, blocks: readonly ReadBlock[], final: boolean) {
+  return blocks
+    .flatMap(({ payments }) => payments)
+    .filter(({ sender }) => sender !== liquidity)
+    .map((payment) => ({ ...payment, final }))
+}
+
+function lastOf(blocks: readonly ReadBlock[], before: Mark): Mark {
+  return blocks.at(-1) ?? before
+}
+
+function toPosition(final: Mark, seen: Mark = final): Position {
+  return { finalHeight: final.slot, finalHash: final.hash, seenHeight: seen.slot, seenHash: seen.hash }
 }

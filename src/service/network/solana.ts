@@ -16,23 +16,23 @@ import {
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, type Asset, type AssetKey, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import type { Keyring } from '../keyring/keyring.ts'
+import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import type { Network } from './port.ts'
 import { draftSolanaForward, solanaOutcome } from './solana-forward.ts'
-import type { Movement } from './solana-movements.ts'
-import { scanSolana, startSolana } from './solana-scan.ts'
+import { type SolanaChain, scanSolana, startSolana } from './solana-scan.ts'
 
 export type SolanaRpc = Rpc<SolanaRpcApi>
 
 /** A Solana network on which the keys of the keyring pay. */
 export function openSolana(settings: NetworkSettings, keyring: Keyring): Network {
   const rpc: SolanaRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
-  const finalTransactions = new Map<string, readonly Movement[]>()
+  const liquidity = keyring.address('solana', liquidityBranch)
+  const chain: SolanaChain = { rpc, settings, liquidity, seen: new Map() }
   return {
     settings,
     check: () => checkSolana(rpc, settings),
     start: () => startSolana(rpc),
-    scan: (position, watched) => scanSolana({ rpc, settings, finalTransactions }, position, watched),
+    scan: (position, watched) => scanSolana(chain, position, watched),
     draft: (order) => draftSolanaForward({ rpc, settings, keyring }, order),
     gasLack: () => Promise.resolve(0n),
     redraft: () => Promise.resolve(null),
