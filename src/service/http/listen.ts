@@ -1,5 +1,11 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -9,13 +15,18 @@ import { connectionLimits, loopback, type ServerSettings } from './server-settin
 
 /** Longer than any answer takes: a caller that reads none for so long has gone. */
 const silenceMs = 150_000
+/** How long a stop waits for requests under way. */
+const drainMs = 10_000
 const headersMax = 16 * 1024
+
+/** `stop` refuses new connections and drains the others. */
+export type Listening = { url: string; stop(): Promise<void> }
 
 /** Listens, by HTTPS where there is a certificate. `url` names the port that was taken. */
 export async function listen(
   handler: RequestListener,
   { host = loopback, port, tls, limits }: ServerSettings,
-): Promise<{ server: Server; url: string }> {
+): Promise<Listening> {
   const { headersMs, requestMs, idleMs, connectionsMax } = { ...connectionLimits, ...limits }
   const options: ServerOptions = {
     headersTimeout: headersMs,
@@ -36,15 +47,34 @@ export async function listen(
   const bound = server.address()
   assert(bound !== null && typeof bound === 'object', 'a server that listens has an address')
   const name = isIPv6(host) ? `[${host}]` : host
-  return { server, url: `${tls === undefined ? 'http' : 'https'}://${name}:${bound.port}` }
+  return {
+    stop: createClosing(server),
+    url: `${tls === undefined ? 'http' : 'https'}://${name}:${bound.port}`,
+  }
 }
 
-/** Requests under way get their answer; idle connections are closed at once. */
-export async function close(server: Server): Promise<void> {
-  const closed = once(server, 'close')
-  server.close()
-  server.closeIdleConnections()
-  await closed
+/** Requests under way get their answer within a bounded time; all other connections are closed at once. */
+function createClosing(server: Server): () => Promise<void> {
+  const answering = new Set<ServerResponse>()
+  let isClosing = false
+  const closeIfQuiet = () => {
+    if (isClosing && answering.size === 0) server.closeAllConnections()
+  }
+  server.on('request', (_request, response: ServerResponse) => {
+    answering.add(response)
+    response.once('close', () => {
+      answering.delete(response)
+      closeIfQuiet()
+    })
+  })
+  return async () => {
+    const closed = once(server, 'close')
+    isClosing = true
+    server.close()
+    closeIfQuiet()
+    const impatience = setTimeout(() => server.closeAllConnections(), drainMs)
+    await closed.finally(() => clearTimeout(impatience))
+  }
 }
 
 const refusals: Readonly<Record<string, [ProblemCode, string]>> = {

@@ -4,7 +4,7 @@ import type { ServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { openAuthentication } from './authentication.ts'
 import { createHandler } from './handler.ts'
-import { close, listen } from './listen.ts'
+import { listen } from './listen.ts'
 import type { Api } from './route.ts'
 import { routes } from './routes.ts'
 import { isExposed } from './server-settings.ts'
@@ -26,12 +26,14 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     stopping: stopping.signal,
     log,
   })
-  const { server, url } = await listen(handler, settings)
-  const stop = () => {
-    stopping.abort()
-    return close(server)
+  const listening = await listen(handler, settings)
+  return {
+    url: listening.url,
+    stop: () => {
+      stopping.abort()
+      return listening.stop()
+    },
   }
-  return { url, stop }
 }
 
 async function keepGivenKeys(db: ServiceDatabase, { apiKeys }: ServiceSettings): Promise<void> {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { connect } from 'node:net'
@@ -73,6 +74,20 @@ test('more connections than are allowed are closed at once, and the others are s
   expect(refused).toBeLessThan(40)
   for (const socket of sockets) socket.destroy()
 })
+
+test('a stop closes connections that say nothing, and those that are kept alive, at once', async () => {
+  const other = await openApi()
+  const { hostname, port } = new URL(other.url)
+  const sockets = ['', 'GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'].map((words) => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(words))
+    return socket
+  })
+  const closed = sockets.map((socket) => once(socket, 'close'))
+  await Promise.all([once(sockets[0] ?? process, 'connect'), once(sockets[1] ?? process, 'data')])
+  for (const socket of sockets) socket.resume()
+  await other.close()
+  await Promise.all(closed)
+}, 8000)
 
 test('with a certificate the API is served over HTTPS, and over nothing else', async () => {
   const secure = await openApi({ tls })
