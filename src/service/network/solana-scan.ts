@@ -97,9 +97,8 @@ async function readLinked(
   if (torn !== undefined || !(await isCurrent(reader, known, blocks.at(-1)))) {
     throw forget(chain, `the blocks up to slot ${(torn ?? first)?.slot} do not follow one another`)
   }
-  if (first === undefined || after.hash === null || first.previousHash === after.hash) return blocks
-  if (known.has(first.slot)) throw forget(chain, `slot ${first.slot} has another block than before`)
-  return null
+  const isNext = first === undefined || after.hash === null || first.previousHash === after.hash
+  return isNext ? blocks : null
 }
 
 /** Whether the newest of the blocks is the chain's, so that those before it, which it stands on, are too. */

@@ -98,6 +98,16 @@ test('a transaction that failed moved nothing, and every version of transactions
   ])
 })
 
+test('a transaction of which the node says that it failed is no payment, whatever its balances say', async () => {
+  proxy.behave(async ({ method }, forward) => {
+    const { result } = await forward()
+    const { transactions = [], ...rest } = result as { transactions?: { meta: object }[] }
+    const failed = transactions.map((one) => ({ ...one, meta: { ...one.meta, err: 'AccountInUse' } }))
+    return { result: method === 'getBlock' ? { ...rest, transactions: failed } : result }
+  })
+  expect(await scanner.readThrough(await scanner.slotOf(await scanner.pay()))).toEqual([])
+})
+
 test('what the liquidity wallet pays is no deposit', async () => {
   const liquidity = await keyring.solanaSigner(liquidityBranch)
   await untilFinal(rpc, await rpc.requestAirdrop(liquidity.address, lamports(some * 5n)).send())
