@@ -1,0 +1,233 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address, NetworkName } from '../../../src/core/asset.ts'
+import { convertDeposits } from '../../../src/service/deposits/convert-deposits.ts'
+import { deletePolicy, getPolicy, putPolicy } from '../../../src/service/deposits/policies.ts'
+import type { Policy } from '../../../src/service/deposits/policy.ts'
+import { type DepositRecord, recordWriter } from '../../../src/service/deposits/record.ts'
+import { refundDeposit } from '../../../src/service/deposits/refund-deposit.ts'
+import { releaseDeposit } from '../../../src/service/deposits/release-deposit.ts'
+import { openKeyring } from '../../../src/service/keyring/keyring.ts'
+import type { Payment } from '../../../src/service/network/port.ts'
+import { keepOwner } from '../../../src/service/owners.ts'
+import { type Book, openBook } from '../book.ts'
+import { seed, unreachableNetworks } from '../fixtures.ts'
+
+const mainnet = 'mainnet' as NetworkName
+const sender = '0x1111111111111111111111111111111111111111' as Address
+const recipient = '0x00000000000000000000000000000000000000aa' as Address
+const terms = { feeBasisPoints: 30, spreadBasisPoints: 0 }
+
+let book: Book
+let prices: Record<string, string> = {}
+let made = 0
+
+beforeAll(async () => {
+  book = await openBook()
+})
+
+afterAll(() => book.close())
+
+/** A channel of its own and a final payment to it of as many wei. */
+async function deposited(policy: Policy | null, changes: Partial<Payment> = {}): Promise<string> {
+  const number = ++made
+  const id = `channel-${number}`
+  const rule = { forward_network: 'base' as NetworkName, forward_asset: 'USDC', forward_recipient: recipient }
+  const owner = await keepOwner(book.db, openKeyring(seed), { kind: 'channel', id, ...rule })
+  if (policy !== null) await putPolicy(book.db, { kind: 'channel', id }, policy)
+  await book.record(
+    [{ ...book.payment(number, true), address: owner.evm_address, ...changes }],
+    BigInt(number),
+  )
+  return (await newest(id)).id
+}
+
+async function newest(owner: string): Promise<DepositRecord> {
+  const [record] = (await book.list(`owner=${owner}&limit=1`)).data
+  if (record === undefined) throw new Error(`${owner} has no deposit`)
+  return record
+}
+
+async function find(id: string): Promise<DepositRecord> {
+  const row = book.db.selectFrom('service.deposit').selectAll().where('id', '=', id)
+  return recordWriter(unreachableNetworks)(await row.executeTakeFirstOrThrow())
+}
+
+async function eventsOf(id: string): Promise<string[]> {
+  const { rows } = await sql<{ type: string }>`
+    select type from service.event where deposit_id = ${id} order by sequence`.execute(book.db)
+  return rows.map(({ type }) => type.replace('deposit.', ''))
+}
+
+function convert(): Promise<number> {
+  const fixed = { current: () => prices, refresh: () => Promise.resolve() }
+  return convertDeposits({ ...book, terms, prices: fixed }, mainnet)
+}
+
+test('a deposit without a price waits for one, and then keeps its quote', async () => {
+  prices = {}
+  const id = await deposited(null)
+  expect(await convert()).toBe(0)
+  expect((await find(id)).status).toBe('confirmed')
+  prices = { 'ETH/USDC': '3000.5' }
+  expect(await convert()).toBe(1)
+  prices = { 'ETH/USDC': '1' }
+  await convert()
+  const { status, destination, fee, rate } = await find(id)
+  expect({ status, amount: destination.amount, fee, rate }).toEqual({
+    status: 'converting',
+    amount: '2991498500',
+    fee: { asset: 'USDC', amount: '9001500' },
+    rate: '3000.5',
+  })
+  expect(await eventsOf(id)).toEqual(['detected', 'confirmed', 'converting'])
+})
+
+test('a deposit of which the fee leaves nothing has failed', async () => {
+  prices = { 'ETH/USDC': '3000.5' }
+  const id = await deposited(null, { amount: 1n })
+  await convert()
+  expect(await find(id)).toMatchObject({ status: 'failed', reason: 'too_small' })
+})
+
+test('any number of deposits without a price keep none of the others waiting', async () => {
+  prices = { 'ETH/USDC': '3000.5' }
+  const usdcToEth = `
+    insert into service.deposit (id, owner_kind, owner_id, status, network, address, asset, decimals, amount,
+      transaction, index, block, block_at, to_network, to_address, to_asset, to_decimals)
+    select 'dep_x' || n, 'channel', 'channel-1', 'confirmed', 'mainnet', '${recipient}', 'DAI', 18, 1,
+      'x' || n, '0', 1, now(), 'base', '${recipient}', 'USDC', 6 from generate_series(1, 450) n`
+  await book.db.transaction().execute(async (tx) => {
+    await sql.raw(usdcToEth).execute(tx)
+    await sql`
+      insert into service.event (id, type, deposit_id, revision, body, created_at)
+      select 'evt_' || id, 'deposit.confirmed', id, 1, '{}', now() from service.deposit where id like 'dep_x%'`.execute(
+      tx,
+    )
+  })
+  const id = await deposited(null)
+  expect(await convert()).toBe(1)
+  expect((await find(id)).status).toBe('converting')
+})
+
+test('a policy holds a deposit, whatever the price, until it is released, and not a second time', async () => {
+  prices = {}
+  const id = await deposited({ hold: true })
+  await convert()
+  expect(await find(id)).toMatchObject({
+    status: 'held',
+    reason: 'policy_hold',
+    destination: { amount: null },
+  })
+  expect(await releaseDeposit(book, id)).toMatchObject({
+    kind: 'released',
+    deposit: { id, status: 'confirmed' },
+  })
+  prices = { 'ETH/USDC': '3000.5' }
+  await convert()
+  expect(await find(id)).toMatchObject({ status: 'converting', reason: null })
+  expect(await eventsOf(id)).toEqual(['detected', 'confirmed', 'held', 'confirmed', 'converting'])
+  expect(await releaseDeposit(book, id)).toEqual({ kind: 'wrong_state', status: 'converting' })
+  expect(await releaseDeposit(book, 'dep_none')).toEqual({ kind: 'not_found' })
+})
+
+test('a policy sends a deposit back to its sender, whole', async () => {
+  const id = await deposited({
+    assets: { deny: [{ network: 'mainnet', asset: 'ETH' }] },
+    otherwise: 'refund',
+  })
+  await convert()
+  const { status, reason, refund, source } = await find(id)
+  expect({ status, reason, refund }).toEqual({
+    status: 'refunding',
+    reason: 'asset_denied',
+    refund: { address: sender, amount: source.amount, transaction: null, time: null },
+  })
+})
+
+test('a deposit is refunded when that is asked for, while it is final and not on its way', async () => {
+  const confirmed = await deposited(null)
+  expect(await refundDeposit(book, { id: confirmed, to: null })).toMatchObject({
+    kind: 'refunding',
+    deposit: { status: 'refunding', reason: 'requested', refund_address: sender },
+  })
+  expect(await refundDeposit(book, { id: confirmed, to: null })).toEqual({
+    kind: 'wrong_state',
+    status: 'refunding',
+  })
+  const held = await deposited({ hold: true })
+  await convert()
+  expect(await refundDeposit(book, { id: held, to: recipient })).toMatchObject({
+    kind: 'refunding',
+    deposit: { reason: 'requested', refund_address: recipient },
+  })
+  const converting = await deposited(null)
+  await convert()
+  expect(await refundDeposit(book, { id: converting, to: null })).toMatchObject({ status: 'converting' })
+  expect(await refundDeposit(book, { id: 'dep_none', to: null })).toEqual({ kind: 'not_found' })
+})
+
+test('a deposit of nobody known is refunded only to an address that the caller gives', async () => {
+  const id = await deposited(null, { sender: null })
+  expect(await refundDeposit(book, { id, to: null })).toEqual({ kind: 'sender_unknown' })
+  expect(await refundDeposit(book, { id, to: recipient })).toMatchObject({ kind: 'refunding' })
+})
+
+test('released, refunded and converted by twenty at once, a deposit takes one way', async () => {
+  const id = await deposited({ hold: true })
+  await convert()
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, (_, place) =>
+      place % 2 === 0 ? releaseDeposit(book, id) : refundDeposit(book, { id, to: null }),
+    ),
+  )
+  await convert()
+  const { status, refund } = await find(id)
+  const refunds = outcomes.filter(({ kind }) => kind === 'refunding').length
+  expect(outcomes.filter(({ kind }) => kind === 'released').length).toBeLessThanOrEqual(1)
+  expect(refunds).toBeLessThanOrEqual(1)
+  expect(status).toBe(refunds === 1 ? 'refunding' : 'converting')
+  expect(refund === null).toBe(refunds === 0)
+})
+
+test('a policy is put, read, replaced and removed; without its owner there is none', async () => {
+  await deposited(null)
+  const owner = { kind: 'channel', id: `channel-${made}` } as const
+  expect(await getPolicy(book.db, owner)).toEqual({ kind: 'none' })
+  expect(await putPolicy(book.db, owner, { hold: true })).toMatchObject({
+    kind: 'found',
+    policy: { hold: true },
+  })
+  const policy: Policy = { senders: { allow: [sender] }, otherwise: 'refund' }
+  await putPolicy(book.db, owner, policy)
+  expect(await getPolicy(book.db, owner)).toMatchObject({ kind: 'found', policy })
+  expect(await deletePolicy(book.db, owner)).toEqual({ kind: 'none' })
+  expect(await getPolicy(book.db, { kind: 'stable_wallet', id: owner.id })).toEqual({ kind: 'owner_unknown' })
+  expect(await putPolicy(book.db, { kind: 'channel', id: 'none' }, {})).toEqual({ kind: 'owner_unknown' })
+  expect(await deletePolicy(book.db, { kind: 'channel', id: 'none' })).toEqual({ kind: 'owner_unknown' })
+})
+
+test.each([
+  ['a hold without a reason', `status = 'held'`, 'deposit_reason'],
+  ['a reason without a hold', `reason = 'policy_hold'`, 'deposit_reason'],
+  [
+    'a refund of no amount',
+    `status = 'refunding', reason = 'requested', refund_address = 'a'`,
+    'deposit_refunding',
+  ],
+  [
+    'a refund of what is forwarded',
+    `status = 'refunding', reason = 'requested', refund_address = 'a', refund_amount = 1, to_transaction = 't'`,
+    'deposit_refunding',
+  ],
+  [
+    'an end of a refund without its transaction',
+    `status = 'refunded', reason = 'requested', refund_address = 'a', refund_amount = 1`,
+    'deposit_refunded',
+  ],
+  ['a conversion without a quote', `status = 'converting'`, 'deposit_quoted'],
+])('Postgres refuses %s', async (_what, set, constraint) => {
+  const id = await deposited(null)
+  const change = sql.raw(`update service.deposit set ${set} where id = '${id}'`).execute(book.db)
+  await expect(change).rejects.toThrow(constraint)
+})
