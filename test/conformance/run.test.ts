@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { page } from './page.ts'
+import type { Result } from './suite.ts'
+
+type Ran = { status: number; out: string; err: string }
+
+const run = join(import.meta.dirname, 'run.ts')
+const server = createServer((_request, response) => response.writeHead(404).end('{}'))
+let url: string
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'depositd-run-'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const bound = server.address()
+  url = `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}`
+})
+afterAll(async () => {
+  server.close()
+  await rm(folder, { recursive: true })
+})
+
+function conformance(...words: string[]): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [run, ...words], (error, out, err) =>
+      resolve({ status: error === null ? 0 : Number(error.code), out, err }),
+    )
+  })
+}
+
+test.each([
+  [[], '--url and --key are needed'],
+  [['--url', 'http://127.0.0.1:1'], '--url and --key are needed'],
+  [['--url', 'example.com', '--key', 'k'], '--url is no address of the form http:// or https://'],
+  [['--url', 'http://x', '--key', 'k', '--other', 'base:ETH'], 'is not of the form network:asset:amount'],
+  [['--url', 'http://x', '--key', 'k', '--amount', '0'], '--amount is no decimal above 0: 0'],
+  [['--url', 'http://x', '--key', 'k', '--ca', '/nowhere.pem'], '--ca cannot be read: /nowhere.pem'],
+  [['--url', 'http://x', '--keys', 'k'], "Unknown option '--keys'"],
+])('%j is wrong use', async (words, message) => {
+  const { status, out, err } = await conformance(...words)
+  expect({ status, out }).toEqual({ status: 2, out: '' })
+  expect(err).toContain(`conformance: `)
+  expect(err).toContain(message)
+  expect(err).not.toContain('    at ')
+})
+
+test('help names every option and every command with its words', async () => {
+  const { status, out } = await conformance('--help')
+  expect(status).toBe(0)
+  expect(out).toContain('pays: network asset amount address')
+})
+
+test('a service that does nothing right is broken in every fact that needs no command', async () => {
+  const { status, out } = await conformance('--url', `${url}/`, '--key', 'k', '--json')
+  expect(status).toBe(1)
+  const results = JSON.parse(out) as Result[]
+  expect(results).toHaveLength(page.flatMap(({ facts }) => facts).length)
+  expect(results.filter(({ verdict }) => verdict.kind === 'holds')).toEqual([])
+  const reasons = results.flatMap(({ verdict }) => (verdict.kind === 'not checked' ? [verdict.reason] : []))
+  expect(reasons.filter((reason) => !/^needs (a )?--|^who holds the keys/.test(reason))).toEqual([])
+})
+
+test('the report quotes each fact below its section, says what is wrong, and counts', async () => {
+  const { out } = await conformance('--url', url, '--key', 'k')
+  expect(out).toMatch(
+    /^Channel\n {2}BROKEN {7}id \| string \| .+\n {15}creating a channel was answered with 404/m,
+  )
+  expect(out).toMatch(/\n\d+ facts: 0 hold, \d+ broken, \d+ not checked\n$/)
+})
+
+test('a command gets its words behind it, and the service in its environment', async () => {
+  const seen = join(folder, 'seen')
+  const script = join(folder, 'register.sh')
+  await writeFile(script, `echo "$# $1 $CONFORMANCE_URL $CONFORMANCE_KEY" > ${seen}\n`)
+  await conformance('--url', url, '--key', 'secret', '--webhook', `sh ${script}`)
+  const { stdout } = await new Promise<{ stdout: string }>((resolve) => {
+    execFile('cat', [seen], (_error, text) => resolve({ stdout: text }))
+  })
+  expect(stdout).toMatch(new RegExp(`^1 http://127.0.0.1:\\d+/ ${url} secret\n$`))
+})

@@ -1,0 +1,70 @@
+import {
+  mustBeginWithVersion,
+  mustCarryKey,
+  mustCreateWithWrite,
+  mustHaveTwoScopes,
+  mustReadWithEither,
+} from '../calls.ts'
+import { mustTellOfTransfer } from '../events.ts'
+import type { Section } from '../fact.ts'
+import { mustReadEverything } from '../receiving.ts'
+
+/** Authentication, and the sections behind it. */
+export const authentication: readonly Section[] = [
+  {
+    name: 'Authentication',
+    facts: [
+      {
+        says: 'Every API call includes the header X-API-KEY whose value is <API_KEY>.',
+        test: mustCarryKey,
+      },
+      { says: 'An API key has a scope. Two scopes exist:', test: mustHaveTwoScopes },
+      { says: 'read | Reading all data.', test: mustReadEverything },
+      {
+        says: 'write | Reading all data and creating new resources.',
+        test: async (run) => {
+          await mustReadEverything(run)
+          await mustCreateWithWrite(run)
+        },
+      },
+      {
+        says: 'Creating a channel or a StableWallet therefore needs a key with the write scope.',
+        test: mustCreateWithWrite,
+      },
+      { says: 'Reading needs read or write.', test: mustReadWithEither },
+    ],
+    gaps: ['How keys are issued or revoked: not shown.'],
+  },
+  {
+    name: 'Events',
+    facts: [
+      {
+        says: 'The service offers webhooks to track a transfer from start to finish without polling.',
+        test: mustTellOfTransfer,
+      },
+    ],
+    gaps: ['Event kinds, payload shape, delivery, registration and signing of webhooks: not shown.'],
+  },
+  {
+    name: 'Errors',
+    facts: [],
+    gaps: [
+      'Error responses, status codes, error codes and the response to a missing, invalid or insufficiently scoped key: not shown.',
+    ],
+  },
+  {
+    name: 'Limits',
+    facts: [],
+    gaps: ['Rate limits, size limits, time-outs and minimum or maximum amounts: not shown.'],
+  },
+  {
+    name: 'Versioning',
+    facts: [
+      {
+        says: 'The version is part of the path: every endpoint begins with /v1.',
+        test: mustBeginWithVersion,
+      },
+    ],
+    gaps: ['Policy for introducing further versions or deprecating this one: not shown.'],
+  },
+]
