@@ -4,7 +4,9 @@ import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { recordWriter } from '../../src/service/deposits/record.ts'
 import { faultTable } from '../../src/service/faults/fault-table.ts'
 import { routes } from '../../src/service/http/routes.ts'
+import { deliverySchema, endpointWithSecret } from '../../src/service/http/webhook-schemas.ts'
 import type { DepositRow } from '../../src/service/tables.ts'
+import { readSecret } from '../../src/service/webhooks/signing-key.ts'
 import { fences, tableRows } from '../support/markdown.ts'
 import { readText } from './pages.ts'
 
@@ -75,6 +77,14 @@ test('the calls and their scopes are those of the service', () => {
   const inCode = routes.map(({ method, path, scope }) => [`${method.toUpperCase()} ${path}`, scope ?? 'none'])
   const stated = rows.filter(({ name }) => /^[A-Z]+ \//.test(name))
   expect(stated.map(({ name, cells }) => [name, cells[0]?.split(' ')[0]])).toEqual(inCode)
+})
+
+test('the endpoint and the delivery of the page are answers that the service gives', () => {
+  const endpoint = documents.find((one) => String(one.id).startsWith('wep_'))
+  const delivery = documents.find((one) => 'event_id' in one)
+  expect(endpointWithSecret.safeParse(endpoint).error).toBeUndefined()
+  expect(readSecret(String(endpoint?.secret))).not.toBeNull()
+  expect(deliverySchema.safeParse(delivery).error).toBeUndefined()
 })
 
 test('the fault knobs and the mismatches that they cause are those of the service', () => {

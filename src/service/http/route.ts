@@ -3,6 +3,7 @@ import type { NetworkSettings } from '../../chain/port.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Keyring } from '../keyring/keyring.ts'
 import type { Scope, ServiceDatabase } from '../tables.ts'
+import type { SecretVault } from '../webhooks/secret-vault.ts'
 import { parseRequest } from './parse.ts'
 import type { ProblemCode } from './problem.ts'
 
@@ -12,6 +13,7 @@ export type Api = {
   keyring: Keyring
   networks: readonly NetworkSettings[]
   faults: Faults
+  webhooks: { vault: SecretVault; allowPrivate: boolean }
 }
 
 const nothing = z.strictObject({})

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { channelRoutes } from './channel-routes.ts'
 import { depositRoutes } from './deposit-routes.ts'
+import { eventRoutes } from './event-routes.ts'
 import { describeApi } from './openapi.ts'
 import { defineRoute, type Route } from './route.ts'
 import { stableWalletRoutes } from './stable-wallet-routes.ts'
+import { webhookRoutes } from './webhook-routes.ts'
 
 /** Needs no key: it tells nothing that is not published. */
 const document = defineRoute({
@@ -19,6 +21,13 @@ const document = defineRoute({
 })
 
 /** Every call, in the order of the documents. */
-export const routes: readonly Route[] = [...channelRoutes, ...stableWalletRoutes, ...depositRoutes, document]
+export const routes: readonly Route[] = [
+  ...channelRoutes,
+  ...stableWalletRoutes,
+  ...depositRoutes,
+  ...webhookRoutes,
+  ...eventRoutes,
+  document,
+]
 
 const described = describeApi(routes)

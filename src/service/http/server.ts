@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { keepApiKey } from '../api-keys.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
+import { openVault } from '../webhooks/secret-vault.ts'
 import { openAuthentication } from './authentication.ts'
 import { createHandler } from './handler.ts'
 import { listen } from './listen.ts'
@@ -18,9 +19,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, db, keyring, faults, log } = parts
   if (isExposed(settings)) log.warn({ host: settings.host }, 'the deposit service is served without TLS')
   await keepGivenKeys(db, settings)
+  const webhooks = { vault: openVault(settings.seed), allowPrivate: settings.allowPrivateWebhooks }
   const stopping = new AbortController()
   const handler = createHandler({
-    api: { db, keyring, faults, networks: settings.networks },
+    api: { db, keyring, faults, networks: settings.networks, webhooks },
     routes,
     authenticate: openAuthentication(db, settings.rateLimit),
     stopping: stopping.signal,

@@ -4,8 +4,8 @@ import { type Address, type AssetCode, assetCode, assetKey } from '../../core/as
 import { parseAmount } from '../../core/money.ts'
 import { liquidityBranch } from '../keyring/keyring.ts'
 import type { Network, Order } from '../network/port.ts'
+import { newId } from '../new-id.ts'
 import { mapBounded } from '../running/bounded.ts'
-import { newId } from '../webhooks/outbox.ts'
 import type { Looking, Wanted } from './wanted.ts'
 
 /** `minimums['base/USDC']` is what must lie at an address before it is worth a sweep, in whole units. */

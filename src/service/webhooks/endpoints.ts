@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { inTransaction } from '../../store/database.ts'
+import { newId } from '../new-id.ts'
 import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
-import { newId } from './outbox.ts'
 import type { SecretVault } from './secret-vault.ts'
 import { addSecret } from './secrets.ts'
 import type { EndpointRow } from './tables.ts'

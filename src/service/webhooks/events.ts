@@ -1,14 +1,16 @@
-import { sql } from 'kysely'
-import type { ServiceTransaction } from '../tables.ts'
+import { type Selectable, sql } from 'kysely'
+import { inTransaction } from '../../store/database.ts'
+import { newId } from '../new-id.ts'
+import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
+import { lockEndpoint } from './endpoints.ts'
+import type { DeliveryRow, EndpointRow, WebhookTables } from './tables.ts'
 
-export type NewEvent = {
-  id: string
-  type: string
-  deposit_id: string | null
-  revision: number | null
-  body: string
-  created_at: Date
-}
+export type EventRow = Selectable<WebhookTables['service.event']>
+
+/** The one type that tells of no deposit. */
+export const testType = 'endpoint.test'
+
+export type NewEvent = Omit<EventRow, 'sequence'>
 
 const eventLock = 7_246_302
 
@@ -17,8 +19,13 @@ const eventLock = 7_246_302
  * commit, so that no event ever appears below one that was listed already.
  */
 export async function writeEvents(tx: ServiceTransaction, events: readonly NewEvent[]): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${eventLock})`.execute(tx)
+  await lockEvents(tx)
   await tx.insertInto('service.event').values(events).execute()
+}
+
+/** Comes before the lock of an endpoint, always, so that two who need both do not wait for each other. */
+async function lockEvents(tx: ServiceTransaction): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${eventLock})`.execute(tx)
 }
 
 /** Sends events to all endpoints that are active and want them. An endpoint that is ended meanwhile is left out. */
@@ -32,4 +39,80 @@ export async function queueForAll(tx: ServiceTransaction, eventIds: readonly str
     ) as endpoint on endpoint.types is null or event.type = any(endpoint.types)
     where event.id = any(${eventIds})
     order by event.sequence, endpoint.id`.execute(tx)
+}
+
+/** Sends an event of its own to one endpoint; null where the endpoint is not active. */
+export function sendTest(db: ServiceDatabase, endpointId: string, at: Date): Promise<NewEvent | null> {
+  return inTransaction(db, async (tx) => {
+    await lockEvents(tx)
+    const endpoint = await lockEndpoint(tx, endpointId)
+    if (endpoint?.status !== 'active') return null
+    const event = testEvent(endpoint, at)
+    await writeEvents(tx, [event])
+    await tx
+      .insertInto('service.delivery')
+      .values({ event_id: event.id, endpoint_id: endpointId, next_at: at })
+      .execute()
+    return event
+  })
+}
+
+function testEvent({ id: endpointId, url }: EndpointRow, at: Date): NewEvent {
+  const id = newId('evt')
+  const data = { endpoint: { id: endpointId, url } }
+  const body = JSON.stringify({ id, type: testType, created_at: at.toISOString(), data })
+  return { id, type: testType, deposit_id: null, revision: null, body, created_at: at }
+}
+
+export function findEvent(db: ServiceDatabase, id: string): Promise<EventRow | undefined> {
+  return db.selectFrom('service.event').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export type EventFilter = { type: string | undefined; deposit: string | undefined }
+
+/** The newest first, below a place. */
+export function listEvents(
+  db: ServiceDatabase,
+  { type, deposit }: EventFilter,
+  { below, limit }: { below: bigint | null; limit: number },
+): Promise<EventRow[]> {
+  return db
+    .selectFrom('service.event')
+    .selectAll()
+    .$if(below !== null, (query) => query.where('sequence', '<', below))
+    .$if(type !== undefined, (query) => query.where('type', '=', type ?? ''))
+    .$if(deposit !== undefined, (query) => query.where('deposit_id', '=', deposit ?? ''))
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+export type Resend = { event: EventRow; endpointId: string | null; at: Date }
+
+/**
+ * Sends an event again, as it is, from the first try on: to the named endpoint, whatever it takes and was sent
+ * before, or to all that would be sent it today. A test goes only where it went. Endpoints that are not active are
+ * left out. Returns the deliveries.
+ */
+export function resendEvent(db: ServiceDatabase, { event, endpointId, at }: Resend): Promise<DeliveryRow[]> {
+  return inTransaction(db, async (tx) => {
+    await lockEvents(tx)
+    const { rows } = await sql<DeliveryRow>`
+      insert into service.delivery (event_id, endpoint_id, next_at)
+      select ${event.id}, id, ${at}
+      from (
+        select id from service.webhook_endpoint
+        where status = 'active' and case
+          when ${endpointId}::text is not null then id = ${endpointId}
+          when ${event.type} = ${testType} then
+            exists (select from service.delivery where event_id = ${event.id} and endpoint_id = webhook_endpoint.id)
+          else types is null or ${event.type} = any(types) end
+        for key share
+      ) as endpoint
+      order by id
+      on conflict (event_id, endpoint_id) do update
+        set status = 'pending', tries = 0, next_at = excluded.next_at, ended_at = null
+      returning *`.execute(tx)
+    return rows
+  })
 }

@@ -46,7 +46,12 @@ function editAmount(body: string): string {
   return JSON.stringify(event)
 }
 
-const lastStatuses: ReadonlySet<DepositStatus> = new Set<DepositStatus>(['settled', 'credited', 'failed'])
+const lastStatuses: ReadonlySet<DepositStatus> = new Set<DepositStatus>([
+  'settled',
+  'credited',
+  'refunded',
+  'failed',
+])
 
 /**
  * Moves the first attempts of events that were just written: those of a delayed deposit wait for the delay, and so do

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { ShowRecord } from '../deposits/record.ts'
 import type { Faults } from '../faults/faults.ts'
+import { newId } from '../new-id.ts'
 import type { DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
 import { type NewEvent, queueForAll, writeEvents } from './events.ts'
 import { postpone } from './misdeliver.ts'
@@ -41,7 +41,5 @@ function eventOf(row: DepositRow, show: ShowRecord): NewEvent {
   return { id, type, deposit_id: row.id, revision: row.revision, body, created_at: row.updated_at }
 }
 
-/** 96 random bits behind the word that says of what. */
-export function newId(prefix: 'dep' | 'evt' | 'wep' | 'wdr' | 'swp'): string {
-  return `${prefix}_${randomBytes(12).toString('hex')}`
-}
+/** What an endpoint can ask for. */
+export const depositEvents: readonly string[] = Object.values(eventTypes)

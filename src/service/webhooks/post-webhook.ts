@@ -7,8 +7,9 @@ import {
   type IncomingMessage,
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
+import { isPrivateUrl } from './webhook-url.ts'
 
 /** Why there was no answer. */
 export type DeliveryProblem =
@@ -51,8 +52,7 @@ export function openPoster({ allowPrivate, timeoutMs }: PosterSettings): Poster 
   return {
     post: (post, stopping) => {
       const url = new URL(post.url)
-      const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-      if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) {
+      if (!allowPrivate && isPrivateUrl(post.url)) {
         return Promise.resolve({ kind: 'unanswered', problem: 'address_refused' })
       }
       const connection = {

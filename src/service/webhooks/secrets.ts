@@ -38,16 +38,14 @@ export async function rotateSecret(
   { endpointId, secret, at, overlapSeconds }: Rotation,
 ): Promise<void> {
   const { rows } = await sql<{ version: number }>`
-    with expiring as (
-      update service.webhook_secret as secret set expires_at = least(
-        expires_at,
-        case when version > newest.version - ${signingMax - 1}
-          then ${at}::timestamptz + make_interval(secs => ${overlapSeconds}) else ${at}::timestamptz end)
-      from (select max(version) as version from service.webhook_secret where endpoint_id = ${endpointId}) as newest
-      where endpoint_id = ${endpointId} returning secret.version
-    )
-    select max(version) as version from expiring`.execute(tx)
-  await addSecret(tx, vault, { endpointId, version: (rows[0]?.version ?? 0) + 1, secret })
+    select max(version) as version from service.webhook_secret where endpoint_id = ${endpointId}`.execute(tx)
+  const newest = rows[0]?.version ?? 0
+  const expiresAt = new Date(at.getTime() + overlapSeconds * 1000)
+  await sql`
+    update service.webhook_secret set expires_at = least(
+      expires_at, case when version > ${newest - signingMax + 1} then ${expiresAt}::timestamptz else ${at} end)
+    where endpoint_id = ${endpointId}`.execute(tx)
+  await addSecret(tx, vault, { endpointId, version: newest + 1, secret })
 }
 
 /** What signs at that time, the newest first. */

@@ -1,3 +1,6 @@
+import { isIP } from 'node:net'
+import { isPublicAddress } from './public-address.ts'
+
 const lengthMax = 2000
 
 /**
@@ -16,4 +19,12 @@ export function findUrlFault(text: string): string | null {
 /** One spelling of each address, so that none is registered twice. */
 export function urlForm(text: string): string {
   return new URL(text).href
+}
+
+/** Whether the address alone tells that it is not public. What a name means is seen when it is called. */
+export function isPrivateUrl(url: string): boolean {
+  // An IPv6 address has brackets in a URL.
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
+  if (isIP(host) !== 0) return !isPublicAddress(host)
+  return /(?:^|\.)(?:localhost|local|internal)\.?$/.test(host)
 }
