@@ -8,6 +8,8 @@ export function describeService(program: Command, context: Context): void {
     .command('start', { isDefault: true })
     .description('start the deposit service; without settings, with everything it needs on this machine')
     .option('--port <number>', 'port to listen on; the usual one, or a free one, by default')
+    .option('--faults', 'let the service be told to make errors; none is made until it is told')
+    .option('--admin-port <number>', 'port on which it is told; only with --faults')
     .option('--json', 'print one JSON document once it is up')
     .action(async (options) => (await import('./service.ts')).startServiceCommand(context, options))
   service

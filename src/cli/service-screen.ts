@@ -9,6 +9,8 @@ import { partLine } from './screen.ts'
 
 type Ready = {
   url: string
+  /** Null where no faults are allowed. */
+  faultsUrl: string | null
   networks: readonly SandboxNetwork[]
   keyFiles: ServiceFiles
   logFile: string
@@ -39,16 +41,16 @@ export function createServiceScreen(context: Context, json: boolean): ServiceScr
   }
 }
 
-function documentOf({ url, networks, keyFiles, logFile }: Ready) {
+function documentOf({ url, faultsUrl, networks, keyFiles, logFile }: Ready) {
   const shown = networks.map(({ name, rpcUrls, assets }) => ({
     name,
     rpc: rpcUrls[0],
     assets: assets.map(({ symbol, decimals, key }) => ({ symbol, decimals, contract: assetCode(key) })),
   }))
-  return { url, keyFiles, networks: shown, log: logFile, pid: process.pid }
+  return { url, faultsUrl, keyFiles, networks: shown, log: logFile, pid: process.pid }
 }
 
-function linesOf({ url, networks, keyFiles, logFile }: Ready): string[] {
+function linesOf({ url, faultsUrl, networks, keyFiles, logFile }: Ready): string[] {
   const post = (path: string, body: object) =>
     `  ${withKey(keyFiles.write)} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}' ${url}${path}`
   return [
@@ -63,12 +65,19 @@ function linesOf({ url, networks, keyFiles, logFile }: Ready): string[] {
     `  ${withKey(keyFiles.read)} ${url}/v1/proxies/deposits`,
     '\nPay a test deposit to an address of the answers, in this folder:',
     '  npx depositd service pay --network base --asset USDT --amount 12.50 --to ADDRESS',
+    ...faultLines(faultsUrl),
     `\nThe log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.`,
   ]
 }
 
 function withKey(path: string): string {
   return `curl -sS -H "X-API-KEY: $(cat ${quoted(path)})"`
+}
+
+function faultLines(url: string | null): string[] {
+  if (url === null) return []
+  const change = `curl -sS -X PATCH -H 'Content-Type: application/json' -d '{"dropWebhookRate":0.5}' ${url}`
+  return ['\nHave it make errors; what there is to choose from:', `  curl -sS ${url}`, `  ${change}`]
 }
 
 const channel = {

@@ -8,11 +8,17 @@ import { createServiceScreen } from './service-screen.ts'
 import { untilSignal } from './signals.ts'
 import { version } from './version.ts'
 
-type StartOptions = { port?: string; json?: boolean }
+type StartOptions = { port?: string; faults?: boolean; adminPort?: string; json?: boolean }
+
+/** Where faults are switched, unless another port is asked for or this one is taken. */
+const usualAdminPort = 18_081
 
 /** Starts the deposit service with everything it needs; returns once it was stopped. */
 export async function startServiceCommand(context: Context, options: StartOptions): Promise<void> {
-  const port = await readPort(options.port)
+  const asked = {
+    ...(await readPorts(options)),
+    faults: options.faults === true ? { seed: 'sandbox' } : null,
+  }
   const { parseLogLevel } = await import('../config/settings.ts')
   const { createLog } = await import('./log.ts')
   const { startServiceAlone } = await import('../sandbox/service-alone.ts')
@@ -22,28 +28,42 @@ export async function startServiceCommand(context: Context, options: StartOption
   screen.begin({ version, folder: embeddedFolder })
   const signalled = untilSignal()
   const starting = startServiceAlone({
+    ...asked,
     folder: embeddedFolder,
-    faults: null,
     log,
     onPart: screen.part,
-    ...(port === null ? {} : { port }),
   })
   void signalled.then(() => screen.stopping())
   const alone = await starting.catch(nameRunning)
-  screen.ready({ ...alone, url: alone.service.url, logFile })
+  const { url, faultsUrl } = alone.service
+  screen.ready({ ...alone, url, faultsUrl, logFile })
   await signalled
   await alone.stop().catch((error: unknown) => screen.failedToStop(messageOf(error)))
   screen.stopped()
 }
 
+type Ports = { port?: number; adminPort?: number }
+
+async function readPorts({ port, faults = false, adminPort }: StartOptions): Promise<Ports> {
+  if (adminPort !== undefined && !faults) {
+    throw new Fault('usage_bad', { problem: '--admin-port is for faults', mend: 'give --faults too' })
+  }
+  const asked = port === undefined ? {} : { port: await askedPort('port', port) }
+  if (!faults) return asked
+  return {
+    ...asked,
+    adminPort:
+      adminPort === undefined ? await freePort(usualAdminPort) : await askedPort('admin-port', adminPort),
+  }
+}
+
 /** A port that was asked for is taken or refused, never replaced. */
-async function readPort(text: string | undefined): Promise<number | null> {
-  if (text === undefined) return null
-  const port = wholeNumber('port', text, { min: 1, max: 65_535 })
+async function askedPort(name: string, text: string): Promise<number> {
+  const port = wholeNumber(name, text, { min: 1, max: 65_535 })
   if ((await freePort(port)) === port) return port
   throw new Fault('usage_bad', {
     problem: `port ${port} is taken`,
-    mend: 'give another to --port, or leave it out to get a free one',
+    mend: `give another to --${name}, or leave it out to get a free one`,
   })
 }
 

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { assetCode, parseAddress } from '../core/asset.ts'
 import { parseAmount } from '../core/money.ts'
 import type { FaultSettings } from '../service/faults/faults.ts'
+import type { TlsSettings } from '../service/http/server-settings.ts'
 import { liquidityAddresses } from '../service/keyring/keyring.ts'
 import { type DepositService, startService } from '../service/service.ts'
 import type { WebhookEndpoint } from '../service/settings.ts'
@@ -18,6 +19,9 @@ export type SandboxServiceSettings = {
   faults: FaultSettings | null
   /** The usual one, or a free one where that is taken, if none is asked for. */
   port?: number
+  tls?: TlsSettings
+  /** Where faults are switched; 0 for any free port. */
+  adminPort?: number
   log: Logger
 }
 
@@ -34,24 +38,22 @@ const liquidityOfTokens = '1000000'
 
 /** Starts the deposit service on local chains, with money to forward. */
 export async function startSandboxService(settings: SandboxServiceSettings): Promise<DepositService> {
-  const { networks, secrets, databaseUrl, webhooks, faults, log } = settings
+  const { networks, secrets, log, port = await freePort(usualPort), ...asked } = settings
   await Promise.all(networks.map((network) => fundLiquidity(network, secrets)))
   return startService(
     {
-      port: settings.port ?? (await freePort(usualPort)),
-      databaseUrl,
+      ...asked,
+      port,
       seed: secrets.seed,
       networks,
       apiKeys: [
         { key: secrets.readKey, scope: 'read' },
         { key: secrets.writeKey, scope: 'write' },
       ],
-      webhooks,
       allowPrivateWebhooks: true,
       quotes: { prices, source: null, feeBasisPoints: 10, spreadBasisPoints: 0 },
       sweep: { minimums: {} },
       replaceAfterMs,
-      faults,
       pollEveryMs,
     },
     { log: log.child({ part: 'service' }) },

@@ -12,6 +12,8 @@ export type ServiceAloneSettings = GroundSettings & {
   port?: number
   /** Null allows none. */
   faults: FaultSettings | null
+  /** Where faults are switched. */
+  adminPort?: number
 }
 
 export type ServiceAlone = {
@@ -27,27 +29,18 @@ export type ServiceAlone = {
  * @throws Fault `usage_bad` where another process works in the folder; `remote_failed` where a part does not start.
  */
 export async function startServiceAlone(settings: ServiceAloneSettings): Promise<ServiceAlone> {
-  const { folder, log, onPart, faults, port } = settings
+  const { folder, onPart, ...asked } = settings
   await using starting = new AsyncDisposableStack()
   const { postgres, chains } = await startGround(settings, starting)
   const { networks } = chains
   const secrets = sandboxSecrets(folder)
   const databaseUrl = postgres.url(databases.service)
   const service = await timed(onPart, 'service', async () => {
-    const asked = port === undefined ? {} : { port }
-    const part = await startSandboxService({
-      ...asked,
-      networks,
-      secrets,
-      databaseUrl,
-      webhooks: [],
-      faults,
-      log,
-    })
+    const part = await startSandboxService({ ...asked, networks, secrets, databaseUrl, webhooks: [] })
     starting.defer(() => part.stop())
     return { part, address: part.url }
   })
-  const place = { url: service.url, databaseUrl, adminUrl: null, networks, secrets }
+  const place = { url: service.url, databaseUrl, adminUrl: service.faultsUrl, networks, secrets }
   const keyFiles = writeServiceFiles(resolve(folder), place)
   const running = starting.move()
   return { service, networks, keyFiles, stop: () => running.disposeAsync() }

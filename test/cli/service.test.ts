@@ -92,6 +92,7 @@ describe.skipIf(!curlInstalled())('with curl', () => {
   test('the three lines that it shows work when they are pasted', async () => {
     const lines = program.output().match(/^ {2}curl .+$/gm) ?? []
     expect(lines).toHaveLength(3)
+    expect(program.output()).not.toContain('/faults')
     const answers: unknown[] = []
     for (const line of lines) {
       const { status, out, err } = await shell(line, { folder: tmpdir() })
@@ -220,10 +221,22 @@ test('Ctrl-C ends it whole within five seconds; the next start goes on', { timeo
   expect(await channel('shop')).toEqual(shop)
 })
 
+test('a port for faults without leave to make any is wrong use', async () => {
+  const { status, err } = await runCommand('service --admin-port 1234', {})
+  expect({ status, err }).toEqual({
+    status: 2,
+    err: 'depositd: --admin-port is for faults; give --faults too\n',
+  })
+})
+
 test('with --json it prints one document once it is up, and nothing else', { timeout: 120_000 }, async () => {
   const other = await mkdtemp(join(tmpdir(), 'depositd-json-'))
-  const silent = spawnProgram(other, ['service', '--json'])
+  const silent = spawnProgram(other, ['service', '--json', '--faults'])
   await until('it is up', () => silent.output().endsWith('}\n') || null, withinMs)
+  const { faultsUrl } = JSON.parse(silent.output()) as { faultsUrl: string }
+  const body = JSON.stringify({ dropWebhookRate: 1 })
+  const json = { 'content-type': 'application/json' }
+  expect((await fetch(faultsUrl, { method: 'PATCH', headers: json, body })).status).toBe(200)
   expect(await silent.end('SIGTERM')).toBe(0)
   await rm(other, { recursive: true, force: true })
   expect(JSON.parse(silent.output())).toMatchObject({
