@@ -16,13 +16,15 @@ export type SandboxAddresses = {
   senders: Readonly<Record<string, readonly string[]>>
   httpPort: number
   opsPort: number
+  /** Other deadlines than those of the sandbox. */
+  policy?: Readonly<Record<string, string>>
 }
 
 const environmentFile = 'embedded.env'
 const settingsFile = 'embedded.yaml'
 
 /** Minutes are too long for someone who watches: here everything local is due within seconds. */
-const policy = {
+const sandboxPolicy = {
   webhookWithin: '15s',
   apiWithin: '15s',
   chainWithin: '60s',
@@ -37,6 +39,7 @@ const schedule = { scan: '* * * * * *', poll: '*/2 * * * * *', sweep: '* * * * *
  */
 export function writeSettings(addresses: SandboxAddresses): Record<string, string> {
   const { folder, networks, senders } = addresses
+  const policy = { ...sandboxPolicy, ...addresses.policy }
   const path = join(folder, settingsFile)
   const file = { networks: networks.map(toEntry), service: { senders }, policy, schedule }
   writeFileSync(path, stringify(file))

@@ -1,60 +1,214 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { showDeposits } from '../../src/store/show-deposit.ts'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type DepositKnob,
+  faultKnobs,
+  faultTable,
+  type RequestKnob,
+} from '../../src/service/faults/fault-table.ts'
+import {
+  depositKnobs,
+  type StruckPayment,
+  sendStruckPayments,
+  signStruckPayments,
+  strikingRate,
+  type Wish,
+} from '../support/struck-payments.ts'
+import { expected, shownOf, told } from '../support/told-faults.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-const withinMs = 90_000
+const withinMs = 150_000
+
+/** The delay is longer than every deadline: once the late ones are there, nothing else can become overdue. */
+const policy = { webhookWithin: '20s', apiWithin: '20s', reportWithin: '25s', settlementWithin: '30s' }
+const delayMs = 50_000
+
+const forwardKnobs = depositKnobs.filter((knob) => knob.includes('Forward'))
+const recordKnobs = ['hideRecordRate', 'removeRecordRate', 'editRecordRate'] as const
+/** Every knob strikes a channel's deposit; those of forwards one to Solana too, those of records a wallet's. */
+const wishes: { knob: DepositKnob | null; owner: string }[] = [
+  ...depositKnobs.map((knob) => ({ knob, owner: 'shop' })),
+  ...forwardKnobs.map((knob) => ({ knob, owner: 'payroll' })),
+  ...recordKnobs.map((knob) => ({ knob, owner: 'savings' })),
+  ...['shop', 'payroll', 'savings'].map((owner) => ({ knob: null, owner })),
+]
 
 const stack = new AsyncDisposableStack()
 let world: World
+let payments: StruckPayment[]
 
 beforeAll(async () => {
-  world = await startWorld({}, stack)
-})
+  world = await startWorld({ networks: ['base', 'solana'], policy }, stack)
+  const rates = Object.fromEntries(depositKnobs.map((knob) => [knob, strikingRate]))
+  world.service.faults.set({ seed: 'every knob', delayMs, ...rates })
+  const base = world.networks.find(({ name }) => name === 'base')
+  if (base === undefined) throw new Error('the world has Base')
+  payments = await signStruckPayments(base, world.service.faults, wishes.map(addressed))
+  await sendStruckPayments(base, payments)
+  // What is not reached is told by the tests.
+  await until('every fault is told', () => allAsExpected(), withinMs).catch(() => null)
+}, withinMs + 60_000)
 afterAll(() => stack.disposeAsync())
 
-/** Waits until the deposit of that transaction is in that state, with that mismatch open. */
-function deposit(tx: string, { state, kind }: { state: string; kind: string }) {
-  return until(
-    `${kind} of ${tx}`,
-    async () => {
-      const [shown] = await showDeposits(world.db, tx)
-      const open = shown?.mismatches.filter(({ cleared_at }) => cleared_at === null).map((one) => one.kind)
-      return shown?.deposit.state === state && open?.includes(kind) ? { shown, open } : null
-    },
-    withinMs,
-  )
+function addressed({ knob, owner }: (typeof wishes)[number]): Wish {
+  const places = world.owners.find((one) => one.owner.id === owner)?.deposits
+  const to = places?.find(({ network }) => network === 'base')?.address
+  if (to === undefined) throw new Error(`${owner} has no address on Base`)
+  return { knob, owner, to }
 }
 
-test('a deposit all of whose webhooks are lost is reconciled, and the loss is named', async () => {
-  world.service.faults.set({ dropWebhookRate: 1 })
-  const txs = [
-    await world.pay({ network: 'base', symbol: 'USDC', owner: 'shop', amount: '3' }),
-    await world.pay({ network: 'solana', symbol: 'USDC', owner: 'savings', amount: '4' }),
-  ]
-  const found = await Promise.all(
-    txs.map((tx) => deposit(tx, { state: 'reconciled', kind: 'webhook_missing' })),
-  )
-  world.service.faults.set({ dropWebhookRate: 0 })
-  for (const { shown, open } of found) {
-    expect(open).toEqual(['webhook_missing'])
-    expect(shown.matrix.deposit).toEqual({ webhook: 'absent', api: 'agrees', chain: 'agrees' })
-    expect(shown.evidence.some(({ source }) => source === 'webhook')).toBe(false)
-    expect(shown.journals).toHaveLength(2)
+async function allAsExpected(): Promise<true | null> {
+  for (const payment of payments) {
+    if (JSON.stringify(await told(world.db, payment.tx)) !== JSON.stringify(expected(payment))) return null
   }
+  return true
+}
+
+const struck = (knob: DepositKnob | null, owner = 'shop'): StruckPayment => {
+  const found = payments.find((payment) => payment.knob === knob && payment.owner === owner)
+  if (found === undefined) throw new Error(`no payment to ${owner} is struck by ${knob}`)
+  return found
+}
+
+describe('depositd reports exactly what the table of faults says', () => {
+  test.each(wishes)('$knob on a deposit to $owner', async ({ knob, owner }) => {
+    const payment = struck(knob, owner)
+    expect(await told(world.db, payment.tx)).toEqual(expected(payment))
+  })
+
+  test('and nothing else', async () => {
+    const { rows } = await sql`select kind from mismatch`.execute(world.db)
+    expect(rows).toHaveLength(payments.flatMap((payment) => expected(payment).ever).length)
+  })
+
+  test('of lost webhooks, that there is none among the evidence, and the books are whole', async () => {
+    const shown = await shownOf(world.db, struck('dropWebhookRate').tx)
+    expect(shown?.matrix.deposit).toEqual({ webhook: 'absent', api: 'agrees', chain: 'agrees' })
+    expect(shown?.evidence.some(({ source }) => source === 'webhook')).toBe(false)
+    expect(shown?.journals).toHaveLength(2)
+  })
+
+  test.each(['shop', 'payroll'])('of a short forward to %s, the shortage to the unit', async (owner) => {
+    const shown = await shownOf(world.db, struck('shortForwardRate', owner).tx)
+    const { stated, delivered } = shown?.mismatches[0]?.detail ?? {}
+    expect(BigInt(delivered ?? 0)).toBe(BigInt(stated ?? 0) - BigInt(stated ?? 0) / 10n)
+    expect(shown?.deposit.settlement_amount_base).toBe(delivered)
+  })
 })
 
-test('a forward that falls short is settled with what arrived, and the shortage is named to the unit', async () => {
-  world.service.faults.set({ shortForwardRate: 1 })
-  const tx = await world.pay({ network: 'arbitrum', symbol: 'USDC', owner: 'payroll', amount: '20' })
-  const { shown, open } = await deposit(tx, { state: 'settled', kind: 'settlement_short' })
-  world.service.faults.set({ shortForwardRate: 0 })
-  expect(open).toEqual(['settlement_short'])
-  // 20 less 0.1 % is what is claimed; a tenth less than that is what arrives.
-  expect(shown.mismatches[0]?.detail).toEqual({ stated: '19980000', delivered: '17982000' })
-  expect(shown.journals[1]?.transfers.map(({ amount }) => amount)).toEqual([
-    '20.000000',
-    '17.982000',
-    '0.020000',
-  ])
+describe('what depositd gets over is seen', () => {
+  test('a doubled webhook as a duplicate', async () => {
+    expect(await metric('depositd_webhook_requests_total', 'outcome="duplicate"')).toBeGreaterThan(0)
+  })
+
+  test('reordered webhooks in the order of the evidence', async () => {
+    const shown = await shownOf(world.db, struck('reorderWebhookRate').tx)
+    const said = shown?.evidence.filter(({ source }) => source === 'webhook').map(({ what }) => what)
+    const [confirmed = -1, settling = -1] = ['is confirmed', 'is settling'].map((word) =>
+      said?.findIndex((what) => what.endsWith(word)),
+    )
+    expect(settling).toBeGreaterThanOrEqual(0)
+    expect(confirmed).toBeGreaterThan(settling)
+  })
+})
+
+async function metric(name: string, label: string): Promise<number> {
+  const text = await (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{${label}}`))
+  return lines.reduce((sum, line) => sum + Number(line.split(' ')[1]), 0)
+}
+
+describe('once records are told right', () => {
+  beforeAll(() => world.service.faults.set(Object.fromEntries(depositKnobs.map((knob) => [knob, 0]))))
+
+  test.each(recordKnobs)('what %s caused clears by itself', async (knob) => {
+    for (const owner of ['shop', 'savings']) {
+      const { tx } = struck(knob, owner)
+      await until(
+        `${knob} of ${owner} is reconciled`,
+        async () => (await isGoodInTheEnd(tx)) || null,
+        withinMs,
+      )
+    }
+  })
+})
+
+async function isGoodInTheEnd(tx: string): Promise<boolean> {
+  const shown = await shownOf(world.db, tx)
+  return shown?.deposit.state === 'reconciled' && shown.mismatches.every(({ cleared_at: at }) => at !== null)
+}
+
+type Answer = { status: number | 'none'; ids: string[]; isLast: boolean }
+
+/** How each error that strikes requests shows in an answer; `all` are the deposits in their order. */
+const shows: Record<RequestKnob, (answer: Answer, all: string[]) => boolean> = {
+  refuseCallRate: ({ status }) => status === 429,
+  failCallRate: ({ status }) => status === 500,
+  stallCallRate: ({ status }) => status === 'none',
+  reorderRecordsRate: ({ ids }, all) =>
+    ids.some((id, place) => all.indexOf(id) > all.indexOf(ids[place + 1] ?? id)),
+  driftPageRate: ({ status, isLast }) => status === 200 && !isLast,
+}
+
+async function ask(): Promise<Answer> {
+  const { url, apiKey } = world.settings.service
+  try {
+    const response = await fetch(`${url}/v1/proxies/deposits?limit=100`, {
+      headers: { 'X-API-KEY': apiKey },
+      signal: AbortSignal.timeout(1000),
+    })
+    const page = (await response.json()) as { data?: { id: string }[]; next_cursor?: string | null }
+    const ids = (page.data ?? []).map(({ id }) => id)
+    return { status: response.status, ids, isLast: page.next_cursor === null }
+  } catch {
+    return { status: 'none', ids: [], isLast: true }
+  }
+}
+
+describe('errors that strike requests', () => {
+  const requestKnobs = Object.keys(shows) as RequestKnob[]
+  const rates = { refuseCallRate: 0.2, failCallRate: 0.2, stallCallRate: 0.1 }
+  const callsMax = 300
+  let all: string[]
+  let answers: Answer[]
+
+  const isSeen = (knob: RequestKnob) => answers.some((answer) => shows[knob](answer, all))
+
+  beforeAll(async () => {
+    all = (await ask()).ids
+    world.service.faults.set({ ...rates, reorderRecordsRate: 0.5, driftPageRate: 0.5 })
+    const places = { network: 'base', symbol: 'USDC' }
+    const txs = await Promise.all([
+      world.pay({ ...places, owner: 'shop', amount: '3' }),
+      world.pay({ ...places, owner: 'savings', amount: '4' }),
+    ])
+    answers = []
+    while (answers.length < callsMax && !requestKnobs.every(isSeen)) answers.push(await ask())
+    for (const tx of txs)
+      await until('it is reconciled all the same', async () => (await isGoodInTheEnd(tx)) || null, withinMs)
+  }, withinMs)
+
+  test.each(requestKnobs)('%s strikes, and depositd gets over it', (knob) => {
+    expect(faultTable[knob].mismatch).toBeNull()
+    expect(isSeen(knob)).toBe(true)
+  })
+
+  test.each(['limited', 'failed'])('depositd counts polls that they made end as %s', async (outcome) => {
+    const count = () => metric('depositd_poll_requests_total', `outcome="${outcome}"`)
+    await until(`a poll is ${outcome}`, async () => (await count()) > 0 || null, withinMs)
+  })
+
+  test('the coin that pays for sweeping tokens is ignored', async () => {
+    const ignored = () =>
+      world.db.selectFrom('deposit').select('asset').where('state', '=', 'ignored').execute()
+    await until('a top-up is seen', async () => (await ignored()).length > 0 || null, withinMs)
+    expect(new Set((await ignored()).map(({ asset }) => asset))).toEqual(new Set(['base/native']))
+    const { rows } = await sql`select kind from mismatch where kind = 'unreported'`.execute(world.db)
+    expect(rows).toEqual([])
+  })
+})
+
+test('every fault of the table has its scenario here', () => {
+  expect([...depositKnobs, ...Object.keys(shows)].toSorted()).toEqual(faultKnobs.toSorted())
 })

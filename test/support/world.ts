@@ -8,7 +8,7 @@ import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import { createChannel, createStableWallet } from '../../src/jobs/provision.ts'
 import { createProviderClient } from '../../src/provider/client.ts'
-import { type Chains, startChains } from '../../src/sandbox/chains.ts'
+import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import { demoOwners } from '../../src/sandbox/demo-owners.ts'
 import { startDemoService } from '../../src/sandbox/demo-service.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
@@ -31,6 +31,8 @@ export type World = {
   settings: Settings
   /** The environment by which another process of the program reaches the same servers. */
   environment: Record<string, string>
+  networks: readonly SandboxNetwork[]
+  owners: readonly OwnerEntry[]
   /** Pays to the deposit address of `owner` on that network, in units of the asset. */
   pay: (payment: { network: string; symbol: string; owner: string; amount: string }) => Promise<string>
 }
@@ -39,18 +41,23 @@ export type WorldSettings = {
   queueUrl?: string
   /** Shares of the deposits that the service gets wrong; none by default. */
   faults?: Partial<FaultSettings>
+  /** All four by default. */
+  networks?: readonly string[]
+  /** Other deadlines than those of the sandbox. */
+  policy?: Readonly<Record<string, string>>
 }
 
 /** Everything that is real about a deposit, on fast local chains: chains, service, daemon, books. */
 export async function startWorld(
-  { queueUrl, faults }: WorldSettings,
+  { queueUrl, faults, networks: names, policy }: WorldSettings,
   stack: AsyncDisposableStack,
 ): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-world-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const [ours, theirs] = [await emptyDatabase(), await emptyDatabase()]
   stack.defer(() => Promise.all([ours.drop(), theirs.drop()]).then(() => undefined))
-  const chains = await startChains({ folder: join(folder, 'chains'), blockMs: 200, slotMs: 100, log })
+  const pace = { blockMs: 200, slotMs: 100, ...(names && { names }) }
+  const chains = await startChains({ folder: join(folder, 'chains'), ...pace, log })
   stack.defer(() => chains.stop())
   const ports = { httpPort: await freePort(), opsPort: await freePort() }
   const webhookUrl = `http://${loopback}:${ports.httpPort}/webhooks/transfers`
@@ -75,6 +82,7 @@ export async function startWorld(
     networks: chains.networks,
     senders: Object.fromEntries(chains.networks.map(({ name, family }) => [name, [senders[family]]])),
     ...ports,
+    ...(policy && { policy }),
   })
   const whole = { ...environment, ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }) }
   const settings = parseSettings(whole, (path) => readFileSync(path, 'utf8'))
@@ -83,13 +91,16 @@ export async function startWorld(
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())
   const owners = await provision(settings, db)
-  return { db, service, daemon, settings, environment: whole, pay: payer(chains, owners) }
+  const { networks } = chains
+  return { db, service, daemon, settings, environment: whole, networks, owners, pay: payer(chains, owners) }
 }
 
 async function provision(settings: Settings, db: Database<Tables>): Promise<OwnerEntry[]> {
   const deps = { db, networks: settings.networks, client: createProviderClient(settings.service) }
   const { channels, wallet } = await demoOwners()
-  const created = await Promise.all(channels.map((channel) => createChannel(deps, channel)))
+  const known = new Set<string>(settings.networks.map(({ name }) => name))
+  const usable = channels.filter(({ forwardNetwork }) => known.has(forwardNetwork))
+  const created = await Promise.all(usable.map((channel) => createChannel(deps, channel)))
   return [...created, await createStableWallet(deps, wallet)]
 }
 

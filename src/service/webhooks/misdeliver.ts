@@ -46,16 +46,13 @@ function editAmount(body: string): string {
   return JSON.stringify(event)
 }
 
-const lastStatuses: ReadonlySet<DepositStatus> = new Set<DepositStatus>([
-  'settled',
-  'credited',
-  'refunded',
-  'failed',
-])
+/** What follows it comes soon: nothing that waits for a chain lies between. */
+const heldStatus: DepositStatus = 'confirmed'
 
 /**
- * Moves the first attempts of events that were just written: those of a delayed deposit wait for the delay, and so do
- * those of a reordered one until its last event is known; then they go out from the last to the first.
+ * Moves the first attempts of events that were just written: those of a delayed deposit wait for the delay. Of a
+ * reordered one the confirmation waits for whatever follows it, and goes out after that; it waits no longer than the
+ * delay, so that being out of order is all that is wrong with it.
  */
 export async function postpone(
   tx: ServiceTransaction,
@@ -63,11 +60,12 @@ export async function postpone(
   faults: Faults,
 ): Promise<void> {
   const reordered = rows.filter((row) => faults.strikes('reorderWebhookRate', row))
-  const complete = reordered.filter(({ status }) => lastStatuses.has(status))
+  const held = reordered.filter(({ status }) => status === heldStatus)
   const late = rows.filter((row) => faults.strikes('delayWebhookRate', row))
-  const waiting = [...late, ...reordered].filter((row) => !complete.includes(row))
+  const followed = reordered.filter((row) => row.status !== heldStatus && !late.includes(row))
+  const waiting = [...late, ...held]
   if (waiting.length > 0) await wait(tx, waiting, faults.current().delayMs)
-  if (complete.length > 0) await turnAround(tx, complete)
+  if (followed.length > 0) await turnAround(tx, followed)
 }
 
 async function wait(tx: ServiceTransaction, rows: readonly DepositRow[], delayMs: number): Promise<void> {

@@ -1,0 +1,47 @@
+import { sql } from 'kysely'
+import { faultTable } from '../../src/service/faults/fault-table.ts'
+import type { Database } from '../../src/store/database.ts'
+import { type ShownDeposit, showDeposits } from '../../src/store/show-deposit.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import type { Wish } from './struck-payments.ts'
+
+/** The kinds that were reported of a deposit at any time, and those that are still open. */
+export type Told = { ever: string[]; open: string[]; isReconciled: boolean }
+
+export function expected({ knob, owner }: Wish): Told {
+  const fault = knob === null ? null : faultTable[knob]
+  if (fault === null || fault.mismatch === null) return { ever: [], open: [], isReconciled: true }
+  const ofWallets = owner === 'savings' && 'ofWallets' in fault ? [fault.ofWallets] : []
+  const ever = [fault.mismatch, ...ofWallets]
+  // Sent twice, lost or late: what counts for the books is right in the end.
+  const isReconciled = fault.clears || ['webhook_missing', 'settlement_unreported'].includes(fault.mismatch)
+  return { ever, open: fault.clears ? [] : ever, isReconciled }
+}
+
+export async function told(db: Database<Tables>, tx: string): Promise<Told> {
+  const shown = await shownOf(db, tx)
+  if (shown === null) return { ever: [], open: [], isReconciled: false }
+  const mismatches = [...shown.mismatches, ...(await secondForwards(db, shown))]
+  return {
+    ever: kindsOf(mismatches),
+    open: kindsOf(mismatches.filter(({ cleared_at: at }) => at === null)),
+    isReconciled: shown.deposit.state === 'reconciled',
+  }
+}
+
+export async function shownOf(db: Database<Tables>, tx: string): Promise<ShownDeposit | null> {
+  return (await showDeposits(db, tx))[0] ?? null
+}
+
+/** A forward that no record explains belongs to no deposit; no two deposits are forwarded with the same amount. */
+async function secondForwards(db: Database<Tables>, { deposit }: ShownDeposit) {
+  const { rows } = await sql<{ kind: string; cleared_at: Date | null }>`
+    select kind, cleared_at from mismatch
+    where deposit_id is null and network = ${deposit.settlement_network}
+      and value::text = ${String(deposit.settlement_amount_base)}`.execute(db)
+  return rows
+}
+
+function kindsOf(mismatches: readonly { kind: string }[]): string[] {
+  return [...new Set(mismatches.map(({ kind }) => kind))].toSorted()
+}
