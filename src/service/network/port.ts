@@ -41,8 +41,8 @@ export type Order = {
   /** Base units, above zero. */
   amount: bigint
   /**
-   * `amount`: what the network takes comes off the amount, so that a native coin can be sent to its last unit.
-   * It means nothing to a token, whose transfer is paid for in another coin.
+   * `amount`: what the transfer takes of the asset itself comes off the amount, so that an address can be emptied:
+   * the fee of a native coin, and what a token withholds from its transfers. Fees in another coin are paid beside it.
    */
   feeFrom: 'payer' | 'amount'
   /** Makes the transaction unlike any other where the network has no nonce. */

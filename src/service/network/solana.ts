@@ -2,38 +2,40 @@ import {
   createDefaultRpcTransport,
   createSolanaRpcFromTransport,
   getBase64Decoder,
+  isSolanaError,
   type Rpc,
   type RpcTransport,
   type SolanaRpcApi,
-  address as toSolanaAddress,
 } from '@solana/kit'
-import {
-  fetchMaybeMint,
-  fetchMaybeToken,
-  findAssociatedTokenPda,
-  TOKEN_PROGRAM_ADDRESS,
-} from '@solana-program/token'
 import type { NetworkSettings } from '../../chain/port.ts'
-import { type Address, type Asset, type AssetKey, assetCode } from '../../core/asset.ts'
+import { type Asset, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
+import { describeError } from '../running/describe-error.ts'
 import type { Network } from './port.ts'
-import { draftSolanaForward, solanaOutcome } from './solana-forward.ts'
+import { draftSolana, type SolanaPurse } from './solana-draft.ts'
+import { readSolanaBalance } from './solana-holdings.ts'
+import { readMint } from './solana-mints.ts'
+import { solanaOutcome } from './solana-outcome.ts'
+import { createSolanaPromises } from './solana-promises.ts'
 import { type SolanaChain, scanSolana, startSolana } from './solana-scan.ts'
 
 export type SolanaRpc = Rpc<SolanaRpcApi>
+
+const timeoutMs = 10_000
 
 /** A Solana network on which the keys of the keyring pay. */
 export function openSolana(settings: NetworkSettings, keyring: Keyring): Network {
   const rpc: SolanaRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
   const liquidity = keyring.address('solana', liquidityBranch)
   const chain: SolanaChain = { rpc, settings, liquidity, seen: new Map() }
+  const purse: SolanaPurse = { rpc, settings, keyring, promises: createSolanaPromises() }
   return {
     settings,
     check: () => checkSolana(rpc, settings),
     start: () => startSolana(rpc),
     scan: (position, watched) => scanSolana(chain, position, watched),
-    draft: (order) => draftSolanaForward({ rpc, settings, keyring }, order),
+    draft: (order) => asFault(settings, draftSolana(purse, order)),
     gasLack: () => Promise.resolve(0n),
     redraft: () => Promise.resolve(null),
     send: async (bytes) => {
@@ -42,7 +44,7 @@ export function openSolana(settings: NetworkSettings, keyring: Keyring): Network
     },
     nextNonce: () => Promise.resolve(null),
     outcome: (transfer) => solanaOutcome(rpc, transfer),
-    balance: (branch, asset) => balanceOf(rpc, keyring.address('solana', branch), asset),
+    balance: (branch, asset) => readSolanaBalance(rpc, keyring.address('solana', branch), assetCode(asset)),
   }
 }
 
@@ -54,38 +56,39 @@ function inTurn(urls: readonly string[]): RpcTransport {
     if (transport === undefined)
       throw new Fault('remote_failed', { what: 'Solana RPC', problem: 'no address left' })
     try {
-      return await transport(request)
+      const signals = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])]
+      return await transport({ ...request, signal: AbortSignal.any(signals) })
     } catch (error) {
-      if (place === transports.length - 1) throw error
-      return ask(request, place + 1)
+      if (place < transports.length - 1) return ask(request, place + 1)
+      const details = { what: 'Solana RPC', problem: describeError(error) }
+      throw new Fault('remote_failed', details, { cause: error })
     }
   }
   return ask as RpcTransport
 }
 
-async function balanceOf(rpc: SolanaRpc, holder: Address, asset: AssetKey): Promise<bigint> {
-  const code = assetCode(asset)
-  const owner = toSolanaAddress(holder)
-  if (code === 'native') return (await rpc.getBalance(owner, { commitment: 'confirmed' }).send()).value
-  const [account] = await findAssociatedTokenPda({
-    owner,
-    mint: toSolanaAddress(code),
-    tokenProgram: TOKEN_PROGRAM_ADDRESS,
-  })
-  const token = await fetchMaybeToken(rpc, account, { commitment: 'confirmed' })
-  return token.exists ? token.data.amount : 0n
-}
-
 async function checkSolana(rpc: SolanaRpc, { assets }: NetworkSettings): Promise<void> {
-  const problems = await Promise.all(assets.map((asset) => decimalsProblem(rpc, asset)))
+  const problems = await Promise.all(assets.map((asset) => problemOf(rpc, asset)))
   const faults = problems.filter((problem) => problem !== null)
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
 }
 
-async function decimalsProblem(rpc: SolanaRpc, { key, decimals }: Asset): Promise<string | null> {
+async function problemOf(rpc: SolanaRpc, { key, decimals }: Asset): Promise<string | null> {
   const code = assetCode(key)
   if (code === 'native') return decimals === 9 ? null : `${key} has 9 decimals, not ${decimals}`
-  const mint = await fetchMaybeMint(rpc, toSolanaAddress(code))
-  if (!mint.exists) return `${key} is not a mint on this network`
-  return mint.data.decimals === decimals ? null : `${key} has ${mint.data.decimals} decimals, not ${decimals}`
+  const mint = await readMint(rpc, code)
+  if (mint === null) return `${key} is not a mint on this network`
+  if (mint.obstacle !== null) return `${key} cannot be forwarded: ${mint.obstacle}`
+  return mint.decimals === decimals ? null : `${key} has ${mint.decimals} decimals, not ${decimals}`
+}
+
+/** What a node refuses is foreseen: whoever asked tries again later. */
+async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>): Promise<Result> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!isSolanaError(error)) throw error
+    const details = { what: `paying on ${name}`, problem: describeError(error) }
+    throw new Fault('remote_failed', details, { cause: error })
+  }
 }

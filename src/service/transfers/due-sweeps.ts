@@ -91,7 +91,7 @@ async function sweepOf(looking: Looking, pile: Pile): Promise<Wanted | null> {
     to: keyring.address(network.settings.family, liquidityBranch),
     asset: assetKey(network.settings.name, code),
     amount: await sweepable(network, pile),
-    feeFrom: code === 'native' ? 'amount' : 'payer',
+    feeFrom: 'amount',
     reference: newId('swp'),
   }
   if (order.amount === 0n) return null

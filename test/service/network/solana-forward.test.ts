@@ -85,7 +85,8 @@ const isSettled = ({ status }: DepositRecord): boolean => status === 'settled'
 const isForwarding = ({ status }: DepositRecord): boolean => status === 'forwarding'
 
 async function attempts(id: string): Promise<(string | null)[]> {
-  const text = 'select outcome from service.forward where deposit_id = $1 order by attempt'
+  const text =
+    "select outcome from service.transfer where kind = 'forward' and deposit_id = $1 order by attempt"
   const { rows } = await db.query<{ outcome: string | null }>(text, [id])
   return rows.map(({ outcome }) => outcome)
 }
@@ -120,9 +121,10 @@ test('a forward is signed anew only when its blockhash has expired and it has no
   expect((await attempts(second.id)).slice(0, -1).every((outcome) => outcome === 'expired')).toBe(true)
   const text = 'select type from service.event where deposit_id = $1 order by revision'
   const { rows } = await db.query<{ type: string }>(text, [second.id])
-  expect(rows.map(({ type }) => type).slice(0, 4)).toEqual([
+  expect(rows.map(({ type }) => type).slice(0, 5)).toEqual([
     'deposit.detected',
     'deposit.confirmed',
+    'deposit.converting',
     'deposit.forwarded',
     'deposit.forwarded',
   ])

@@ -1,0 +1,45 @@
+import { getBase64Encoder, type Address as KitAddress, address as toSolanaAddress } from '@solana/kit'
+import type { Address, AssetCode } from '../../core/asset.ts'
+import type { SolanaRpc } from './solana.ts'
+
+/** An account that holds tokens of one mint. */
+export type TokenAccount = { account: KitAddress; amount: bigint }
+
+type Holding = { holder: Address; slot?: bigint }
+
+export async function lamportsOf(rpc: SolanaRpc, { holder, slot = 0n }: Holding): Promise<bigint> {
+  const config = { commitment: 'confirmed', minContextSlot: slot } as const
+  return (await rpc.getBalance(toSolanaAddress(holder), config).send()).value
+}
+
+const amountOffset = 64
+const stateOffset = 108
+const usableState = 1
+
+/** The accounts whose tokens the holder can move, the fullest first: anybody can make one, beside the usual one. */
+export async function tokenAccountsOf(
+  rpc: SolanaRpc,
+  mint: Address,
+  { holder, slot = 0n }: Holding,
+): Promise<readonly TokenAccount[]> {
+  const config = { commitment: 'confirmed', encoding: 'base64', minContextSlot: slot } as const
+  const { value } = await rpc
+    .getTokenAccountsByOwner(toSolanaAddress(holder), { mint: toSolanaAddress(mint) }, config)
+    .send()
+  return value
+    .map(({ pubkey, account }) => ({
+      account: pubkey,
+      data: Buffer.from(getBase64Encoder().encode(account.data[0])),
+    }))
+    .filter(({ data }) => data[stateOffset] === usableState)
+    .map(({ account, data }) => ({ account, amount: data.readBigUInt64LE(amountOffset) }))
+    .toSorted((left, right) => (left.amount > right.amount ? -1 : 1))
+}
+
+export async function readSolanaBalance(rpc: SolanaRpc, holder: Address, code: AssetCode): Promise<bigint> {
+  return code === 'native' ? lamportsOf(rpc, { holder }) : sumOf(await tokenAccountsOf(rpc, code, { holder }))
+}
+
+export function sumOf(accounts: readonly TokenAccount[]): bigint {
+  return accounts.reduce((sum, { amount }) => sum + amount, 0n)
+}

@@ -1,0 +1,80 @@
+import { getBase64Encoder, type Address as KitAddress, address as toSolanaAddress } from '@solana/kit'
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import type { Address } from '../../core/asset.ts'
+import type { SolanaRpc } from './solana.ts'
+import type { TransferFee } from './transfer-fee.ts'
+
+export const token2022Program = toSolanaAddress('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
+
+export type Mint = {
+  /** Token or Token-2022: what transfers the token. */
+  program: KitAddress
+  decimals: number
+  /** Null where nothing is withheld; what is depends on the epoch. */
+  feeIn: ((epoch: bigint) => TransferFee) | null
+  /** Why its tokens cannot be moved by plain transfers; null where they can. */
+  obstacle: string | null
+}
+
+/** Null where the address is not a mint of either token program. */
+export async function readMint(rpc: SolanaRpc, code: Address): Promise<Mint | null> {
+  const config = { commitment: 'confirmed', encoding: 'base64' } as const
+  const { value } = await rpc.getAccountInfo(toSolanaAddress(code), config).send()
+  const program = value?.owner
+  if (program !== TOKEN_PROGRAM_ADDRESS && program !== token2022Program) return null
+  const data = Buffer.from(getBase64Encoder().encode(value?.data[0] ?? ''))
+  const isMint = data.length === mintLength || data[kindOffset] === mintKind
+  if (!isMint || data[initializedOffset] !== 1) return null
+  const extensions = readExtensions(data)
+  return {
+    program,
+    decimals: data.readUInt8(decimalsOffset),
+    feeIn: feeOf(extensions.get(extensionKinds.transferFee)),
+    obstacle: obstacleIn(extensions),
+  }
+}
+
+const mintLength = 82
+const decimalsOffset = 44
+const initializedOffset = 45
+/** Behind the longest base layout, Token-2022 says what the account is; extensions follow: kind, length, data. */
+const kindOffset = 165
+const mintKind = 1
+const extensionKinds = { transferFee: 1, nonTransferable: 9, transferHook: 14 }
+
+function readExtensions(data: Buffer): ReadonlyMap<number, Buffer> {
+  const extensions = new Map<number, Buffer>()
+  let offset = kindOffset + 1
+  while (offset + 4 <= data.length) {
+    const [kind, length] = [data.readUInt16LE(offset), data.readUInt16LE(offset + 2)]
+    if (kind === 0) break
+    extensions.set(kind, data.subarray(offset + 4, offset + 4 + length))
+    offset += 4 + length
+  }
+  return extensions
+}
+
+/** Two fees stand behind two authorities and a sum: the older one serves until the epoch of the newer one. */
+const olderOffset = 72
+const newerOffset = 90
+
+function feeOf(extension: Buffer | undefined): Mint['feeIn'] {
+  if (extension === undefined) return null
+  const [older, newer] = [readFee(extension, olderOffset), readFee(extension, newerOffset)]
+  return (epoch) => (epoch >= newer.epoch ? newer : older)
+}
+
+function readFee(extension: Buffer, offset: number): TransferFee & { epoch: bigint } {
+  return {
+    epoch: extension.readBigUInt64LE(offset),
+    most: extension.readBigUInt64LE(offset + 8),
+    basisPoints: BigInt(extension.readUInt16LE(offset + 16)),
+  }
+}
+
+function obstacleIn(extensions: ReadonlyMap<number, Buffer>): string | null {
+  if (extensions.has(extensionKinds.nonTransferable)) return 'its tokens cannot be transferred'
+  // The program that is called at each transfer stands behind the authority over it; zeros are none.
+  const hook = extensions.get(extensionKinds.transferHook)?.subarray(32, 64)
+  return hook?.some((byte) => byte !== 0) === true ? 'a program of its own has a say in each transfer' : null
+}

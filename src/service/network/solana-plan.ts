@@ -1,0 +1,113 @@
+import { type Instruction, type KeyPairSigner, address as toSolanaAddress } from '@solana/kit'
+import { getTransferSolInstruction } from '@solana-program/system'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { type Address, assetCode, assetKey, parseAddress } from '../../core/asset.ts'
+import { Fault } from '../../core/errors.ts'
+import type { Order } from './port.ts'
+import type { SolanaRpc } from './solana.ts'
+import { lamportsOf, sumOf, tokenAccountsOf } from './solana-holdings.ts'
+import { readMint } from './solana-mints.ts'
+import type { Purse, Spoken, Take } from './solana-promises.ts'
+import { accountMaker, gather, moves, noFee, usualAccount } from './solana-token-transfer.ts'
+
+/** The liquidity wallet pays the fee and the rent, whoever's assets are moved. */
+export type Signers = { feePayer: KeyPairSigner; holder: KeyPairSigner }
+
+export type Planning = { rpc: SolanaRpc; settings: NetworkSettings; spoken: Spoken } & Signers
+
+/** How an order is carried out. */
+export type Plan = {
+  /** What has to be there before the assets move. */
+  before: readonly Instruction[]
+  moves: readonly Instruction[]
+  arrives: bigint
+  /** What it takes from whom, and what they hold without what is spoken for. */
+  takes: readonly (Take & { held: bigint })[]
+}
+
+const lamportsPerSignature = 5000n
+/** No account that is made for a token is longer, whatever the mint adds to it. */
+const tokenAccountBytesMax = 256n
+
+export function purseOf(signer: KeyPairSigner, asset: Purse['asset']): Purse {
+  return { holder: parseAddress('solana', signer.address), asset }
+}
+
+export function lamportsKey({ name }: NetworkSettings): Purse['asset'] {
+  return assetKey(name, 'native')
+}
+
+export async function planLamports(planning: Planning, order: Order): Promise<Plan> {
+  const { rpc, settings, spoken, holder } = planning
+  const from = purseOf(holder, lamportsKey(settings))
+  const [held, there, rent, fee] = await Promise.all([
+    lamportsOf(rpc, { ...from, slot: spoken.slot }),
+    lamportsOf(rpc, { holder: order.to }),
+    rpc.getMinimumBalanceForRentExemption(0n).send(),
+    feeOf(planning, 0n),
+  ])
+  if (there + order.amount < rent) {
+    const problem = `${order.to} does not exist, and ${order.amount} lamports are less than the ${rent} that make an account`
+    throw refused(settings, problem)
+  }
+  const destination = toSolanaAddress(order.to)
+  return {
+    before: [],
+    moves: [getTransferSolInstruction({ source: holder, destination, amount: order.amount })],
+    arrives: order.amount,
+    takes: [{ ...from, amount: order.amount, held }, fee],
+  }
+}
+
+export async function planTokens(planning: Planning, order: Order): Promise<Plan> {
+  const { rpc, settings, spoken, holder } = planning
+  const code = assetCode(order.asset) as Address
+  const mint = await readMint(rpc, code)
+  if (mint === null) throw refused(settings, `${code} is no mint`)
+  const from = purseOf(holder, order.asset)
+  const ends = { ...planning, mint: code, to: order.to }
+  const destination = await usualAccount(ends, mint)
+  const [accounts, existing, epoch] = await Promise.all([
+    tokenAccountsOf(rpc, code, { ...from, slot: spoken.slot }),
+    rpc.getAccountInfo(destination, { encoding: 'base64', commitment: 'confirmed' }).send(),
+    mint.feeIn === null ? { epoch: 0n } : rpc.getEpochInfo().send(),
+  ])
+  const [held, fee] = [sumOf(accounts), mint.feeIn?.(epoch.epoch) ?? noFee]
+  const parts = gather(accounts, order, fee)
+  if (parts === null) throw shortOf(settings, { ...from, amount: order.amount, free: held })
+  const sent = parts.reduce((sum, part) => sum + part.sent, 0n)
+  return {
+    before: [accountMaker(ends, mint, destination)],
+    moves: moves(ends, mint, { destination, parts }),
+    arrives: parts.reduce((sum, part) => sum + part.sent - part.fee, 0n),
+    takes: [
+      { ...from, amount: sent, held },
+      await feeOf(planning, existing.value === null ? tokenAccountBytesMax : 0n),
+    ],
+  }
+}
+
+/** Zero bytes: no account is made. */
+async function feeOf(
+  { rpc, settings, spoken, feePayer, holder }: Planning,
+  bytes: bigint,
+): Promise<Take & { held: bigint }> {
+  const purse = purseOf(feePayer, lamportsKey(settings))
+  const [held, rent] = await Promise.all([
+    lamportsOf(rpc, { ...purse, slot: spoken.slot }),
+    bytes === 0n ? 0n : rpc.getMinimumBalanceForRentExemption(bytes).send(),
+  ])
+  const signatures = feePayer.address === holder.address ? 1n : 2n
+  return { ...purse, amount: lamportsPerSignature * signatures + rent, held }
+}
+
+export function refused({ name }: NetworkSettings, problem: string): Fault {
+  return new Fault('remote_failed', { what: `paying on ${name}`, problem })
+}
+
+export function shortOf(
+  settings: NetworkSettings,
+  { holder, asset, amount, free }: Take & { free: bigint },
+): Fault {
+  return refused(settings, `${holder} has ${free} of ${asset} left to spend, and ${amount} are needed`)
+}

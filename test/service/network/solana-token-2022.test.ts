@@ -1,0 +1,107 @@
+import { generateKeyPairSigner } from '@solana/kit'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Address } from '../../../src/core/asset.ts'
+import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
+import type { Network, Position } from '../../../src/service/network/port.ts'
+import { temporaryFolderOfFile } from '../../support/folder.ts'
+import { nonTransferable, transferFee, transferHook } from '../../support/token-2022.ts'
+import { until } from '../../support/until.ts'
+import { keyring, land, type MintMade, newOrder, oneSol, openNetwork, startWallet } from './solana-wallet.ts'
+
+const wallet = await startWallet(temporaryFolderOfFile())
+const liquidity = keyring.address('solana', liquidityBranch)
+let plain: MintMade
+/** Withholds one percent of each transfer, and at most 5,000 units. */
+let withFee: MintMade
+let network: Network
+let branch = 0
+let address: Address
+
+beforeAll(async () => {
+  await wallet.fund(liquidityBranch, 100n * oneSol)
+  plain = await wallet.mint([])
+  withFee = await wallet.mint([transferFee(100, 5000n)])
+  for (const mint of [plain, withFee]) await wallet.give(mint, liquidity, 10_000_000n)
+})
+
+beforeEach(() => {
+  branch += 1
+  address = keyring.address('solana', branch)
+  network = openNetwork(wallet.url, [plain, withFee])
+})
+
+afterAll(() => wallet.stop())
+
+/** What is told of the address as final, from there on. */
+async function finalPayments(start: Position): Promise<{ asset: string; amount: bigint }[]> {
+  let position = start
+  return until('a payment is final', async () => {
+    const scan = await network.scan(position, () => Promise.resolve(new Set([address])))
+    position = scan.position
+    const finals = scan.payments.filter(({ final }) => final)
+    return finals.length > 0 ? finals.map(({ asset, amount }) => ({ asset, amount })) : null
+  })
+}
+
+test('mints of both token programs pass the check', async () => {
+  await expect(network.check()).resolves.toBeUndefined()
+})
+
+test('a deposit of a Token-2022 token is found, without what the token withholds', async () => {
+  for (const [mint, arriving] of [
+    [plain, 100_000n],
+    [withFee, 99_000n],
+  ] as const) {
+    const stranger = keyring.address('solana', 1000)
+    await wallet.give(mint, stranger, 100_000n)
+    const start = await network.start()
+    const order = await newOrder({ branch: 1000, to: address, asset: mint.asset, amount: 100_000n })
+    await land(network, await network.draft({ ...order, feeFrom: 'amount' }))
+    expect(await finalPayments(start)).toEqual([{ asset: mint.asset, amount: arriving }])
+  }
+})
+
+test.each([
+  ['the most it may', 1_000_000n, 5000n],
+  ['a share', 100_000n, 1011n],
+  ['a unit', 1n, 1n],
+])('of a token that withholds %s, exactly what was ordered arrives', async (_what, amount, fee) => {
+  const before = await network.balance(liquidityBranch, withFee.asset)
+  const order = await newOrder({ asset: withFee.asset, amount })
+  const draft = await network.draft(order)
+  await land(network, draft)
+  expect([draft.amount, await wallet.held(withFee, order.to)]).toEqual([amount, amount])
+  expect(await network.balance(liquidityBranch, withFee.asset)).toBe(before - amount - fee)
+})
+
+test('a sweep of a token that withholds a fee leaves none, and what arrives was said before', async () => {
+  await wallet.give(withFee, address, 100_000n)
+  await wallet.giveAside(withFee, address, 10_000n)
+  const order = await newOrder({ branch, asset: withFee.asset, amount: 110_000n, feeFrom: 'amount' })
+  const draft = await network.draft(order)
+  await land(network, draft)
+  expect([draft.amount, await wallet.held(withFee, order.to)]).toEqual([108_900n, 108_900n])
+  expect(await network.balance(branch, withFee.asset)).toBe(0n)
+})
+
+test('a token without a fee is swept whole, from what the liquidity wallet pays', async () => {
+  await wallet.give(plain, address, 123_456n)
+  const order = await newOrder({ branch, asset: plain.asset, amount: 123_456n, feeFrom: 'amount' })
+  await land(network, await network.draft(order))
+  expect(await wallet.held(plain, order.to)).toBe(123_456n)
+  expect(await network.balance(branch, plain.asset)).toBe(0n)
+})
+
+test('mints whose tokens no plain transfer moves are refused at the start', async () => {
+  const hook = await generateKeyPairSigner()
+  const mints = [await wallet.mint([nonTransferable]), await wallet.mint([transferHook(hook.address)])]
+  await expect(openNetwork(wallet.url, mints).check()).rejects.toMatchObject({
+    code: 'settings_bad',
+    details: {
+      faults: [
+        `${mints[0]?.asset} cannot be forwarded: its tokens cannot be transferred`,
+        `${mints[1]?.asset} cannot be forwarded: a program of its own has a say in each transfer`,
+      ],
+    },
+  })
+})
