@@ -84,6 +84,7 @@ table service.owner (
   forward_recipient text,
   id text not null,
   kind text not null,
+  sequence bigint not null generated as identity,
   solana_address text not null
 );
 table service.policy (
@@ -279,6 +280,7 @@ constraint withdrawal_wallet_id_id_key on service.withdrawal: UNIQUE (wallet_id,
 
 CREATE INDEX delivery_due ON service.delivery USING btree (endpoint_id, next_at, sequence) WHERE (next_at IS NOT NULL);
 CREATE INDEX delivery_newest ON service.delivery USING btree (endpoint_id, sequence);
+CREATE INDEX deposit_created ON service.deposit USING btree (created_at);
 CREATE INDEX deposit_credited ON service.deposit USING btree (owner_id) INCLUDE (to_amount) WHERE (status = 'credited'::text);
 CREATE INDEX deposit_open ON service.deposit USING btree (network, status, sequence) WHERE (status = ANY (ARRAY['detected'::text, 'confirmed'::text]));
 CREATE INDEX deposit_owner ON service.deposit USING btree (owner_id);
@@ -287,6 +289,7 @@ CREATE INDEX deposit_swept ON service.deposit USING btree (sweep_id) WHERE (swee
 CREATE INDEX deposit_to_forward ON service.deposit USING btree (to_network, sequence) WHERE (status = ANY (ARRAY['converting'::text, 'forwarding'::text]));
 CREATE INDEX deposit_to_refund ON service.deposit USING btree (network, sequence) WHERE (status = 'refunding'::text);
 CREATE INDEX deposit_to_transaction ON service.deposit USING btree (to_transaction);
+CREATE INDEX deposit_transaction ON service.deposit USING btree (transaction);
 CREATE INDEX deposit_unswept ON service.deposit USING btree (network, sequence) WHERE ((sweep_id IS NULL) AND (status <> 'detected'::text) AND (reason IS DISTINCT FROM 'vanished'::text));
 CREATE INDEX deposit_updated ON service.deposit USING btree (updated_at);
 CREATE INDEX transfer_open ON service.transfer USING btree (network, id) WHERE (outcome IS NULL);
@@ -304,6 +307,7 @@ CREATE UNIQUE INDEX event_pkey ON service.event USING btree (id);
 CREATE UNIQUE INDEX event_sequence_key ON service.event USING btree (sequence);
 CREATE UNIQUE INDEX owner_evm_address_key ON service.owner USING btree (evm_address);
 CREATE UNIQUE INDEX owner_kind_id_key ON service.owner USING btree (kind, id);
+CREATE UNIQUE INDEX owner_list ON service.owner USING btree (kind, sequence);
 CREATE UNIQUE INDEX owner_pkey ON service.owner USING btree (branch);
 CREATE UNIQUE INDEX owner_solana_address_key ON service.owner USING btree (solana_address);
 CREATE UNIQUE INDEX policy_pkey ON service.policy USING btree (owner_kind, owner_id);

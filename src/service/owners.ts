@@ -1,37 +1,68 @@
-import type { Insertable } from 'kysely'
 import { sql } from 'kysely'
 import type { NetworkSettings } from '../chain/port.ts'
 import type { Address } from '../core/asset.ts'
-import { type Keyring, showAddress } from './keyring/keyring.ts'
-import type { OwnerRow, ServiceDatabase, ServiceTables } from './tables.ts'
+import { type Branches, openBranches } from './branches.ts'
+import { type Keyring, liquidityBranch, showAddress } from './keyring/keyring.ts'
+import type { OwnerKind, OwnerRow, ServiceDatabase } from './tables.ts'
 
-export type NewOwner = Omit<
-  Insertable<ServiceTables['service.owner']>,
-  'branch' | 'evm_address' | 'solana_address' | 'created_at'
+/** The rule is null for a StableWallet, and whole for a channel. */
+export type NewOwner = Pick<
+  OwnerRow,
+  'kind' | 'id' | 'forward_network' | 'forward_asset' | 'forward_recipient'
 >
 
 export type DepositAddress = { network: string; address: string }
 
-/** Gives a new owner its addresses, or returns the owner that has this id already: the caller compares. */
-export async function keepOwner(db: ServiceDatabase, keyring: Keyring, wanted: NewOwner): Promise<OwnerRow> {
-  const existing = await findOwner(db, wanted)
-  if (existing !== undefined) return existing
-  const { rows } = await sql<{ branch: number }>`select nextval('service.branch')::integer as branch`.execute(
-    db,
-  )
-  const branch = rows[0]?.branch ?? 0
-  const inserted = await db
-    .insertInto('service.owner')
-    .values({
-      ...wanted,
-      branch,
-      evm_address: keyring.address('evm', branch),
-      solana_address: keyring.address('solana', branch),
-    })
-    .onConflict((conflict) => conflict.columns(['kind', 'id']).doNothing())
-    .returningAll()
+/** `own_address`: the recipient is an address of this service, and what is sent there would come back to it. */
+export type KeptOwner = { kind: 'kept'; owner: OwnerRow } | { kind: 'own_address' }
+
+export type Owners = {
+  /** Gives a new owner its addresses, or returns the owner that has this id already: the caller compares. */
+  keep(wanted: NewOwner): Promise<KeptOwner>
+  /** Whether an address is one of this service: where it pays from, or where somebody deposits. */
+  isOwnAddress(address: Address): Promise<boolean>
+}
+
+export function openOwners(db: ServiceDatabase, keyring: Keyring): Owners {
+  const branches = openBranches(db)
+  const liquidity = new Set<string>([
+    keyring.address('evm', liquidityBranch),
+    keyring.address('solana', liquidityBranch),
+  ])
+  const isOwnAddress = async (address: Address): Promise<boolean> =>
+    liquidity.has(address) || (await isDepositAddress(db, address))
+  const keep = async (wanted: NewOwner): Promise<KeptOwner> => {
+    const { forward_recipient: recipient } = wanted
+    if (recipient !== null && liquidity.has(recipient)) return { kind: 'own_address' }
+    const owner = await findOrInsert({ db, keyring, branches }, wanted)
+    if (owner !== undefined) return { kind: 'kept', owner }
+    if (recipient !== null && (await isDepositAddress(db, recipient))) return { kind: 'own_address' }
+    // Somebody else has just taken the id: now it can be seen.
+    return keep(wanted)
+  }
+  return { keep, isOwnAddress }
+}
+
+export function findOwner(db: ServiceDatabase, kind: OwnerKind, id: string): Promise<OwnerRow | undefined> {
+  return db
+    .selectFrom('service.owner')
+    .selectAll()
+    .where('kind', '=', kind)
+    .where('id', '=', id)
     .executeTakeFirst()
-  return inserted ?? (await keepOwner(db, keyring, wanted))
+}
+
+/** The newest first; `before` is the sequence of the last one that was read. */
+export function listOwners(
+  db: ServiceDatabase,
+  kind: OwnerKind,
+  { before, limit }: { before: bigint | null; limit: number },
+): Promise<OwnerRow[]> {
+  const all = db.selectFrom('service.owner').selectAll().where('kind', '=', kind)
+  return (before === null ? all : all.where('sequence', '<', before))
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 /** One address per network, in the order of the settings; EVM networks share one. */
@@ -56,11 +87,38 @@ export async function watchedAddresses(
   return new Set(rows.map((row) => row[column]))
 }
 
-function findOwner(db: ServiceDatabase, { kind, id }: NewOwner): Promise<OwnerRow | undefined> {
-  return db
+type Making = { db: ServiceDatabase; keyring: Keyring; branches: Branches }
+
+/** One statement, because many are created one after the other; undefined where it neither found nor made one. */
+async function findOrInsert(
+  { db, keyring, branches }: Making,
+  wanted: NewOwner,
+): Promise<OwnerRow | undefined> {
+  const { kind, id, forward_network: network, forward_asset: asset, forward_recipient: recipient } = wanted
+  const branch = await branches.take()
+  const [evm, solana] = [keyring.address('evm', branch), keyring.address('solana', branch)]
+  const { rows } = await sql<OwnerRow>`
+    with taken as (select * from service.owner where kind = ${kind} and id = ${id}),
+    made as (
+      insert into service.owner
+        (branch, kind, id, evm_address, solana_address, forward_network, forward_asset, forward_recipient)
+      select ${branch}::integer, ${kind}, ${id}, ${evm}, ${solana}, ${network}, ${asset}, ${recipient}::text
+      where not exists (select from taken)
+        and not exists (select from service.owner where evm_address = ${recipient})
+        and not exists (select from service.owner where solana_address = ${recipient})
+      on conflict (kind, id) do nothing
+      returning *)
+    select * from taken union all select * from made`.execute(db)
+  const [owner] = rows
+  if (owner?.branch !== branch) branches.giveBack(branch)
+  return owner
+}
+
+async function isDepositAddress(db: ServiceDatabase, address: Address): Promise<boolean> {
+  const found = await db
     .selectFrom('service.owner')
-    .selectAll()
-    .where('kind', '=', kind)
-    .where('id', '=', id)
+    .select('branch')
+    .where((build) => build.or([build('evm_address', '=', address), build('solana_address', '=', address)]))
     .executeTakeFirst()
+  return found !== undefined
 }

@@ -12,6 +12,7 @@ import { type Keyring, openKeyring } from './keyring/keyring.ts'
 import { openEvm } from './network/evm.ts'
 import type { Network } from './network/port.ts'
 import { openSolana } from './network/solana.ts'
+import { openOwners } from './owners.ts'
 import { describeError } from './running/describe-error.ts'
 import { checkSettings, type ServiceSettings } from './settings.ts'
 import { openStream } from './streams.ts'
@@ -63,7 +64,8 @@ export async function startService(
   const parts = { settings, db, deposits, keyring, networks, faults, log: deps.log }
   const loops = startTransfers({ ...parts, onEvents: () => delivery.wake() })
   starting.defer(() => Promise.all(loops.map((loop) => loop.stop())).then(() => undefined))
-  const server = await startServer({ settings, db, keyring, faults, log: deps.log })
+  const owners = openOwners(db, keyring)
+  const server = await startServer({ settings, db, owners, deposits, faults, log: deps.log })
   starting.defer(() => server.stop())
   const faultServer = await openFaultServer(settings, faults, deps.log)
   starting.defer(() => faultServer?.stop())

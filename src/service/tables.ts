@@ -58,6 +58,7 @@ type OwnerTable = {
   forward_network: NetworkName | null
   forward_asset: string | null
   forward_recipient: Address | null
+  sequence: Generated<bigint>
   created_at: Generated<Date>
 }
 

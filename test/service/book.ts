@@ -9,8 +9,8 @@ import { createFaults, type Faults } from '../../src/service/faults/faults.ts'
 import { startServer } from '../../src/service/http/server.ts'
 import { openKeyring } from '../../src/service/keyring/keyring.ts'
 import type { Payment } from '../../src/service/network/port.ts'
-import { keepOwner } from '../../src/service/owners.ts'
-import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
+import { type NewOwner, openOwners } from '../../src/service/owners.ts'
+import type { OwnerRow, ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
 import { openOutbox } from '../../src/service/webhooks/outbox.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -25,6 +25,8 @@ export type Book = {
   db: ServiceDatabase
   deposits: Deposits
   faults: Faults
+  /** Another owner than `savings`. */
+  keep(wanted: NewOwner): Promise<OwnerRow>
   /** The payment of that number, in the block of that number. */
   payment(number: number, final: boolean): Payment
   record(payments: readonly Payment[], finalHeight: bigint): Promise<void>
@@ -38,18 +40,26 @@ export async function openBook(faults: Faults = createFaults({ seed: 'test' })):
   await migrate(db, join(import.meta.dirname, '../../db/service/migrations'))
   const settings = serviceSettings(database.url, unreachableNetworks)
   const keyring = openKeyring(seed)
-  const server = await startServer({ settings, db, keyring, faults, log: pino({ level: 'silent' }) })
+  const owners = openOwners(db, keyring)
+  const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), faults))
+  const parts = { settings, db, owners, deposits, faults }
+  const server = await startServer({ ...parts, log: pino({ level: 'silent' }) })
   const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
-  const owner = await keepOwner(db, keyring, { kind: 'stable_wallet', id: 'savings', ...rule })
+  const keep = async (wanted: NewOwner): Promise<OwnerRow> => {
+    const kept = await owners.keep(wanted)
+    if (kept.kind !== 'kept') throw new Error('the recipient is an address of the service')
+    return kept.owner
+  }
+  const owner = await keep({ kind: 'stable_wallet', id: 'savings', ...rule })
   await sql`
     insert into service.stream (network, liquidity_address, final_height, seen_height)
     values ('mainnet', 'x', 0, 0)`.execute(db)
-  const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), faults))
   return {
     url: server.url,
     db,
     deposits,
     faults,
+    keep,
     payment: (number, final) => ({ ...paymentOf(number, owner.evm_address), final }),
     record: (payments, finalHeight) => record({ db, deposits }, payments, finalHeight),
     list: async (query) => (await call(`${server.url}/v1/proxies/deposits?${query}`, readKey)).body as Page,

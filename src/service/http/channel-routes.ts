@@ -3,12 +3,14 @@ import type { NetworkSettings } from '../../chain/port.ts'
 import { assert } from '../../core/errors.ts'
 import { findNetwork } from '../catalog.ts'
 import { showAddress } from '../keyring/keyring.ts'
-import { depositAddresses, keepOwner } from '../owners.ts'
+import { depositAddresses, findOwner, listOwners } from '../owners.ts'
 import type { OwnerRow } from '../tables.ts'
-import { channelRequest, isSameRule, readRule } from './channel-rule.ts'
+import { channelRequest, isSameRule, readRule, statedRecipient } from './channel-rule.ts'
+import { cutPage, readCursor, writeCursor } from './cursor.ts'
 import { refusal } from './problem.ts'
 import { defineRoute } from './route.ts'
-import { depositAddressSchema, idText } from './schemas.ts'
+import { depositAddressSchema, idText, listLimitDefault, pageOf, pageQuery } from './schemas.ts'
+import { refuseOwnAddress } from './stated.ts'
 
 const channel = z
   .strictObject({
@@ -31,17 +33,55 @@ const createChannel = defineRoute({
   status: 201,
   answer: channel,
   refusals: ['fields_contradict', 'network_unknown', 'asset_unknown', 'address_invalid', 'id_conflict'],
-  run: async ({ db, keyring, networks }, { body }) => {
+  run: async ({ owners, networks }, { body }) => {
     const wanted = readRule(networks, body)
-    const owner = await keepOwner(db, keyring, wanted)
-    if (!isSameRule(owner, wanted)) {
-      throw refusal('id_conflict', `channel ${owner.id} exists and forwards elsewhere`)
+    const kept = await owners.keep(wanted)
+    if (kept.kind === 'own_address') throw refuseOwnAddress(statedRecipient(body))
+    if (!isSameRule(kept.owner, wanted)) {
+      const errors = [{ pointer: '/id', detail: 'is taken by a channel that forwards elsewhere' }]
+      throw refusal('id_conflict', `channel ${wanted.id} exists and forwards elsewhere`, { errors })
     }
+    return showChannel(kept.owner, networks)
+  },
+})
+
+const retrieveChannel = defineRoute({
+  method: 'get',
+  path: '/v1/channels/{id}',
+  scope: 'read',
+  summary: 'Retrieve a channel',
+  origin: 'ours',
+  parameters: z.strictObject({ id: idText }),
+  status: 200,
+  answer: channel,
+  refusals: ['not_found'],
+  run: async ({ db, networks }, { parameters: { id } }) => {
+    const owner = await findOwner(db, 'channel', id)
+    if (owner === undefined) throw refusal('not_found', `there is no channel ${id}`)
     return showChannel(owner, networks)
   },
 })
 
-export const channelRoutes = [createChannel]
+const listChannels = defineRoute({
+  method: 'get',
+  path: '/v1/channels',
+  scope: 'read',
+  summary: 'List channels, the newest first',
+  origin: 'ours',
+  query: pageQuery,
+  status: 200,
+  answer: pageOf(channel),
+  refusals: ['cursor_invalid'],
+  run: async ({ db, networks }, { query }) => {
+    const { limit = listLimitDefault, cursor } = query
+    const before = readCursor('channels', cursor)
+    const rows = await listOwners(db, 'channel', { before, limit: limit + 1 })
+    const { page, next } = cutPage(rows, limit, ({ sequence }) => writeCursor('channels', sequence))
+    return { data: page.map((owner) => showChannel(owner, networks)), next_cursor: next }
+  },
+})
+
+export const channelRoutes = [createChannel, listChannels, retrieveChannel]
 
 function showChannel(owner: OwnerRow, networks: readonly NetworkSettings[]): z.output<typeof channel> {
   const { id, forward_network: name, forward_asset: symbol, forward_recipient: recipient } = owner

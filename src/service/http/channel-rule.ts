@@ -1,13 +1,10 @@
-import { isAddress as isSolanaAddress } from '@solana/kit'
-import { isAddress as isEvmAddress, zeroAddress } from 'viem'
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
-import { type Address, parseAddress } from '../../core/asset.ts'
-import { findAsset, findNetwork } from '../catalog.ts'
 import type { NewOwner } from '../owners.ts'
 import type { OwnerRow } from '../tables.ts'
 import { refusal } from './problem.ts'
 import { idText } from './schemas.ts'
+import { readAsset, readNetwork, readRecipient, type Stated } from './stated.ts'
 
 const word = z.string().min(1).max(128)
 
@@ -26,26 +23,25 @@ export const channelRequest = z
 type ChannelRequest = z.output<typeof channelRequest>
 
 /** What the request asks for, with the spelling used for comparing. */
-export function readRule(networks: readonly NetworkSettings[], request: ChannelRequest): NewOwner {
-  const symbol = oneOf(request, 'forward_asset', 'forward_token')
-  const recipient = oneOf(request, 'forward_recipient', 'forward_address')
-  const network = findNetwork(networks, request.forward_network)
-  if (network === null) {
-    const known = networks.map(({ name }) => name).join(', ')
-    throw refusal('network_unknown', `forward_network ${request.forward_network} is none of ${known}`)
-  }
-  const asset = findAsset(networks, network.name, symbol)
-  if (asset === null) {
-    const known = network.assets.map((candidate) => candidate.symbol).join(', ')
-    throw refusal('asset_unknown', `${symbol} is none of the assets of ${network.name}: ${known}`)
-  }
+export function readRule(
+  networks: readonly NetworkSettings[],
+  request: ChannelRequest,
+): NewOwner & { kind: 'channel' } {
+  const asset = oneOf(request, 'forward_asset', 'forward_token')
+  const recipient = statedRecipient(request)
+  const network = readNetwork(networks, { text: request.forward_network, place: '/forward_network' })
   return {
     kind: 'channel',
     id: request.id,
     forward_network: network.name,
-    forward_asset: asset.symbol,
+    forward_asset: readAsset(network, asset).symbol,
     forward_recipient: readRecipient(network, recipient),
   }
+}
+
+/** Where the request states its destination address. */
+export function statedRecipient(request: ChannelRequest): Stated {
+  return oneOf(request, 'forward_recipient', 'forward_address')
 }
 
 /** Either spelling, or both where they say the same. */
@@ -53,22 +49,21 @@ function oneOf<Name extends keyof ChannelRequest>(
   request: ChannelRequest,
   first: Name,
   second: Name,
-): string {
+): Stated {
   const [one, other] = [request[first], request[second]]
-  if (one !== undefined && other !== undefined && one !== other) {
-    throw refusal('fields_contradict', `${first} is ${one}, but ${second} is ${other}`)
+  if (one !== undefined && other !== undefined && !areSame(one, other)) {
+    const errors = [first, second].map((name) => ({ pointer: `/${name}`, detail: 'contradicts the other' }))
+    throw refusal('fields_contradict', `${first} is ${one}, but ${second} is ${other}`, { errors })
   }
-  const value = one ?? other
-  if (value === undefined) throw refusal('request_invalid', `${first} (or ${second}) is missing`)
-  return value
+  const text = one ?? other
+  if (text !== undefined) return { text, place: `/${one === undefined ? second : first}` }
+  const errors = [{ pointer: `/${first}`, detail: `is missing, and so is ${second}` }]
+  throw refusal('request_invalid', `${first} (or ${second}) is missing`, { errors })
 }
 
-/** A hexadecimal address in mixed case must carry the right checksum. Nothing is sent to the zero address. */
-function readRecipient({ name, family }: NetworkSettings, text: string): Address {
-  const valid = family === 'evm' ? isEvmAddress(text) && text !== zeroAddress : isSolanaAddress(text)
-  if (!valid)
-    throw refusal('address_invalid', `${text} is not an address on ${name}, or its checksum is wrong`)
-  return parseAddress(family, text)
+/** Hexadecimal addresses are the same whatever their case. */
+function areSame(one: string, other: string): boolean {
+  return one === other || (one.startsWith('0x') && one.toLowerCase() === other.toLowerCase())
 }
 
 export function isSameRule(owner: OwnerRow, wanted: NewOwner): boolean {

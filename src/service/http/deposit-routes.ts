@@ -1,20 +1,23 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { type TxId, toTxId } from '../../core/asset.ts'
 import { recordWriter } from '../deposits/record.ts'
-import { openListing } from '../faults/record-faults.ts'
+import { openListing, tellRecord } from '../faults/record-faults.ts'
 import type { DepositRow, ServiceDatabase } from '../tables.ts'
+import { readCursor, writeCursor } from './cursor.ts'
 import { depositRecord } from './deposit-schema.ts'
-import { refusal } from './problem.ts'
+import { depositId, findDeposit, noDeposit } from './find-deposit.ts'
 import { defineRoute } from './route.ts'
-import { idText, listLimitDefault, pageOf, pageQuery } from './schemas.ts'
+import { idText, listLimitDefault, pageOf, pageQuery, timeText } from './schemas.ts'
 
 const depositsQuery = pageQuery.extend({
   owner: idText.optional(),
   network: z.string().max(64).optional(),
   status: depositRecord.shape.status.optional(),
-  /** Of either side. */
-  transaction: z.string().max(128).optional(),
-  updated_since: z.iso.datetime({ offset: true }).optional(),
+  since: timeText.optional(),
+  until: timeText.optional(),
+  updated_since: timeText.optional(),
+  transaction: z.string().min(1).max(128).optional(),
 })
 
 type DepositsQuery = z.output<typeof depositsQuery>
@@ -33,26 +36,44 @@ const listDeposits = defineRoute({
   run: async ({ db, networks, faults }, { query }) => {
     const listing = openListing(faults, query.limit ?? listLimitDefault)
     const { rows, last } = listing.cut(await selectDeposits(db, query, listing.limit + 1))
-    const nextCursor = last === null ? null : writeCursor(last.sequence)
+    const nextCursor = last === null ? null : writeCursor('deposits', last.sequence)
     return { data: listing.tell(rows, recordWriter(networks)), next_cursor: nextCursor }
   },
 })
 
-export const depositRoutes = [listDeposits]
+const retrieveDeposit = defineRoute({
+  method: 'get',
+  path: '/v1/proxies/deposits/{id}',
+  scope: 'read',
+  summary: 'Retrieve a deposit',
+  origin: 'ours',
+  parameters: depositId,
+  status: 200,
+  answer: depositRecord,
+  refusals: ['not_found'],
+  run: async ({ db, networks, faults }, { parameters: { id } }) => {
+    const row = await findDeposit(db, id)
+    const record = tellRecord(faults, row, recordWriter(networks))
+    if (record === null) throw noDeposit(id)
+    return record
+  },
+})
+
+export const depositRoutes = [listDeposits, retrieveDeposit]
 
 function selectDeposits(
   db: ServiceDatabase,
   wanted: DepositsQuery,
   limit: number,
 ): Promise<readonly DepositRow[]> {
-  const { cursor, owner, network, status, transaction, updated_since: since } = wanted
+  const before = readCursor('deposits', wanted.cursor)
   const conditions = [
-    ...(cursor === undefined ? [] : [sql<boolean>`sequence < ${readCursor(cursor)}`]),
-    ...(owner === undefined ? [] : [sql<boolean>`owner_id = ${owner}`]),
-    ...(network === undefined ? [] : [sql<boolean>`network = ${network}`]),
-    ...(status === undefined ? [] : [sql<boolean>`status = ${status}`]),
-    ...(transaction === undefined ? [] : [sql<boolean>`${transaction} in (transaction, to_transaction)`]),
-    ...(since === undefined ? [] : [sql<boolean>`updated_at >= ${since}::timestamptz`]),
+    ...(before === null ? [] : [sql<boolean>`sequence < ${before}`]),
+    ...(wanted.owner === undefined ? [] : [sql<boolean>`owner_id = ${wanted.owner}`]),
+    ...(wanted.network === undefined ? [] : [sql<boolean>`network = ${wanted.network}`]),
+    ...(wanted.status === undefined ? [] : [sql<boolean>`status = ${wanted.status}`]),
+    ...timeConditions(wanted),
+    ...(wanted.transaction === undefined ? [] : [ofTransaction(toTxId(wanted.transaction))]),
   ]
   return db
     .selectFrom('service.deposit')
@@ -63,13 +84,16 @@ function selectDeposits(
     .execute()
 }
 
-/** Opaque to callers, so that it may change what it holds. */
-function writeCursor(sequence: bigint): string {
-  return Buffer.from(`after:${sequence}`).toString('base64url')
+function timeConditions({ since, until, updated_since: updatedSince }: DepositsQuery) {
+  return [
+    ...(since === undefined ? [] : [sql<boolean>`created_at >= ${new Date(since)}`]),
+    ...(until === undefined ? [] : [sql<boolean>`created_at < ${new Date(until)}`]),
+    ...(updatedSince === undefined ? [] : [sql<boolean>`updated_at >= ${new Date(updatedSince)}`]),
+  ]
 }
 
-function readCursor(cursor: string): bigint {
-  const [, digits] = /^after:(\d{1,18})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (digits === undefined) throw refusal('cursor_invalid', 'send a next_cursor as it was answered, or none')
-  return BigInt(digits)
+/** The payment, the forward or the refund of a deposit. */
+function ofTransaction(transaction: TxId) {
+  return sql<boolean>`
+    (transaction = ${transaction} or to_transaction = ${transaction} or refund_transaction = ${transaction})`
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { DepositRecord } from '../deposits/record.ts'
-import { idText } from './schemas.ts'
+import { baseUnits, idText } from './schemas.ts'
 
-const baseUnits = z.string().regex(/^(?:0|[1-9]\d*)$/)
 const time = z.iso.datetime()
 const decimals = z.int().min(0)
 

@@ -23,11 +23,12 @@ export function describeApi(routes: readonly Route[]): Json {
 }
 
 /** The problems that a call can answer: its own, and those that its form implies. */
-export function problemsOf({ scope, body, refusals }: Route): ProblemCode[] {
+export function problemsOf({ scope, parameters, body, refusals }: Route): ProblemCode[] {
   const implied: ProblemCode[] = [
     ...(scope === null ? [] : (['key_missing', 'key_unknown', 'rate_limited'] as const)),
     ...(scope === 'write' ? (['scope_insufficient'] as const) : []),
     'request_invalid',
+    ...(Object.keys(parameters.shape).length === 0 ? [] : (['http_malformed'] as const)),
     ...(body === null ? [] : bodyProblems),
     'internal',
   ]
@@ -35,6 +36,7 @@ export function problemsOf({ scope, body, refusals }: Route): ProblemCode[] {
 }
 
 const bodyProblems: readonly ProblemCode[] = [
+  'request_timeout',
   'body_too_large',
   'content_type_unsupported',
   'body_malformed',

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
+import type { Deposits } from '../deposits/deposits.ts'
 import type { Faults } from '../faults/faults.ts'
-import type { Keyring } from '../keyring/keyring.ts'
+import type { Owners } from '../owners.ts'
 import type { Scope, ServiceDatabase } from '../tables.ts'
 import type { SecretVault } from '../webhooks/secret-vault.ts'
 import { parseRequest } from './parse.ts'
@@ -10,7 +11,8 @@ import type { ProblemCode } from './problem.ts'
 /** What the operations use. */
 export type Api = {
   db: ServiceDatabase
-  keyring: Keyring
+  owners: Owners
+  deposits: Deposits
   networks: readonly NetworkSettings[]
   faults: Faults
   webhooks: { vault: SecretVault; allowPrivate: boolean }

@@ -10,21 +10,21 @@ import type { Api } from './route.ts'
 import { routes } from './routes.ts'
 import { isExposed } from './server-settings.ts'
 
-type ServerParts = { settings: ServiceSettings; log: Logger } & Pick<Api, 'db' | 'keyring' | 'faults'>
+type ServerParts = { settings: ServiceSettings; log: Logger } & Omit<Api, 'networks' | 'webhooks'>
 
 export type RunningServer = { url: string; stop(): Promise<void> }
 
 /** Serves the API. The keys of the settings may call from then on, unless they were revoked. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
-  const { settings, db, keyring, faults, log } = parts
+  const { settings, log, ...api } = parts
   if (isExposed(settings)) log.warn({ host: settings.host }, 'the deposit service is served without TLS')
-  await keepGivenKeys(db, settings)
+  await keepGivenKeys(api.db, settings)
   const webhooks = { vault: openVault(settings.seed), allowPrivate: settings.allowPrivateWebhooks }
   const stopping = new AbortController()
   const handler = createHandler({
-    api: { db, keyring, faults, networks: settings.networks, webhooks },
+    api: { ...api, networks: settings.networks, webhooks },
     routes,
-    authenticate: openAuthentication(db, settings.rateLimit),
+    authenticate: openAuthentication(api.db, settings.rateLimit),
     stopping: stopping.signal,
     log,
   })

@@ -7,11 +7,9 @@ import type { Policy } from '../../../src/service/deposits/policy.ts'
 import { type DepositRecord, recordWriter } from '../../../src/service/deposits/record.ts'
 import { refundDeposit } from '../../../src/service/deposits/refund-deposit.ts'
 import { releaseDeposit } from '../../../src/service/deposits/release-deposit.ts'
-import { openKeyring } from '../../../src/service/keyring/keyring.ts'
 import type { Payment } from '../../../src/service/network/port.ts'
-import { keepOwner } from '../../../src/service/owners.ts'
 import { type Book, openBook } from '../book.ts'
-import { seed, unreachableNetworks } from '../fixtures.ts'
+import { unreachableNetworks } from '../fixtures.ts'
 
 const mainnet = 'mainnet' as NetworkName
 const sender = '0x1111111111111111111111111111111111111111' as Address
@@ -33,12 +31,9 @@ async function deposited(policy: Policy | null, changes: Partial<Payment> = {}):
   const number = ++made
   const id = `channel-${number}`
   const rule = { forward_network: 'base' as NetworkName, forward_asset: 'USDC', forward_recipient: recipient }
-  const owner = await keepOwner(book.db, openKeyring(seed), { kind: 'channel', id, ...rule })
+  const { evm_address: address } = await book.keep({ kind: 'channel', id, ...rule })
   if (policy !== null) await putPolicy(book.db, { kind: 'channel', id }, policy)
-  await book.record(
-    [{ ...book.payment(number, true), address: owner.evm_address, ...changes }],
-    BigInt(number),
-  )
+  await book.record([{ ...book.payment(number, true), address, ...changes }], BigInt(number))
   return (await newest(id)).id
 }
 

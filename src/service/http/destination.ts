@@ -1,0 +1,55 @@
+import { isAddress as isSolanaAddress } from '@solana/kit'
+import { isAddress as isEvmAddress } from 'viem'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { type Address, assetCode, parseAddress } from '../../core/asset.ts'
+
+/** An address in the spelling used for comparing, or why nothing may be sent to it. */
+export type Destination = { kind: 'valid'; address: Address } | { kind: 'invalid'; problem: string }
+
+/**
+ * Reads the address of somebody who is to be paid on a network. What is sent to a contract of an asset, to a program or
+ * to an address that nobody has is lost, so those are refused; a multi-signature wallet and any other program's account
+ * are fine.
+ */
+export function readDestination({ name, family, assets }: NetworkSettings, text: string): Destination {
+  const problem = family === 'evm' ? evmProblem(text) : solanaProblem(text)
+  if (problem !== null) return { kind: 'invalid', problem: `${text} ${problem.replace('$', name)}` }
+  const address = parseAddress(family, text)
+  const asset = assets.find(({ key }) => assetCode(key) === address)
+  if (asset !== undefined) {
+    return { kind: 'invalid', problem: `${text} is where ${asset.symbol} itself lives on ${name}` }
+  }
+  return { kind: 'valid', address }
+}
+
+/** Below the first are the precompiled contracts of Ethereum; the second is that of RIP-7212. */
+const firstUsable = 0x12n
+const p256Verify = 0x100n
+
+function evmProblem(text: string): string | null {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text))
+    return 'is not 0x and 40 hexadecimal digits, the form of addresses on $'
+  // Mixed case carries a checksum (EIP-55); one case alone carries none.
+  if (!isEvmAddress(text)) return 'has a wrong checksum'
+  const number = BigInt(text)
+  if (number === 0n) return 'is the zero address'
+  return number < firstUsable || number === p256Verify ? 'is a precompiled contract' : null
+}
+
+/** Programs that everybody uses, the mint of wrapped SOL, and the metadata program. */
+const programs = new Set([
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'So11111111111111111111111111111111111111112',
+  'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s',
+])
+
+function solanaProblem(text: string): string | null {
+  if (!isSolanaAddress(text)) return 'is not 32 bytes in base58, the form of addresses on $'
+  // The runtime names its programs, its sysvars and its incinerator by words filled up with ones: nobody has a key.
+  if (/1{10}$/.test(text)) return 'belongs to the runtime of $'
+  return programs.has(text) ? 'is a program or a mint' : null
+}

@@ -1,0 +1,40 @@
+import type { NetworkSettings } from '../../chain/port.ts'
+import type { Address, Asset } from '../../core/asset.ts'
+import { findAsset, findNetwork } from '../catalog.ts'
+import { readDestination } from './destination.ts'
+import { type ProblemCode, refusal } from './problem.ts'
+
+/** A word of a request, and the pointer to where it stands. */
+export type Stated = { text: string; place: string }
+
+/** @throws Fault `request_refused` */
+export function readNetwork(networks: readonly NetworkSettings[], stated: Stated): NetworkSettings {
+  const network = findNetwork(networks, stated.text)
+  if (network !== null) return network
+  const known = networks.map(({ name }) => name).join(', ')
+  throw refuse('network_unknown', stated, `${stated.text} is none of the networks: ${known}`)
+}
+
+/** @throws Fault `request_refused` */
+export function readAsset(network: NetworkSettings, stated: Stated): Asset {
+  const asset = findAsset([network], network.name, stated.text)
+  if (asset !== null) return asset
+  const known = network.assets.map(({ symbol }) => symbol).join(', ')
+  throw refuse('asset_unknown', stated, `${stated.text} is none of the assets of ${network.name}: ${known}`)
+}
+
+/** @throws Fault `request_refused` */
+export function readRecipient(network: NetworkSettings, stated: Stated): Address {
+  const destination = readDestination(network, stated.text)
+  if (destination.kind === 'valid') return destination.address
+  throw refuse('address_invalid', stated, destination.problem)
+}
+
+/** What is sent to an address of this service would come in again as a deposit, or be nobody's. */
+export function refuseOwnAddress(stated: Stated): Error {
+  return refuse('address_invalid', stated, `${stated.text} is an address of this service`)
+}
+
+function refuse(code: ProblemCode, { place }: Stated, detail: string) {
+  return refusal(code, detail, { errors: [{ pointer: place, detail }] })
+}
