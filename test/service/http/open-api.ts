@@ -1,16 +1,20 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { openDeposits } from '../../../src/service/deposits/deposits.ts'
+import { recordWriter } from '../../../src/service/deposits/record.ts'
 import { createFaults } from '../../../src/service/faults/faults.ts'
 import { startServer } from '../../../src/service/http/server.ts'
-import { type Keyring, openKeyring } from '../../../src/service/keyring/keyring.ts'
+import { openKeyring } from '../../../src/service/keyring/keyring.ts'
+import { type Owners, openOwners } from '../../../src/service/owners.ts'
 import type { ServiceSettings } from '../../../src/service/settings.ts'
 import type { ServiceDatabase, ServiceTables } from '../../../src/service/tables.ts'
+import { openOutbox } from '../../../src/service/webhooks/outbox.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { migrate } from '../../../src/store/migrate.ts'
 import { emptyDatabase } from '../../support/postgres.ts'
 import { seed, serviceSettings, unreachableNetworks } from '../fixtures.ts'
 
-export type OpenApi = { url: string; db: ServiceDatabase; keyring: Keyring; close(): Promise<void> }
+export type OpenApi = { url: string; db: ServiceDatabase; owners: Owners; close(): Promise<void> }
 
 /** The API of the service on a database of its own, without chains. */
 export async function openApi(changes: Partial<ServiceSettings> = {}): Promise<OpenApi> {
@@ -19,12 +23,14 @@ export async function openApi(changes: Partial<ServiceSettings> = {}): Promise<O
   await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
   const settings = serviceSettings(database.url, unreachableNetworks, changes)
   const keyring = openKeyring(seed)
-  const parts = { settings, db, keyring, faults: createFaults(null) }
+  const [owners, faults] = [openOwners(db, keyring), createFaults(null)]
+  const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), faults))
+  const parts = { settings, db, owners, deposits, faults }
   const server = await startServer({ ...parts, log: pino({ level: 'silent' }) })
   return {
     url: server.url,
     db,
-    keyring,
+    owners,
     close: async () => {
       await server.stop()
       await db.destroy()
