@@ -64,7 +64,7 @@ test.each<[string, Policy, string | null, string]>([
     someone,
     'hold asset_denied',
   ],
-])('a policy of %s', (_what, policy, sender, expected) => {
+])('a policy of %s', (...[, policy, sender, expected]) => {
   const deposit = {
     network: 'base' as NetworkName,
     asset: 'USDC',

@@ -167,9 +167,9 @@ test('a second payment of a withdrawal is refused while the first may land', asy
 })
 
 test('sweeping a deposit is no news of it', async () => {
-  const read = () => select(`select revision, updated_at from service.deposit where id = 'dep_settled'`)
-  const before = await read()
+  const read = `select revision, updated_at from service.deposit where id = 'dep_settled'`
+  const before = await select(read)
   await client.query(`
     update service.deposit set sweep_id = (select id from service.transfer limit 1) where id = 'dep_settled'`)
-  expect(await read()).toEqual(before)
+  expect(await select(read)).toEqual(before)
 })
