@@ -1,0 +1,116 @@
+import { parseAbiItem, parseGwei } from 'viem'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { DepositRecord } from '../../../src/service/deposits/record.ts'
+import { honest } from '../../support/rpc-proxy.ts'
+import { until } from '../../support/until.ts'
+import {
+  forwardsOf,
+  liquidity,
+  listDeposits,
+  minedUntil,
+  newChannel,
+  startEvmWorld,
+  untilOne,
+  untilRest,
+} from '../evm-world.ts'
+
+const stack = new AsyncDisposableStack()
+let world: Awaited<ReturnType<typeof startEvmWorld>>
+
+beforeAll(async () => {
+  world = await startEvmWorld(stack)
+})
+
+afterEach(() => world.proxy.behave(honest))
+
+afterAll(() => stack.disposeAsync())
+
+/** A forward that is signed and was sent to a node whose blocks ask for more than it offers. */
+async function stuckForward(id: string, amount: bigint): Promise<string> {
+  // Whatever has a lower nonce would be in its way.
+  await untilRest(world)
+  await minedAt('1', () => Promise.resolve(true))
+  const address = await newChannel(world, world.url, { id })
+  world.proxy.behave(({ method }, forward) =>
+    method === 'eth_sendRawTransaction' ? { error: { code: -32603, message: 'busy' } } : forward(),
+  )
+  await world.token.send(address, amount)
+  const { destination } = await untilStatus(id, 'forwarding')
+  const transaction = destination.transaction ?? ''
+  await sendStored(transaction)
+  await minedAt('400', () => Promise.resolve(true))
+  return transaction
+}
+
+/** Sends the bytes behind the back of the service. */
+async function sendStored(transaction: string): Promise<void> {
+  const stored = world.db.selectFrom('service.signing').select('bytes').where('transaction', '=', transaction)
+  const { bytes } = await stored.executeTakeFirstOrThrow()
+  await world.anvil.client.sendRawTransaction({ serializedTransaction: `0x${bytes.toString('hex')}` })
+}
+
+/** Mines blocks that are too dear until the record names another transaction. */
+function untilReplaced(id: string, transaction: string) {
+  return minedAt('400', async () => {
+    const [record] = await listDeposits(world.url, `owner=${id}`)
+    return record?.destination.transaction === transaction ? null : record
+  })
+}
+
+test('a forward that no block takes is signed anew at a higher fee, and paid once', async () => {
+  const first = await stuckForward('dear', 6_000_000n)
+  world.proxy.behave(honest)
+  const replaced = await untilReplaced('dear', first)
+  expect(replaced?.status).toBe('forwarding')
+  const settled = await untilStatus('dear', 'settled')
+  expect(settled.destination.transaction).not.toBe(first)
+  expect(await forwardsOf(world, settled)).toHaveLength(1)
+  expect((await world.paidBy(liquidity)).filter(({ value }) => value === 5_982_000n)).toHaveLength(1)
+})
+
+test('the record follows the version that lands, though it is the older one', async () => {
+  const first = await stuckForward('older', 8_000_000n)
+  await untilReplaced('older', first)
+  await minedAt('1', () => Promise.resolve(true))
+  // The local node drops from its pool what a block is too dear for; others keep it.
+  await sendStored(first)
+  const settled = await untilStatus('older', 'settled')
+  expect(settled.destination.transaction).toBe(first)
+  expect((await world.paidBy(liquidity)).filter(({ value }) => value === 7_976_000n)).toHaveLength(1)
+})
+
+test('a forward that was reverted is followed by another, and paid once', async () => {
+  const first = await stuckForward('reverted', 9_000_000n)
+  await minedAt('1', () => Promise.resolve(true))
+  await setPaused(true)
+  await sendStored(first)
+  await minedUntil(world, 'a revert', async () => {
+    const ended = world.db.selectFrom('service.transfer').select('outcome').where('transaction', '=', first)
+    return (await ended.executeTakeFirst())?.outcome === 'reverted' || null
+  })
+  await setPaused(false)
+  world.proxy.behave(honest)
+  const settled = await untilStatus('reverted', 'settled')
+  expect(settled.destination.transaction).not.toBe(first)
+  expect((await world.paidBy(liquidity)).filter(({ value }) => value === 8_973_000n)).toHaveLength(1)
+})
+
+async function setPaused(isPaused: boolean): Promise<void> {
+  const abi = [parseAbiItem('function pause()'), parseAbiItem('function unpause()')]
+  const functionName = isPaused ? 'pause' : 'unpause'
+  await world.anvil.client.writeContract({ address: world.token.address, abi, functionName, gas: 100_000n })
+  await world.anvil.mine()
+}
+
+/** Mines blocks that ask that much for each unit of gas, in gwei. */
+function minedAt<Answer>(gwei: string, ask: () => Promise<Answer | null>): Promise<Answer> {
+  return until(`what happens at ${gwei} gwei`, async () => {
+    await world.anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei(gwei) })
+    await world.anvil.mine()
+    return ask()
+  })
+}
+
+function untilStatus(owner: string, status: DepositRecord['status']): Promise<DepositRecord> {
+  return untilOne(world, world.url, { owner, status })
+}
