@@ -13,7 +13,7 @@ const stallMaxMs = 120_000
  * that nobody waits for one any more.
  * @throws Fault `request_refused`
  */
-export async function strikeCall(faults: Faults, gone: AbortSignal): Promise<void> {
+export async function strikeCall(faults: Faults, gone: () => AbortSignal): Promise<void> {
   const [isRefused, isFailed, isStalled] = [
     faults.strikesRequest('refuseCallRate'),
     faults.strikesRequest('failCallRate'),
@@ -25,6 +25,6 @@ export async function strikeCall(faults: Faults, gone: AbortSignal): Promise<voi
   }
   if (isFailed) throw refusal('internal', 'a fault of the service: send the request again')
   if (!isStalled) return
-  await setTimeout(stallMaxMs, undefined, { signal: gone }).catch(() => undefined)
+  await setTimeout(stallMaxMs, undefined, { signal: gone() }).catch(() => undefined)
   throw refusal('internal', 'a fault of the service: it gave no answer')
 }

@@ -36,7 +36,7 @@ async function operate(
   const scope = match.kind === 'found' ? match.route.scope : 'read'
   if (scope !== null) await authenticate(request, response, scope)
   if (match.kind === 'missing') throw refuseUnknown(request.path.slice(0, 200), match.methods)
-  await strikeCall(api.faults, AbortSignal.any([stopping, hungUp(response)]))
+  await strikeCall(api.faults, () => AbortSignal.any([stopping, hungUp(response)]))
   const { route, parameters } = match
   checkParameters(parameters)
   const query = readQuery(request)

@@ -1,5 +1,6 @@
+import { ECDH } from 'node:crypto'
 import { createKeyPairSignerFromPrivateKeyBytes, getAddressDecoder, type KeyPairSigner } from '@solana/kit'
-import { getAddress, toHex } from 'viem'
+import { getAddress, type Hex, keccak256, slice, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { type Address, type Family, parseAddress } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
@@ -36,10 +37,18 @@ export function openKeyring(seed: string): Keyring {
       parseAddress(
         family,
         family === 'evm'
-          ? evmAccount(branch).address
+          ? evmAddress(evmParent.deriveChild(branch))
           : getAddressDecoder().decode(ed25519PublicKey(solanaKey(branch))),
       ),
   }
+}
+
+/** The last 20 bytes of the hash of the public key: no signer is made for it, because many addresses are handed out. */
+function evmAddress({ publicKey }: HDKey): Hex {
+  assert(publicKey !== null, 'a derived key has its public part')
+  const whole = ECDH.convertKey(publicKey, 'secp256k1', undefined, 'hex', 'uncompressed')
+  // Its first byte says only that the point is written out.
+  return slice(keccak256(`0x${whole.toString().slice(2)}`), -20)
 }
 
 /** Where the service's own funds must lie, in the spelling for people: one address per family. */
