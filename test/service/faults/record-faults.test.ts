@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Book, openBook } from '../book.ts'
+import { type Answer, call, readKey } from '../fixtures.ts'
 
 const count = 23
 let book: Book
@@ -38,6 +39,10 @@ async function readAll(limit: number): Promise<string[]> {
   }
 }
 
+function retrieve(id: string): Promise<Answer> {
+  return call(`${book.url}/v1/proxies/deposits/${id}`, readKey)
+}
+
 const idsOf = (records: typeof honest) => records.map(({ id }) => id)
 
 test('hidden deposits are never listed, the others are, on every page', async () => {
@@ -47,12 +52,14 @@ test('hidden deposits are never listed, the others are, on every page', async ()
   expect(shown.length).toBeLessThan(count)
   expect(idsOf(honest).filter((id) => shown.includes(id))).toEqual(shown)
   expect(await readAll(7)).toEqual(shown)
+  for (const { id } of honest) expect((await retrieve(id)).status).toBe(shown.includes(id) ? 200 : 404)
 })
 
 test('an edited deposit states another amount and is the same in all else', async () => {
   book.faults.set({ editRecordRate: 1 })
   const edited = (await book.list('')).data
   expect(edited).toHaveLength(count)
+  expect((await retrieve(edited[0]?.id ?? '')).body).toEqual(edited[0])
   expect(edited.some(({ source }, place) => source.amount === honest[place]?.source.amount)).toBe(false)
   expect(edited.map(({ source, ...record }) => ({ ...record, source: { ...source, amount: '' } }))).toEqual(
     honest.map(({ source, ...record }) => ({ ...record, source: { ...source, amount: '' } })),

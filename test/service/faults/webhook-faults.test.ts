@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createStandardWebhooks } from '../../../src/intake/signature/standard-webhooks.ts'
+import type { FaultKnob } from '../../../src/service/faults/fault-table.ts'
+import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
+import { inTransaction } from '../../../src/store/database.ts'
+import type { TakenWebhook } from '../webhook-receiver.ts'
+import { type Office, openOffice, type Registered } from '../webhooks/office.ts'
+
+const secret = makeSecret('v1')
+const verify = createStandardWebhooks({ secrets: [secret], toleranceSeconds: 300 })
+const delaySeconds = 60
+const none = {
+  dropWebhookRate: 0,
+  doubleWebhookRate: 0,
+  delayWebhookRate: 0,
+  reorderWebhookRate: 0,
+  corruptWebhookRate: 0,
+  resignWebhookRate: 0,
+  editWebhookRate: 0,
+}
+let office: Office
+let receiver: Registered
+
+beforeAll(async () => {
+  office = await openOffice()
+  receiver = await office.receiver({ secret })
+})
+beforeEach(() => {
+  receiver.taken()
+  receiver.answerWith(204)
+})
+afterAll(() => office.close())
+
+function turnOn(knob: FaultKnob): void {
+  office.faults.set({ ...none, delayMs: delaySeconds * 1000, [knob]: 1 })
+}
+
+async function taken(): Promise<TakenWebhook[]> {
+  await office.deliver()
+  return receiver.taken()
+}
+
+/** As depositd judges it, at the time at which it was sent. */
+function isBelieved({ headers, body }: TakenWebhook): boolean {
+  return verify({ headers, body: Buffer.from(body), receivedAt: office.now() }).kind === 'verified'
+}
+
+const amountOf = ({ body }: TakenWebhook): string =>
+  (JSON.parse(body) as { data: { source: { amount: string } } }).data.source.amount
+const typeOf = ({ body }: TakenWebhook): string => (JSON.parse(body) as { type: string }).type
+
+test('a dropped webhook is not sent, and the delivery log says that it was delivered', async () => {
+  turnOn('dropWebhookRate')
+  await office.happen()
+  expect(await taken()).toEqual([])
+  const deliveries = await office.deliveriesOf(receiver)
+  expect(deliveries.at(-1)).toMatchObject({ status: 'delivered', attempts: 1 })
+})
+
+test('a doubled webhook is sent twice, the same in id and bytes', async () => {
+  turnOn('doubleWebhookRate')
+  await office.happen()
+  const [one, other, ...more] = await taken()
+  expect(more).toEqual([])
+  expect([other?.headers['webhook-id'], other?.body]).toEqual([one?.headers['webhook-id'], one?.body])
+  expect([one, other].every((webhook) => webhook !== undefined && isBelieved(webhook))).toBe(true)
+})
+
+test('a delayed webhook is sent after the delay, and believed then', async () => {
+  turnOn('delayWebhookRate')
+  await office.happen()
+  expect(await taken()).toEqual([])
+  office.skip(delaySeconds - 5)
+  expect(await taken()).toEqual([])
+  office.skip(6)
+  expect((await taken()).map(isBelieved)).toEqual([true])
+})
+
+test.each(['corruptWebhookRate', 'resignWebhookRate'] as const)(
+  'by %s a webhook is not believed, however often it is sent',
+  async (knob) => {
+    turnOn(knob)
+    receiver.answerWith(401)
+    await office.happen()
+    expect((await taken()).map(isBelieved)).toEqual([false])
+    office.skip(10)
+    expect((await taken()).map(isBelieved)).toEqual([false])
+    office.faults.set(none)
+    receiver.answerWith(204)
+    office.skip(60)
+    expect((await taken()).map(isBelieved)).toEqual([true])
+  },
+)
+
+test('an edited webhook is believed, and states another amount at every attempt', async () => {
+  turnOn('editWebhookRate')
+  receiver.answerWith(500)
+  const payment = office.payment()
+  await office.book.record([payment], 0n)
+  const [first] = await taken()
+  receiver.answerWith(204)
+  office.skip(60)
+  const [second] = await taken()
+  if (first === undefined || second === undefined) throw new Error('it is sent again')
+  expect([isBelieved(first), isBelieved(second)]).toEqual([true, true])
+  expect(amountOf(first)).not.toBe(payment.amount.toString())
+  expect(amountOf(second)).toBe(amountOf(first))
+})
+
+test('a reordered deposit is told of at once, and its confirmation after what follows it', async () => {
+  turnOn('reorderWebhookRate')
+  const payment = office.payment()
+  const { book } = office
+  // The deposits of other tests vanish on the way.
+  const told = async () =>
+    (await taken()).filter(({ body }) => body.includes(payment.transaction)).map(typeOf)
+  await book.record([payment], 0n)
+  expect(await told()).toEqual(['deposit.detected'])
+  await book.record([{ ...payment, final: true }], payment.block)
+  expect(await told()).toEqual([])
+  const [deposit] = (await book.list(`transaction=${payment.transaction}`)).data
+  const credit = { to_at: new Date(0), to_amount: '1', fee: '0', rate: '1' }
+  const change = { id: deposit?.id ?? '', status: 'credited', ...credit } as const
+  await inTransaction(book.db, (tx) => book.deposits.change(tx, ['confirmed'], [change]))
+  expect(await told()).toEqual(['deposit.credited'])
+  office.skip(2)
+  expect(await told()).toEqual(['deposit.confirmed'])
+})
