@@ -5,6 +5,7 @@ import {
   type Instruction,
   type KeyPairSigner,
 } from '@solana/kit'
+
 import { getInitializeMint2Instruction } from '@solana-program/token'
 
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address
@@ -14,14 +15,28 @@ export type Extension = { bytes: number; data: readonly number[] }
 
 const header = 4
 
-/** Of each transfer so many basis points are withheld, and never more than `most`. */
-export function transferFee(basisPoints: number, most: bigint): Extension {
-  const data = Buffer.alloc(14)
-  // 26, 0: no authority over the fee, none over what is withheld.
-  data.writeUInt8(26, 0)
-  data.writeUInt16LE(basisPoints, 4)
-  data.writeBigUInt64LE(most, 6)
-  return { bytes: header + 108, data: [...data] }
+/** Of each transfer so many basis points are withheld, and never more than `most`. The authority may change that. */
+export function transferFee(basisPoints: number, most: bigint, authority?: Address): Extension {
+  const setter = authority === undefined ? [0] : [1, ...getAddressEncoder().encode(authority)]
+  // Nobody takes out what is withheld.
+  return { bytes: header + 108, data: [26, 0, ...setter, 0, ...feeBytes(basisPoints, most)] }
+}
+
+/** Sets another fee, which begins with the epoch after the next. */
+export function setTransferFee(mint: Address, authority: KeyPairSigner, fee: [number, bigint]): Instruction {
+  const signer = { address: authority.address, role: AccountRole.READONLY_SIGNER, signer: authority }
+  return {
+    programAddress: token2022Program,
+    accounts: [{ address: mint, role: AccountRole.WRITABLE }, signer],
+    data: Uint8Array.from([26, 5, ...feeBytes(...fee)]),
+  }
+}
+
+function feeBytes(basisPoints: number, most: bigint): number[] {
+  const data = Buffer.alloc(10)
+  data.writeUInt16LE(basisPoints, 0)
+  data.writeBigUInt64LE(most, 2)
+  return [...data]
 }
 
 export const nonTransferable: Extension = { bytes: header, data: [32] }
@@ -50,6 +65,6 @@ export function makeMint(
     accounts: [account],
     data: Uint8Array.from(data),
   }))
-  const wanted = { mint: mint.address, decimals: 6, mintAuthority: authority }
+  const wanted = { mint: mint.address, decimals: 6, mintAuthority: authority, freezeAuthority: authority }
   return [...made, getInitializeMint2Instruction(wanted, { programAddress: token2022Program })]
 }

@@ -1,9 +1,11 @@
+import { findAssociatedTokenPda, getFreezeAccountInstruction } from '@solana-program/token'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
 import { isFault } from '../../../src/core/errors.ts'
-import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
+import { liquidityBranch, openKeyring } from '../../../src/service/keyring/keyring.ts'
 import type { Network } from '../../../src/service/network/port.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
+import { startRpcProxy } from '../../support/rpc-proxy.ts'
 import {
   keyring,
   land,
@@ -16,6 +18,7 @@ import {
 } from './solana-wallet.ts'
 
 const wallet = await startWallet(temporaryFolderOfFile())
+const proxy = await startRpcProxy(wallet.url)
 const liquidity = keyring.address('solana', liquidityBranch)
 let mint: MintMade
 let network: Network
@@ -35,7 +38,7 @@ beforeEach(() => {
   network = openNetwork(wallet.url, [mint])
 })
 
-afterAll(() => wallet.stop())
+afterAll(() => Promise.all([proxy.stop(), wallet.stop()]))
 
 test('lamports arrive as they were ordered', async () => {
   const order = await newOrder({})
@@ -105,6 +108,44 @@ test('what was signed away is not signed away again, sent or not', async () => {
   await expect(network.draft(order)).rejects.toThrow(/left to spend/)
   await network.send(signed.bytes)
   await expect(network.draft(order)).rejects.toThrow(/left to spend/)
+})
+
+test('what was signed and has expired is free again', async () => {
+  await wallet.fund(branch, 3n * oneSol)
+  const order = await newOrder({ branch, amount: 2n * oneSol })
+  const proxied = openNetwork(proxy.url, [])
+  await (await proxied.draft(order)).sign(null)
+  await expect(proxied.draft(order)).rejects.toThrow(/left to spend/)
+  proxy.behave(({ method }, forward) => (method === 'getBlockHeight' ? { result: 10 ** 9 } : forward()))
+  await expect(proxied.draft(order)).resolves.toMatchObject({ amount: order.amount })
+})
+
+test('what an account costs that is made for tokens is not spent twice either', async () => {
+  const poor = openKeyring('ab'.repeat(16))
+  const own = openNetwork(wallet.url, [mint], poor)
+  await wallet.fund(liquidityBranch, 5_000_000n, poor)
+  await wallet.give(mint, poor.address('solana', liquidityBranch), 100n)
+  const orders = [
+    await newOrder({ asset: mint.asset, amount: 1n }),
+    await newOrder({ asset: mint.asset, amount: 1n }),
+  ]
+  const [first, second] = await Promise.all(orders.map((order) => own.draft(order)))
+  await first?.sign(null)
+  await expect(async () => second?.sign(null)).rejects.toThrow(/of solana\/native left to spend/)
+})
+
+test('tokens in a frozen account are not there to be paid with', async () => {
+  await wallet.give(mint, address, 100n)
+  const [account] = await findAssociatedTokenPda({
+    owner: address as string as typeof mint.code,
+    mint: mint.code,
+    tokenProgram: mint.program,
+  })
+  const owner = wallet.stranger
+  await wallet.pay([getFreezeAccountInstruction({ account, mint: mint.code, owner })])
+  await expect(network.draft(await newOrder({ branch, asset: mint.asset, amount: 1n }))).rejects.toThrow(
+    /has 0 of/,
+  )
 })
 
 test('what has landed is counted once', async () => {

@@ -4,7 +4,8 @@ import type { Address } from '../../../src/core/asset.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
 import type { Network, Position } from '../../../src/service/network/port.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
-import { nonTransferable, transferFee, transferHook } from '../../support/token-2022.ts'
+import { changes, startRpcProxy } from '../../support/rpc-proxy.ts'
+import { nonTransferable, setTransferFee, transferFee, transferHook } from '../../support/token-2022.ts'
 import { until } from '../../support/until.ts'
 import { keyring, land, type MintMade, newOrder, oneSol, openNetwork, startWallet } from './solana-wallet.ts'
 
@@ -90,6 +91,20 @@ test('a token without a fee is swept whole, from what the liquidity wallet pays'
   await land(network, await network.draft(order))
   expect(await wallet.held(plain, order.to)).toBe(123_456n)
   expect(await network.balance(branch, plain.asset)).toBe(0n)
+})
+
+test('the fee of the epoch is expected, and a transfer that expects another one fails', async () => {
+  const { stranger } = wallet
+  const mint = await wallet.mint([transferFee(100, 5000n, stranger.address)])
+  await wallet.give(mint, liquidity, 10_000_000n)
+  await wallet.pay([setTransferFee(mint.code, stranger, [200, 5000n])])
+  const order = await newOrder({ asset: mint.asset, amount: 100_000n })
+  await land(openNetwork(wallet.url, [mint]), await openNetwork(wallet.url, [mint]).draft(order))
+  expect(await wallet.held(mint, order.to)).toBe(100_000n)
+  const proxy = await startRpcProxy(wallet.url)
+  proxy.behave(changes('getEpochInfo', (info) => ({ ...(info as object), epoch: 2 })))
+  await expect(openNetwork(proxy.url, [mint]).draft(order)).rejects.toThrow('the transfer would fail')
+  await proxy.stop()
 })
 
 test('mints whose tokens no plain transfer moves are refused at the start', async () => {

@@ -18,7 +18,7 @@ import {
 import { pino } from 'pino'
 import { type Address, type AssetKey, parseAddress } from '../../../src/core/asset.ts'
 import { type SolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
-import { liquidityBranch, openKeyring } from '../../../src/service/keyring/keyring.ts'
+import { type Keyring, liquidityBranch, openKeyring } from '../../../src/service/keyring/keyring.ts'
 import type { Draft, Network, Order, SignedTransfer } from '../../../src/service/network/port.ts'
 import { openSolana } from '../../../src/service/network/solana.ts'
 import { connect, fundedSigner, type Rpc, send, untilFinal } from '../../sandbox/solana/client.ts'
@@ -36,8 +36,12 @@ export type MintMade = { code: KitAddress; asset: AssetKey; program: KitAddress 
 export type SolanaWallet = {
   rpc: Rpc
   url: string
+  /** The authority over all mints. */
+  stranger: KeyPairSigner
+  /** Runs instructions of the stranger, and waits until they are final. */
+  pay(instructions: readonly Instruction[]): Promise<void>
   /** Lamports out of nothing, that are final. */
-  fund(branch: number, amount: bigint): Promise<void>
+  fund(branch: number, amount: bigint, keys?: Keyring): Promise<void>
   /** A mint of six decimals; without extensions of the older token program. */
   mint(extensions: readonly Extension[] | null): Promise<MintMade>
   /** Tokens out of nothing to the usual account of an owner. */
@@ -53,7 +57,7 @@ export async function startWallet(folder: string): Promise<SolanaWallet> {
   const node: SolanaNode = await startSolana({ folder, slotMs: 50, log: pino({ level: 'silent' }) })
   const rpc = connect(node.url)
   const stranger = await fundedSigner(rpc)
-  const pay = async (instructions: Parameters<typeof send>[1]['instructions']): Promise<void> =>
+  const pay = async (instructions: readonly Instruction[]): Promise<void> =>
     untilFinal(rpc, await send(rpc, { payer: stranger, instructions }))
   const giveTo = async (
     make: Make,
@@ -67,8 +71,10 @@ export async function startWallet(folder: string): Promise<SolanaWallet> {
   return {
     rpc,
     url: node.url,
-    async fund(branch, amount) {
-      const { address } = await keyring.solanaSigner(branch)
+    stranger,
+    pay,
+    async fund(branch, amount, keys = keyring) {
+      const { address } = await keys.solanaSigner(branch)
       await untilFinal(rpc, await rpc.requestAirdrop(address, lamports(amount)).send())
     },
     async mint(extensions) {
@@ -118,7 +124,12 @@ async function mintInstructions(rpc: Rpc, payer: KeyPairSigner, extensions: read
   const space = mintBytes(extensions ?? [])
   const program = extensions === null ? TOKEN_PROGRAM_ADDRESS : token2022Program
   const rent = await rpc.getMinimumBalanceForRentExemption(space).send()
-  const wanted = { mint: mint.address, decimals: 6, mintAuthority: payer.address }
+  const wanted = {
+    mint: mint.address,
+    decimals: 6,
+    mintAuthority: payer.address,
+    freezeAuthority: payer.address,
+  }
   const made =
     extensions === null ? [getInitializeMint2Instruction(wanted)] : makeMint(mint, payer.address, extensions)
   const account = { payer, newAccount: mint, lamports: rent, space, programAddress: program }
@@ -126,15 +137,12 @@ async function mintInstructions(rpc: Rpc, payer: KeyPairSigner, extensions: read
 }
 
 /** Opens the network with these mints, remembering nothing. */
-export function openNetwork(url: string, mints: readonly MintMade[]): Network {
+export function openNetwork(url: string, mints: readonly MintMade[], keys = keyring): Network {
   const tokens = [
     { symbol: 'SOL', decimals: 9, code: 'native' },
     ...mints.map(({ code }, place) => ({ symbol: `T${place}`, decimals: 6, code })),
   ]
-  return openSolana(
-    networkSettings({ name: 'solana', family: 'solana', chainId: null, url, tokens }),
-    keyring,
-  )
+  return openSolana(networkSettings({ name: 'solana', family: 'solana', chainId: null, url, tokens }), keys)
 }
 
 /** From the liquidity wallet to somebody new. */
