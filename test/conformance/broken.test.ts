@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Alteration, startAlteringProxy } from './altering-proxy.ts'
 import type { Command } from './commands.ts'
-import { startOwnService } from './own-service.ts'
+import { startOwnServices } from './own-service.ts'
 import { page } from './page.ts'
 import type { Subject } from './subject.ts'
 import { type Result, testEveryFact } from './suite.ts'
@@ -11,18 +13,27 @@ import { waysToBreak } from './ways-to-break.ts'
 
 const stack = new AsyncDisposableStack()
 let own: Subject
+let secure: Subject
 const found = new Set<string>()
 
 beforeAll(async () => {
-  own = await startOwnService(stack)
+  const { http, https } = await startOwnServices(stack)
+  own = http
+  secure = https
 }, 120_000)
 afterAll(() => stack.disposeAsync())
 
 /** The facts that are found broken behind the alteration. */
 async function brokenBehind(alteration: Alteration, changes: Partial<Subject>): Promise<string[]> {
   await using proxy = await startAlteringProxy(own.url, alteration)
-  const results = await testEveryFact({ ...own, ...changes, url: proxy.url })
+  return await brokenOf({ ...own, ...changes, url: proxy.url })
+}
+
+async function brokenOf(subject: Subject): Promise<string[]> {
+  const results = await testEveryFact(subject)
   const broken = results.filter(({ verdict }) => verdict.kind === 'broken')
+  // What cannot be reached is broken in everything, and that would show nothing.
+  expect(JSON.stringify(broken)).not.toContain('ECONNREFUSED')
   for (const result of broken) found.add(nameOf(result))
   return broken.map(({ says }) => says)
 }
@@ -43,7 +54,7 @@ test.each(waysToBreak({ key: 'K', readKey: 'R' }).map(({ that }, place) => ({ th
   },
 )
 
-type Lent = { that: string; alteration?: Alteration; pay?: Command; balance?: Command; breaks: string }
+type Lent = { that: string; alteration?: Alteration; breaks: string } & Subject['commands']
 
 const nothing: Command = () => Promise.resolve('0')
 
@@ -54,49 +65,86 @@ const list = (alter: (text: string) => string): Alteration => ({
       : given,
 })
 
-test.each<Lent>([
-  {
-    that: 'forwards nothing',
-    balance: nothing,
-    breaks: 'The service moves tokens between blockchain networks',
-  },
-  {
-    that: 'forwards from mainnet only',
-    pay: (network = '', ...words) => (network === 'mainnet' ? lent('pay', network, ...words) : nothing()),
-    breaks: 'Behavior: deposits to any returned address',
-  },
-  {
-    that: 'forwards USDC only',
-    pay: (network = '', asset = '', ...words) =>
-      asset === 'USDC' ? lent('pay', network, asset, ...words) : nothing(),
-    breaks: 'Tokens sent to any of those addresses are converted and forwarded',
-  },
-  {
-    that: 'receives what was paid as it was paid',
-    alteration: list((text) => text.replaceAll('USDC', 'ETH')),
-    breaks: 'It receives every deposit as USDC.',
-  },
-  {
-    that: 'lists no deposit',
-    alteration: list(() => '{"data":[]}'),
-    breaks: 'A collection of deposits is readable at the endpoint',
-  },
-  {
-    that: 'hides deposits from readers',
-    alteration: {
-      answer: (given, seen) =>
-        seen.key === own.readKey ? { status: given.status, body: { data: [] } } : given,
+// Beside each other: most of it is waiting for what does not come.
+describe.concurrent('with payments', () => {
+  test.each<Lent>([
+    {
+      that: 'forwards nothing',
+      balance: nothing,
+      breaks: 'The service moves tokens between blockchain networks',
     },
-    breaks: 'read | Reading all data.',
-  },
-])('a service is found out that $that', { timeout: 60_000 }, async (way) => {
-  const commands = {
-    pay: way.pay ?? ((...words) => lent('pay', ...words)),
-    balance: way.balance ?? ((...words) => lent('balance', ...words)),
-  } satisfies Subject['commands']
-  const broken = await brokenBehind(way.alteration ?? {}, { commands, withinMs: 8000 })
-  expect(broken).toContainEqual(expect.stringContaining(way.breaks))
+    {
+      that: 'forwards from mainnet only',
+      pay: (network = '', ...words) => (network === 'mainnet' ? lent('pay', network, ...words) : nothing()),
+      breaks: 'Behavior: deposits to any returned address',
+    },
+    {
+      that: 'forwards USDC only',
+      pay: (network = '', asset = '', ...words) =>
+        asset === 'USDC' ? lent('pay', network, asset, ...words) : nothing(),
+      breaks: 'Tokens sent to any of those addresses are converted and forwarded',
+    },
+    {
+      that: 'receives what was paid as it was paid',
+      alteration: list((text) => text.replaceAll('USDC', 'ETH')),
+      breaks: 'It receives every deposit as USDC.',
+    },
+    {
+      that: 'lists no deposit',
+      alteration: list(() => '{"data":[]}'),
+      breaks: 'A collection of deposits is readable at the endpoint',
+    },
+    {
+      that: 'hides deposits from readers',
+      alteration: {
+        answer: (given, seen) =>
+          seen.key === own.readKey ? { status: given.status, body: { data: [] } } : given,
+      },
+      breaks: 'read | Reading all data.',
+    },
+    { that: 'sends no webhooks', webhook: nothing, breaks: 'Progress of transfers can be followed' },
+    {
+      that: 'tells of the finish alone',
+      webhook: (url = '') => registerFor(url, ['deposit.settled']),
+      breaks: 'The service offers webhooks to track a transfer from start to finish',
+    },
+  ])(
+    'a service is found out that $that',
+    { timeout: 60_000 },
+    async ({ that: _that, alteration, breaks, ...lies }) => {
+      const commands = { ...own.commands, ...lies }
+      const broken = await brokenBehind(alteration ?? {}, { commands, withinMs: 8000 })
+      expect(broken).toContainEqual(expect.stringContaining(breaks))
+    },
+  )
 })
+
+async function registerFor(url: string, types: string[]): Promise<string> {
+  const headers = { 'X-API-KEY': own.key, 'content-type': 'application/json' }
+  const body = JSON.stringify({ url, types })
+  return (await fetch(`${own.url}/v1/webhook-endpoints`, { method: 'POST', headers, body })).text()
+}
+
+test('a service is found out that serves in the clear what it serves over TLS', async () => {
+  const server = createServer((socket) => serveBoth(socket))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const bound = server.address()
+  const port = bound !== null && typeof bound === 'object' ? bound.port : 0
+  const broken = await brokenOf({ ...secure, commands: {}, url: `https://127.0.0.1:${port}` })
+  server.close()
+  expect(broken).toEqual([expect.stringContaining('All calls are made over HTTPS')])
+})
+
+/** A TLS connection begins with the byte 22. */
+function serveBoth(socket: Socket): void {
+  socket.once('data', (first) => {
+    if (first[0] !== 22) return socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+    const behind = connect({ host: '127.0.0.1', port: Number(new URL(secure.url).port) })
+    behind.write(first)
+    return socket.pipe(behind).pipe(socket)
+  })
+}
 
 function lent(name: 'pay' | 'balance', ...words: readonly string[]): Promise<string> {
   return own.commands[name]?.(...words) ?? Promise.reject(new Error(`there is no ${name}`))
@@ -109,8 +157,5 @@ test('every fact that can be looked at was found broken behind some service', ()
   expect(facts.filter((fact) => !found.has(fact))).toEqual([
     'What the service does: A StableWallet is a self-custodial wallet.',
     'What the service does: Its balance is available on all networks at the same time.',
-    'What the service does: Progress of transfers can be followed through webhooks instead of polling.',
-    'What the service does: All calls are made over HTTPS against {base_url}',
-    'Events: The service offers webhooks to track a transfer from start to finish without polling.',
   ])
 })

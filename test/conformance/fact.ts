@@ -5,7 +5,7 @@ import type { Subject } from './subject.ts'
 export type Run = {
   subject: Subject
   /** Does the work the first time it is asked for, and gives everybody the same result. */
-  once<Result>(work: (subject: Subject) => Promise<Result>): Promise<Result>
+  once: <Result>(work: (subject: Subject) => Promise<Result>) => Promise<Result>
 }
 
 /** One statement of the interface page, in its words, and the test that it holds. Rejects where it does not. */
@@ -23,7 +23,7 @@ export function openRun(subject: Subject): Run {
   const done = new Map<unknown, Promise<unknown>>()
   return {
     subject,
-    once(work) {
+    once: (work) => {
       const result = (done.get(work) as ReturnType<typeof work> | undefined) ?? work(subject)
       done.set(work, result)
       return result

@@ -1,3 +1,4 @@
+import { mkdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,33 +9,56 @@ import { type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { startSandboxService } from '../../src/sandbox/sandbox-service.ts'
 import { sandboxSecrets } from '../../src/sandbox/secrets.ts'
+import type { TlsSettings } from '../../src/service/http/server-settings.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import type { Command } from './commands.ts'
+import { httpCall } from './http-call.ts'
 import type { Subject } from './subject.ts'
 
 const log = pino({ level: 'silent' })
 const pace = { blockMs: 200, slotMs: 100 }
 
-/** The deposit service of this project on real chains, with everything that its operator can lend. */
-export async function startOwnService(stack: AsyncDisposableStack): Promise<Subject> {
+/** Of a certificate for this machine that signed itself. */
+const certificates = join(import.meta.dirname, '../service/http/fixtures')
+const read = (name: string): string => readFileSync(join(certificates, name), 'utf8')
+const tls = { cert: read('localhost.pem'), key: read('localhost-key.pem') }
+
+/** The deposit service of this project, once in the clear and once over TLS, on the same real chains. */
+export async function startOwnServices(
+  stack: AsyncDisposableStack,
+): Promise<Record<'http' | 'https', Subject>> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-conformance-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const database = await emptyDatabase()
-  stack.defer(() => database.drop())
   const chains = await startChains({ folder, ...pace, log })
   stack.defer(() => chains.stop())
   const { networks } = chains
+  // One after the other: both are given money by the same faucet.
+  const http = await startOne({ networks, folder: join(folder, 'http') }, stack)
+  const https = await startOne({ networks, folder: join(folder, 'https'), tls }, stack)
+  return { http, https }
+}
+
+type Own = { networks: readonly SandboxNetwork[]; folder: string; tls?: TlsSettings }
+
+/** With everything that its operator can lend. Each has a seed of its own, and so addresses of its own. */
+async function startOne({ networks, folder, ...secure }: Own, stack: AsyncDisposableStack): Promise<Subject> {
+  mkdirSync(folder)
   const secrets = sandboxSecrets(folder)
+  const database = await emptyDatabase()
+  stack.defer(() => database.drop())
   const port = await freePort()
   const wanted = { networks, secrets, databaseUrl: database.url, webhooks: [], faults: null, port, log }
-  const service = await startSandboxService(wanted)
+  const service = await startSandboxService({ ...wanted, ...secure })
   stack.defer(() => service.stop())
+  const ca = secure.tls?.cert ?? null
+  const subject = { url: service.url, key: secrets.writeKey, readKey: secrets.readKey, ca }
   return {
-    url: service.url,
-    key: secrets.writeKey,
-    readKey: secrets.readKey,
-    ca: null,
-    commands: { pay: payer(networks), balance: teller(networks) },
+    ...subject,
+    commands: {
+      pay: payer(networks),
+      balance: teller(networks),
+      webhook: (url) => post(subject, '/v1/webhook-endpoints', { url }),
+    },
     amount: '5',
     others: [
       { network: 'mainnet', asset: 'ETH', amount: '0.01' },
@@ -43,6 +67,23 @@ export async function startOwnService(stack: AsyncDisposableStack): Promise<Subj
     ],
     withinMs: 60_000,
   }
+}
+
+/** A call of ours, for what the interface does not show. */
+async function post(
+  { url, key, ca }: Pick<Subject, 'url' | 'key' | 'ca'>,
+  path: string,
+  body: object,
+): Promise<string> {
+  const { status, text } = await httpCall({
+    url: url + path,
+    method: 'POST',
+    headers: { 'X-API-KEY': key, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(ca === null ? {} : { ca }),
+  })
+  if (status >= 300) throw new Error(`${path} was answered with ${status}: ${text}`)
+  return text
 }
 
 function payer(networks: readonly SandboxNetwork[]): Command {
