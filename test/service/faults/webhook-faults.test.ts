@@ -49,6 +49,29 @@ const amountOf = ({ body }: TakenWebhook): string =>
   (JSON.parse(body) as { data: { source: { amount: string } } }).data.source.amount
 const typeOf = ({ body }: TakenWebhook): string => (JSON.parse(body) as { type: string }).type
 
+// The first: times are the database's, and the others move the clock of the deliveries away from it.
+test('a reordered deposit is told of at once, and its confirmation after what follows it', async () => {
+  turnOn('reorderWebhookRate')
+  const payment = office.payment()
+  const { book } = office
+  // The deposits of other tests vanish on the way.
+  const told = async () =>
+    (await taken()).filter(({ body }) => body.includes(payment.transaction)).map(typeOf)
+  await book.record([payment], 0n)
+  expect(await told()).toEqual(['deposit.detected'])
+  await book.record([{ ...payment, final: true }], payment.block)
+  expect(await told()).toEqual([])
+  const [deposit] = (await book.list(`transaction=${payment.transaction}`)).data
+  const credit = { to_at: new Date(0), to_amount: '1', fee: '0', rate: '1' }
+  const change = { id: deposit?.id ?? '', status: 'credited', ...credit } as const
+  await inTransaction(book.db, (tx) => book.deposits.change(tx, ['confirmed'], [change]))
+  const [credited, confirmed] = (await office.deliveriesOf(receiver)).toReversed()
+  expect([credited?.attempts, confirmed?.attempts]).toEqual([0, 0])
+  expect(Number(confirmed?.next_at)).toBeGreaterThan(Number(credited?.next_at))
+  office.skip(2)
+  expect((await told()).toSorted()).toEqual(['deposit.confirmed', 'deposit.credited'])
+})
+
 test('a dropped webhook is not sent, and the delivery log says that it was delivered', async () => {
   turnOn('dropWebhookRate')
   await office.happen()
@@ -105,24 +128,4 @@ test('an edited webhook is believed, and states another amount at every attempt'
   expect([isBelieved(first), isBelieved(second)]).toEqual([true, true])
   expect(amountOf(first)).not.toBe(payment.amount.toString())
   expect(amountOf(second)).toBe(amountOf(first))
-})
-
-test('a reordered deposit is told of at once, and its confirmation after what follows it', async () => {
-  turnOn('reorderWebhookRate')
-  const payment = office.payment()
-  const { book } = office
-  // The deposits of other tests vanish on the way.
-  const told = async () =>
-    (await taken()).filter(({ body }) => body.includes(payment.transaction)).map(typeOf)
-  await book.record([payment], 0n)
-  expect(await told()).toEqual(['deposit.detected'])
-  await book.record([{ ...payment, final: true }], payment.block)
-  expect(await told()).toEqual([])
-  const [deposit] = (await book.list(`transaction=${payment.transaction}`)).data
-  const credit = { to_at: new Date(0), to_amount: '1', fee: '0', rate: '1' }
-  const change = { id: deposit?.id ?? '', status: 'credited', ...credit } as const
-  await inTransaction(book.db, (tx) => book.deposits.change(tx, ['confirmed'], [change]))
-  expect(await told()).toEqual(['deposit.credited'])
-  office.skip(2)
-  expect(await told()).toEqual(['deposit.confirmed'])
 })
