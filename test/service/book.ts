@@ -22,6 +22,7 @@ type Page = { data: DepositRecord[]; next_cursor: string | null }
 /** The service's database and API without its chains: payments to the StableWallet `savings` are handed in. */
 export type Book = {
   url: string
+  databaseUrl: string
   db: ServiceDatabase
   deposits: Deposits
   faults: Faults
@@ -56,6 +57,7 @@ export async function openBook(faults: Faults = createFaults({ seed: 'test' })):
     values ('mainnet', 'x', 0, 0)`.execute(db)
   return {
     url: server.url,
+    databaseUrl: database.url,
     db,
     deposits,
     faults,

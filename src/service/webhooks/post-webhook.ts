@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns'
 import {
   type Agent,
   type ClientRequest,
@@ -8,7 +7,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { isPublicAddress } from './public-address.ts'
+import { openPublicLookup, type Resolve } from './public-lookup.ts'
 import { isPrivateUrl } from './webhook-url.ts'
 
 /** Why there was no answer. */
@@ -40,13 +39,18 @@ export const answerTextMax = 500
 const socketsMax = 8
 
 /** The time-out is for an attempt as a whole, from the look-up of the name to the end of the answer. */
-export type PosterSettings = { allowPrivate: boolean; timeoutMs: number }
+export type PosterSettings = {
+  allowPrivate: boolean
+  timeoutMs: number
+  /** How names are looked up where not every address is allowed; as the system does it by default. */
+  resolve?: Resolve
+}
 
 /**
  * Without `allowPrivate` only addresses of the public internet are called. A name is looked up and checked when it is
  * connected to, so that it cannot come to mean another host between the check and the call.
  */
-export function openPoster({ allowPrivate, timeoutMs }: PosterSettings): Poster {
+export function openPoster({ allowPrivate, timeoutMs, resolve }: PosterSettings): Poster {
   const options = { keepAlive: true, maxSockets: socketsMax }
   const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
   return {
@@ -57,7 +61,7 @@ export function openPoster({ allowPrivate, timeoutMs }: PosterSettings): Poster 
       }
       const connection = {
         agent: url.protocol === 'https:' ? agents.https : agents.http,
-        ...(!allowPrivate && { lookup: publicLookup }),
+        ...(!allowPrivate && { lookup: openPublicLookup(resolve) }),
       }
       const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)])
       return send(post, { url, connection, signal, stopping })
@@ -147,16 +151,4 @@ function problemOf(error: unknown, stopping: AbortSignal): DeliveryProblem {
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'timed_out'
   const code = 'code' in error ? String(error.code) : ''
   return problems.find(([form]) => form.test(code))?.[1] ?? 'unreachable'
-}
-
-/** As the usual lookup, but fails where a name means any host that is not public. */
-const publicLookup: LookupFunction = (hostname, options, done) => {
-  lookup(hostname, { ...options, all: true }, (error, found) => {
-    const [first] = found ?? []
-    if (error !== null) return done(error, [])
-    if (first === undefined || !found.every(({ address }) => isPublicAddress(address))) {
-      return done(Object.assign(new Error('not a public address'), { code: 'ERR_ADDRESS_REFUSED' }), [])
-    }
-    return options.all === true ? done(null, found) : done(null, first.address, first.family)
-  })
 }

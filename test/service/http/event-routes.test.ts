@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../support/until.ts'
 import { type Answer, call, readKey, writeKey } from '../fixtures.ts'
 import type { TakenWebhook } from '../webhook-receiver.ts'
 import { openCalls, root } from '../webhooks/calls.ts'
@@ -144,22 +145,39 @@ test('a resend while an attempt is under way is not taken for done when that one
   const receiver = await office.receiver()
   await office.happen()
   const { id } = await newest()
-  const courier = office.courier({
-    poster: {
-      post: async () => {
-        await resend(id)
-        return { kind: 'answered', status: 200, text: '', retryAfter: null }
-      },
-      close: () => undefined,
-    },
-  })
-  await courier.turn(new AbortController().signal)
-  await courier.idle()
-  expect(await office.deliveriesOf(receiver)).toMatchObject([{ status: 'pending' }])
+  await deliverMeanwhile(() => resend(id))
+  expect(await office.deliveriesOf(receiver)).toMatchObject([{ status: 'pending', tries: 0 }])
   await office.deliver()
   expect(receiver.taken()).toHaveLength(1)
   await office.remove(receiver)
 })
+
+test('nor is the attempt that the resend made, while it is under way', async () => {
+  const receiver = await office.receiver()
+  await office.happen()
+  const { id } = await newest()
+  const stopping = new AbortController()
+  receiver.answerWith(null)
+  let second = Promise.resolve()
+  await deliverMeanwhile(async () => {
+    await resend(id)
+    second = office.deliver(stopping.signal)
+    await until('the second attempt', () => (receiver.taken().length > 0 ? true : null))
+  })
+  expect(await office.deliveriesOf(receiver)).toMatchObject([{ status: 'pending', attempts: 2, tries: 1 }])
+  stopping.abort()
+  await second
+  await office.remove(receiver)
+})
+
+/** An attempt that is answered with 200, after something else happened. */
+async function deliverMeanwhile(happen: () => Promise<unknown>): Promise<void> {
+  const answer = { kind: 'answered', status: 200, text: '', retryAfter: null } as const
+  const poster = { post: () => happen().then(() => answer), close: () => undefined }
+  const courier = office.courier({ poster })
+  await courier.turn(new AbortController().signal)
+  await courier.idle()
+}
 
 test('a resend to an endpoint that is unknown or not active is refused', async () => {
   const { id } = await newest()

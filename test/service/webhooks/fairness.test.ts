@@ -23,10 +23,26 @@ test('an endpoint that does not answer holds up no other', async () => {
     taken.push(...quick.taken())
     return taken.length === 30 ? true : null
   })
-  expect(slow.taken().length, 'at most so many at once').toBe(8)
+  expect(await office.attemptsOf(slow), 'at most so many at once').toHaveLength(8)
   stopping.abort()
   await courier.idle()
   await Promise.all([office.remove(slow), office.remove(quick)])
+})
+
+test('all endpoints together have a bound, and the longest due goes first', async () => {
+  const receivers = await Promise.all(Array.from({ length: 10 }, () => office.receiver()))
+  await office.happen(20)
+  const stopping = new AbortController()
+  for (const receiver of receivers) receiver.answerWith(null)
+  const courier = office.courier()
+  await courier.turn(stopping.signal)
+  await courier.turn(stopping.signal)
+  const logs = await Promise.all(receivers.map((receiver) => office.attemptsOf(receiver)))
+  expect(logs.flat()).toHaveLength(64)
+  for (const log of logs) expect(log.length, 'each has its share').toBeGreaterThanOrEqual(6)
+  stopping.abort()
+  await courier.idle()
+  await Promise.all(receivers.map((receiver) => office.remove(receiver)))
 })
 
 test('an endpoint that did not answer is tried with one event at a time until it does', async () => {

@@ -32,7 +32,7 @@ export type Office = {
   happen(count?: number): Promise<void>
   deliveriesOf(receiver: Registered): Promise<DeliveryRow[]>
   attemptsOf(receiver: Registered): Promise<AttemptRow[]>
-  courier(changes?: { poster?: Poster; log?: Logger }): Courier
+  courier(changes?: { poster?: Poster; log?: Logger; vault?: SecretVault }): Courier
   /** One turn, until all its attempts ended. */
   deliver(stopping?: AbortSignal): Promise<void>
   close(): Promise<void>
