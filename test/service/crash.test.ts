@@ -1,165 +1,243 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { Client } from 'pg'
-import { getAddress, type Hex, parseAbiItem, parseEther } from 'viem'
+import type { Hex } from 'viem'
+import { parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { NetworkName } from '../../src/core/asset.ts'
 import type { DepositRecord } from '../../src/service/deposits/record.ts'
-import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
-import type { ServiceSettings } from '../../src/service/settings.ts'
-import { type Anvil, startAnvil } from '../support/anvil.ts'
-import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
-import { honest, type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
-import { deployToken, type TestToken } from '../support/test-token.ts'
-import { until } from '../support/until.ts'
-import { call, networkSettings, readKey, seed, serviceSettings, writeKey } from './fixtures.ts'
+import { refundDeposit } from '../../src/service/deposits/refund-deposit.ts'
+import { createWithdrawal, getWithdrawal } from '../../src/service/transfers/withdrawals.ts'
+import { honest, type Script } from '../support/rpc-proxy.ts'
+import { type ChildService, startChildService } from './child-service.ts'
+import {
+  type EvmWorld,
+  liquidity,
+  listDeposits,
+  lower,
+  minedUntil,
+  newChannel,
+  openEvmWorld,
+  recipient,
+  untilAll,
+  untilRest,
+} from './evm-world.ts'
+import { call, writeKey } from './fixtures.ts'
 
-const recipient = getAddress('0x00000000000000000000000000000000000000aa')
-const liquidity = liquidityAddresses({ seed }).evm as Hex
-const transfer = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
-
-let anvil: Anvil
-let proxy: RpcProxy
-let token: TestToken
-let database: TestDatabase
-let db: Client
-let running: Process
-let address: Hex
+const stack = new AsyncDisposableStack()
+let world: EvmWorld
+let running: ChildService
+let made = 0
 
 beforeAll(async () => {
-  anvil = await startAnvil(8453)
-  proxy = await startRpcProxy(anvil.url)
-  token = await deployToken(anvil, 'USDC')
-  await token.send(liquidity, 10n ** 24n)
-  await anvil.client.setBalance({ address: liquidity, value: parseEther('10') })
-  await anvil.mine(3)
-  database = await emptyDatabase()
-  db = new Client({ connectionString: database.url })
-  await db.connect()
-  running = await startProcess()
-  const rule = { id: 'shop', forward_network: 'base', forward_asset: 'USDC', forward_recipient: recipient }
-  const { body } = await call(`${running.url}/v1/channels`, writeKey, rule)
-  address = (body as { addresses: [{ address: Hex }] }).addresses[0].address
+  world = await openEvmWorld(stack)
+  running = await startChildService(settings())
+  stack.defer(() => running.kill())
 })
 
-afterAll(async () => {
-  await kill(running)
-  await db.end()
-  await proxy.stop()
-  await anvil.stop()
-  await database.drop()
-})
+afterAll(() => stack.disposeAsync())
 
-type Process = { child: ChildProcess; url: string }
-
-async function startProcess(): Promise<Process> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'service-process.ts')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  child.stdin.end(JSON.stringify(settings()))
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
-  return { child, url }
+function settings() {
+  return world.settings({ sweep: { minimums: { 'base/USDC': '0.000000000000001' } } })
 }
 
-async function kill({ child }: Process): Promise<void> {
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
+/** Kills it as it is, and starts it again before an honest node. */
+async function killAndRestart(): Promise<void> {
+  await running.kill()
+  world.proxy.behave(honest)
+  running = await startChildService(settings())
 }
 
-function settings(): ServiceSettings {
-  const tokens = [{ symbol: 'USDC', decimals: 18, code: token.address }]
-  const base = networkSettings({ name: 'base', family: 'evm', chainId: 8453, url: proxy.url, tokens })
-  return serviceSettings(database.url, [base], { pollEveryMs: 20 })
+type Owner = { id: string; address: Hex }
+
+async function channel(options: Partial<Parameters<typeof newChannel>[2]> = {}): Promise<Owner> {
+  const id = `channel-${++made}`
+  return { id, address: await newChannel(world, running.url, { id, ...options }) }
 }
 
-async function deposits(): Promise<DepositRecord[]> {
-  const { body } = await call(`${running.url}/v1/proxies/deposits?limit=500`, readKey)
-  return body['data'] as DepositRecord[]
+/** The deposit of that owner once it is the only one in that state. */
+async function untilOne(owner: Owner, status: DepositRecord['status']): Promise<DepositRecord> {
+  const [record] = await untilAll(world, running.url, { owner: owner.id, status })
+  if (record === undefined) throw new Error('there is none')
+  return record
 }
 
-function untilAll(status: DepositRecord['status'], count: number): Promise<DepositRecord[]> {
-  return until(
-    `${count} deposits ${status}`,
-    async () => {
-      await anvil.mine()
-      const records = await deposits()
-      return records.filter((record) => record.status === status).length === count ? records : null
-    },
-    30_000,
-  )
+/** The transactions by which the liquidity wallet paid this amount of the token, to whomever. */
+async function paymentsOf(amount: bigint): Promise<string[]> {
+  const all = await world.paidBy(liquidity)
+  return all.filter(({ value }) => value === amount).map(({ transaction }) => transaction)
 }
 
-/** Every transfer the liquidity wallet made, and what each deposit claims, must be the same list. */
-async function expectPaidOnce(records: readonly DepositRecord[]): Promise<void> {
-  const logs = await anvil.client.getLogs({
-    address: token.address,
-    event: transfer,
-    args: { from: liquidity },
-    fromBlock: 0n,
-    strict: true,
-  })
-  const paid = logs.map(({ transactionHash, args }) => `${transactionHash} ${args.to} ${args.value}`)
-  const claimed = records.map(
-    ({ destination }) => `${destination.transaction} ${recipient} ${destination.amount}`,
-  )
-  expect(paid.toSorted()).toEqual(claimed.toSorted())
+const refused = { error: { code: -32603, message: 'out of order' } }
+const isSending: Script = ({ method }, forward) => (method === 'eth_sendRawTransaction' ? refused : forward())
+const isDrafting: Script = ({ method }, forward) => (method === 'eth_estimateGas' ? refused : forward())
+const takesWithoutAnswer: Script = async ({ method }, forward) => {
+  const answer = await forward()
+  return method === 'eth_sendRawTransaction' ? { status: 502 } : answer
 }
 
-/** What becomes of the bytes of a forward at the moment of the kill. */
+/** What becomes of the bytes of a transfer at the moment of the kill. */
 const moments: [string, Script][] = [
-  [
-    'after it was stored and before it was sent',
-    ({ method }, forward) =>
-      method === 'eth_sendRawTransaction' ? { error: { code: -32603, message: 'out of order' } } : forward(),
-  ],
-  [
-    'after it was sent and before the answer',
-    async ({ method }, forward) => {
-      const answer = await forward()
-      return method === 'eth_sendRawTransaction' ? { status: 502 } : answer
-    },
-  ],
+  ['after it was stored and before it was sent', isSending],
+  ['after it was sent and before the answer', takesWithoutAnswer],
 ]
 
-test.each(moments)('killed %s, it pays the forward once', async (_moment, script) => {
-  proxy.behave(script)
-  const before = (await deposits()).length
-  await token.send(address, 1_000_000n + BigInt(before))
-  const forwarding = await untilAll('forwarding', 1)
-  await kill(running)
-  proxy.behave(honest)
-  running = await startProcess()
-  const settled = await untilAll('settled', before + 1)
-  const stored = forwarding[0]?.destination.transaction
-  expect(settled[0]?.destination.transaction, 'the bytes that were stored are the bytes that landed').toBe(
-    stored,
-  )
-  await expectPaidOnce(settled)
+test('killed after the quote was fixed and before a forward was signed, it pays by that quote, once', async () => {
+  world.proxy.behave(isDrafting)
+  const owner = await channel()
+  await world.token.send(owner.address, 1_000n)
+  const converting = await untilOne(owner, 'converting')
+  await killAndRestart()
+  const settled = await untilOne(owner, 'settled')
+  expect(settled.destination).toMatchObject({ amount: converting.destination.amount })
+  expect(await paymentsOf(997n)).toEqual([settled.destination.transaction])
 })
 
-test('killed at any moment, it forgets no deposit and pays none twice', { timeout: 120_000 }, async () => {
-  const before = (await deposits()).length
-  // So many blocks after the deposits, the kill meets them in each state in turn.
-  const rounds = [0, 1, 2, 3, 4, 6]
-  for (const round of rounds) {
-    await token.send(address, 2_000_000n + BigInt(round))
-    await token.send(address, 3_000_000n + BigInt(round))
-    for (let block = 0; block < round; block++) {
-      await anvil.mine()
-      await deposits()
-    }
-    await kill(running)
-    running = await startProcess()
-  }
-  await expectPaidOnce(await untilAll('settled', before + 2 * rounds.length))
+test.each(moments)('killed %s, a forward is paid once', async (_moment, script) => {
+  world.proxy.behave(script)
+  const owner = await channel()
+  const amount = 1_000_000n + BigInt(made) * 1000n
+  await world.token.send(owner.address, amount)
+  const forwarding = await untilOne(owner, 'forwarding')
+  await killAndRestart()
+  const settled = await untilOne(owner, 'settled')
+  expect(settled.destination.transaction, 'the bytes that were stored are the bytes that landed').toBe(
+    forwarding.destination.transaction,
+  )
+  expect(await paymentsOf((amount * 997n) / 1000n)).toEqual([settled.destination.transaction])
 })
+
+test.each(moments)('killed %s, a refund is paid once', async (_moment, script) => {
+  const owner = await channel({ policy: { hold: true } })
+  const amount = 2_000_000n + BigInt(made)
+  await world.token.send(owner.address, amount)
+  const { id } = await untilOne(owner, 'held')
+  world.proxy.behave(script)
+  await refundDeposit(world, { id, to: null })
+  const signed = await minedUntil(world, 'a signed refund', async () => {
+    const [record] = await listDeposits(running.url, `owner=${owner.id}`)
+    return record?.refund?.transaction ?? null
+  })
+  await killAndRestart()
+  const refunded = await untilOne(owner, 'refunded')
+  expect(refunded.refund?.transaction).toBe(signed)
+  expect(await paymentsOf(amount)).toEqual([signed])
+})
+
+test.each(moments)('killed %s, a withdrawal is paid once', async (_moment, script) => {
+  const wallet = `wallet-${++made}`
+  const { body } = await call(`${running.url}/v1/stable-wallets`, writeKey, { id: wallet })
+  const created = body as { stable_wallet: { deposit_addresses: [{ address: Hex }] } }
+  await world.token.send(created.stable_wallet.deposit_addresses[0].address, 10n ** 19n)
+  await untilAll(world, running.url, { owner: wallet, status: 'credited' })
+  world.proxy.behave(script)
+  const amount = 3_000_000n + BigInt(made)
+  const request = { wallet, id: 'one', network: 'base' as NetworkName, recipient: lower(recipient), amount }
+  await createWithdrawal({ db: world.db, networks: settings().networks }, request)
+  const sending = await untilWithdrawal(request, 'sending')
+  await killAndRestart()
+  const settled = await untilWithdrawal(request, 'settled')
+  expect(settled.transaction).toBe(sending.transaction)
+  expect(await paymentsOf(amount * 10n ** 12n)).toEqual([settled.transaction])
+})
+
+function untilWithdrawal(request: { wallet: string; id: string }, status: string) {
+  return minedUntil(world, `a withdrawal ${status}`, async () => {
+    const row = await getWithdrawal(world.db, request)
+    return row?.status === status ? row : null
+  })
+}
+
+test('killed between the gas for a sweep and the sweep, it gives gas once and sweeps once', async () => {
+  const owner = await channel()
+  world.proxy.behave(isSending)
+  await world.token.send(owner.address, 5_000_000_000n)
+  const transfers = world.db
+    .selectFrom('service.transfer')
+    .select(['kind', 'outcome', 'amount'])
+    .where((build) =>
+      build.or([
+        build('to_address', '=', lower(owner.address)),
+        build.and([build('kind', '=', 'sweep'), build('amount', '=', '5000000000')]),
+      ]),
+    )
+    .orderBy('id')
+  await minedUntil(world, 'gas that is signed', async () =>
+    (await transfers.execute()).length === 1 ? true : null,
+  )
+  await killAndRestart()
+  const drafts: Script = ({ method, params: [first] }, forward) => {
+    const { from = '' } = (first ?? {}) as { from?: string }
+    return method === 'eth_estimateGas' && lower(from) === lower(owner.address) ? refused : forward()
+  }
+  world.proxy.behave(drafts)
+  await minedUntil(world, 'gas that has landed', async () =>
+    (await transfers.execute())[0]?.outcome === 'landed' ? true : null,
+  )
+  await killAndRestart()
+  await minedUntil(world, 'a sweep', async () =>
+    (await world.balance(owner.address)).tokens === 0n ? true : null,
+  )
+  await untilRest(world)
+  expect(await transfers.execute()).toMatchObject([
+    { kind: 'top_up', outcome: 'landed' },
+    { kind: 'sweep', outcome: 'landed', amount: '5000000000' },
+  ])
+  expect(await world.paidBy(owner.address)).toHaveLength(1)
+  expect((await world.balance(owner.address)).coins).toBeLessThan(parseEther('0.001'))
+})
+
+test('killed at any moment, it forgets no deposit and pays none twice', { timeout: 60_000 }, async () => {
+  const owner = await channel()
+  // So many blocks after the deposits, the kill meets them in each state in turn.
+  const rounds = [0, 1, 2, 4]
+  const amounts = rounds.flatMap((round) => [
+    4_000_000n + BigInt(round) * 1000n,
+    6_000_000n + BigInt(round) * 1000n,
+  ])
+  for (const [place, round] of rounds.entries()) {
+    for (const amount of amounts.slice(place * 2, place * 2 + 2))
+      await world.token.send(owner.address, amount)
+    for (let block = 0; block < round; block++) {
+      await world.anvil.mine()
+      await listDeposits(running.url)
+    }
+    await killAndRestart()
+  }
+  const count = amounts.length
+  const settled = await untilAll(world, running.url, { owner: owner.id, status: 'settled', count })
+  const paid = await Promise.all(amounts.map((amount) => paymentsOf((amount * 997n) / 1000n)))
+  expect(paid.map(({ length }) => length)).toEqual(amounts.map(() => 1))
+  expect(new Set(paid.flat())).toEqual(new Set(settled.map(({ destination }) => destination.transaction)))
+  await minedUntil(world, 'everything swept', async () =>
+    (await world.balance(owner.address)).tokens === 0n ? true : null,
+  )
+  await untilRest(world)
+  const swept = await world.paidBy(owner.address)
+  expect(total(swept.map(({ value }) => value))).toBe(total(amounts))
+})
+
+function total(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n)
+}
 
 test('Postgres refuses to refund a deposit that was forwarded or still may be', async () => {
-  const again = db.query(`
-    insert into service.transfer (kind, deposit_id, attempt, network, branch, nonce, asset, to_address, amount)
-    select 'refund', deposit_id, attempt, network, branch, nonce + 1000, asset, to_address, amount
-    from service.transfer where kind = 'forward' limit 1`)
-  await expect(again).rejects.toThrow('transfer_once')
+  const again = world.db
+    .insertInto('service.transfer')
+    .columns(['kind', 'deposit_id', 'attempt', 'network', 'branch', 'nonce', 'asset', 'to_address', 'amount'])
+    .expression((build) =>
+      build
+        .selectFrom('service.transfer')
+        .select((select) => [
+          select.val('refund' as const).as('kind'),
+          'deposit_id',
+          'attempt',
+          'network',
+          'branch',
+          select.val(9999n).as('nonce'),
+          'asset',
+          'to_address',
+          'amount',
+        ])
+        .where('kind', '=', 'forward')
+        .limit(1),
+    )
+  await expect(again.execute()).rejects.toThrow('transfer_once')
 })
