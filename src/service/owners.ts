@@ -52,14 +52,14 @@ export function findOwner(db: ServiceDatabase, kind: OwnerKind, id: string): Pro
     .executeTakeFirst()
 }
 
-/** The newest first; `before` is the sequence of the last one that was read. */
+/** The newest first; `below` is the sequence of the last one that was read. */
 export function listOwners(
   db: ServiceDatabase,
   kind: OwnerKind,
-  { before, limit }: { before: bigint | null; limit: number },
+  { below, limit }: { below: bigint | null; limit: number },
 ): Promise<OwnerRow[]> {
   const all = db.selectFrom('service.owner').selectAll().where('kind', '=', kind)
-  return (before === null ? all : all.where('sequence', '<', before))
+  return (below === null ? all : all.where('sequence', '<', below))
     .orderBy('sequence', 'desc')
     .limit(limit)
     .execute()

@@ -6,10 +6,10 @@ import { showAddress } from '../keyring/keyring.ts'
 import { depositAddresses, findOwner, listOwners } from '../owners.ts'
 import type { OwnerRow } from '../tables.ts'
 import { channelRequest, isSameRule, readRule, statedRecipient } from './channel-rule.ts'
-import { cutPage, readCursor, writeCursor } from './cursor.ts'
 import { refusal } from './problem.ts'
+import { readPage } from './read-page.ts'
 import { defineRoute } from './route.ts'
-import { depositAddressSchema, idText, listLimitDefault, pageOf, pageQuery } from './schemas.ts'
+import { depositAddressSchema, idText, pageOf, pageQuery } from './schemas.ts'
 import { refuseOwnAddress } from './stated.ts'
 
 const channel = z
@@ -73,11 +73,10 @@ const listChannels = defineRoute({
   answer: pageOf(channel),
   refusals: ['cursor_invalid'],
   run: async ({ db, networks }, { query }) => {
-    const { limit = listLimitDefault, cursor } = query
-    const before = readCursor('channels', cursor)
-    const rows = await listOwners(db, 'channel', { before, limit: limit + 1 })
-    const { page, next } = cutPage(rows, limit, ({ sequence }) => writeCursor('channels', sequence))
-    return { data: page.map((owner) => showChannel(owner, networks)), next_cursor: next }
+    const { page, next_cursor } = await readPage('channels', query, (reading) =>
+      listOwners(db, 'channel', reading),
+    )
+    return { data: page.map((owner) => showChannel(owner, networks)), next_cursor }
   },
 })
 

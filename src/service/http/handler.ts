@@ -5,7 +5,7 @@ import { describeError } from '../running/describe-error.ts'
 import type { Authenticate } from './authentication.ts'
 import { createMatcher, type Match } from './match-route.ts'
 import { problemReply, type Reply, refusal, replyTo } from './problem.ts'
-import { checkParameters, readJsonBody, readQuery, refuseBody } from './read-request.ts'
+import { checkParameters, hasBody, readJsonBody, readQuery, refuseBody } from './read-request.ts'
 import type { Api, Route } from './route.ts'
 
 export type HandlerParts = {
@@ -40,9 +40,18 @@ async function operate(
   const { route, parameters } = match
   checkParameters(parameters)
   const query = readQuery(request)
-  if (route.body === null) refuseBody(request)
-  const body = route.body === null ? undefined : await readJsonBody(request, response)
+  const body = await readBody(route, request, response)
   return { status: route.status, body: await route.run(api, { parameters, query, body }) }
+}
+
+/** A call may take a body, need one or take none. */
+async function readBody({ body: schema }: Route, request: Request, response: Response): Promise<unknown> {
+  if (schema === null) {
+    refuseBody(request)
+    return undefined
+  }
+  const isLeftOut = !hasBody(request) && schema.safeParse(undefined).success
+  return isLeftOut ? undefined : readJsonBody(request, response)
 }
 
 /** Aborted once the caller has gone, or has its answer. */

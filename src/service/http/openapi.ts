@@ -58,7 +58,10 @@ function describeRoute(route: Route): Json {
     security: scope === null ? [] : [{ apiKey: [scope] }],
     ...(placed.length > 0 && { parameters: placed }),
     ...(body !== null && {
-      requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(body, 'input') } } },
+      requestBody: {
+        required: !isOptional(body),
+        content: { 'application/json': { schema: jsonSchema(body, 'input') } },
+      },
     }),
     responses: {
       [status]: {
@@ -76,10 +79,14 @@ function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
   return Object.entries(schema.shape).map(([name, field]) => ({
     name,
     in: place,
-    required: place === 'path' || !z.safeParse(field, undefined).success,
+    required: place === 'path' || !isOptional(field),
     // A number in a query is written in digits, and described as the number that it is.
     schema: jsonSchema(field, 'output'),
   }))
+}
+
+function isOptional(schema: z.core.$ZodType): boolean {
+  return z.safeParse(schema, undefined).success
 }
 
 function refusalResponses(route: Route): Json {

@@ -19,9 +19,17 @@ export function parseRequest<Schema extends z.ZodType>(
 }
 
 function faultsOf(issue: z.core.$ZodIssue, place: Place): RequestFault[] {
+  if (issue.code === 'invalid_union') return faultsOfNearest(issue, place)
   if (issue.code !== 'unrecognized_keys') return [faultAt(issue.path, place, issue.message)]
   const detail = place === 'body' ? 'is not a field of this request' : 'is not a parameter of this call'
   return issue.keys.map((key) => faultAt([...issue.path, key], place, detail))
+}
+
+/** Of several forms, the one that the value misses by least was meant. */
+function faultsOfNearest(issue: z.core.$ZodIssueInvalidUnion, place: Place): RequestFault[] {
+  const [nearest] = issue.errors.toSorted((left, right) => left.length - right.length)
+  if (nearest === undefined) return [faultAt(issue.path, place, issue.message)]
+  return nearest.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }, place))
 }
 
 function faultAt(path: readonly PropertyKey[], place: Place, message: string): RequestFault {

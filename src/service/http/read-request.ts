@@ -30,9 +30,12 @@ export async function readJsonBody(request: Request, response: Response): Promis
 
 /** A body that nobody reads would be taken for one that was understood. */
 export function refuseBody(request: Request): void {
-  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers
-  if (length === '0' && coding === undefined) return
-  throw refusal('request_invalid', 'this call takes no body')
+  if (hasBody(request)) throw refusal('request_invalid', 'this call takes no body')
+}
+
+export function hasBody({ headers }: Request): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = headers
+  return length !== '0' || coding !== undefined
 }
 
 /**

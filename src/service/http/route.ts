@@ -51,8 +51,15 @@ export type RouteForm<
   run(
     api: Api,
     request: { parameters: z.output<Parameters>; query: z.output<Query>; body: z.output<Body> },
-  ): Promise<z.output<Answer>>
+  ): Promise<Shown<z.output<Answer>>>
 }
+
+/** An answer is only written, so what must not be changed may be in it. */
+type Shown<Value> = Value extends readonly (infer Item)[]
+  ? readonly Shown<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Shown<Value[Key]> }
+    : Value
 
 /** The request as it came: nothing of it is checked yet. */
 export type RawRequest = { parameters: unknown; query: unknown; body: unknown }

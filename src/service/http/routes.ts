@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { channelRoutes } from './channel-routes.ts'
+import { depositActionRoutes } from './deposit-action-routes.ts'
 import { depositRoutes } from './deposit-routes.ts'
 import { eventRoutes } from './event-routes.ts'
 import { describeApi } from './openapi.ts'
+import { policyRoutes } from './policy-routes.ts'
 import { defineRoute, type Route } from './route.ts'
 import { stableWalletRoutes } from './stable-wallet-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
+import { withdrawalRoutes } from './withdrawal-routes.ts'
 
 /** Needs no key: it tells nothing that is not published. */
 const document = defineRoute({
@@ -24,7 +27,10 @@ const document = defineRoute({
 export const routes: readonly Route[] = [
   ...channelRoutes,
   ...stableWalletRoutes,
+  ...policyRoutes,
+  ...withdrawalRoutes,
   ...depositRoutes,
+  ...depositActionRoutes,
   ...webhookRoutes,
   ...eventRoutes,
   document,

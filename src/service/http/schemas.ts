@@ -35,7 +35,7 @@ export const baseUnits = z.string().regex(/^(?:0|[1-9]\d*)$/)
 /** ISO 8601 with its offset, as Postgres can hold it. */
 export const timeText = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time with its offset' })
-  .refine((text) => Date.parse(text) >= 0, { error: 'lies before 1970' })
+  .refine((text) => !(Date.parse(text) < 0), { error: 'lies before 1970' })
 
 export const depositAddressSchema = z
   .strictObject({ network: z.string(), address: z.string() })

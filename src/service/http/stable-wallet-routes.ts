@@ -5,10 +5,10 @@ import { stableAsset } from '../catalog.ts'
 import { depositAddresses, findOwner, listOwners } from '../owners.ts'
 import type { OwnerRow } from '../tables.ts'
 import { walletBalance } from '../transfers/withdrawals.ts'
-import { cutPage, readCursor, writeCursor } from './cursor.ts'
 import { refusal } from './problem.ts'
+import { readPage } from './read-page.ts'
 import { defineRoute } from './route.ts'
-import { baseUnits, depositAddressSchema, idText, listLimitDefault, pageOf, pageQuery } from './schemas.ts'
+import { baseUnits, depositAddressSchema, idText, pageOf, pageQuery } from './schemas.ts'
 
 const stableWalletRequest = z.strictObject({ id: idText }).meta({ id: 'StableWalletRequest' })
 
@@ -71,11 +71,10 @@ const listStableWallets = defineRoute({
   answer: pageOf(wrapped),
   refusals: ['cursor_invalid'],
   run: async ({ db, networks }, { query }) => {
-    const { limit = listLimitDefault, cursor } = query
-    const before = readCursor('stable-wallets', cursor)
-    const rows = await listOwners(db, 'stable_wallet', { before, limit: limit + 1 })
-    const { page, next } = cutPage(rows, limit, ({ sequence }) => writeCursor('stable-wallets', sequence))
-    return { data: page.map((owner) => ({ stable_wallet: showWallet(owner, networks) })), next_cursor: next }
+    const { page, next_cursor } = await readPage('stable-wallets', query, (reading) =>
+      listOwners(db, 'stable_wallet', reading),
+    )
+    return { data: page.map((owner) => ({ stable_wallet: showWallet(owner, networks) })), next_cursor }
   },
 })
 

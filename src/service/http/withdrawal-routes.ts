@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { stableAsset } from '../catalog.ts'
+import { findOwner } from '../owners.ts'
+import { type WithdrawalRecord, withdrawalWriter } from '../transfers/withdrawal-record.ts'
+import {
+  createWithdrawal,
+  getWithdrawal,
+  listWithdrawals,
+  type WithdrawalOutcome,
+} from '../transfers/withdrawals.ts'
+import { refusal } from './problem.ts'
+import { readPage } from './read-page.ts'
+import { defineRoute } from './route.ts'
+import { baseUnits, idText, pageOf, pageQuery, timeText } from './schemas.ts'
+import { readNetwork, readRecipient, refuseOwnAddress } from './stated.ts'
+
+const path = '/v1/stable-wallets/{id}/withdrawals'
+const ofWallet = z.strictObject({ id: idText })
+
+const withdrawalRequest = z
+  .strictObject({
+    id: idText,
+    network: z.string().min(1).max(128),
+    recipient: z.string().min(1).max(128),
+    amount: z
+      .string()
+      .regex(/^[1-9]\d{0,30}$/, { error: 'must be a whole number of base units above 0, as text' }),
+  })
+  .meta({
+    id: 'WithdrawalRequest',
+    description: 'The amount is in base units of the balance: USDC with 6 decimals, on every network.',
+  })
+
+const withdrawal = z
+  .strictObject({
+    id: idText,
+    status: z.enum(['requested', 'sending', 'settled', 'failed']),
+    network: z.string(),
+    recipient: z.string(),
+    asset: z.string(),
+    decimals: z.int(),
+    amount: baseUnits,
+    transaction: z.string().nullable(),
+    settled_at: timeText.nullable(),
+    created_at: timeText,
+    updated_at: timeText,
+  })
+  .meta({ id: 'Withdrawal' }) satisfies z.ZodType<WithdrawalRecord>
+
+/** The same request again is the same withdrawal, and is paid once. */
+const create = defineRoute({
+  method: 'post',
+  path,
+  scope: 'write',
+  summary: 'Withdraw from a StableWallet',
+  origin: 'ours',
+  parameters: ofWallet,
+  body: withdrawalRequest,
+  status: 201,
+  answer: withdrawal,
+  refusals: [
+    'not_found',
+    'network_unknown',
+    'asset_unknown',
+    'address_invalid',
+    'amount_inexact',
+    'id_conflict',
+    'balance_short',
+  ],
+  run: async ({ db, owners, networks }, { parameters: { id: wallet }, body }) => {
+    const network = readNetwork(networks, { text: body.network, place: '/network' })
+    const stated = { text: body.recipient, place: '/recipient' }
+    const recipient = readRecipient(network, stated)
+    if (await owners.isOwnAddress(recipient)) throw refuseOwnAddress(stated)
+    const wanted = { wallet, id: body.id, network: network.name, recipient, amount: BigInt(body.amount) }
+    const outcome = await createWithdrawal({ db, networks }, wanted)
+    if ('withdrawal' in outcome) return withdrawalWriter(networks)(outcome.withdrawal)
+    throw refuse(outcome, wallet)
+  },
+})
+
+const list = defineRoute({
+  method: 'get',
+  path,
+  scope: 'read',
+  summary: 'List withdrawals from a StableWallet, the newest first',
+  origin: 'ours',
+  parameters: ofWallet,
+  query: pageQuery,
+  status: 200,
+  answer: pageOf(withdrawal),
+  refusals: ['not_found', 'cursor_invalid'],
+  run: async ({ db, networks }, { parameters: { id }, query }) => {
+    const { page, next_cursor } = await readPage('withdrawals', query, ({ below: before, limit }) =>
+      listWithdrawals(db, id, { before, limit }),
+    )
+    if (page.length === 0 && (await findOwner(db, 'stable_wallet', id)) === undefined) throw noWallet(id)
+    return { data: page.map(withdrawalWriter(networks)), next_cursor }
+  },
+})
+
+const retrieve = defineRoute({
+  method: 'get',
+  path: `${path}/{withdrawal}`,
+  scope: 'read',
+  summary: 'Retrieve a withdrawal from a StableWallet',
+  origin: 'ours',
+  parameters: ofWallet.extend({ withdrawal: idText }),
+  status: 200,
+  answer: withdrawal,
+  refusals: ['not_found'],
+  run: async ({ db, networks }, { parameters: { id: wallet, withdrawal: id } }) => {
+    const row = await getWithdrawal(db, { wallet, id })
+    if (row === null) throw refusal('not_found', `StableWallet ${wallet} has no withdrawal ${id}`)
+    return withdrawalWriter(networks)(row)
+  },
+})
+
+export const withdrawalRoutes = [create, list, retrieve]
+
+type Refused = Exclude<WithdrawalOutcome, { withdrawal: unknown }>
+
+function refuse(outcome: Refused, wallet: string) {
+  const { symbol } = stableAsset
+  if (outcome.kind === 'wallet_unknown') return noWallet(wallet)
+  if (outcome.kind === 'conflict') {
+    return refuseField('id_conflict', 'id', 'is taken by another withdrawal of this StableWallet')
+  }
+  if (outcome.kind === 'asset_unknown') return refuseField('asset_unknown', 'network', `has no ${symbol}`)
+  return outcome.kind === 'balance_short'
+    ? refuseField('balance_short', 'amount', `is more than the balance of ${outcome.balance}`)
+    : refuseField(
+        'amount_inexact',
+        'amount',
+        `is finer than the ${outcome.decimals} decimals of ${symbol} there`,
+      )
+}
+
+function refuseField(
+  code: 'id_conflict' | 'balance_short' | 'asset_unknown' | 'amount_inexact',
+  field: string,
+  detail: string,
+) {
+  return refusal(code, `${field} ${detail}`, { errors: [{ pointer: `/${field}`, detail }] })
+}
+
+function noWallet(id: string) {
+  return refusal('not_found', `there is no StableWallet ${id}`)
+}
