@@ -1,8 +1,6 @@
 import { inTransaction } from '../../store/database.ts'
-import { liquidityBranch } from '../keyring/keyring.ts'
 import type { Network } from '../network/port.ts'
 import { mapBounded } from '../running/bounded.ts'
-import { dropUnfunded } from './drop-unfunded.ts'
 import { sendTransfers } from './send-transfers.ts'
 import { type ChainNonces, type Drafted, postpone, type Signing } from './signing.ts'
 import { storeSigned } from './store-signed.ts'
@@ -19,8 +17,7 @@ export async function signTransfers(signing: Signing, wanted: readonly Wanted[])
   if (wanted.length === 0) return 0
   const { db, network, log } = signing
   const nonces = await chainNonces(network, wanted)
-  const funded = await dropUnfunded(signing, wanted, nonces.get(liquidityBranch) ?? null)
-  const drafted = (await mapBounded(funded, requestsAtOnce, (one) => draft(signing, one))).filter(
+  const drafted = (await mapBounded(wanted, requestsAtOnce, (one) => draft(signing, one))).filter(
     (one) => one !== null,
   )
   if (drafted.length === 0) return 0
