@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Address, AssetKey, NetworkName, NetworkSettings } from '../../src/core/asset.ts'
+import type { AssetKey, NetworkName, NetworkSettings } from '../../src/core/asset.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { recordWriter } from '../../src/service/deposits/record.ts'
 import type { DepositRow } from '../../src/service/tables.ts'
 import { at } from '../support/evidence.ts'
-
-const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' as Address
-const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as Address
-const hash = `0x${'ab'.repeat(32)}`
+import { hash, mint, settledRow, usdc } from './settled-row.ts'
 
 function network(name: string, family: 'evm' | 'solana', codes: readonly string[]): NetworkSettings {
   const assets = codes.map((code) => ({
@@ -28,44 +25,10 @@ const creditAsset = {
 }
 const readClaim = createClaimReader({ networks, creditAsset })
 
-/** A row of the default service: 5 USDC on Base, forwarded to Solana. */
-const row = {
-  id: 'dep_1',
-  owner_kind: 'channel',
-  owner_id: 'shop',
-  status: 'settled',
-  network: 'base',
-  address: '0x00000000000000000000000000000000000000aa',
-  asset: 'USDC',
-  contract: usdc,
-  decimals: 6,
-  amount: '5000000',
-  transaction: hash,
-  index: '3',
-  sender: '0x00000000000000000000000000000000000000cc',
-  block: 17n,
-  block_at: at(0),
-  to_network: 'solana',
-  to_address: '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM',
-  to_asset: 'USDC',
-  to_contract: mint,
-  to_decimals: 6,
-  to_amount: '4990000',
-  to_transaction: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
-  to_at: at(2),
-  fee: '10000',
-  rate: '1',
-  reason: null,
-  refund_address: null,
-  refund_amount: null,
-  created_at: at(0),
-  updated_at: at(3),
-} as unknown as DepositRow
-
 type Json = { [name: string]: Json | string | number | null | Json[] }
 
 function record(changes: Partial<DepositRow> = {}): Json {
-  const shown = recordWriter(networks)({ ...row, ...changes })
+  const shown = recordWriter(networks)({ ...settledRow, ...changes })
   return JSON.parse(JSON.stringify(shown)) as Json
 }
 
@@ -113,10 +76,10 @@ test("the default service's record is read whole, in the spelling used for compa
       },
       settlement: {
         network: 'solana',
-        address: row.to_address,
+        address: settledRow.to_address,
         asset: `solana/${mint}`,
         amount: 4_990_000n,
-        tx: row.to_transaction,
+        tx: settledRow.to_transaction,
         fee: 10_000n,
       },
       occurredAt: at(3),
