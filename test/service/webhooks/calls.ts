@@ -1,4 +1,4 @@
-import { type Answer, call, readKey, writeKey } from '../fixtures.ts'
+import { type Answer, call, readKey, send, writeKey } from '../fixtures.ts'
 import type { WebhookReceiver } from '../webhook-receiver.ts'
 import type { Office } from './office.ts'
 
@@ -20,23 +20,18 @@ export type Calls = {
 
 export function openCalls(office: Office): Calls {
   const { book } = office
-  const send = (method: 'POST' | 'DELETE', path: string): Promise<Response> =>
-    fetch(`${book.url}${path}`, { method, headers: { 'X-API-KEY': writeKey } })
   const post: Calls['post'] = (path, body) => call(`${book.url}${path}`, writeKey, body)
   return {
     get: (path) => call(`${book.url}${path}`, readKey),
     post,
-    order: async (path) => {
-      const response = await send('POST', path)
-      const body = (await response.json()) as Record<string, unknown>
-      return { status: response.status, type: response.headers.get('content-type'), body }
-    },
+    order: (path) => send('POST', `${book.url}${path}`, { key: writeKey }),
     register: async (fields = {}) => {
       const receiver = await office.receiver()
       await office.remove(receiver)
       const { body } = await post(root, { url: receiver.url, ...fields })
       return { receiver, endpoint: body, id: String(body['id']) }
     },
-    remove: async (id) => (await send('DELETE', `${root}/${String(id)}`)).status,
+    remove: async (id) =>
+      (await send('DELETE', `${book.url}${root}/${String(id)}`, { key: writeKey })).status,
   }
 }
