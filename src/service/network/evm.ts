@@ -13,12 +13,13 @@ import { type Asset, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
+import { createBlockScanner } from './block-scan.ts'
 import { draftEvm, gasLackEvm, type Purse } from './evm-draft.ts'
 import { readBalance } from './evm-funds.ts'
 import { evmOutcome } from './evm-outcome.ts'
 import { createPromises } from './evm-promises.ts'
 import { redraftEvm } from './evm-redraft.ts'
-import { scanEvm, startEvm } from './evm-scan.ts'
+import { evmSource, startEvm } from './evm-source.ts'
 import type { Network } from './port.ts'
 
 const timeoutMs = 10_000
@@ -36,7 +37,7 @@ export function openEvm(settings: NetworkSettings, keyring: Keyring): Network {
     settings,
     check: () => checkEvm(client, settings),
     start: () => startEvm(client),
-    scan: (position, watched) => scanEvm({ client, settings, liquidity }, position, watched),
+    scan: createBlockScanner(evmSource({ client, settings, liquidity })),
     draft: (order) => asFault(settings, draftEvm(purse, order)),
     gasLack: (order) => asFault(settings, gasLackEvm(purse, order)),
     redraft: (bytes, payer) => asFault(settings, redraftEvm(purse, bytes, payer)),

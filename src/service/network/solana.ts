@@ -12,13 +12,14 @@ import { type Asset, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
+import { createBlockScanner } from './block-scan.ts'
 import type { Network } from './port.ts'
 import { draftSolana, type SolanaPurse } from './solana-draft.ts'
 import { readSolanaBalance } from './solana-holdings.ts'
 import { readMint } from './solana-mints.ts'
 import { solanaOutcome } from './solana-outcome.ts'
 import { createSolanaPromises } from './solana-promises.ts'
-import { type SolanaChain, scanSolana, startSolana } from './solana-scan.ts'
+import { solanaSource, startSolana } from './solana-source.ts'
 
 export type SolanaRpc = Rpc<SolanaRpcApi>
 
@@ -28,13 +29,12 @@ const timeoutMs = 10_000
 export function openSolana(settings: NetworkSettings, keyring: Keyring): Network {
   const rpc: SolanaRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
   const liquidity = keyring.address('solana', liquidityBranch)
-  const chain: SolanaChain = { rpc, settings, liquidity, seen: new Map() }
   const purse: SolanaPurse = { rpc, settings, keyring, promises: createSolanaPromises() }
   return {
     settings,
     check: () => checkSolana(rpc, settings),
     start: () => startSolana(rpc),
-    scan: (position, watched) => scanSolana(chain, position, watched),
+    scan: createBlockScanner(solanaSource({ rpc, settings, liquidity })),
     draft: (order) => asFault(settings, draftSolana(purse, order)),
     gasLack: () => Promise.resolve(0n),
     redraft: () => Promise.resolve(null),

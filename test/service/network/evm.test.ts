@@ -174,7 +174,7 @@ test('a deposit waits while the liquidity wallet is too poor, and keeps no other
   const big = await token.send(address, poor)
   const small = await token.send(address, 1_000_000n)
   await untilStatus(small, 'settled')
-  expect((await newest(big))?.status).toBe('confirmed')
+  expect((await newest(big))?.status).toBe('converting')
   await token.send(liquidity, poor)
   await untilStatus(big, 'settled')
 })

@@ -6,55 +6,64 @@ import {
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, assetKey, toTxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import type { Payment } from './port.ts'
+import { type BlockSource, positionAt, type ReadBlock, type Stage } from './block-scan.ts'
+import type { Position } from './port.ts'
 import type { SolanaRpc } from './solana.ts'
 import { type BalanceRecord, movementsOf, soleSender } from './solana-movements.ts'
 
-export type FoundPayment = Omit<Payment, 'final'>
+type Chain = { rpc: SolanaRpc; settings: NetworkSettings; liquidity: Address }
+type Found = ReadBlock['payments'][number]
 
-/** A block, with what it paid to the addresses that were watched when it was read. */
-export type ReadBlock = {
-  slot: bigint
-  hash: string
-  previousHash: string
-  payments: readonly FoundPayment[]
+const commitments = { final: 'finalized', seen: 'confirmed' } as const
+
+/** Slot and hash come from one answer: a block may take a moment longer to become readable. */
+export async function startSolana(rpc: SolanaRpc): Promise<Position> {
+  const { context, value } = await rpc.getLatestBlockhash({ commitment: 'finalized' }).send()
+  return positionAt({ height: context.slot, hash: value.blockhash })
 }
 
-export type Commitment = 'confirmed' | 'finalized'
-
-export type BlockReader = {
-  rpc: SolanaRpc
-  settings: NetworkSettings
-  owners: ReadonlySet<Address>
-  commitment: Commitment
+/** Heights are slots, of which some have no block. */
+export function solanaSource(chain: Chain): BlockSource {
+  const { rpc, settings, liquidity } = chain
+  return {
+    network: settings.name,
+    liquidity,
+    newest: (stage) => rpc.getSlot({ commitment: commitments[stage] }).send(),
+    next: (above, max, stage) =>
+      rpc.getBlocksWithLimit(above + 1n, max, { commitment: commitments[stage] }).send(),
+    read: (slot, watched, stage) => readBlock(chain, slot, { watched, stage }),
+    hashAt: async (slot, stage) => {
+      const commitment = commitments[stage]
+      const config = { commitment, transactionDetails: 'none', rewards: false } as const
+      return (await rpc.getBlock(slot, config).send().catch(nullIfSkipped))?.blockhash ?? null
+    },
+  }
 }
 
-export async function readBlock(reader: BlockReader, slot: bigint): Promise<ReadBlock> {
-  const { rpc, settings, owners, commitment } = reader
+type Asked = { watched: ReadonlySet<Address>; stage: Stage }
+
+async function readBlock(
+  { rpc, settings }: Chain,
+  slot: bigint,
+  { watched, stage }: Asked,
+): Promise<ReadBlock> {
   const block = await rpc
     .getBlock(slot, {
-      commitment,
+      commitment: commitments[stage],
       transactionDetails: 'accounts',
       maxSupportedTransactionVersion: 1,
       rewards: false,
     })
     .send()
-  if (block === null) throw unreadable(settings, slot)
+  if (block === null) {
+    const problem = `the node lists slot ${slot} and does not have its block`
+    throw new Fault('remote_failed', { what: `reading ${settings.name}`, problem })
+  }
   const place = { block: slot, blockHash: block.blockhash, blockAt: toDate(block.blockTime) }
   const payments = block.transactions.flatMap((transaction) =>
-    paymentsOf(transaction, settings, owners).map((payment) => ({ ...payment, ...place })),
+    paymentsOf(transaction, settings, watched).map((payment) => ({ ...payment, ...place })),
   )
-  return { slot, hash: block.blockhash, previousHash: block.previousBlockhash, payments }
-}
-
-/** Null where the slot has no block, or no longer. */
-export async function readBlockHash(
-  { rpc, commitment }: Pick<BlockReader, 'rpc' | 'commitment'>,
-  slot: bigint,
-): Promise<string | null> {
-  const config = { commitment, transactionDetails: 'none', rewards: false } as const
-  const block = await rpc.getBlock(slot, config).send().catch(nullIfSkipped)
-  return block?.blockhash ?? null
+  return { height: slot, hash: block.blockhash, previousHash: block.previousBlockhash, payments }
 }
 
 type Transaction = {
@@ -74,20 +83,20 @@ type Meta = {
 function paymentsOf(
   { meta, transaction }: Transaction,
   { name, assets }: NetworkSettings,
-  owners: ReadonlySet<Address>,
-): Omit<FoundPayment, 'block' | 'blockHash' | 'blockAt'>[] {
+  watched: ReadonlySet<Address>,
+): Omit<Found, 'block' | 'blockHash' | 'blockAt'>[] {
   const accounts = transaction.accountKeys.map(({ pubkey }) => pubkey)
   const [signature] = transaction.signatures
   if (meta === null || meta.err !== null || signature === undefined) return []
   const { preTokenBalances: preTokens = [], postTokenBalances: postTokens = [] } = meta
   const concerned = [...accounts, ...postTokens.map(({ owner }) => owner)]
-  if (!concerned.some((address) => owners.has(address as Address))) return []
+  if (!concerned.some((address) => watched.has(address as Address))) return []
   const record = { accounts, pre: meta.preBalances, post: meta.postBalances, preTokens, postTokens }
   const movements = movementsOf(record)
   const known = new Set(assets.map(({ key }) => key))
   return movements
     .map((movement) => ({ ...movement, asset: assetKey(name, movement.code) }))
-    .filter(({ owner, change, asset }) => change > 0n && owners.has(owner) && known.has(asset))
+    .filter(({ owner, change, asset }) => change > 0n && watched.has(owner) && known.has(asset))
     .map(({ owner, code, change, asset }) => ({
       transaction: toTxId(signature),
       index: `${code}:${owner}`,
@@ -109,9 +118,4 @@ function nullIfSkipped(error: unknown): null {
     isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_LONG_TERM_STORAGE_SLOT_SKIPPED)
   if (!skipped) throw error
   return null
-}
-
-export function unreadable({ name }: NetworkSettings, slot: bigint): Fault {
-  const problem = `the node lists slot ${slot} and does not have its block`
-  return new Fault('remote_failed', { what: `reading ${name}`, problem })
 }

@@ -1,0 +1,110 @@
+import { type Block, getAddress, type Log, type PublicClient, parseAbiItem, type Transaction } from 'viem'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { type Address, assetCode, assetKey, parseAddress, toTxId } from '../../core/asset.ts'
+import { mapBounded } from '../running/bounded.ts'
+import { type BlockSource, positionAt, type ReadBlock, type Stage } from './block-scan.ts'
+import type { Payment, Position } from './port.ts'
+
+type Chain = { client: PublicClient; settings: NetworkSettings; liquidity: Address }
+type FullBlock = Block<bigint, true, 'latest'>
+type TransferLog = Log<bigint, number, false, typeof transferEvent, true>
+type Found = ReadBlock['payments'][number]
+
+const transferEvent = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
+
+/** A request that names more addresses than this is refused by some nodes; above it, every transfer is read. */
+const filteredMax = 1000
+const receiptsAtOnce = 8
+const tags = { final: 'finalized', seen: 'latest' } as const
+
+export async function startEvm(client: PublicClient): Promise<Position> {
+  const { number: height, hash } = await client.getBlock({ blockTag: 'finalized' })
+  return positionAt({ height, hash })
+}
+
+export function evmSource(chain: Chain): BlockSource {
+  const { client, settings, liquidity } = chain
+  return {
+    network: settings.name,
+    liquidity,
+    newest: async (stage: Stage) => (await client.getBlock({ blockTag: tags[stage] })).number,
+    next: (above, max) =>
+      Promise.resolve(Array.from({ length: max }, (_, place) => above + BigInt(place) + 1n)),
+    read: (height, watched) => readBlock(chain, height, watched),
+    hashAt: async (height) => {
+      const params = [`0x${height.toString(16)}`, false] as [`0x${string}`, boolean]
+      return (await client.request({ method: 'eth_getBlockByNumber', params }))?.hash ?? null
+    },
+  }
+}
+
+/** Logs are asked for by the block's hash: a node that lacks the block answers an error, not that there are none. */
+async function readBlock(chain: Chain, height: bigint, watched: ReadonlySet<Address>): Promise<ReadBlock> {
+  const block = await chain.client.getBlock({ blockNumber: height, includeTransactions: true })
+  const [tokens, natives] = await Promise.all([
+    readTokens(chain, block, watched),
+    readNatives(chain, block, watched),
+  ])
+  const payments = [...tokens, ...natives].filter(({ amount }) => amount > 0n)
+  return { height, hash: block.hash, previousHash: block.parentHash, payments }
+}
+
+async function readTokens(
+  { client, settings }: Chain,
+  block: FullBlock,
+  watched: ReadonlySet<Address>,
+): Promise<Found[]> {
+  const codes = settings.assets.map(({ key }) => assetCode(key))
+  const contracts = codes.filter((code) => code !== 'native').map((code) => getAddress(code))
+  if (contracts.length === 0) return []
+  const isFiltered = watched.size <= filteredMax
+  const logs = await client.getLogs({
+    address: contracts,
+    event: transferEvent,
+    ...(isFiltered ? { args: { to: [...watched].map((address) => getAddress(address)) } } : {}),
+    blockHash: block.hash,
+    strict: true,
+  })
+  return logs
+    .filter(({ args }) => watched.has(parseAddress('evm', args.to)))
+    .map((log) => tokenPayment(log, settings, block))
+}
+
+function tokenPayment(log: TransferLog, { name }: NetworkSettings, block: FullBlock): Found {
+  return {
+    transaction: toTxId(log.transactionHash),
+    index: log.logIndex.toString(),
+    asset: assetKey(name, parseAddress('evm', log.address)),
+    sender: parseAddress('evm', log.args.from),
+    address: parseAddress('evm', log.args.to),
+    amount: log.args.value,
+    ...placeOf(block),
+  }
+}
+
+/** Payments of the network's own coin: what a transaction itself carries. A reverted one carried nothing. */
+async function readNatives(
+  { client, settings }: Chain,
+  block: FullBlock,
+  watched: ReadonlySet<Address>,
+): Promise<Found[]> {
+  const asset = assetKey(settings.name, 'native')
+  if (!settings.assets.some(({ key }) => key === asset)) return []
+  const paying = block.transactions.filter((transaction) => paysTo(transaction, watched))
+  const found = await mapBounded(paying, receiptsAtOnce, async ({ hash, from, to, value }) => {
+    const { status } = await client.getTransactionReceipt({ hash })
+    if (status !== 'success' || to === null) return []
+    const [sender, address] = [parseAddress('evm', from), parseAddress('evm', to)]
+    const index = 'native'
+    return [{ transaction: toTxId(hash), index, asset, sender, address, amount: value, ...placeOf(block) }]
+  })
+  return found.flat()
+}
+
+function paysTo({ to, value }: Transaction, watched: ReadonlySet<Address>): boolean {
+  return to !== null && value > 0n && watched.has(parseAddress('evm', to))
+}
+
+function placeOf({ number, hash, timestamp }: FullBlock): Pick<Payment, 'block' | 'blockHash' | 'blockAt'> {
+  return { block: number, blockHash: hash, blockAt: new Date(Number(timestamp) * 1000) }
+}
