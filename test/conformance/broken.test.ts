@@ -102,6 +102,13 @@ describe.concurrent('with payments', () => {
       },
       breaks: 'read | Reading all data.',
     },
+    { that: 'forwards in spite of a policy', hold: nothing, breaks: 'The channel does this unless a policy' },
+    {
+      that: 'pays withdrawals on one network only',
+      withdraw: (wallet = '', network = '', ...words) =>
+        network === 'base' ? lent('withdraw', wallet, network, ...words) : nothing(),
+      breaks: 'Its balance is available on all networks at the same time.',
+    },
     { that: 'sends no webhooks', webhook: nothing, breaks: 'Progress of transfers can be followed' },
     {
       that: 'tells of the finish alone',
@@ -146,7 +153,7 @@ function serveBoth(socket: Socket): void {
   })
 }
 
-function lent(name: 'pay' | 'balance', ...words: readonly string[]): Promise<string> {
+function lent(name: 'pay' | 'withdraw', ...words: readonly string[]): Promise<string> {
   return own.commands[name]?.(...words) ?? Promise.reject(new Error(`there is no ${name}`))
 }
 
@@ -156,6 +163,5 @@ test('every fact that can be looked at was found broken behind some service', ()
   )
   expect(facts.filter((fact) => !found.has(fact))).toEqual([
     'What the service does: A StableWallet is a self-custodial wallet.',
-    'What the service does: Its balance is available on all networks at the same time.',
   ])
 })

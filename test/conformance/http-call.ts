@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type HttpRequest = {
   url: string
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT'
   headers: Readonly<Record<string, string>>
   body?: string
   /** PEM of an authority that is trusted beside those of the system. */

@@ -28,6 +28,8 @@ CONFORMANCE_KEY in its environment. What needs a command that is not given is re
   --hold <command>       makes a policy that holds the deposits of a channel: ${commandWords.hold}
   --withdraw <command>   withdraws USDC from a StableWallet: ${commandWords.withdraw}
   --webhook <command>    has the service send its webhooks: ${commandWords.webhook}
+  --lend <command>       does each of these that is not given, and gets its name as first word:
+                         --lend 'node test/conformance/lend.ts' for "depositd service" in this folder
 
 Exit status: 0 nothing is broken, 1 something is, 2 wrong use.
 `
@@ -46,6 +48,7 @@ const options = {
   hold: text,
   withdraw: text,
   webhook: text,
+  lend: text,
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
@@ -86,13 +89,13 @@ function parse(words: readonly string[]) {
 }
 
 function commandsOf(
-  lines: Partial<Record<CommandName, string>>,
+  { lend, ...lines }: Partial<Record<CommandName | 'lend', string>>,
   environment: Readonly<Record<string, string>>,
 ): Commands {
   const names = Object.keys(commandWords) as CommandName[]
   return Object.fromEntries(
     names.flatMap((name) => {
-      const line = lines[name]
+      const line = lines[name] ?? (lend === undefined ? undefined : `${lend} ${name}`)
       return line === undefined ? [] : [[name, shellCommand(line, environment)]]
     }),
   )

@@ -36,6 +36,4 @@ const notChecked = (reason: string) => ({ kind: 'not checked', reason })
 /** What cannot be looked at, and why. */
 const unseen = new Map([
   ['A StableWallet is a self-custodial wallet.', notChecked('who holds the keys cannot be seen by calls')],
-  ['The channel does this unless a policy overrides it.', notChecked('needs --hold')],
-  ['Its balance is available on all networks at the same time.', notChecked('needs --withdraw')],
 ])

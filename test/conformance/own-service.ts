@@ -13,6 +13,7 @@ import type { TlsSettings } from '../../src/service/http/server-settings.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import type { Command } from './commands.ts'
 import { httpCall } from './http-call.ts'
+import { freshId } from './identities.ts'
 import type { Subject } from './subject.ts'
 
 const log = pino({ level: 'silent' })
@@ -57,7 +58,9 @@ async function startOne({ networks, folder, ...secure }: Own, stack: AsyncDispos
     commands: {
       pay: payer(networks),
       balance: teller(networks),
-      webhook: (url) => post(subject, '/v1/webhook-endpoints', { url }),
+      hold: (id) => send(subject, 'PUT', { path: `/v1/channels/${id}/policy`, body: { hold: true } }),
+      withdraw: (...words) => withdraw(subject, words),
+      webhook: (url) => send(subject, 'POST', { path: '/v1/webhook-endpoints', body: { url } }),
     },
     amount: '5',
     others: [
@@ -69,15 +72,23 @@ async function startOne({ networks, folder, ...secure }: Own, stack: AsyncDispos
   }
 }
 
+type Reached = Pick<Subject, 'url' | 'key' | 'ca'>
+
+function withdraw(subject: Reached, words: readonly string[]): Promise<string> {
+  const [wallet = '', network, amount = '', recipient] = words
+  const body = { id: freshId(), network, recipient, amount: parseAmount(amount, 6).toString() }
+  return send(subject, 'POST', { path: `/v1/stable-wallets/${wallet}/withdrawals`, body })
+}
+
 /** A call of ours, for what the interface does not show. */
-async function post(
-  { url, key, ca }: Pick<Subject, 'url' | 'key' | 'ca'>,
-  path: string,
-  body: object,
+async function send(
+  { url, key, ca }: Reached,
+  method: 'POST' | 'PUT',
+  { path, body }: { path: string; body: object },
 ): Promise<string> {
   const { status, text } = await httpCall({
     url: url + path,
-    method: 'POST',
+    method,
     headers: { 'X-API-KEY': key, 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
     ...(ca === null ? {} : { ca }),

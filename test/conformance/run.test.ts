@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,12 +74,16 @@ test('the report quotes each fact below its section, says what is wrong, and cou
 })
 
 test('a command gets its words behind it, and the service in its environment', async () => {
-  const seen = join(folder, 'seen')
   const script = join(folder, 'register.sh')
-  await writeFile(script, `echo "$# $1 $CONFORMANCE_URL $CONFORMANCE_KEY" > ${seen}\n`)
+  await writeFile(script, `echo "$# $1 $CONFORMANCE_URL $CONFORMANCE_KEY" > ${folder}/seen\n`)
   await conformance('--url', url, '--key', 'secret', '--webhook', `sh ${script}`)
-  const { stdout } = await new Promise<{ stdout: string }>((resolve) => {
-    execFile('cat', [seen], (_error, text) => resolve({ stdout: text }))
-  })
-  expect(stdout).toMatch(new RegExp(`^1 http://127.0.0.1:\\d+/ ${url} secret\n$`))
+  const seen = await readFile(join(folder, 'seen'), 'utf8')
+  expect(seen).toMatch(new RegExp(`^1 http://127.0.0.1:\\d+/ ${url} secret\n$`))
+})
+
+test('one command lends whatever no other does, and is told what by its first word', async () => {
+  const script = join(folder, 'lend.sh')
+  await writeFile(script, `echo "$1 $#" > ${folder}/lent\n`)
+  await conformance('--url', url, '--key', 'k', '--lend', `sh ${script}`)
+  expect(await readFile(join(folder, 'lent'), 'utf8')).toBe('webhook 2\n')
 })
