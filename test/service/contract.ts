@@ -9,7 +9,7 @@ export type Exchange = {
   url: string
   sent: unknown
   status: number
-  type: string | null
+  headers: Headers
   answer: unknown
 }
 
@@ -17,7 +17,7 @@ type Parameter = { name: string; in: string; schema: { type?: string } }
 type Operation = {
   parameters?: Parameter[]
   requestBody?: { required: boolean }
-  responses: Record<string, { content?: Record<string, object> }>
+  responses: Record<string, { content?: Record<string, object>; headers?: Record<string, object> }>
 }
 type Document = { paths: Record<string, Record<string, Operation>> }
 type Declared = { operation: Operation; place: readonly string[]; label: string }
@@ -51,10 +51,12 @@ export function checkExchange(exchange: Exchange): void {
   if (status < 300) checkRequest(declared, exchange)
 }
 
-function checkAnswer({ operation, place, label }: Declared, { status, type, answer }: Exchange): void {
+function checkAnswer({ operation, place, label }: Declared, { status, headers, answer }: Exchange): void {
   const response = operation.responses[status]
   if (response === undefined) throw new Error(`${label}: the status is not declared`)
-  const [media = ''] = (type ?? '').split(';')
+  const missing = Object.keys(response.headers ?? {}).filter((name) => !headers.has(name))
+  if (missing.length > 0) throw new Error(`${label}: it has no ${missing.join(', ')}`)
+  const [media = ''] = (headers.get('content-type') ?? '').split(';')
   if (response.content === undefined) {
     if (answer !== undefined) throw new Error(`${label}: no body is declared`)
   } else if (media in response.content) {

@@ -120,8 +120,9 @@ export async function send(method: string, url: string, { key, body, headers }: 
   })
   const [type, answered] = [response.headers.get('content-type'), await response.text()]
   const answer = answered === '' ? undefined : (JSON.parse(answered) as Record<string, unknown>)
-  checkExchange({ method, url, sent: readSent(text), status: response.status, type, answer })
-  return { status: response.status, type, body: answer ?? {} }
+  const { status, headers: answeredHeaders } = response
+  checkExchange({ method, url, sent: readSent(text), status, headers: answeredHeaders, answer })
+  return { status, type, body: answer ?? {} }
 }
 
 function readSent(text: string | undefined): unknown {

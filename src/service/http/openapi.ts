@@ -66,6 +66,7 @@ function describeRoute(route: Route): Json {
     responses: {
       [status]: {
         description: 'Done',
+        ...(scope !== null && { headers: limitHeaders }),
         ...(answer !== null && {
           content: { 'application/json': { schema: jsonSchema(answer, 'output') } },
         }),
@@ -85,6 +86,17 @@ function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
   }))
 }
 
+const count = { type: 'integer', minimum: 0 }
+
+/** Of the key that calls. */
+const limitHeaders = {
+  'RateLimit-Limit': { required: true, description: 'Requests that fit at once.', schema: count },
+  'RateLimit-Remaining': { required: true, description: 'Requests that are left.', schema: count },
+  'RateLimit-Reset': { required: true, description: 'Seconds until all are left again.', schema: count },
+}
+
+const retryAfter = { required: true, description: 'Seconds to wait.', schema: count }
+
 function isOptional(schema: z.core.$ZodType): boolean {
   return z.safeParse(schema, undefined).success
 }
@@ -95,6 +107,7 @@ function refusalResponses(route: Route): Json {
     Object.entries(byStatus).map(([status, codes = []]) => [
       status,
       {
+        ...(Number(status) === statusOf('rate_limited') && { headers: { 'Retry-After': retryAfter } }),
         description: codes.map((code) => `\`${code}\`: ${describeProblem(code)}.`).join(' '),
         content: {
           'application/problem+json': {

@@ -17,7 +17,10 @@ import { seed, serviceSettings, unreachableNetworks } from '../fixtures.ts'
 export type OpenApi = { url: string; db: ServiceDatabase; owners: Owners; close(): Promise<void> }
 
 /** The API of the service on a database of its own, without chains. */
-export async function openApi(changes: Partial<ServiceSettings> = {}): Promise<OpenApi> {
+export async function openApi(
+  changes: Partial<ServiceSettings> = {},
+  log = pino({ level: 'silent' }),
+): Promise<OpenApi> {
   const database = await emptyDatabase()
   const db = openDatabase<ServiceTables>({ url: database.url, poolMax: 10, applicationName: 'test' })
   await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
@@ -26,7 +29,7 @@ export async function openApi(changes: Partial<ServiceSettings> = {}): Promise<O
   const [owners, faults] = [openOwners(db, keyring), createFaults(null)]
   const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), faults))
   const parts = { settings, db, owners, deposits, faults }
-  const server = await startServer({ ...parts, log: pino({ level: 'silent' }) })
+  const server = await startServer({ ...parts, log })
   return {
     url: server.url,
     db,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createApiKey, makeApiKey, revokeApiKey } from '../../../src/service/api-keys.ts'
-import { call, readKey, send, writeKey } from '../fixtures.ts'
+import { call, readKey, writeKey } from '../fixtures.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
 let api: OpenApi
@@ -13,9 +12,11 @@ afterAll(() => api.close())
 
 const channels = (): string => `${api.url}/v1/channels`
 const wallets = (): string => `${api.url}/v1/stable-wallets`
-const deposits = (): string => `${api.url}/v1/proxies/deposits`
 
 const recipient = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+
+const validSolana = 'vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPTg'
+const base = { id: 'x', forward_network: 'base', forward_asset: 'USDC', forward_recipient: recipient }
 
 test('a channel has one deposit address per network, one hexadecimal address for the EVM networks', async () => {
   const wanted = { id: 'shop', forward_network: 'base', forward_asset: 'USDC', forward_recipient: recipient }
@@ -99,9 +100,6 @@ test('a StableWallet is answered inside stable_wallet, and again the same way', 
   expect(await call(wallets(), writeKey, { id: 'savings' })).toEqual(answer)
 })
 
-const validSolana = 'vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPTg'
-const base = { id: 'x', forward_network: 'base', forward_asset: 'USDC', forward_recipient: recipient }
-
 test.each([
   ['an asset in two minds', { ...base, forward_token: 'ETH' }, 'fields_contradict'],
   ['a destination in two minds', { ...base, forward_address: validSolana }, 'fields_contradict'],
@@ -133,74 +131,69 @@ test.each([
   expect(answer.body['detail']).toEqual(expect.any(String))
 })
 
-test('an oversize body is refused with 413, another type of body with 415', async () => {
-  const oversize = await call(channels(), writeKey, { ...base, id: 'a'.repeat(20_000) })
-  expect([oversize.status, oversize.body['code']]).toEqual([413, 'body_too_large'])
-  const response = await fetch(channels(), {
-    method: 'POST',
-    headers: { 'X-API-KEY': writeKey },
-    body: 'id=x',
-  })
-  expect([response.status, await response.json()]).toMatchObject([415, { code: 'content_type_unsupported' }])
+test('of twenty racing requests for one id that want different things one wins, and the others are told', async () => {
+  const networks = ['mainnet', 'base', 'arbitrum']
+  const wanted = Array.from({ length: 20 }, (_, place) => ({
+    ...base,
+    id: 'contested',
+    forward_network: networks[place % 3],
+  }))
+  const answers = await Promise.all(wanted.map((one) => call(channels(), writeKey, one)))
+  const made = answers.filter(({ status }) => status === 201)
+  const { body } = await call(`${channels()}/contested`, readKey)
+  const alike = wanted.filter(({ forward_network: name }) => name === body['forward_network'])
+  expect(made).toHaveLength(alike.length)
+  expect(new Set(made.map((answer) => JSON.stringify(answer.body)))).toEqual(new Set([JSON.stringify(body)]))
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(20 - alike.length)
 })
 
-test.each([
-  ['without a key', null, 401, 'key_missing'],
-  ['with a key of another form', 'somebody-elses-key', 401, 'key_unknown'],
-  ['with an unknown key', makeApiKey(), 401, 'key_unknown'],
-  ['with the read scope', readKey, 403, 'scope_insufficient'],
-] as const)('creating %s is refused', async (...[, key, status, code]) => {
-  for (const url of [channels(), wallets()]) {
-    expect(await call(url, key, base)).toMatchObject({ status, body: { code } })
-  }
-})
-
-test('reading takes either scope, and no less', async () => {
-  const statuses = await Promise.all([readKey, writeKey, 'x', null].map((key) => call(deposits(), key)))
-  expect(statuses.map(({ status }) => status)).toEqual([200, 200, 401, 401])
-  expect(statuses[0]?.body).toEqual({ data: [], next_cursor: null })
-})
-
-test('a key that is created may call at once, and no more from its revocation on', async () => {
-  const { id, key } = await createApiKey(api.db, { name: 'for a while', scope: 'read' })
-  expect(await call(deposits(), key)).toMatchObject({ status: 200 })
-  await revokeApiKey(api.db, id)
-  expect(await call(deposits(), key)).toMatchObject({ status: 401, body: { code: 'key_unknown' } })
-})
-
-test('the document of the API is served to everybody', async () => {
-  const { status, type, body } = await call(`${api.url}/openapi.json`, null)
-  expect([status, type, body['openapi']]).toEqual([200, 'application/json; charset=utf-8', '3.1.1'])
-})
-
-test('unknown paths and methods are problems too, for those who may call', async () => {
-  expect(await call(`${api.url}/v1/nothing`, readKey)).toMatchObject({
-    status: 404,
-    body: { code: 'not_found' },
-  })
-  expect(await send('DELETE', channels(), { key: readKey })).toMatchObject({
-    status: 405,
-    body: { code: 'method_not_allowed', detail: expect.stringContaining('POST, GET') },
-  })
-  expect(await call(`${api.url}/v1/nothing`, null)).toMatchObject({ status: 401 })
-})
-
-test.each([
-  'limit=0',
-  'limit=501',
-  'limit=ten',
-  'limit=1&limit=2',
-  'status=lost',
-  'updated_since=yesterday',
-  'page=2',
-])('the query %s is refused', async (query) => {
-  expect(await call(`${deposits()}?${query}`, readKey)).toMatchObject({
-    status: 400,
-    body: { code: 'request_invalid' },
-  })
-})
-
-test('a made-up cursor is refused', async () => {
-  const answer = await call(`${deposits()}?cursor=abc`, readKey)
-  expect(answer).toMatchObject({ status: 400, body: { code: 'cursor_invalid' } })
+test.each<[string, string, string, string[]]>([
+  ['a key that stands twice', '{"id":"a","id":"b"}', 'key_repeated', ['/id']],
+  [
+    'every unknown field, and every one that is missing',
+    '{"id":"a","to":1,"from":2}',
+    'request_invalid',
+    ['/forward_network', '/to', '/from'],
+  ],
+  [
+    'a prototype',
+    '{"id":"a","__proto__":{"admin":true}}',
+    'request_invalid',
+    ['/forward_network', '/__proto__'],
+  ],
+  ['a value of another type', JSON.stringify({ ...base, id: ['a'] }), 'request_invalid', ['/id']],
+  [
+    'a text with NUL',
+    JSON.stringify({ ...base, forward_asset: 'US\0DC' }),
+    'request_invalid',
+    ['/forward_asset'],
+  ],
+  [
+    'what contradicts',
+    JSON.stringify({ ...base, forward_token: 'ETH' }),
+    'fields_contradict',
+    ['/forward_asset', '/forward_token'],
+  ],
+  [
+    'what is missing in both spellings',
+    JSON.stringify({ ...base, forward_asset: undefined }),
+    'request_invalid',
+    ['/forward_asset'],
+  ],
+  [
+    'an address, by the spelling that was used',
+    JSON.stringify({ ...base, forward_recipient: undefined, forward_address: 'x' }),
+    'address_invalid',
+    ['/forward_address'],
+  ],
+  ['a network', JSON.stringify({ ...base, forward_network: 'x' }), 'network_unknown', ['/forward_network']],
+  ['an asset', JSON.stringify({ ...base, forward_asset: 'x' }), 'asset_unknown', ['/forward_asset']],
+])('%s is named with its place', async (...[, body, code, places]) => {
+  const answer = await call(channels(), writeKey, body)
+  const errors = answer.body['errors'] as { pointer: string }[]
+  expect([answer.status, answer.body['code'], errors.map(({ pointer }) => pointer)]).toEqual([
+    400,
+    code,
+    places,
+  ])
 })
