@@ -292,6 +292,7 @@ CREATE INDEX deposit_to_transaction ON service.deposit USING btree (to_transacti
 CREATE INDEX deposit_transaction ON service.deposit USING btree (transaction);
 CREATE INDEX deposit_unswept ON service.deposit USING btree (network, sequence) WHERE ((sweep_id IS NULL) AND (status <> 'detected'::text) AND (reason IS DISTINCT FROM 'vanished'::text));
 CREATE INDEX deposit_updated ON service.deposit USING btree (updated_at);
+CREATE INDEX event_type ON service.event USING btree (type, sequence);
 CREATE INDEX transfer_open ON service.transfer USING btree (network, id) WHERE (outcome IS NULL);
 CREATE INDEX withdrawal_open ON service.withdrawal USING btree (network, sequence) WHERE (status = ANY (ARRAY['requested'::text, 'sending'::text]));
 CREATE UNIQUE INDEX api_key_hash_key ON service.api_key USING btree (hash);

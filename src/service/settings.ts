@@ -7,42 +7,32 @@ import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
 import { findServerFaults, type ServerSettings } from './http/server-settings.ts'
 import type { Scope } from './tables.ts'
 import { findSweepFaults, type SweepSettings } from './transfers/due-sweeps.ts'
-import { isWebhookSecret } from './webhooks/signing-key.ts'
-import { findUrlFault } from './webhooks/webhook-url.ts'
+import { findWebhookFaults, type WebhookSettings } from './webhooks/webhook-settings.ts'
 
 /** `dsk_`, eight hexadecimal digits, `_` and 48 more. */
 export type GivenApiKey = { key: string; scope: Scope }
 
-/** `secret` is in the Standard Webhooks form: base64 behind `whsec_`, or behind `whsk_` for ed25519. */
-export type WebhookEndpoint = { url: string; secret: string }
-
-export type ServiceSettings = ServerSettings & {
-  /** A database of its own: the service keeps everything in the schema `service`. */
-  databaseUrl: string
-  /** Hexadecimal bytes or a BIP-39 mnemonic. Every deposit address and the liquidity wallet come from it. */
-  seed: string
-  networks: readonly NetworkSettings[]
-  /** Keys that may call beside those that were created; one that was revoked stays revoked. */
-  apiKeys: readonly GivenApiKey[]
-  /** Endpoints beside those that are registered by the API. */
-  webhooks: readonly WebhookEndpoint[]
-  /**
-   * Whether webhooks may go to addresses that are not of the public internet. Where others than the operator may
-   * register endpoints, this lets them reach the operator's own network.
-   */
-  allowPrivateWebhooks: boolean
-  quotes: QuoteSettings
-  /** Null leaves what is paid at the deposit addresses. */
-  sweep: SweepSettings | null
-  /** An EVM transaction that no block has taken for so long is signed anew, at a higher fee. */
-  replaceAfterMs: number
-  /** Null allows none: then no error of the service is wanted. */
-  faults: FaultSettings | null
-  /** Where faults are switched while it runs: a port on loopback, 0 for any free one. Only with `faults`. */
-  adminPort?: number
-  /** How long to wait between two looks at a network, and between two looks for deliveries that are due. */
-  pollEveryMs: number
-}
+export type ServiceSettings = ServerSettings &
+  WebhookSettings & {
+    /** A database of its own: the service keeps everything in the schema `service`. */
+    databaseUrl: string
+    /** Hexadecimal bytes or a BIP-39 mnemonic. Every deposit address and the liquidity wallet come from it. */
+    seed: string
+    networks: readonly NetworkSettings[]
+    /** Keys that may call beside those that were created; one that was revoked stays revoked. */
+    apiKeys: readonly GivenApiKey[]
+    quotes: QuoteSettings
+    /** Null leaves what is paid at the deposit addresses. */
+    sweep: SweepSettings | null
+    /** An EVM transaction that no block has taken for so long is signed anew, at a higher fee. */
+    replaceAfterMs: number
+    /** Null allows none: then no error of the service is wanted. */
+    faults: FaultSettings | null
+    /** Where faults are switched while it runs: a port on loopback, 0 for any free one. Only with `faults`. */
+    adminPort?: number
+    /** How long to wait between two looks at a network, and between two looks for deliveries that are due. */
+    pollEveryMs: number
+  }
 
 /**
  * Checks what the types cannot say, and names every fault at once. Secrets do not appear in the message.
@@ -54,8 +44,7 @@ export function checkSettings(settings: ServiceSettings): void {
     ...settings.networks.flatMap(networkFaults),
     ...repeated(settings.networks.map(({ name }) => name)).map((name) => `network ${name} is named twice`),
     ...keyFaults(settings.apiKeys),
-    ...settings.webhooks.flatMap(webhookFaults),
-    ...(repeated(settings.webhooks.map(({ url }) => url)).length === 0 ? [] : ['a webhook is named twice']),
+    ...findWebhookFaults(settings),
     ...paymentFaults(settings),
     ...findSettingFaults(settings.faults ?? {}),
     ...(settings.adminPort === undefined || settings.faults !== null
@@ -88,17 +77,6 @@ function keyFaults(apiKeys: readonly GivenApiKey[]): string[] {
   return [
     ...(apiKeys.every(({ key }) => isApiKey(key)) ? [] : ['an API key has not the form of one']),
     ...(repeated(apiKeys.map(({ key }) => key)).length === 0 ? [] : ['an API key is listed twice']),
-  ]
-}
-
-/** Webhooks are named by their place: an address can hold a password, if only to be refused. */
-function webhookFaults({ url, secret }: WebhookEndpoint, place: number): string[] {
-  const urlFault = findUrlFault(url)
-  return [
-    ...(urlFault === null ? [] : [`the address of webhook ${place + 1} ${urlFault}`]),
-    ...(isWebhookSecret(secret)
-      ? []
-      : [`the secret of webhook ${place + 1} is not whsec_ or whsk_ and base64 of the right length`]),
   ]
 }
 

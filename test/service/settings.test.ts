@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { startService } from '../../src/service/service.ts'
 import { checkSettings, type ServiceSettings } from '../../src/service/settings.ts'
+import { makeSecret } from '../../src/service/webhooks/signing-key.ts'
 import { startAnvil } from '../support/anvil.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { networkSettings, serviceSettings, unreachableNetworks } from './fixtures.ts'
@@ -14,6 +15,10 @@ const withNetwork = (changes: object) => ({ networks: [{ ...network, ...changes 
 const log = pino({ level: 'silent' })
 
 test('good settings pass', () => expect(() => checkSettings(good)).not.toThrow())
+
+function webhook(url: string) {
+  return { url, secret: makeSecret('v1') }
+}
 
 test.each<[string, Partial<ServiceSettings>, string]>([
   ['no RPC address', withNetwork({ rpcUrls: [] }), 'network mainnet has no RPC address'],
@@ -38,6 +43,21 @@ test.each<[string, Partial<ServiceSettings>, string]>([
     'a webhook secret that is none',
     { webhooks: [{ url: 'http://127.0.0.1:1', secret: 'x' }] },
     'is not whsec_',
+  ],
+  [
+    'a webhook with a password in its address',
+    { webhooks: [webhook('http://name:a-password@shop.example')] },
+    'the address of webhook 1 must not hold a name or password',
+  ],
+  [
+    'one webhook in two spellings',
+    { webhooks: [webhook('http://shop.example/a'), webhook('HTTP://shop.example:80/a')] },
+    'a webhook is named twice',
+  ],
+  [
+    'a private webhook where none is allowed',
+    { webhooks: [webhook('http://127.0.0.1:1')], allowPrivateWebhooks: false },
+    'the address of a webhook is private',
   ],
   ['a rate that is no decimal', { quotes: { ...quotes, prices: { 'ETH/USDC': '1e3' } } }, 'quote ETH/USDC'],
   ['a fee of everything', { quotes: { ...quotes, feeBasisPoints: 10_000 } }, 'feeBasisPoints is not'],

@@ -43,6 +43,8 @@ alter table service.event alter deposit_id drop not null, alter revision drop no
       else type ~ '^deposit\.[a-z]+$' and num_nonnulls(deposit_id, revision) = 2 end
   );
 
+create index event_type on service.event (type, sequence);
+
 create or replace function service.check_event() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE' then

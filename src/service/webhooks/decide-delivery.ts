@@ -3,8 +3,8 @@ import type { Answer } from './post-webhook.ts'
 /** What becomes of a delivery after an attempt. */
 export type DeliveryStep =
   | { kind: 'delivered' }
-  /** `rest`: the receiver asks for a pause, so nothing else is sent to it before either. */
-  | { kind: 'retry'; at: Date; rest: boolean }
+  /** `restUntil`: the receiver is busy and asks for a pause, so nothing else is sent to it before that either. */
+  | { kind: 'retry'; at: Date; restUntil: Date | null }
   /** The schedule is at its end. */
   | { kind: 'failed' }
   /** The receiver wants no webhooks any more. */
@@ -41,7 +41,7 @@ export function decideDelivery(attempted: Attempted): DeliveryStep {
   if (answer.kind === 'unanswered') {
     // What the service broke off itself is no try of the endpoint.
     return answer.problem === 'stopped'
-      ? { kind: 'retry', at: now, rest: false }
+      ? { kind: 'retry', at: now, restUntil: null }
       : decideRetry(attempted, 0, false)
   }
   const { status, retryAfter } = answer
@@ -56,7 +56,8 @@ function decideRetry({ tries, now, random }: Attempted, askedMs: number, busy: b
   if (pauseSeconds === undefined) return { kind: 'failed' }
   const pauseMs = pauseSeconds * 1000 * (0.8 + 0.4 * random())
   const at = new Date(now.getTime() + Math.max(pauseMs, askedMs))
-  return { kind: 'retry', at, rest: busy && askedMs > 0 }
+  const restUntil = busy && askedMs > 0 ? new Date(now.getTime() + askedMs) : null
+  return { kind: 'retry', at, restUntil }
 }
 
 /** Seconds or a date (RFC 9110, 10.2.3); what cannot be read asks for nothing, and nobody asks for more than an hour. */

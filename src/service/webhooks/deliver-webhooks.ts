@@ -66,6 +66,8 @@ export function openCourier(delivering: Delivering): Courier {
       const secrets = await signingSecrets(db, ids, at)
       for (const due of batch) {
         const own = secrets.filter((secret) => secret.endpoint_id === due.endpoint_id)
+        // It was deleted this moment, and its deliveries with it.
+        if (own.length === 0) continue
         const ended = attempt({ due, secrets: own, stopping }).finally(() => underWay.delete(ended))
         underWay.add(ended)
       }

@@ -1,10 +1,10 @@
 import { inTransaction } from '../../store/database.ts'
-import type { WebhookEndpoint } from '../settings.ts'
 import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
 import { endEndpoint, insertEndpoint, lockEndpoints } from './endpoints.ts'
 import type { SecretVault } from './secret-vault.ts'
 import { openSecret, rotateSecret, signingSecrets } from './secrets.ts'
 import type { EndpointRow } from './tables.ts'
+import type { WebhookEndpoint } from './webhook-settings.ts'
 import { urlForm } from './webhook-url.ts'
 
 export const overlapDefaultSeconds = 86_400

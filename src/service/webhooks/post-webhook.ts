@@ -36,7 +36,6 @@ export type Poster = {
 }
 
 export const answerTextMax = 500
-const socketsMax = 8
 
 /** The time-out is for an attempt as a whole, from the look-up of the name to the end of the answer. */
 export type PosterSettings = {
@@ -51,8 +50,7 @@ export type PosterSettings = {
  * connected to, so that it cannot come to mean another host between the check and the call.
  */
 export function openPoster({ allowPrivate, timeoutMs, resolve }: PosterSettings): Poster {
-  const options = { keepAlive: true, maxSockets: socketsMax }
-  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
+  const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) }
   return {
     post: (post, stopping) => {
       const url = new URL(post.url)

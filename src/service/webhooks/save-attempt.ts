@@ -41,10 +41,10 @@ type Move = { step: Exclude<DeliveryStep, { kind: 'gone' }>; now: Date }
  * the lease or cancelled it has the last word.
  */
 async function moveOn(tx: ServiceTransaction, due: Due, { step, now }: Move): Promise<void> {
-  if (step.kind === 'retry' && step.rest) {
+  if (step.kind === 'retry' && step.restUntil !== null) {
     await tx
       .updateTable('service.webhook_endpoint')
-      .set({ resume_at: step.at })
+      .set({ resume_at: step.restUntil })
       .where('id', '=', due.endpoint_id)
       .execute()
   }

@@ -64,10 +64,14 @@ test('Retry-After never shortens a pause', () => {
 })
 
 test('who is busy gets nothing else meanwhile either', () => {
-  expect(decide(answered(429, '120'))).toMatchObject({ rest: true })
-  expect(decide(answered(503, '120'))).toMatchObject({ rest: true })
-  expect(decide(answered(503))).toMatchObject({ rest: false })
-  expect(decide(answered(500, '120'))).toMatchObject({ rest: false })
+  const restUntil = new Date('2026-11-20T12:02:00Z')
+  expect(decide(answered(429, '120'))).toMatchObject({ restUntil })
+  expect(decide(answered(503, '120'))).toMatchObject({ restUntil })
+  expect(decide(answered(503, '120'), 13), 'the pause of one delivery is its own').toMatchObject({
+    restUntil,
+  })
+  expect(decide(answered(503))).toMatchObject({ restUntil: null })
+  expect(decide(answered(500, '120'))).toMatchObject({ restUntil: null })
 })
 
 test('an attempt that the service broke off by stopping is no try', () => {

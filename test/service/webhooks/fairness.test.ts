@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../../support/until.ts'
 import type { TakenWebhook } from '../webhook-receiver.ts'
+import { openCalls, root } from './calls.ts'
 import { type Office, openOffice } from './office.ts'
 
 let office: Office
@@ -27,6 +31,32 @@ test('an endpoint that does not answer holds up no other', async () => {
   stopping.abort()
   await courier.idle()
   await Promise.all([office.remove(slow), office.remove(quick)])
+})
+
+test('nor one on the same host', async () => {
+  const quick: string[] = []
+  const server = createServer((request, response) => {
+    if (request.url !== '/quick') return
+    quick.push(String(request.headers['webhook-id']))
+    response.writeHead(204).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { body } = await openCalls(office).post(root, { url: `${origin}/slow` })
+  const other = await openCalls(office).post(root, { url: `${origin}/quick` })
+  await office.happen(20)
+  const courier = office.courier()
+  const stopping = new AbortController()
+  await until('the quick one has all', async () => {
+    await courier.turn(stopping.signal)
+    return quick.length === 20 ? true : null
+  })
+  stopping.abort()
+  await courier.idle()
+  await Promise.all([body['id'], other.body['id']].map((id) => openCalls(office).remove(id)))
+  server.closeAllConnections()
+  server.close()
 })
 
 test('all endpoints together have a bound, and the longest due goes first', async () => {
