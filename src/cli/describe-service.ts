@@ -12,6 +12,7 @@ export function describeService(program: Command, context: Context): void {
     .option('--admin-port <number>', 'port on which it is told; only with --faults')
     .option('--json', 'print one JSON document once it is up')
     .action(async (options) => (await import('./service.ts')).startServiceCommand(context, options))
+  describeKeys(service, context)
   service
     .command('pay')
     .description('pay from the faucet of the local chains, as a customer would; prints the transaction')
@@ -29,4 +30,26 @@ export function describeService(program: Command, context: Context): void {
     .requiredOption('--address <address>', 'whose balance')
     .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./service-pay.ts')).balanceCommand(context, options))
+}
+
+function describeKeys(service: Command, context: Context): void {
+  const keys = service.command('keys').description('API keys of the service')
+  keys
+    .command('create')
+    .description('create a key; prints it, this once')
+    .requiredOption('--name <text>', 'what it is for')
+    .requiredOption('--scope <scope>', 'read, or write, which may read too')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./service-keys.ts')).createKeyCommand(context, options))
+  keys
+    .command('list')
+    .description('keys without their secrets, the oldest first')
+    .option('--limit <count>', 'how many', '100')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./service-keys.ts')).listKeysCommand(context, options))
+  keys
+    .command('revoke <id>')
+    .description('refuse a key from its next request on, for good')
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) => (await import('./service-keys.ts')).revokeKeyCommand(context, id, options))
 }

@@ -2,11 +2,11 @@ import { type Address, type Asset, parseAddress } from '../core/asset.ts'
 import { assert, Fault, isFault } from '../core/errors.ts'
 import { type Amount, formatAmount, parseAmount } from '../core/money.ts'
 import { isAddressOn, openNetwork, type SandboxNetwork } from '../sandbox/local-networks.ts'
-import { readServicePlace } from '../sandbox/service-files.ts'
 import { describeError } from '../service/running/describe-error.ts'
-import { type Context, embeddedFolder } from './context.ts'
+import type { Context } from './context.ts'
 import { wordOf } from './options.ts'
 import { printJson } from './print.ts'
+import { runningPlace } from './service-place.ts'
 
 type Place = { network: string; asset: string; json?: boolean }
 type PayOptions = Place & { amount: string; to: string }
@@ -65,13 +65,7 @@ export async function balanceCommand(context: Context, options: BalanceOptions):
 type Found = { network: SandboxNetwork; asset: Asset }
 
 async function openPlace({ network: name, asset: symbol }: Place): Promise<Found> {
-  const place = readServicePlace(embeddedFolder)
-  if (place === null || !isRunning(place.pid)) {
-    throw new Fault('usage_bad', {
-      problem: `no deposit service runs on local chains in ${embeddedFolder}/`,
-      mend: 'start one in this folder with "depositd service"',
-    })
-  }
+  const place = runningPlace()
   const names = place.networks.map((one) => one.name)
   const found = wordOf('network', name, names)
   const url = place.networks.find((one) => one.name === found)?.url ?? ''
@@ -81,15 +75,6 @@ async function openPlace({ network: name, asset: symbol }: Place): Promise<Found
   const asset = network.assets.find((one) => one.symbol === wanted)
   assert(asset !== undefined, 'a symbol of the list has its asset')
   return { network, asset }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // Another user's process is there, and may not be asked.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }
 
 function addressOf(network: SandboxNetwork, option: string, text: string): Address {

@@ -1,8 +1,5 @@
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { Fault } from '../core/errors.ts'
-import { openDatabase } from '../store/database.ts'
-import { migrate } from '../store/migrate.ts'
 import { openDeposits } from './deposits/deposits.ts'
 import { recordWriter } from './deposits/record.ts'
 import { startFaultServer } from './faults/fault-server.ts'
@@ -14,9 +11,9 @@ import type { Network } from './network/port.ts'
 import { openSolana } from './network/solana.ts'
 import { openOwners } from './owners.ts'
 import { describeError } from './running/describe-error.ts'
+import { openServiceDatabase } from './service-database.ts'
 import { checkSettings, type ServiceSettings } from './settings.ts'
 import { openStream } from './streams.ts'
-import type { ServiceTables } from './tables.ts'
 import { startTransfers } from './transfers/start-transfers.ts'
 import { openOutbox } from './webhooks/outbox.ts'
 import { openVault } from './webhooks/secret-vault.ts'
@@ -33,7 +30,6 @@ export type DepositService = {
 }
 
 const poolMax = 12
-const migrations = join(import.meta.dirname, '../../db/service/migrations')
 
 /**
  * Starts the deposit service: it answers the API, watches its addresses on the chains, forwards and credits what
@@ -47,13 +43,9 @@ export async function startService(
   checkSettings(settings)
   const keyring = openKeyring(settings.seed)
   await using starting = new AsyncDisposableStack()
-  const db = openDatabase<ServiceTables>({
-    url: settings.databaseUrl,
-    poolMax,
-    applicationName: 'deposit service',
-  })
+  const place = { url: settings.databaseUrl, poolMax, applicationName: 'deposit service' }
+  const db = await openServiceDatabase(place)
   starting.defer(() => db.destroy())
-  await migrate(db, migrations)
   const networks = openNetworks(settings, keyring)
   await Promise.all(networks.map((network) => connect(network, () => openStream(db, keyring, network))))
   const faults = createFaults(settings.faults)

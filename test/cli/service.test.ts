@@ -177,6 +177,15 @@ test('where no service runs, a payment says how to start one', async () => {
   )
 })
 
+test('a key that is created in the same folder calls the running service', async () => {
+  const { status, out } = await depositd(['service', 'keys', 'create', '--name', 'x', '--scope', 'read'], {
+    folder,
+  })
+  expect(status).toBe(0)
+  const headers = { 'X-API-KEY': out.trim() }
+  expect((await fetch(`${serviceUrl()}/v1/proxies/deposits`, { headers })).status).toBe(200)
+})
+
 test('a second start, of it or of everything, is refused with the address of the first', async () => {
   const again = await depositd(['service'], { folder })
   expect(again.status).toBe(2)

@@ -14,7 +14,13 @@ import { migrate } from '../../../src/store/migrate.ts'
 import { emptyDatabase } from '../../support/postgres.ts'
 import { seed, serviceSettings, unreachableNetworks } from '../fixtures.ts'
 
-export type OpenApi = { url: string; db: ServiceDatabase; owners: Owners; close(): Promise<void> }
+export type OpenApi = {
+  url: string
+  databaseUrl: string
+  db: ServiceDatabase
+  owners: Owners
+  close(): Promise<void>
+}
 
 /** The API of the service on a database of its own, without chains. */
 export async function openApi(
@@ -32,6 +38,7 @@ export async function openApi(
   const server = await startServer({ ...parts, log })
   return {
     url: server.url,
+    databaseUrl: database.url,
     db,
     owners,
     close: async () => {

@@ -1,0 +1,47 @@
+import { EnvironmentReader } from '../config/environment.ts'
+import { Fault } from '../core/errors.ts'
+import { readServicePlace, type ServicePlace } from '../sandbox/service-files.ts'
+import { openServiceDatabase } from '../service/service-database.ts'
+import type { ServiceDatabase } from '../service/tables.ts'
+import { type Context, embeddedFolder } from './context.ts'
+
+/**
+ * Where the service is that runs on local chains in this folder.
+ * @throws Fault `usage_bad` where none does.
+ */
+export function runningPlace(): ServicePlace {
+  const place = readServicePlace(embeddedFolder)
+  if (place !== null && isRunning(place.pid)) return place
+  throw new Fault('usage_bad', {
+    problem: `no deposit service runs on local chains in ${embeddedFolder}/`,
+    mend: 'start one in this folder with "depositd service"',
+  })
+}
+
+/** Opens the service's database for one command: that of the settings, else that of the service of this folder. */
+export async function withServiceDatabase<Result>(
+  { environment }: Context,
+  work: (db: ServiceDatabase) => Promise<Result>,
+): Promise<Result> {
+  const reader = new EnvironmentReader(environment)
+  const isSet = reader.optional('SERVICE_DATABASE_URL') !== undefined
+  const url = isSet
+    ? reader.url('SERVICE_DATABASE_URL', ['postgres', 'postgresql'])
+    : runningPlace().databaseUrl
+  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: [...new Set(reader.faults)] })
+  const db = await openServiceDatabase({ url, poolMax: 2, applicationName: 'depositd service keys' })
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // Another user's process is there, and may not be asked.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
