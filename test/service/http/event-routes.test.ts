@@ -121,6 +121,16 @@ test('a resend sends the same id and bytes again, to one endpoint or to all that
   await Promise.all(all.map((receiver) => office.remove(receiver)))
 })
 
+test('twenty resends at once are one delivery', async () => {
+  const receiver = await office.receiver()
+  const { id } = await newest()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => resend(id)))
+  expect(answers.every(({ status }) => status === 200)).toBe(true)
+  await office.deliver()
+  expect(receiver.taken()).toHaveLength(1)
+  await office.remove(receiver)
+})
+
 test('what has failed for good is sent again from the first try on', async () => {
   const receiver = await office.receiver()
   await office.happen()

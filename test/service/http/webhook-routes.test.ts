@@ -136,6 +136,18 @@ test('a rotated secret signs first, and the old one beside it until the overlap 
   await calls.remove(id)
 })
 
+test('twenty rotations at once are twenty, and the newest five sign', async () => {
+  const { endpoint, id } = await calls.register()
+  const rotations = Array.from({ length: 20 }, () => calls.post(`${root}/${id}/rotate-secret`, {}))
+  const answers = await Promise.all(rotations)
+  expect(answers.every(({ status }) => status === 200)).toBe(true)
+  const secrets = new Set([endpoint['secret'], ...answers.map(({ body }) => body['secret'])])
+  expect(secrets.size).toBe(21)
+  const { body } = await calls.get(`${root}/${id}`)
+  expect(body['keys']).toHaveLength(5)
+  await calls.remove(id)
+})
+
 test('a disabled endpoint is sent nothing until it is enabled, and then what happens from then on', async () => {
   const { receiver, id } = await calls.register()
   expect((await calls.order(`${root}/${id}/disable`)).body).toMatchObject({
