@@ -111,7 +111,6 @@ async function readSeen(
 
 /** What was seen last and is no longer part of the chain gives way to the one before it, and so on. */
 function before({ seen }: Reading, { height }: Mark, finalMark: Mark): Mark {
-  seen.delete(height)
   const lower = [...seen.values()].filter((block) => block.height < height)
   return lower.reduce<Mark>((highest, block) => (block.height > highest.height ? block : highest), finalMark)
 }

@@ -53,10 +53,7 @@ test('a payment is told as seen, and again as final, and its block is read once'
   await anvil.mine(2)
   const told = await scan()
   expect(finalsOf(told)).toEqual(payments.map((payment) => ({ ...payment, final: true })))
-  const whole = proxy.calls.filter(
-    ({ method, params }) => method === 'eth_getBlockByNumber' && params[1] === true,
-  )
-  expect(whole).toHaveLength(2)
+  expect(wholeBlocks()).toHaveLength(2)
 })
 
 test('10,000 addresses cost no more requests than ten', async () => {
@@ -77,7 +74,7 @@ test('10,000 addresses cost no more requests than ten', async () => {
 })
 
 test('one scan reads a bounded number of blocks, a few at a time, and tells that more are waiting', async () => {
-  await anvil.mine(600)
+  await anvil.mine(1300)
   let underWay = 0
   let most = 0
   proxy.behave(async (_call, forward) => {
@@ -90,10 +87,18 @@ test('one scan reads a bounded number of blocks, a few at a time, and tells that
   expect((await scan()).more).toBe(true)
   expect(position).toMatchObject({ finalHeight: finalHeight + 128n, seenHeight: finalHeight + 256n })
   expect(most).toBeLessThanOrEqual(16)
-  let { more } = await scan()
-  while (more) more = (await scan()).more
-  expect(position.seenHeight).toBe(await anvil.client.getBlockNumber({ cacheTime: 0 }))
+  while ((await scan()).more);
+  const head = await anvil.client.getBlockNumber({ cacheTime: 0 })
+  expect(position.seenHeight).toBe(head)
+  expect(new Set(wholeBlocks()).size, 'each is read').toBe(Number(head - finalHeight))
+  expect(wholeBlocks(), 'once').toHaveLength(Number(head - finalHeight))
 })
+
+/** Blocks that were read with their transactions. */
+const wholeBlocks = () =>
+  proxy.calls.flatMap(({ method, params }) =>
+    method === 'eth_getBlockByNumber' && params[1] === true ? [BigInt(params[0] as string)] : [],
+  )
 
 test('nothing is read where no address was handed out', async () => {
   await anvil.mine(600)

@@ -3,7 +3,7 @@ import type { TxId } from '../../../src/core/asset.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { honest, type Script } from '../../support/rpc-proxy.ts'
 import { until } from '../../support/until.ts'
-import { startScanner } from './solana-scanner.ts'
+import { holdsFinalAt, startScanner } from './solana-scanner.ts'
 
 const scanner = await startScanner(temporaryFolderOfFile())
 const { proxy } = scanner
@@ -41,6 +41,7 @@ async function finalsThrough(slot: bigint): Promise<TxId[]> {
 }
 
 test('a payment seen in a block that the chain gave up is not told as final', async () => {
+  proxy.behave(holdsFinalAt(scanner.position.finalHeight))
   const signature = await scanner.pay()
   const seen = await until('it is seen', async () => (await scanner.scan()).payments[0] ?? null)
   expect(seen).toMatchObject({ transaction: signature, final: false })
@@ -50,13 +51,8 @@ test('a payment seen in a block that the chain gave up is not told as final', as
 
 test('a payment in a block that took the place of a seen one is told', async () => {
   // Nothing of it becomes final before the chain comes back to its senses.
-  const final = Number(scanner.position.finalHeight)
-  const forked = forkedAt(scanner.position.finalHeight + 2n)
-  proxy.behave((call, forward) => {
-    const [config] = call.params as [{ commitment?: string } | undefined]
-    const isFinal = call.method === 'getSlot' && config?.commitment !== 'confirmed'
-    return isFinal ? { result: final } : forked(call, forward)
-  })
+  const final = scanner.position.finalHeight
+  proxy.behave(holdsFinalAt(final, forkedAt(final + 2n)))
   const signature = await scanner.pay()
   const slot = await scanner.slotOf(signature)
   await until('its slot is seen', async () => {

@@ -5,8 +5,9 @@ import type { Address } from '../../../src/core/asset.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
 import { call, send, sign, signVersion1, untilFinal } from '../../sandbox/solana/client.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
+import { honest } from '../../support/rpc-proxy.ts'
 import { until } from '../../support/until.ts'
-import { keyring, some, startScanner } from './solana-scanner.ts'
+import { holdsFinalAt, keyring, some, startScanner } from './solana-scanner.ts'
 
 const scanner = await startScanner(temporaryFolderOfFile())
 const { rpc, proxy, payer } = scanner
@@ -25,6 +26,7 @@ const blockReads = () =>
   )
 
 test('a payment is told as seen, and again as final, in the same block', async () => {
+  proxy.behave(holdsFinalAt(scanner.position.finalHeight))
   const signature = await scanner.pay()
   const seen = await until('it is seen', async () => (await scanner.scan()).payments[0] ?? null)
   const { address } = scanner
@@ -37,6 +39,7 @@ test('a payment is told as seen, and again as final, in the same block', async (
     amount: some,
     final: false,
   })
+  proxy.behave(honest)
   const slot = await scanner.slotOf(signature)
   expect([seen.block, seen.blockHash]).toEqual([slot, await scanner.hashOf(slot)])
   const told = await scanner.readThrough(slot)

@@ -7,7 +7,7 @@ import { openKeyring } from '../../../src/service/keyring/keyring.ts'
 import type { Network, Payment, Position, Scan } from '../../../src/service/network/port.ts'
 import { openSolana } from '../../../src/service/network/solana.ts'
 import { call, connect, fundedSigner, type Rpc, send, untilFinal } from '../../sandbox/solana/client.ts'
-import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
+import { honest, type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { until } from '../../support/until.ts'
 import { networkSettings, seed } from '../fixtures.ts'
 
@@ -36,6 +36,15 @@ export type Scanner = {
   slotOf(signature: string): Promise<bigint>
   hashOf(slot: bigint): Promise<string>
   stop(): Promise<void>
+}
+
+/** Says that no slot above that one is final, whatever else it says. */
+export function holdsFinalAt(final: bigint, script: Script = honest): Script {
+  return (asked, forward) => {
+    const [config] = asked.params as [{ commitment?: string } | undefined]
+    const isAsked = asked.method === 'getSlot' && config?.commitment !== 'confirmed'
+    return isAsked ? { result: Number(final) } : script(asked, forward)
+  }
 }
 
 const sol = { symbol: 'SOL', decimals: 9, code: 'native' }
