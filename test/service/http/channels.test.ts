@@ -119,6 +119,20 @@ test.each([
   ],
   ['the zero address', { ...base, forward_recipient: `0x${'0'.repeat(40)}` }, 'address_invalid'],
   [
+    'where the service pays from',
+    { ...base, forward_recipient: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94' },
+    'address_invalid',
+  ],
+  [
+    'where the service pays from on Solana',
+    {
+      ...base,
+      forward_network: 'solana',
+      forward_recipient: 'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk',
+    },
+    'address_invalid',
+  ],
+  [
     'a Solana address cut short',
     { ...base, forward_network: 'solana', forward_recipient: validSolana.slice(2) },
     'address_invalid',

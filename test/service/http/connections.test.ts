@@ -75,6 +75,23 @@ test('more connections than are allowed are closed at once, and the others are s
   for (const socket of sockets) socket.destroy()
 })
 
+test('a request that is under way when the service stops gets its answer, and its connection ends with it', async () => {
+  const other = await openApi()
+  const { hostname, port } = new URL(other.url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  const body = '{"id":"last"}'
+  socket.write(
+    `${posting}content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: ${body.length}\r\n\r\n`,
+  )
+  const [interim] = (await once(socket, 'data')) as [Buffer]
+  expect(interim.toString()).toContain('100 Continue')
+  const closed = other.close()
+  socket.write(body)
+  const answer = await text(socket)
+  expect(answer).toMatch(/^HTTP\/1\.1 201 .*\r\nconnection: close\r\n/is)
+  await closed
+})
+
 test('a stop closes connections that say nothing, and those that are kept alive, at once', async () => {
   const other = await openApi()
   const { hostname, port } = new URL(other.url)

@@ -79,6 +79,7 @@ test.each([
     '/senders/deny',
   ],
   ['a list that is neither', { assets: {} }, 'request_invalid', '/assets/allow'],
+  ['a list that is a word', { senders: { deny: 'me' } }, 'request_invalid', '/senders/deny'],
   ['an empty list', { senders: { deny: [] } }, 'request_invalid', '/senders/deny'],
   [
     'an amount that is a number',
