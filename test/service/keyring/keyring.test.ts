@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { liquidityAddresses, openKeyring } from '../../../src/service/keyring/keyring.ts'
+import { liquidityAddresses, openKeyring, showAddress } from '../../../src/service/keyring/keyring.ts'
 import { seedBytes } from '../../../src/service/keyring/seed.ts'
 import { deriveEd25519, ed25519PublicKey } from '../../../src/service/keyring/slip10.ts'
 
@@ -32,15 +32,37 @@ test.each([
     '171cb88b1b3c1db25add599712e36245d75bc65a1a5c9e18d76f9f2b1eab4012',
     '8fe9693f8fa62a4305a140b9764c5ee01e455963744fe18204b4fb948249308a',
   ],
+  [
+    'fffcf9f6f3f0edeae7e4e1dedbd8d5d2cfccc9c6c3c0bdbab7b4b1aeaba8a5a29f9c999693908d8a8784817e7b7875726f6c696663605d5a5754514e4b484542',
+    [0, 2_147_483_647, 1, 2_147_483_646, 2],
+    '551d333177df541ad876a60ea71f00447931c0a9da16f227c11ea080d7391b8d',
+    '47150c75db263559a70d5778bf36abbab30fb061ad69f69ece61a72b0cfa4fc0',
+  ],
 ])('derives the published SLIP-0010 keys of %s at %j', (...[seed, path, privateKey, publicKey]) => {
   const key = deriveEd25519(Buffer.from(seed, 'hex'), path)
   expect(key.toString('hex')).toBe(privateKey)
   expect(ed25519PublicKey(key).toString('hex')).toBe(publicKey)
 })
 
-test('reads the published BIP-39 mnemonic as its seed and its first BIP-44 address', () => {
+test('the branches of a published mnemonic have its published BIP-44 addresses', () => {
+  const keyring = openKeyring('test test test test test test test test test test test junk')
+  expect([0, 1, 2, 9].map((branch) => showAddress('evm', keyring.address('evm', branch)))).toEqual([
+    '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+    '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720',
+  ])
+  expect(keyring.evmAccount(9).address, 'and its signers too').toBe(
+    '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720',
+  )
+})
+
+test('reads the published BIP-39 mnemonic as its seed and its first BIP-44 addresses', () => {
   expect(seedBytes(zooless).toString('hex')).toMatch(/^5eb00bbddcf069084889a8ab9155568165f5c453/)
-  expect(liquidityAddresses({ seed: zooless }).evm).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94')
+  expect(liquidityAddresses({ seed: zooless })).toEqual({
+    evm: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
+    solana: 'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk',
+  })
 })
 
 test('a seed in hexadecimal is the same seed as its mnemonic', () => {
