@@ -11,6 +11,7 @@ import type { NetworkSettings } from '../../chain/port.ts'
 import { type AssetKey, assetCode, assetKey, toTxId } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import type { Keyring } from '../keyring/keyring.ts'
+import type { Share } from '../running/sharing.ts'
 import { ampleFees, type Fees, leastFee, type Market, readMarket, readRollupFee } from './evm-fees.ts'
 import { type Funds, readFunds } from './evm-funds.ts'
 import type { Promises } from './evm-promises.ts'
@@ -21,6 +22,8 @@ export type Purse = {
   settings: NetworkSettings
   keyring: Keyring
   promises: Promises
+  /** Drafts are made side by side, and ask the same of the node. */
+  share: Share
 }
 
 /** Everything of a transaction but its nonce. */
@@ -125,19 +128,19 @@ function base({ chainId }: NetworkSettings, gas: bigint): { chainId: number; gas
 
 function fundsFor(purse: Purse, { branch, asset }: Order): Promise<Funds> {
   const assets = [...new Set([asset, nativeOf(purse.settings)])]
-  return readFunds(purse, {
-    holder: purse.keyring.evmAccount(branch).address,
-    assets,
-    tags: ['latest', 'pending'],
-  })
+  const holder = purse.keyring.evmAccount(branch).address
+  // Shared as a whole: the nonce of one reading and the balance of another do not belong together.
+  return purse.share(`funds ${holder} ${asset}`, () =>
+    readFunds(purse, { holder, assets, tags: ['latest', 'pending'] }),
+  )
 }
 
-async function priceOf({ client, keyring }: Purse, order: Order): Promise<Price> {
+async function priceOf({ client, keyring, share }: Purse, order: Order): Promise<Price> {
   const account = keyring.evmAccount(order.branch).address
   const [estimate, market, rollupFee] = await Promise.all([
     client.estimateGas({ account, ...callOf(order) }),
-    readMarket(client),
-    readRollupFee(client),
+    share('market', () => readMarket(client)),
+    share('rollup fee', () => readRollupFee(client)),
   ])
   const gas = estimate === plainGas ? plainGas : (estimate * gasMarginPercent) / 100n
   return { gas, market, rollupFee }

@@ -13,6 +13,7 @@ import { type Asset, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
+import { createShare } from '../running/sharing.ts'
 import { createBlockScanner } from './block-scan.ts'
 import { draftEvm, gasLackEvm, type Purse } from './evm-draft.ts'
 import { readBalance } from './evm-funds.ts'
@@ -32,7 +33,7 @@ export function openEvm(settings: NetworkSettings, keyring: Keyring): Network {
     cacheTime: 0,
   })
   const liquidity = keyring.address('evm', liquidityBranch)
-  const purse: Purse = { client, settings, keyring, promises: createPromises() }
+  const purse: Purse = { client, settings, keyring, promises: createPromises(), share: createShare() }
   return {
     settings,
     check: () => checkEvm(client, settings),
@@ -50,7 +51,7 @@ export function openEvm(settings: NetworkSettings, keyring: Keyring): Network {
       const { address } = keyring.evmAccount(branch)
       return BigInt(await client.getTransactionCount({ address, blockTag: 'latest' }))
     },
-    outcome: ({ transaction }) => evmOutcome(client, transaction),
+    outcome: ({ transaction }) => evmOutcome(purse, transaction),
     balance: (branch, asset) =>
       readBalance(client, keyring.evmAccount(branch).address, { asset, blockTag: 'latest' }),
   }

@@ -5,6 +5,7 @@ import { isFault } from '../../../src/core/errors.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
 import type { Network, Order } from '../../../src/service/network/port.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
+import { startRpcProxy } from '../../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
 import { decode, keyring, land, native, openMainnet, payment, recipient, sendSigned } from './evm-wallet.ts'
 
@@ -57,6 +58,18 @@ test('a transfer that the chain ran and refused is told as reverted, once that i
   expect(await outcome(toTxId(hash))).toEqual({ kind: 'open', known: true })
   await anvil.mine(2)
   expect(await outcome(toTxId(hash))).toEqual({ kind: 'reverted' })
+})
+
+test('drafts that are made side by side ask for the same only once', async () => {
+  const proxy = await startRpcProxy(anvil.url)
+  const proxied = openMainnet(proxy.url)
+  await Promise.all(Array.from({ length: 8 }, () => proxied.draft(payment)))
+  await proxy.stop()
+  const asked = Map.groupBy(proxy.calls, ({ method }) => method)
+  expect(asked.get('eth_estimateGas')).toHaveLength(8)
+  for (const method of ['eth_getBlockByNumber', 'eth_maxPriorityFeePerGas', 'eth_call'])
+    expect(asked.get(method), method).toHaveLength(1)
+  expect(asked.get('eth_getBalance')).toHaveLength(2)
 })
 
 test('what the address does not have is not drafted', async () => {
