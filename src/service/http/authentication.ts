@@ -30,7 +30,7 @@ export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateL
     const key = await findApiKey(db, presented)
     if (key === null) {
       good.delete(name)
-      throw refusal('key_unknown', 'the key in X-API-KEY was not issued here, or was revoked')
+      throw unauthenticated('key_unknown', 'the key in X-API-KEY was not issued here, or was revoked')
     }
     good.add(name)
     if (guess !== null) perAddress.giveBack(address)
@@ -38,7 +38,7 @@ export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateL
   }
   return async (request, response, needed) => {
     const presented = request.get('x-api-key') ?? ''
-    if (presented === '') throw refusal('key_missing', 'send the API key in the X-API-KEY header')
+    if (presented === '') throw unauthenticated('key_missing', 'send the API key in the X-API-KEY header')
     const key = await identify(presented, networkOf(request.socket.remoteAddress ?? ''))
     const verdict = perKey.take(key.id)
     response.set({
@@ -51,6 +51,11 @@ export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateL
       throw refusal('scope_insufficient', 'this needs a key with the write scope')
     }
   }
+}
+
+/** RFC 9110 asks every 401 to name a way in; ours has no registered name. */
+function unauthenticated(code: 'key_missing' | 'key_unknown', detail: string) {
+  return refusal(code, detail, { headers: { 'www-authenticate': 'ApiKey header="X-API-KEY"' } })
 }
 
 function tooMany(detail: string, { retryAfterSeconds }: Verdict) {

@@ -81,7 +81,7 @@ async function respond(
     return
   }
   const text = JSON.stringify(body)
-  response.set({ 'content-type': 'application/json; charset=utf-8', ...headers })
+  response.set({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers })
   response.set('content-length', String(Buffer.byteLength(text))).end(text)
 }
 

@@ -81,6 +81,15 @@ test.each([
   }
 })
 
+test('a 401 names the way in, and no answer may be kept by a cache', async () => {
+  const [without, withKey] = await Promise.all([
+    fetch(deposits()),
+    fetch(deposits(), { headers: { 'X-API-KEY': readKey } }),
+  ])
+  expect(without.headers.get('www-authenticate')).toBe('ApiKey header="X-API-KEY"')
+  expect(withKey.headers.get('cache-control')).toBe('no-store')
+})
+
 test('reading takes either scope, and no less', async () => {
   const statuses = await Promise.all([readKey, writeKey, 'x', null].map((key) => call(deposits(), key)))
   expect(statuses.map(({ status }) => status)).toEqual([200, 200, 401, 401])
