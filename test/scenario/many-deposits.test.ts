@@ -49,7 +49,7 @@ afterAll(() => stack.disposeAsync())
 
 async function fundLiquidity(network: SandboxNetwork): Promise<void> {
   const to = parseAddress(network.family, liquidityAddresses({ seed })[network.family])
-  for (const { key, decimals } of network.assets) await network.fund(to, key, parseAmount('1000', decimals))
+  for (const { key, decimals } of network.assets) await network.fund(to, key, parseAmount('100000', decimals))
 }
 
 type Channel = { id: string; addresses: { network: string; address: string }[] }
