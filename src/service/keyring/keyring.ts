@@ -24,15 +24,15 @@ export const liquidityBranch = 0
 export function openKeyring(seed: string): Keyring {
   const bytes = seedBytes(seed)
   const evmParent = HDKey.fromMasterSeed(bytes).derive("m/44'/60'/0'/0")
-  const evmAccount = (branch: number): PrivateKeyAccount => {
+  const evmAccount = remembered((branch): PrivateKeyAccount => {
     const { privateKey } = evmParent.deriveChild(branch)
     assert(privateKey !== null, 'a private parent has private children')
     return privateKeyToAccount(toHex(privateKey))
-  }
+  })
   const solanaKey = (branch: number): Buffer => deriveEd25519(bytes, [44, 501, branch, 0])
   return {
     evmAccount,
-    solanaSigner: (branch) => createKeyPairSignerFromPrivateKeyBytes(solanaKey(branch)),
+    solanaSigner: remembered((branch) => createKeyPairSignerFromPrivateKeyBytes(solanaKey(branch))),
     address: (family, branch) =>
       parseAddress(
         family,
@@ -40,6 +40,19 @@ export function openKeyring(seed: string): Keyring {
           ? evmAddress(evmParent.deriveChild(branch))
           : getAddressDecoder().decode(ed25519PublicKey(solanaKey(branch))),
       ),
+  }
+}
+
+const rememberedMax = 1000
+
+/** Deriving takes a millisecond, and the keys that pay now pay again soon. */
+function remembered<Key>(derive: (branch: number) => Key): (branch: number) => Key {
+  const keys = new Map<number, Key>()
+  return (branch) => {
+    const key = keys.get(branch) ?? derive(branch)
+    if (keys.size >= rememberedMax) keys.clear()
+    keys.set(branch, key)
+    return key
   }
 }
 

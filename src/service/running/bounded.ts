@@ -1,12 +1,25 @@
-/** Does the work for every item, at most `atOnce` at a time, and keeps their order. */
+/**
+ * Does the work for every item, at most `atOnce` at a time, and keeps their order. Where one fails no other is begun.
+ */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],
   atOnce: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const results: Result[] = []
-  for (let start = 0; start < items.length; start += atOnce) {
-    results.push(...(await Promise.all(items.slice(start, start + atOnce).map(work))))
+  const waiting = items.entries()
+  const results: [place: number, result: Result][] = []
+  let failed = false
+  const worker = async (): Promise<void> => {
+    for (const [place, item] of waiting) {
+      if (failed) return
+      try {
+        results.push([place, await work(item)])
+      } catch (error) {
+        failed = true
+        throw error
+      }
+    }
   }
-  return results
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  return results.toSorted(([left], [right]) => left - right).map(([, result]) => result)
 }

@@ -6,7 +6,7 @@ import { type ChainNonces, type Drafted, postpone, type Signing } from './signin
 import { storeSigned } from './store-signed.ts'
 import type { Wanted } from './wanted.ts'
 
-const requestsAtOnce = 8
+const requestsAtOnce = 16
 
 /**
  * Signs the wanted transfers and stores them, with the states and events that tell of them, before a byte is sent: a

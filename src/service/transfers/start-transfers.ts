@@ -1,34 +1,57 @@
-import { openPrices } from '../deposits/prices.ts'
+import type { Logger } from 'pino'
+import { openPrices, type Prices, type QuoteSettings } from '../deposits/prices.ts'
 import type { Network } from '../network/port.ts'
 import { type Loop, startLoop } from '../running/loop.ts'
+import { createPostponed } from '../running/postponed.ts'
 import type { ServiceSettings } from '../settings.ts'
-import { type NetworkWork, workNetwork } from './work-network.ts'
+import type { SweepSettings } from './due-sweeps.ts'
+import { type NetworkWork, sweepNetwork, workNetwork } from './work-network.ts'
 
-type Parts = Omit<NetworkWork, 'prices' | 'changed'> & {
+type Parts = Omit<NetworkWork, 'prices' | 'network' | 'postponed'> & {
   settings: ServiceSettings
   networks: readonly Network[]
   /** Called when there are events to deliver. */
   onEvents(): void
 }
 
-/** One loop per network works on its deposits and payments, and one reads prices where they have a source. */
+/** Sweeps are looked for when more of the chain has become final; and so often, since some were put off. */
+const sweepEveryMs = 10_000
+
+/**
+ * One loop per network works on its deposits and payments and one sweeps it; another reads prices where they have a
+ * source.
+ */
 export function startTransfers(parts: Parts): Loop[] {
   const { settings, networks, log } = parts
-  const { quotes, pollEveryMs: everyMs } = settings
+  const { quotes, sweep, pollEveryMs: everyMs } = settings
   const prices = openPrices(quotes, Date.now)
-  const watching: Loop[] = []
+  const paying: Loop[] = []
+  const sweeping: Loop[] = []
   const changed = (): void => {
-    for (const loop of watching) loop.wake()
+    for (const loop of paying) loop.wake()
     parts.onEvents()
   }
   for (const network of networks) {
-    const turn = workNetwork({ ...parts, prices, changed }, network)
-    watching.push(startLoop({ name: network.settings.name, everyMs, log }, turn))
+    const { name } = network.settings
+    const work = { ...parts, prices, network, postponed: createPostponed(Date.now) }
+    const sweeper = sweep === null ? null : startSweeping(work, sweep)
+    if (sweeper !== null) sweeping.push(sweeper)
+    const turn = workNetwork(work, { changed, final: () => sweeper?.wake() })
+    paying.push(startLoop({ name, everyMs, log }, turn))
   }
-  if (quotes.source === null) return watching
-  const reading = startLoop({ name: 'prices', everyMs: quotes.source.everyMs, log }, async (stopping) => {
+  return [...paying, ...sweeping, ...startReading(prices, quotes, log)]
+}
+
+function startSweeping(work: NetworkWork, sweep: SweepSettings): Loop {
+  const name = `sweeping ${work.network.settings.name}`
+  return startLoop({ name, everyMs: sweepEveryMs, log: work.log }, () => sweepNetwork(work, sweep))
+}
+
+function startReading(prices: Prices, { source }: QuoteSettings, log: Logger): Loop[] {
+  if (source === null) return []
+  const turn = async (stopping: AbortSignal): Promise<boolean> => {
     await prices.refresh(stopping)
     return false
-  })
-  return [...watching, reading]
+  }
+  return [startLoop({ name: 'prices', everyMs: source.everyMs, log }, turn)]
 }

@@ -7,12 +7,12 @@ import type { Faults } from '../faults/faults.ts'
 import type { Keyring } from '../keyring/keyring.ts'
 import type { Network } from '../network/port.ts'
 import { watchedAddresses } from '../owners.ts'
-import { createPostponed, type Postponed } from '../running/postponed.ts'
+import type { Postponed } from '../running/postponed.ts'
 import type { ServiceSettings } from '../settings.ts'
 import { readPosition } from '../streams.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { dueForwards, dueRefunds } from './due-deposits.ts'
-import { dueSweeps, sweepsMax } from './due-sweeps.ts'
+import { dueSweeps, type SweepSettings, sweepsMax } from './due-sweeps.ts'
 import { dueWithdrawals } from './due-withdrawals.ts'
 import { replaceFees } from './replace-fees.ts'
 import { settleTransfers } from './settle-transfers.ts'
@@ -20,40 +20,56 @@ import { signTransfers } from './sign-transfers.ts'
 import { paymentsMax } from './wanted.ts'
 
 export type NetworkWork = {
-  settings: Pick<ServiceSettings, 'networks' | 'quotes' | 'sweep' | 'replaceAfterMs'>
+  settings: Pick<ServiceSettings, 'networks' | 'quotes' | 'replaceAfterMs'>
   db: ServiceDatabase
   deposits: Deposits
   keyring: Keyring
   prices: Prices
   faults: Faults
   log: Logger
-  /** Called where deposits have changed: another network may have something to pay, and there are events to send. */
-  changed(): void
+  network: Network
+  /** What could not be paid or swept lately on this network. */
+  postponed: Postponed
 }
 
-type Work = NetworkWork & { network: Network; postponed: Postponed }
+/** Whom the loop of a network wakes. */
+export type Listeners = {
+  /** Deposits have changed: another network may have something to pay, and there are events to send. */
+  changed(): void
+  /** More of the chain is final: more may be swept. */
+  final(): void
+}
 
 /**
  * Makes the turn of one network's loop, which returns whether more is waiting. A turn reads the chain, decides what
  * becomes of the deposits that are final, signs what is to be paid here, and follows what was signed.
  */
-export function workNetwork(parts: NetworkWork, network: Network): () => Promise<boolean> {
-  const work = { ...parts, network, postponed: createPostponed(Date.now) }
-  let followed: { height: bigint; more: boolean } | null = null
+export function workNetwork(work: NetworkWork, listeners: Listeners): () => Promise<boolean> {
+  const { network, settings } = work
+  let followed: bigint | null = null
   return async () => {
     const { height, more, recorded } = await readChain(work)
-    const converted = await convertDeposits({ ...work, terms: work.settings.quotes }, network.settings.name)
+    const converted = await convertDeposits({ ...work, terms: settings.quotes }, network.settings.name)
     const paid = await payWanted(work)
-    if (recorded || converted + paid > 0) work.changed()
-    // What was sent ends by becoming final, and what is final can be swept: until the height grows there is no news.
-    if (followed === null || followed.more || followed.height !== height) {
-      followed = { height, more: await follow(work) }
-    }
-    return more || followed.more || paid >= paymentsMax
+    // What was sent ends by becoming final: until that height grows there is no news.
+    const isNews = followed !== height
+    const ended = isNews ? await follow(work) : 0
+    followed = height
+    if (isNews) listeners.final()
+    if (recorded || converted + paid + ended > 0) listeners.changed()
+    return more || paid >= paymentsMax
   }
 }
 
-async function readChain({ settings, db, deposits, network }: Work) {
+/**
+ * Signs what is to be swept from the deposit addresses of a network, and returns whether more is waiting. It has a
+ * loop of its own, so that no forward waits for a sweep.
+ */
+export async function sweepNetwork(work: NetworkWork, sweep: SweepSettings): Promise<boolean> {
+  return (await signTransfers(work, await dueSweeps(work, sweep))) >= sweepsMax
+}
+
+async function readChain({ settings, db, deposits, network }: NetworkWork) {
   const scan = await network.scan(await readPosition(db, network), () =>
     watchedAddresses(db, network.settings),
   )
@@ -61,16 +77,12 @@ async function readChain({ settings, db, deposits, network }: Work) {
   return { height: scan.position.finalHeight, more: scan.more, recorded }
 }
 
-async function payWanted(work: Work): Promise<number> {
+async function payWanted(work: NetworkWork): Promise<number> {
   const wanted = [...(await dueForwards(work)), ...(await dueRefunds(work)), ...(await dueWithdrawals(work))]
   return signTransfers(work, wanted)
 }
 
-/** Returns whether more is waiting to be swept. */
-async function follow(work: Work): Promise<boolean> {
-  const { sweep, replaceAfterMs } = work.settings
+async function follow(work: NetworkWork): Promise<number> {
   const settled = await settleTransfers(work)
-  const replaced = await replaceFees(work, replaceAfterMs)
-  if (settled + replaced > 0) work.changed()
-  return sweep !== null && (await signTransfers(work, await dueSweeps(work, sweep))) >= sweepsMax
+  return settled + (await replaceFees(work, work.settings.replaceAfterMs))
 }
