@@ -1,7 +1,7 @@
 import { parseAbiItem, parseGwei } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { DepositRecord } from '../../../src/service/deposits/record.ts'
-import { honest } from '../../support/rpc-proxy.ts'
+import { honest, type Script } from '../../support/rpc-proxy.ts'
 import { until } from '../../support/until.ts'
 import {
   forwardsOf,
@@ -25,21 +25,36 @@ afterEach(() => world.proxy.behave(honest))
 
 afterAll(() => stack.disposeAsync())
 
-/** A forward that is signed and was sent to a node whose blocks ask for more than it offers. */
-async function stuckForward(id: string, amount: bigint): Promise<string> {
-  // Whatever has a lower nonce would be in its way.
-  await untilRest(world)
+const refuseSending: Script = ({ method }, forward) =>
+  method === 'eth_sendRawTransaction' ? { error: { code: -32603, message: 'busy' } } : forward()
+
+/** A forward that is signed and that the node has not taken; its transaction. */
+async function unsentForward(id: string, amount: bigint): Promise<string> {
+  await untilSwept()
   await minedAt('1', () => Promise.resolve(true))
   const address = await newChannel(world, world.url, { id })
-  world.proxy.behave(({ method }, forward) =>
-    method === 'eth_sendRawTransaction' ? { error: { code: -32603, message: 'busy' } } : forward(),
-  )
+  world.proxy.behave(refuseSending)
   await world.token.send(address, amount)
   const { destination } = await untilStatus(id, 'forwarding')
-  const transaction = destination.transaction ?? ''
+  return destination.transaction ?? ''
+}
+
+/** The same, and it was sent to a node whose blocks ask for more than it offers. */
+async function stuckForward(id: string, amount: bigint): Promise<string> {
+  const transaction = await unsentForward(id, amount)
   await sendStored(transaction)
   await minedAt('400', () => Promise.resolve(true))
   return transaction
+}
+
+/** Until nothing is open and nothing is left to be swept: a lower nonce would be in the way of the next forward. */
+function untilSwept(): Promise<boolean> {
+  const unswept = world.db.selectFrom('service.deposit').select('id').where('sweep_id', 'is', null)
+  return minedUntil(
+    world,
+    'everything swept',
+    async () => ((await untilRest(world)) && (await unswept.execute()).length === 0) || null,
+  )
 }
 
 /** Sends the bytes behind the back of the service. */
@@ -80,8 +95,7 @@ test('the record follows the version that lands, though it is the older one', as
 })
 
 test('a forward that was reverted is followed by another, and paid once', async () => {
-  const first = await stuckForward('reverted', 9_000_000n)
-  await minedAt('1', () => Promise.resolve(true))
+  const first = await unsentForward('reverted', 9_000_000n)
   await setPaused(true)
   await sendStored(first)
   await minedUntil(world, 'a revert', async () => {
