@@ -63,7 +63,10 @@ const unbooked = `
     where j.transfer = d.transfer and kind <> 'reversal'
       and not exists (select 1 from ledger_journal r where r.reverses = j.id)) <> 2`
 
-/** Every payment the chains hold, once each is reconciled or has a named mismatch; null until then. */
+/**
+ * Every payment the chains hold, once each is reconciled, is coin by which the service pays for its sweeps, or has a
+ * named mismatch; null until then.
+ */
 async function explained(
   client: Client,
   environment: NodeJS.Dict<string>,
@@ -72,6 +75,7 @@ async function explained(
   const { rows } = await client.query<{ key: string }>(`
     select network || '/' || tx || '/' || address || '/' || split_part(asset, '/', 2) || '/' || amount as key
     from deposit d where merged_into is null and (state = 'reconciled'
+      or (state = 'ignored' and asset like '%/native')
       or exists (select 1 from mismatch m where m.deposit_id = d.id and m.cleared_at is null))`)
   const known = rows.map(({ key }) => key).toSorted()
   const wanted = paid
