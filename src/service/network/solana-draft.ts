@@ -15,6 +15,7 @@ import {
 import type { NetworkSettings } from '../../chain/port.ts'
 import { assetCode, toTxId } from '../../core/asset.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
+import type { Share } from '../running/sharing.ts'
 import type { Draft, Order } from './port.ts'
 import type { SolanaRpc } from './solana.ts'
 import {
@@ -23,6 +24,7 @@ import {
   planLamports,
   planTokens,
   purseOf,
+  readRent,
   refused,
   type Signers,
   shortOf,
@@ -34,6 +36,8 @@ export type SolanaPurse = {
   settings: NetworkSettings
   keyring: Keyring
   promises: SolanaPromises
+  /** Drafts are made side by side, and ask the same of the node. */
+  share: Share
 }
 
 const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -44,16 +48,19 @@ const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr
  * blockhash would be one and the same transaction, and only one of them would be paid.
  */
 export async function draftSolana(purse: SolanaPurse, order: Order): Promise<Draft> {
-  const { rpc, settings, promises } = purse
+  const { rpc, settings, promises, share } = purse
   const signers = await signersOf(purse.keyring, order.branch)
   const { feePayer, holder } = signers
   const purses = [purseOf(holder, order.asset), purseOf(feePayer, lamportsKey(settings))]
   const spoken = await promises.spoken(rpc, purses)
   const planning = { ...purse, ...signers, spoken }
-  const plan = await (assetCode(order.asset) === 'native' ? planLamports : planTokens)(planning, order)
-  const rent = await rpc.getMinimumBalanceForRentExemption(0n).send()
+  const makePlan = assetCode(order.asset) === 'native' ? planLamports : planTokens
+  const [plan, rent, { value: lifetime }] = await Promise.all([
+    makePlan(planning, order),
+    readRent(planning, 0n),
+    share('blockhash', () => rpc.getLatestBlockhash({ commitment: 'finalized' }).send()),
+  ])
   requireFunds(settings, plan, { spoken, rent })
-  const { value: lifetime } = await rpc.getLatestBlockhash({ commitment: 'finalized' }).send()
   // Some accounts take tokens only right after a memo.
   const instructions = [...plan.before, memo(order.reference), ...plan.moves]
   const message = pipe(

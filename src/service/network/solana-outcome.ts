@@ -1,23 +1,43 @@
 import type { Signature } from '@solana/kit'
-import { assert } from '../../core/errors.ts'
+import { assert, isFault } from '../../core/errors.ts'
 import type { Outcome, SignedTransfer } from './port.ts'
 import type { SolanaRpc } from './solana.ts'
 
+type Wanted = Pick<SignedTransfer, 'transaction' | 'expiresHeight'>
+
+/** A blockhash serves for so many blocks after its own, so what uses it can only be in one of them. */
+const lifetimeBlocks = 150n
+
 /**
- * The height is asked before the transaction: once the last block that could hold it is final, a node that does not
- * list it tells that it never landed.
+ * All of it is asked of one node, the next one where it does not answer: what one node knows says nothing about what
+ * another one lacks.
  */
-export async function solanaOutcome(
-  rpc: SolanaRpc,
-  { transaction, expiresHeight }: Pick<SignedTransfer, 'transaction' | 'expiresHeight'>,
-): Promise<Outcome> {
+export async function solanaOutcome(nodes: readonly SolanaRpc[], wanted: Wanted): Promise<Outcome> {
+  const [node, ...others] = nodes
+  assert(node !== undefined, 'a network has an address')
+  try {
+    return await outcomeBy(node, wanted)
+  } catch (error) {
+    if (!isFault(error, 'remote_failed') || others.length === 0) throw error
+    return solanaOutcome(others, wanted)
+  }
+}
+
+async function outcomeBy(rpc: SolanaRpc, wanted: Wanted): Promise<Outcome> {
+  const { transaction, expiresHeight } = wanted
   assert(expiresHeight !== null, 'a Solana transaction expires')
   const signature = transaction as string as Signature
-  const finalHeight = await rpc.getBlockHeight({ commitment: 'finalized' }).send()
-  const { value } = await rpc.getSignatureStatuses([signature], { searchTransactionHistory: true }).send()
+  const final = await rpc.getEpochInfo({ commitment: 'finalized' }).send()
+  const { context, value } = await rpc
+    .getSignatureStatuses([signature], { searchTransactionHistory: true })
+    .send()
   const status = value[0] ?? null
-  if (status === null)
-    return finalHeight > expiresHeight ? { kind: 'expired' } : { kind: 'open', known: false }
+  if (status === null) {
+    // Several nodes may stand behind one address, and one that lags lacks what the others have.
+    const isPast = final.blockHeight > expiresHeight && context.slot >= final.absoluteSlot
+    const isProved = isPast && (await remembers(rpc, expiresHeight - lifetimeBlocks))
+    return isProved ? { kind: 'expired' } : { kind: 'open', known: false }
+  }
   if (status.confirmationStatus !== 'finalized') return { kind: 'open', known: true }
   if (status.err !== null) return { kind: 'reverted' }
   const landed = await rpc
@@ -29,4 +49,16 @@ export async function solanaOutcome(
     .send()
   if (landed === null) return { kind: 'open', known: true }
   return { kind: 'landed', at: new Date(Number(landed.blockTime) * 1000) }
+}
+
+/**
+ * Nodes forget old blocks, and do not list what was in them. A slot is never less than the height of its block, so
+ * the height of the first block is only asked for where its slot does not tell.
+ */
+async function remembers(rpc: SolanaRpc, height: bigint): Promise<boolean> {
+  const slot = await rpc.getFirstAvailableBlock().send()
+  if (slot <= height) return true
+  const config = { commitment: 'finalized', transactionDetails: 'none', rewards: false } as const
+  const first = (await rpc.getBlock(slot, config).send())?.blockHeight ?? null
+  return first !== null && first <= height
 }

@@ -3,6 +3,7 @@ import { getTransferSolInstruction } from '@solana-program/system'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, assetCode, assetKey, parseAddress } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
+import type { Share } from '../running/sharing.ts'
 import type { Order } from './port.ts'
 import type { SolanaRpc } from './solana.ts'
 import { lamportsOf, sumOf, tokenAccountsOf } from './solana-holdings.ts'
@@ -13,7 +14,12 @@ import { accountMaker, gather, moves, noFee, usualAccount } from './solana-token
 /** The liquidity wallet pays the fee and the rent, whoever's assets are moved. */
 export type Signers = { feePayer: KeyPairSigner; holder: KeyPairSigner }
 
-export type Planning = { rpc: SolanaRpc; settings: NetworkSettings; spoken: Spoken } & Signers
+export type Planning = {
+  rpc: SolanaRpc
+  settings: NetworkSettings
+  share: Share
+  spoken: Spoken
+} & Signers
 
 /** How an order is carried out. */
 export type Plan = {
@@ -43,7 +49,7 @@ export async function planLamports(planning: Planning, order: Order): Promise<Pl
   const [held, there, rent, fee] = await Promise.all([
     lamportsOf(rpc, { ...from, slot: spoken.slot }),
     lamportsOf(rpc, { holder: order.to }),
-    rpc.getMinimumBalanceForRentExemption(0n).send(),
+    readRent(planning, 0n),
     feeOf(planning, 0n),
   ])
   if (there + order.amount < rent) {
@@ -60,9 +66,9 @@ export async function planLamports(planning: Planning, order: Order): Promise<Pl
 }
 
 export async function planTokens(planning: Planning, order: Order): Promise<Plan> {
-  const { rpc, settings, spoken, holder } = planning
+  const { rpc, settings, share, spoken, holder } = planning
   const code = assetCode(order.asset) as Address
-  const mint = await readMint(rpc, code)
+  const mint = await share(`mint ${code}`, () => readMint(rpc, code))
   if (mint === null) throw refused(settings, `${code} is no mint`)
   const from = purseOf(holder, order.asset)
   const ends = { ...planning, mint: code, to: order.to }
@@ -70,7 +76,7 @@ export async function planTokens(planning: Planning, order: Order): Promise<Plan
   const [accounts, existing, epoch] = await Promise.all([
     tokenAccountsOf(rpc, code, { ...from, slot: spoken.slot }),
     rpc.getAccountInfo(destination, { encoding: 'base64', commitment: 'confirmed' }).send(),
-    mint.feeIn === null ? { epoch: 0n } : rpc.getEpochInfo().send(),
+    mint.feeIn === null ? { epoch: 0n } : share('epoch', () => rpc.getEpochInfo().send()),
   ])
   const [held, fee] = [sumOf(accounts), mint.feeIn?.(epoch.epoch) ?? noFee]
   const parts = gather(accounts, order, fee)
@@ -88,17 +94,22 @@ export async function planTokens(planning: Planning, order: Order): Promise<Plan
 }
 
 /** Zero bytes: no account is made. */
-async function feeOf(
-  { rpc, settings, spoken, feePayer, holder }: Planning,
-  bytes: bigint,
-): Promise<Take & { held: bigint }> {
+async function feeOf(planning: Planning, bytes: bigint): Promise<Take & { held: bigint }> {
+  const { rpc, settings, share, spoken, feePayer, holder } = planning
   const purse = purseOf(feePayer, lamportsKey(settings))
+  const { slot } = spoken
   const [held, rent] = await Promise.all([
-    lamportsOf(rpc, { ...purse, slot: spoken.slot }),
-    bytes === 0n ? 0n : rpc.getMinimumBalanceForRentExemption(bytes).send(),
+    // Whoever asks for a balance of that slot or later may have the answer to the same question.
+    share(`fee payer at ${slot}`, () => lamportsOf(rpc, { ...purse, slot })),
+    bytes === 0n ? 0n : readRent(planning, bytes),
   ])
   const signatures = feePayer.address === holder.address ? 1n : 2n
   return { ...purse, amount: lamportsPerSignature * signatures + rent, held }
+}
+
+/** What an account of that size must hold. */
+export function readRent({ rpc, share }: Pick<Planning, 'rpc' | 'share'>, bytes: bigint): Promise<bigint> {
+  return share(`rent of ${bytes}`, () => rpc.getMinimumBalanceForRentExemption(bytes).send())
 }
 
 export function refused({ name }: NetworkSettings, problem: string): Fault {

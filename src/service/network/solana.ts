@@ -12,6 +12,7 @@ import { type Asset, assetCode } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
+import { createShare } from '../running/sharing.ts'
 import { createBlockScanner } from './block-scan.ts'
 import type { Network } from './port.ts'
 import { draftSolana, type SolanaPurse } from './solana-draft.ts'
@@ -28,8 +29,17 @@ const timeoutMs = 10_000
 /** A Solana network on which the keys of the keyring pay. */
 export function openSolana(settings: NetworkSettings, keyring: Keyring): Network {
   const rpc: SolanaRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
+  const nodes: readonly SolanaRpc[] = settings.rpcUrls.map((url) =>
+    createSolanaRpcFromTransport(inTurn([url])),
+  )
   const liquidity = keyring.address('solana', liquidityBranch)
-  const purse: SolanaPurse = { rpc, settings, keyring, promises: createSolanaPromises() }
+  const purse: SolanaPurse = {
+    rpc,
+    settings,
+    keyring,
+    promises: createSolanaPromises(),
+    share: createShare(),
+  }
   return {
     settings,
     check: () => checkSolana(rpc, settings),
@@ -43,7 +53,7 @@ export function openSolana(settings: NetworkSettings, keyring: Keyring): Network
       await rpc.sendTransaction(wire, { encoding: 'base64', preflightCommitment: 'confirmed' }).send()
     },
     nextNonce: () => Promise.resolve(null),
-    outcome: (transfer) => solanaOutcome(rpc, transfer),
+    outcome: (transfer) => solanaOutcome(nodes, transfer),
     balance: (branch, asset) => readSolanaBalance(rpc, keyring.address('solana', branch), assetCode(asset)),
   }
 }
