@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import { inPieces } from '../in-pieces.ts'
 import type {
   DepositReason,
   DepositRow,
@@ -55,12 +56,13 @@ export type Deposits = {
 /** Where deposits are, and who may change them. */
 export type DepositBook = { db: ServiceDatabase; deposits: Deposits }
 
+const columnsMax = 50
+
 export function openDeposits(outbox: Outbox): Deposits {
   return {
     insert: async (tx, rows) => {
       if (rows.length === 0) return
-      const detected = rows.map((row) => ({ ...row, status: 'detected' as const }))
-      await outbox(tx, await tx.insertInto('service.deposit').values(detected).returningAll().execute())
+      await outbox(tx, await insertRows(tx, rows))
     },
     change: async (tx, from, changes) => {
       if (changes.length === 0) return []
@@ -73,6 +75,19 @@ export function openDeposits(outbox: Outbox): Deposits {
       return rows
     },
   }
+}
+
+/** A scan can bring any number of them: a block holds what it holds, and an address may have been paid for years. */
+async function insertRows(
+  tx: ServiceTransaction,
+  rows: readonly NewDeposit[],
+): Promise<readonly DepositRow[]> {
+  const inserted: DepositRow[] = []
+  for (const piece of inPieces(rows, columnsMax)) {
+    const detected = piece.map((row) => ({ ...row, status: 'detected' as const }))
+    inserted.push(...(await tx.insertInto('service.deposit').values(detected).returningAll().execute()))
+  }
+  return inserted
 }
 
 /** Locks rows in the order of their ids, so that two who change the same deposits never wait for each other. */

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { inTransaction } from '../../store/database.ts'
+import { inPieces } from '../in-pieces.ts'
 import { newId } from '../new-id.ts'
 import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
 import { lockEndpoint } from './endpoints.ts'
@@ -13,6 +14,7 @@ export const testType = 'endpoint.test'
 export type NewEvent = Omit<EventRow, 'sequence'>
 
 const eventLock = 7_246_302
+const columnsMax = 10
 
 /**
  * Writes events, in the order in which readers see them appear: those who write them wait for each other until they
@@ -20,7 +22,9 @@ const eventLock = 7_246_302
  */
 export async function writeEvents(tx: ServiceTransaction, events: readonly NewEvent[]): Promise<void> {
   await lockEvents(tx)
-  await tx.insertInto('service.event').values(events).execute()
+  for (const piece of inPieces(events, columnsMax)) {
+    await tx.insertInto('service.event').values(piece).execute()
+  }
 }
 
 /** Comes before the lock of an endpoint, always, so that two who need both do not wait for each other. */
