@@ -139,6 +139,16 @@ export function untilRest(world: EvmWorld): Promise<boolean> {
   )
 }
 
+/** Mines until nothing is left to be swept, and everything that was signed is final. */
+export function untilSwept(world: EvmWorld): Promise<boolean> {
+  const unswept = world.db.selectFrom('service.deposit').select('id').where('sweep_id', 'is', null)
+  return minedUntil(
+    world,
+    'everything swept',
+    async () => ((await untilRest(world)) && (await unswept.execute()).length === 0) || null,
+  )
+}
+
 async function balances({ client }: Anvil, token: TestToken, address: Hex) {
   const coins = await client.getBalance({ address })
   const tokens = await client.readContract({

@@ -11,7 +11,7 @@ import {
   newChannel,
   startEvmWorld,
   untilOne,
-  untilRest,
+  untilSwept,
 } from '../evm-world.ts'
 
 const stack = new AsyncDisposableStack()
@@ -30,7 +30,8 @@ const refuseSending: Script = ({ method }, forward) =>
 
 /** A forward that is signed and that the node has not taken; its transaction. */
 async function unsentForward(id: string, amount: bigint): Promise<string> {
-  await untilSwept()
+  // A lower nonce would be in its way.
+  await untilSwept(world)
   await minedAt('1', () => Promise.resolve(true))
   const address = await newChannel(world, world.url, { id })
   world.proxy.behave(refuseSending)
@@ -45,16 +46,6 @@ async function stuckForward(id: string, amount: bigint): Promise<string> {
   await sendStored(transaction)
   await minedAt('400', () => Promise.resolve(true))
   return transaction
-}
-
-/** Until nothing is open and nothing is left to be swept: a lower nonce would be in the way of the next forward. */
-function untilSwept(): Promise<boolean> {
-  const unswept = world.db.selectFrom('service.deposit').select('id').where('sweep_id', 'is', null)
-  return minedUntil(
-    world,
-    'everything swept',
-    async () => ((await untilRest(world)) && (await unswept.execute()).length === 0) || null,
-  )
 }
 
 /** Sends the bytes behind the back of the service. */
