@@ -13,26 +13,28 @@ type StartOptions = { port?: string; faults?: boolean; adminPort?: string; json?
 /** Where faults are switched, unless another port is asked for or this one is taken. */
 const usualAdminPort = 18_081
 
-/** Starts the deposit service with everything it needs; returns once it was stopped. */
+/**
+ * Starts the deposit service, on what the settings name, or with everything it needs on this machine where they name
+ * nothing; returns once it was stopped.
+ */
 export async function startServiceCommand(context: Context, options: StartOptions): Promise<void> {
-  const asked = {
-    ...(await readPorts(options)),
-    faults: options.faults === true ? { seed: 'sandbox' } : null,
-  }
+  const asked = { ...(await readPorts(options)), faults: options.faults === true ? { seed: 'none' } : null }
+  const { serviceNamesIn } = await import('../config/service-settings.ts')
+  const names = serviceNamesIn(context.environment)
+  if (names.length === 0) await startInSandbox(context, asked, options.json === true)
+  else await (await import('./service-own.ts')).startOwnService(context, { ...asked, names })
+}
+
+async function startInSandbox(context: Context, asked: Asked, json: boolean): Promise<void> {
   const { parseLogLevel } = await import('../config/settings.ts')
   const { createLog } = await import('./log.ts')
   const { startServiceAlone } = await import('../sandbox/service-alone.ts')
   const logFile = join(embeddedFolder, 'service.log')
   const log = createLog({ level: parseLogLevel(context.environment), file: logFile })
-  const screen = createServiceScreen(context, options.json === true)
+  const screen = createServiceScreen(context, json)
   screen.begin({ version, folder: embeddedFolder })
   const signalled = untilSignal()
-  const starting = startServiceAlone({
-    ...asked,
-    folder: embeddedFolder,
-    log,
-    onPart: screen.part,
-  })
+  const starting = startServiceAlone({ ...asked, folder: embeddedFolder, log, onPart: screen.part })
   void signalled.then(() => screen.stopping())
   const alone = await starting.catch(nameRunning)
   const { url, faultsUrl } = alone.service
@@ -43,6 +45,9 @@ export async function startServiceCommand(context: Context, options: StartOption
 }
 
 type Ports = { port?: number; adminPort?: number }
+
+/** What the command line asks for. */
+export type Asked = Ports & { faults: { seed: string } | null }
 
 async function readPorts({ port, faults = false, adminPort }: StartOptions): Promise<Ports> {
   if (adminPort !== undefined && !faults) {

@@ -10,6 +10,7 @@ import { Fault, messageOf } from '../core/errors.ts'
 import { stableWalletNetwork } from '../core/evidence.ts'
 import type { Policy } from '../core/policy.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
+import { assetsOf, rpcName } from './network-schema.ts'
 import { parseSettingsFile, type SettingsFile } from './settings-file.ts'
 
 export type Settings = {
@@ -93,7 +94,7 @@ export function parseLogLevel(environment: Environment): LogLevel {
   return level
 }
 
-function readLogLevel(reader: EnvironmentReader): LogLevel {
+export function readLogLevel(reader: EnvironmentReader): LogLevel {
   return reader.choice('LOG_LEVEL', logLevels, 'info')
 }
 
@@ -117,12 +118,8 @@ function readSettingsFile(
 function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSettings[] {
   const networks = file.networks.map((entry): NetworkSettings => {
     const name = entry.name as NetworkName
-    const assets = entry.assets.map(({ contract, symbol, decimals }): Asset => {
-      const code = contract === 'native' ? contract : parseAddress(entry.family, contract)
-      return { key: assetKey(name, code), network: name, symbol, decimals }
-    })
     const rpcUrls = reader.urls(rpcName(entry.name), httpSchemes)
-    return { name, family: entry.family, chainId: entry.chainId, rpcUrls, assets }
+    return { name, family: entry.family, chainId: entry.chainId, rpcUrls, assets: assetsOf(entry) }
   })
   if (networks.every(({ rpcUrls }) => rpcUrls.length === 0)) {
     reader.faults.push(
@@ -167,8 +164,4 @@ function refuseUnknown(environment: Environment, file: SettingsFile | null, faul
     .filter((name) => !known.has(name.replace(/_FILE$/, '')))
   if (file !== null)
     faults.push(...strange.map((name) => `${name} is no setting; known are ${[...known].join(', ')}`))
-}
-
-function rpcName(network: string): string {
-  return `RPC_${network.toUpperCase()}`
 }

@@ -39,7 +39,13 @@ export type ServiceSettings = ServerSettings &
  * @throws Fault `settings_bad`
  */
 export function checkSettings(settings: ServiceSettings): void {
-  const faults = [
+  const faults = findFaults(settings)
+  if (faults.length > 0) throw new Fault('settings_bad', { faults })
+}
+
+/** Every fault, in words that hold no secret. */
+export function findFaults(settings: ServiceSettings): string[] {
+  return [
     ...findServerFaults(settings),
     ...settings.networks.flatMap(networkFaults),
     ...repeated(settings.networks.map(({ name }) => name)).map((name) => `network ${name} is named twice`),
@@ -54,7 +60,6 @@ export function checkSettings(settings: ServiceSettings): void {
       ? []
       : ['pollEveryMs is not positive']),
   ]
-  if (faults.length > 0) throw new Fault('settings_bad', { faults })
 }
 
 function networkFaults({ name, family, chainId, rpcUrls, assets }: NetworkSettings): string[] {

@@ -30,7 +30,9 @@ export async function openStream(db: ServiceDatabase, keyring: Keyring, network:
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   } else if (stored.liquidity_address !== liquidityAddress) {
-    throw new Fault('settings_bad', { faults: ['the database of the service was made with another seed'] })
+    const fault =
+      'the database of the service was made with another seed; give that one, or a database of its own for this one'
+    throw new Fault('settings_bad', { faults: [fault] })
   }
 }
 

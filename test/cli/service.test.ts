@@ -2,81 +2,24 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { DepositRecord } from '../../src/service/deposits/record.ts'
 import { runCommand } from '../support/command.ts'
-import { type EmbeddedProgram, spawnProgram } from '../support/embedded-program.ts'
-import { processesIn } from '../support/processes-in.ts'
 import { curlInstalled, depositd, type Spoken, shell } from '../support/shell.ts'
-import { until } from '../support/until.ts'
+import { addressOn, pay, recipient, type SandboxService, startSandbox, withinMs } from './sandbox-service.ts'
 
-type Channel = { id: string; addresses: { network: string; address: string }[] }
-
-const withinMs = 60_000
-const recipient = '0x00000000000000000000000000000000000000ff'
+/** The deposit service on local chains, as an integrator meets it in a shell. */
 
 let folder: string
-let program: EmbeddedProgram
+let program: SandboxService
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depositd service '))
-  program = await start()
+  program = await startSandbox(folder)
 })
 
 afterAll(async () => {
   await program.end('SIGINT')
   await rm(folder, { recursive: true, force: true })
 })
-
-/** Starts the service as a person would, and returns once it has said everything. */
-async function start(...words: string[]): Promise<EmbeddedProgram> {
-  const started = spawnProgram(folder, ['service', ...words])
-  await until(
-    'the service is up',
-    () => {
-      if (started.output().includes('depositd: ')) throw new Error(started.output())
-      return started.output().includes('Ctrl-C stops everything') || null
-    },
-    withinMs,
-  )
-  return started
-}
-
-function serviceUrl(): string {
-  return /^ {2}service +(\S+)/m.exec(program.output())?.[1] ?? ''
-}
-
-async function key(name: 'read' | 'write'): Promise<string> {
-  return (await shell(`cat .depositd/${name}-key`, { folder })).out.trim()
-}
-
-async function call(path: string, body?: object): Promise<Response> {
-  const headers = { 'X-API-KEY': await key(body === undefined ? 'read' : 'write') }
-  if (body === undefined) return fetch(serviceUrl() + path, { headers })
-  const json = { ...headers, 'content-type': 'application/json' }
-  return fetch(serviceUrl() + path, { method: 'POST', headers: json, body: JSON.stringify(body) })
-}
-
-async function channel(id: string): Promise<Channel> {
-  const rule = { forward_network: 'base', forward_asset: 'USDC', forward_recipient: recipient }
-  return (await (await call('/v1/channels', { id, ...rule })).json()) as Channel
-}
-
-function addressOn(network: string, { addresses }: Channel): string {
-  return addresses.find((one) => one.network === network)?.address ?? ''
-}
-
-async function untilSettled(transaction: string): Promise<DepositRecord> {
-  const ask = async (): Promise<DepositRecord | null> => {
-    const answer = await call(`/v1/proxies/deposits?transaction=${transaction}`)
-    const { data } = (await answer.json()) as { data: DepositRecord[] }
-    return data.find(({ status }) => status === 'settled') ?? null
-  }
-  return until('the deposit is settled', ask, withinMs)
-}
-
-function pay(network: string, asset: string, more: readonly string[]): Promise<Spoken> {
-  return depositd(['service', 'pay', '--network', network, '--asset', asset, ...more], { folder })
-}
 
 test('it shows every part, and where its keys are, which only their owner can read', async () => {
   for (const part of ['postgres', 'mainnet', 'base', 'arbitrum', 'solana', 'service'])
@@ -85,7 +28,7 @@ test('it shows every part, and where its keys are, which only their owner can re
     const [, path = ''] = new RegExp(`^  ${name} +(.+-key)$`, 'm').exec(program.output()) ?? []
     expect((await stat(path)).mode & 0o777).toBe(0o600)
   }
-  expect(program.output()).not.toContain(await key('write'))
+  expect(program.output()).not.toContain(await program.key('write'))
 })
 
 describe.skipIf(!curlInstalled())('with curl', () => {
@@ -113,11 +56,11 @@ test.each([
 ])('a payment on %s in %s from the shell is forwarded', { timeout: withinMs }, async (...payment) => {
   const [network, asset, amount] = payment
   const held = Number((await balance()).out)
-  const to = addressOn(network, await channel('shop'))
-  const { status, out, err } = await pay(network, asset, ['--amount', amount, '--to', to])
+  const to = addressOn(network, await program.channel('shop'))
+  const { status, out, err } = await pay(folder, { network, asset, amount, to })
   expect(status).toBe(0)
   expect(err).toMatch(/^sent .+\nin (block|slot) \d+; final soon\n$/)
-  const settled = await untilSettled(out.trim())
+  const settled = await program.untilSettled(out.trim())
   expect(settled.source).toMatchObject({ network, asset, address: to })
   const delivered = Number(settled.destination.amount) / 1e6
   expect(delivered).toBeGreaterThan(0)
@@ -132,16 +75,16 @@ function balance(): Promise<Spoken> {
 test('payments made at once all arrive, each as a transaction of its own', {
   timeout: withinMs,
 }, async () => {
-  const to = addressOn('arbitrum', await channel('shop'))
+  const to = addressOn('arbitrum', await program.channel('shop'))
   const paid = await Promise.all(
     ['0.001', '0.002', '0.003', '0.004'].map((amount) =>
-      pay('arbitrum', 'ETH', ['--amount', amount, '--to', to, '--json']),
+      pay(folder, { network: 'arbitrum', asset: 'ETH', amount, to }, '--json'),
     ),
   )
   const documents = paid.map(({ out }) => JSON.parse(out) as { transaction: string; amount: string })
   expect(new Set(documents.map(({ transaction }) => transaction)).size).toBe(4)
   expect(documents.map((one) => one.amount)).toContain('0.004000000000000000')
-  for (const { transaction } of documents) await untilSettled(transaction)
+  for (const { transaction } of documents) await program.untilSettled(transaction)
 })
 
 const address = '0x00000000000000000000000000000000000000ff'
@@ -183,75 +126,5 @@ test('a key that is created in the same folder calls the running service', async
   })
   expect(status).toBe(0)
   const headers = { 'X-API-KEY': out.trim() }
-  expect((await fetch(`${serviceUrl()}/v1/proxies/deposits`, { headers })).status).toBe(200)
-})
-
-test('a second start, of it or of everything, is refused with the address of the first', async () => {
-  const again = await depositd(['service'], { folder })
-  expect(again.status).toBe(2)
-  expect(again.err).toBe(
-    `depositd: process ${program.pid} is already running in .depositd, with a deposit service at ${serviceUrl()}; ` +
-      `use that, end it (kill ${program.pid}) or start in another folder\n`,
-  )
-  const everything = await depositd(['start'], { folder })
-  expect(everything.status).toBe(2)
-  expect(everything.err).toContain(`process ${program.pid} is already running in .depositd`)
-})
-
-test.each([
-  ['taken', () => new URL(serviceUrl()).port, 'port \\d+ is taken; give another to --port, or leave it out'],
-  ['no port', () => '65536', '--port is "65536"; give a whole number from 1 to 65535'],
-])('a port that is %s is refused before anything is started', async (_what, port, message) => {
-  const { status, out, err } = await depositd(['service', '--port', port()], { folder: tmpdir() })
-  expect({ status, out }).toEqual({ status: 2, out: '' })
-  expect(err).toMatch(new RegExp(`^depositd: ${message}`))
-})
-
-test('killed and started again, it knows what it knew and settles what was under way', {
-  timeout: 120_000,
-}, async () => {
-  const shop = await channel('shop')
-  const words = ['--amount', '3', '--to', addressOn('base', shop)]
-  const { out } = await pay('base', 'USDC', words)
-  await program.end('SIGKILL')
-  program = await start('--port', new URL(serviceUrl()).port)
-  expect(await channel('shop')).toEqual(shop)
-  await untilSettled(out.trim())
-})
-
-test('Ctrl-C ends it whole within five seconds; the next start goes on', { timeout: 120_000 }, async () => {
-  const shop = await channel('shop')
-  const askedAt = Date.now()
-  expect(await program.end('SIGINT')).toBe(0)
-  expect(Date.now() - askedAt).toBeLessThan(5000)
-  expect(program.output()).toMatch(/\nstopping\nstopped; the next start goes on from here\n$/)
-  expect(await processesIn(folder)).toEqual([])
-  program = await start()
-  expect(await channel('shop')).toEqual(shop)
-})
-
-test('a port for faults without leave to make any is wrong use', async () => {
-  const { status, err } = await runCommand('service --admin-port 1234', {})
-  expect({ status, err }).toEqual({
-    status: 2,
-    err: 'depositd: --admin-port is for faults; give --faults too\n',
-  })
-})
-
-test('with --json it prints one document once it is up, and nothing else', { timeout: 120_000 }, async () => {
-  const other = await mkdtemp(join(tmpdir(), 'depositd-json-'))
-  const silent = spawnProgram(other, ['service', '--json', '--faults'])
-  await until('it is up', () => silent.output().endsWith('}\n') || null, withinMs)
-  const { faultsUrl } = JSON.parse(silent.output()) as { faultsUrl: string }
-  const body = JSON.stringify({ dropWebhookRate: 1 })
-  const json = { 'content-type': 'application/json' }
-  expect((await fetch(faultsUrl, { method: 'PATCH', headers: json, body })).status).toBe(200)
-  expect(await silent.end('SIGTERM')).toBe(0)
-  await rm(other, { recursive: true, force: true })
-  expect(JSON.parse(silent.output())).toMatchObject({
-    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-    keyFiles: { write: join(other, '.depositd/write-key'), read: join(other, '.depositd/read-key') },
-    networks: expect.arrayContaining([expect.objectContaining({ name: 'solana' })]),
-    pid: silent.pid,
-  })
+  expect((await fetch(`${program.url}/v1/proxies/deposits`, { headers })).status).toBe(200)
 })

@@ -6,7 +6,8 @@ import { parseSettingsFile } from '../../src/config/settings-file.ts'
 import { fences, tableRows } from '../support/markdown.ts'
 import { readText } from './pages.ts'
 
-const page = readText('docs/settings.md')
+/** What stands before the settings of the deposit service, which have a test of their own. */
+const [page = ''] = readText('docs/settings.md').split('\n## The deposit service\n')
 const rows = tableRows(page)
 const example = fences(page).find(({ language }) => language === 'yaml')?.text ?? ''
 
@@ -66,8 +67,9 @@ test('every key of the file is on the page, and no other', () => {
 })
 
 test('no key of the schema is left out, optional ones included', () => {
-  const declared = /^ +(\w+): (?:z\.|z$|duration|cron|network)/gm
-  const names = [...readText('src/config/settings-file.ts').matchAll(declared)].map(([, name = '']) => name)
+  const declared = /^ +(\w+): (?:z\.|z$|duration|cron|networks)/gm
+  const sources = ['src/config/settings-file.ts', 'src/config/network-schema.ts'].map(readText).join('\n')
+  const names = [...sources.matchAll(declared)].map(([, name = '']) => name)
   expect(names).toEqual(
     expect.arrayContaining(['startHeight', 'senders', 'pollOverlap', 'scan', 'apiWithin']),
   )

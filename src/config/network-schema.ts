@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import {
+  type Address,
+  type Asset,
+  assetKey,
+  type Family,
+  type NetworkName,
+  parseAddress,
+} from '../core/asset.ts'
+import type { NetworkEntry } from './known-networks.ts'
+
+export const symbol = z.string().min(1).max(20)
+export const decimals = z.int().min(0).max(38)
+
+/** The fields of a network that every file of settings has. */
+export const networkFields = {
+  name: z.string().regex(/^[a-z][a-z0-9_]{0,30}$/, 'is no network name: lower-case letters, digits and _'),
+  family: z.enum(['evm', 'solana']),
+  chainId: z.int().positive().nullable().default(null),
+  assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals })).min(1),
+}
+
+type Context = { addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void }
+
+/** What the fields of one network say of each other. */
+export function checkNetwork(value: NetworkEntry, context: Context): void {
+  if (value.family === 'evm' && value.chainId === null) {
+    context.addIssue({
+      code: 'custom',
+      path: ['chainId'],
+      message: 'is missing: an EVM network is known by it',
+    })
+  }
+  const codes = value.assets.map(({ contract }) =>
+    contract === 'native' ? contract : addressOf(value.family, contract),
+  )
+  for (const [place, code] of codes.entries()) {
+    if (code !== null && codes.indexOf(code) === place) continue
+    const message = code === null ? 'is neither "native" nor an address of this family' : 'is described twice'
+    context.addIssue({ code: 'custom', path: ['assets', place, 'contract'], message })
+  }
+}
+
+/** A list of networks has at least one, and each once. */
+export function networkList<Network extends z.ZodType<{ name: string }>>(network: Network) {
+  return z
+    .array(network)
+    .min(1, 'is empty: no chain could be read')
+    .superRefine((value, context) => {
+      for (const [place, { name }] of value.entries()) {
+        if (value.findIndex((one) => one.name === name) === place) continue
+        context.addIssue({ code: 'custom', path: [place, 'name'], message: `${name} is described twice` })
+      }
+    })
+}
+
+export function addressOf(family: Family, text: string): Address | null {
+  try {
+    return parseAddress(family, text)
+  } catch {
+    return null
+  }
+}
+
+export function assetsOf({ name, family, assets }: NetworkEntry): Asset[] {
+  const network = name as NetworkName
+  return assets.map(({ contract, symbol: label, decimals: digits }): Asset => {
+    const code = contract === 'native' ? contract : parseAddress(family, contract)
+    return { key: assetKey(network, code), network, symbol: label, decimals: digits }
+  })
+}
+
+/** The setting that names the nodes of a network. */
+export function rpcName(network: string): string {
+  return `RPC_${network.toUpperCase()}`
+}
