@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { Fault } from '../core/errors.ts'
+import { checkNamedAssets } from './check-named-assets.ts'
 import { openDeposits } from './deposits/deposits.ts'
 import { recordWriter } from './deposits/record.ts'
 import { startFaultServer } from './faults/fault-server.ts'
@@ -46,6 +47,7 @@ export async function startService(
   const place = { url: settings.databaseUrl, poolMax, applicationName: 'deposit service' }
   const db = await openServiceDatabase(place)
   starting.defer(() => db.destroy())
+  await checkNamedAssets(db, settings.networks)
   const networks = openNetworks(settings, keyring)
   await Promise.all(networks.map((network) => connect(network, () => openStream(db, keyring, network))))
   const faults = createFaults(settings.faults)
