@@ -11,8 +11,11 @@ export type Run = {
 /** One statement of the interface page, in its words, and the test that it holds. Rejects where it does not. */
 export type Fact = { says: string; test: (run: Run) => Promise<void> }
 
+/** A sentence by which the page says what it does not show; `asks` are its single questions, in its words. */
+export type Gap = { says: string; asks: readonly string[] }
+
 /** A part of the interface page: what it states, and what it says that it does not show. */
-export type Section = { name: string; facts: readonly Fact[]; gaps: readonly string[] }
+export type Section = { name: string; facts: readonly Fact[]; gaps: readonly Gap[] }
 
 /** For a fact that no call can show. */
 export function unseen(reason: string): Fact['test'] {

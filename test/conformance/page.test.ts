@@ -30,6 +30,10 @@ test('no fact is listed twice in a section', () => {
   for (const { facts } of page) expect(new Set(facts.map(({ says }) => says)).size).toBe(facts.length)
 })
 
-test('every gap says that something is not shown', () => {
-  for (const gap of page.flatMap(({ gaps }) => gaps)) expect(gap).toMatch(/: not shown\.$/)
+test('every gap says that something is not shown, and each of its questions is asked', () => {
+  for (const { says, asks } of page.flatMap(({ gaps }) => gaps)) {
+    expect(says).toMatch(/: not shown\.$/)
+    const rest = asks.reduce((text, ask) => text.replace(ask, ''), says)
+    expect(rest.replace(/^No states .+ are named\. /, '')).toMatch(/^(, |; | and |,? and )*: not shown\.$/)
+  }
 })

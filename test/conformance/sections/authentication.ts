@@ -33,7 +33,7 @@ export const authentication: readonly Section[] = [
       },
       { says: 'Reading needs read or write.', test: mustReadWithEither },
     ],
-    gaps: ['How keys are issued or revoked: not shown.'],
+    gaps: [{ says: 'How keys are issued or revoked: not shown.', asks: ['How keys are issued or revoked'] }],
   },
   {
     name: 'Events',
@@ -43,19 +43,35 @@ export const authentication: readonly Section[] = [
         test: mustTellOfTransfer,
       },
     ],
-    gaps: ['Event kinds, payload shape, delivery, registration and signing of webhooks: not shown.'],
+    gaps: [
+      {
+        says: 'Event kinds, payload shape, delivery, registration and signing of webhooks: not shown.',
+        asks: ['Event kinds', 'payload shape', 'delivery', 'registration', 'signing of webhooks'],
+      },
+    ],
   },
   {
     name: 'Errors',
     facts: [],
     gaps: [
-      'Error responses, status codes, error codes and the response to a missing, invalid or insufficiently scoped key: not shown.',
+      {
+        says: 'Error responses, status codes, error codes and the response to a missing, invalid or insufficiently scoped key: not shown.',
+        asks: [
+          'Error responses, status codes, error codes',
+          'the response to a missing, invalid or insufficiently scoped key',
+        ],
+      },
     ],
   },
   {
     name: 'Limits',
     facts: [],
-    gaps: ['Rate limits, size limits, time-outs and minimum or maximum amounts: not shown.'],
+    gaps: [
+      {
+        says: 'Rate limits, size limits, time-outs and minimum or maximum amounts: not shown.',
+        asks: ['Rate limits', 'size limits', 'time-outs', 'minimum or maximum amounts'],
+      },
+    ],
   },
   {
     name: 'Versioning',
@@ -65,6 +81,11 @@ export const authentication: readonly Section[] = [
         test: mustBeginWithVersion,
       },
     ],
-    gaps: ['Policy for introducing further versions or deprecating this one: not shown.'],
+    gaps: [
+      {
+        says: 'Policy for introducing further versions or deprecating this one: not shown.',
+        asks: ['Policy for introducing further versions or deprecating this one'],
+      },
+    ],
   },
 ]

@@ -29,7 +29,9 @@ export const endpoints: readonly Section[] = [
       { says: 'Purpose: read deposits.', test: mustReadDeposits },
       { says: 'Requires at least the read scope.', test: mustReadWithEither },
     ],
-    gaps: ['Query parameters and response body: not shown.'],
+    gaps: [
+      { says: 'Query parameters and response body: not shown.', asks: ['Query parameters', 'response body'] },
+    ],
   },
   {
     name: 'POST /v1/channels',
@@ -52,7 +54,9 @@ export const endpoints: readonly Section[] = [
         test: mustForwardFromEveryAddress,
       },
     ],
-    gaps: ['Which request fields are required: not shown.'],
+    gaps: [
+      { says: 'Which request fields are required: not shown.', asks: ['Which request fields are required'] },
+    ],
   },
   {
     name: 'POST /v1/stable-wallets',
@@ -72,14 +76,29 @@ export const endpoints: readonly Section[] = [
         test: mustReceiveEverywhere,
       },
     ],
-    gaps: ['Whether id is required and whether other request fields exist: not shown.'],
+    gaps: [
+      {
+        says: 'Whether id is required and whether other request fields exist: not shown.',
+        asks: ['Whether id is required', 'whether other request fields exist'],
+      },
+    ],
   },
   {
     name: 'Other operations',
     facts: [],
     gaps: [
-      'Success status codes of all endpoints: not shown.',
-      'Operations to retrieve, list, update or delete channels and StableWallets, to manage policies, and to register webhooks: not shown.',
+      {
+        says: 'Success status codes of all endpoints: not shown.',
+        asks: ['Success status codes of all endpoints'],
+      },
+      {
+        says: 'Operations to retrieve, list, update or delete channels and StableWallets, to manage policies, and to register webhooks: not shown.',
+        asks: [
+          'Operations to retrieve, list, update or delete channels and StableWallets',
+          'to manage policies',
+          'to register webhooks',
+        ],
+      },
     ],
   },
 ]

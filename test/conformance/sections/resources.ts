@@ -119,18 +119,29 @@ export const resources: readonly Section[] = [
     facts: [
       { says: 'A collection of deposits is readable at the endpoint listed below.', test: mustListDeposits },
     ],
-    gaps: ['Deposit record fields: not shown.'],
+    gaps: [{ says: 'Deposit record fields: not shown.', asks: ['Deposit record fields'] }],
   },
   {
     name: 'Gaps in resource definitions',
     facts: [],
     gaps: [
-      'Allowed values of network and asset beyond those named above; id constraints (length, characters, uniqueness, behavior on reuse): not shown.',
+      {
+        says: 'Allowed values of network and asset beyond those named above; id constraints (length, characters, uniqueness, behavior on reuse): not shown.',
+        asks: [
+          'Allowed values of network and asset beyond those named above',
+          'id constraints (length, characters, uniqueness, behavior on reuse)',
+        ],
+      },
     ],
   },
   {
     name: 'States and transitions',
     facts: [],
-    gaps: ['No states or lifecycle of any resource are named. States and transitions: not shown.'],
+    gaps: [
+      {
+        says: 'No states or lifecycle of any resource are named. States and transitions: not shown.',
+        asks: ['States and transitions'],
+      },
+    ],
   },
 ]
