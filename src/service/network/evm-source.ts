@@ -1,6 +1,7 @@
 import { type Block, getAddress, type Log, type PublicClient, parseAbiItem, type Transaction } from 'viem'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, assetCode, assetKey, parseAddress, toTxId } from '../../core/asset.ts'
+import { Fault } from '../../core/errors.ts'
 import { mapBounded } from '../running/bounded.ts'
 import { type BlockSource, positionAt, type ReadBlock, type Stage } from './block-scan.ts'
 import type { Payment, Position } from './port.ts'
@@ -92,7 +93,11 @@ async function readNatives(
   if (!settings.assets.some(({ key }) => key === asset)) return []
   const paying = block.transactions.filter((transaction) => paysTo(transaction, watched))
   const found = await mapBounded(paying, receiptsAtOnce, async ({ hash, from, to, value }) => {
-    const { status } = await client.getTransactionReceipt({ hash })
+    const { status, blockHash } = await client.getTransactionReceipt({ hash })
+    if (blockHash !== block.hash) {
+      const problem = `the node has ${hash} in block ${blockHash}, and listed it in ${block.hash}`
+      throw new Fault('remote_failed', { what: `reading ${settings.name}`, problem })
+    }
     if (status !== 'success' || to === null) return []
     const [sender, address] = [parseAddress('evm', from), parseAddress('evm', to)]
     const index = 'native'

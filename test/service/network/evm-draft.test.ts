@@ -1,17 +1,18 @@
-import { type Hex, numberToHex, parseEther } from 'viem'
+import { type Hex, numberToHex, parseEther, toEventSelector } from 'viem'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { type AssetKey, parseAddress, type TxId, toTxId } from '../../../src/core/asset.ts'
 import { isFault } from '../../../src/core/errors.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
 import type { Network, Order } from '../../../src/service/network/port.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
-import { startRpcProxy } from '../../support/rpc-proxy.ts'
+import { changes, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
 import { decode, keyring, land, native, openMainnet, payment, recipient, sendSigned } from './evm-wallet.ts'
 
 const liquidity = keyring.evmAccount(liquidityBranch).address
 /** Code that refuses whatever it is called with. */
 const refusing = '0x60006000fd'
+const otherHash: Hex = `0x${'ab'.repeat(32)}`
 
 const anvil: Anvil = await startAnvil(1)
 const token: TestToken = await deployToken(anvil, 'USDC')
@@ -58,6 +59,40 @@ test('a transfer that the chain ran and refused is told as reverted, once that i
   expect(await outcome(toTxId(hash))).toEqual({ kind: 'open', known: true })
   await anvil.mine(2)
   expect(await outcome(toTxId(hash))).toEqual({ kind: 'reverted' })
+})
+
+const transferTopic = toEventSelector('Transfer(address,address,uint256)').slice(2)
+/** Tells of a transfer of one unit, whatever it is asked for. */
+const skimping: Hex = `0x6001600052600435337f${transferTopic}60206000a360206000f3`
+
+test.each<[string, Hex, string]>([
+  ['reverted where the token answers no and moves nothing', '0x60206000f3', 'reverted'],
+  ['landed where the token moves less than it was asked for', skimping, 'landed'],
+])('a token transfer that the chain ran has %s', async (_case, bytecode, kind) => {
+  const other = await deployToken(anvil, 'USDC')
+  const own = openMainnet(anvil.url, other.address)
+  await other.send(liquidity, 100n)
+  await anvil.mine()
+  const asset = `mainnet/${other.address}` as AssetKey
+  const draft = await own.draft({ ...payment, asset, amount: 60n })
+  const { transaction } = await sendSigned(own, liquidityBranch, draft)
+  await anvil.client.setCode({ address: other.address, bytecode })
+  await anvil.mine(3)
+  const receipt = await anvil.client.getTransactionReceipt({ hash: transaction as string as Hex })
+  expect(receipt.status).toBe('success')
+  expect(await outcome(transaction)).toMatchObject({ kind })
+})
+
+test('a transfer in a block that the chain no longer has is open', async () => {
+  const { transaction } = await sendSigned(network, liquidityBranch, await network.draft(payment))
+  await anvil.mine(3)
+  const proxy = await startRpcProxy(anvil.url)
+  proxy.behave(
+    changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as object), blockHash: otherHash })),
+  )
+  const told = await openMainnet(proxy.url).outcome({ transaction, expiresHeight: null })
+  await proxy.stop()
+  expect(told).toEqual({ kind: 'open', known: true })
 })
 
 test('drafts that are made side by side ask for the same only once', async () => {

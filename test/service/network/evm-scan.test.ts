@@ -147,6 +147,16 @@ test('a node that lacks a block that it lists is not believed to have no transfe
   expect(finalsOf(await scan())).toMatchObject([{ amount: 7n }])
 })
 
+test('a node that has a payment in another block than the one that listed it is not believed', async () => {
+  await send(5n)
+  await anvil.mine()
+  const blockHash = `0x${'ab'.repeat(32)}`
+  proxy.behave(changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as object), blockHash })))
+  await expect(scan()).rejects.toThrow(/listed it in/)
+  proxy.behave(honest)
+  expect((await scan()).payments).toHaveLength(1)
+})
+
 test('blocks that do not follow one another are not believed', async () => {
   await anvil.mine(6)
   const torn = changes('eth_getBlockByNumber', (block) => ({
