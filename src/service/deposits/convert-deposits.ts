@@ -1,8 +1,10 @@
+import { sql } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { DepositRow, ServiceDatabase } from '../tables.ts'
 import { convert } from './convert.ts'
-import type { DepositBook } from './deposits.ts'
+import type { DepositBook, DepositChange } from './deposits.ts'
+import { lockPolicies } from './policies.ts'
 import type { Policy } from './policy.ts'
 import type { Prices } from './prices.ts'
 import type { Terms } from './quote.ts'
@@ -28,11 +30,8 @@ export async function convertDeposits(converting: Converting, network: NetworkNa
   return changed
 }
 
-function waitingDeposits(
-  db: ServiceDatabase,
-  network: NetworkName,
-  after: bigint,
-): Promise<readonly Judged[]> {
+/** Final deposits with the policies of their owners, by the order of their appearance. */
+function judgedDeposits(db: ServiceDatabase) {
   return db
     .selectFrom('service.deposit as deposit')
     .leftJoin('service.policy as policy', (join) =>
@@ -43,24 +42,41 @@ function waitingDeposits(
     .selectAll('deposit')
     .select('policy.body as policy')
     .$castTo<Judged>()
-    .where('deposit.network', '=', network)
     .where('deposit.status', '=', 'confirmed')
-    .where('deposit.sequence', '>', after)
     .orderBy('deposit.sequence')
+}
+
+function waitingDeposits(
+  db: ServiceDatabase,
+  network: NetworkName,
+  after: bigint,
+): Promise<readonly Judged[]> {
+  return judgedDeposits(db)
+    .where('deposit.network', '=', network)
+    .where('deposit.sequence', '>', after)
     .limit(batchMax)
     .execute()
 }
 
-/** What left the state meanwhile, since its refund was asked for, stays as it is. */
-async function saveDecisions(
-  { db, deposits, terms, prices }: Converting,
-  batch: readonly Judged[],
-): Promise<number> {
+/**
+ * Those that would change now are read again and decided under the lock of their owners, so that a policy that was
+ * put, once that is answered, holds for whatever is still here. What left the state meanwhile, since its refund was
+ * asked for, stays as it is.
+ */
+async function saveDecisions(converting: Converting, batch: readonly Judged[]): Promise<number> {
+  const ids = decide(converting, batch).map(({ id }) => id)
+  if (ids.length === 0) return 0
+  return inTransaction(converting.db, async (tx) => {
+    await lockPolicies(tx, ids)
+    const judged = await judgedDeposits(tx).where(sql<boolean>`deposit.id = any(${ids})`).execute()
+    const changed = await converting.deposits.change(tx, ['confirmed'], decide(converting, judged))
+    return changed.length
+  })
+}
+
+function decide({ terms, prices }: Converting, batch: readonly Judged[]): DepositChange[] {
   const quoting = { terms, prices: prices.current(), now: new Date() }
-  const changes = batch
+  return batch
     .map(({ policy, ...deposit }) => convert(deposit, policy, quoting))
     .filter((change) => change !== null)
-  if (changes.length === 0) return 0
-  const changed = await inTransaction(db, (tx) => deposits.change(tx, ['confirmed'], changes))
-  return changed.length
 }

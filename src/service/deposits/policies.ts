@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { OwnerKind, ServiceDatabase } from '../tables.ts'
+import { inTransaction } from '../../store/database.ts'
+import type { OwnerKind, ServiceDatabase, ServiceTransaction } from '../tables.ts'
 import type { Policy } from './policy.ts'
 
 type OwnerName = { kind: OwnerKind; id: string }
@@ -24,28 +25,48 @@ export async function getPolicy(db: ServiceDatabase, owner: OwnerName): Promise<
   return updatedAt === null ? { kind: 'none' } : { kind: 'found', policy: body as Policy, updatedAt }
 }
 
-/** Puts this policy in the place of any other. It holds for every deposit that is not delivered, held or refunded yet. */
-export async function putPolicy(
-  db: ServiceDatabase,
-  owner: OwnerName,
-  policy: Policy,
-): Promise<PolicyOutcome> {
-  const { rows } = await sql<{ updated_at: Date }>`
-    insert into service.policy (owner_kind, owner_id, body)
-    select kind, id, ${JSON.stringify(policy)}::jsonb from service.owner
-    where kind = ${owner.kind} and id = ${owner.id}
-    on conflict (owner_kind, owner_id) do update set body = excluded.body, updated_at = clock_timestamp()
-    returning updated_at`.execute(db)
-  const [row] = rows
-  return row === undefined ? { kind: 'owner_unknown' } : { kind: 'found', policy, updatedAt: row.updated_at }
+/**
+ * Puts this policy in the place of any other. Once that is answered, it holds for every deposit that is not converting
+ * or credited yet.
+ */
+export function putPolicy(db: ServiceDatabase, owner: OwnerName, policy: Policy): Promise<PolicyOutcome> {
+  return inTransaction(db, async (tx): Promise<PolicyOutcome> => {
+    await lockOwner(tx, owner)
+    const { rows } = await sql<{ updated_at: Date }>`
+      insert into service.policy (owner_kind, owner_id, body)
+      select kind, id, ${JSON.stringify(policy)}::jsonb from service.owner
+      where kind = ${owner.kind} and id = ${owner.id}
+      on conflict (owner_kind, owner_id) do update set body = excluded.body, updated_at = clock_timestamp()
+      returning updated_at`.execute(tx)
+    const [row] = rows
+    return row === undefined
+      ? { kind: 'owner_unknown' }
+      : { kind: 'found', policy, updatedAt: row.updated_at }
+  })
 }
 
 /** Deposits that the policy holds stay held until they are released or refunded. */
-export async function deletePolicy(db: ServiceDatabase, owner: OwnerName): Promise<PolicyOutcome> {
-  await db
-    .deleteFrom('service.policy')
-    .where('owner_kind', '=', owner.kind)
-    .where('owner_id', '=', owner.id)
-    .execute()
-  return getPolicy(db, owner)
+export function deletePolicy(db: ServiceDatabase, owner: OwnerName): Promise<PolicyOutcome> {
+  return inTransaction(db, async (tx) => {
+    await lockOwner(tx, owner)
+    await tx
+      .deleteFrom('service.policy')
+      .where('owner_kind', '=', owner.kind)
+      .where('owner_id', '=', owner.id)
+      .execute()
+    return getPolicy(tx, owner)
+  })
+}
+
+/** Who decides by the policies of these deposits' owners makes those wait who would change them, until it commits. */
+export async function lockPolicies(tx: ServiceTransaction, depositIds: readonly string[]): Promise<void> {
+  await sql`
+    select from service.owner
+    where (kind, id) in (select owner_kind, owner_id from service.deposit where id = any(${depositIds}))
+    order by kind, id for share`.execute(tx)
+}
+
+/** Waits for who decides by the policy of this owner. */
+async function lockOwner(tx: ServiceTransaction, { kind, id }: OwnerName): Promise<void> {
+  await sql`select from service.owner where kind = ${kind} and id = ${id} for no key update`.execute(tx)
 }
