@@ -63,9 +63,7 @@ test('the service does not start without what is named, and says so before it as
   const starting = startService(serviceSettings(book.databaseUrl, without('base')), {
     log: pino({ level: 'silent' }),
   })
-  await expect(starting).rejects.toThrow(
-    'settings_bad: faults 1 channels name the asset ETH of network base',
-  )
+  await expect(starting).rejects.toThrow('settings_bad: faults 1 channels name the asset ETH of network base')
 })
 
 test('where a deposit is to go must be there until it is delivered', async () => {

@@ -99,6 +99,26 @@ test('deposits are swept once and exactly: tokens with gas that they are given, 
   expect(BigInt(coins?.swept ?? 0)).toBeLessThan(parseEther('0.01'))
 })
 
+test('the coins at an address pay for the sweep of its tokens, and are swept less that', async () => {
+  const address = await newChannel(world, world.url, { id: 'both' })
+  await world.token.send(address, 15_000_000n)
+  await pay(address, parseEther('0.02'))
+  await minedUntil(world, 'both swept', async () => {
+    const { coins, tokens } = await world.balance(address)
+    return tokens === 0n && coins < parseEther('0.001') ? true : null
+  })
+  await untilRest(world)
+  const transfers = world.db.selectFrom('service.transfer').select(['kind', 'to_address', 'amount'])
+  const gas = await transfers.where('kind', '=', 'top_up').where('to_address', '=', lower(address)).execute()
+  expect(gas).toEqual([])
+  const { rows } = await sql<{ swept: string; recorded: string }>`
+    select transfer.amount as swept, sum(deposit.amount) as recorded
+    from service.transfer join service.deposit on sweep_id = transfer.id
+    where owner_id = 'both' and transfer.asset = 'native' group by transfer.id`.execute(world.db)
+  expect(rows).toHaveLength(1)
+  expect(BigInt(rows[0]?.swept ?? 0)).toBeLessThan(BigInt(rows[0]?.recorded ?? 0))
+})
+
 test('what is below the minimum stays where it is', async () => {
   const address = await newChannel(world, world.url, { id: 'small', asset: 'ETH' })
   await pay(address, parseEther('0.0009'))

@@ -63,6 +63,15 @@ function untilReplaced(id: string, transaction: string) {
   })
 }
 
+test('forwards that no node has taken yet keep their nonces, and all land', async () => {
+  await unsentForward('first', 20_000_000n)
+  await world.token.send(await newChannel(world, world.url, { id: 'second' }), 21_000_000n)
+  await untilStatus('second', 'forwarding')
+  world.proxy.behave(honest)
+  await untilStatus('first', 'settled')
+  await untilStatus('second', 'settled')
+})
+
 test('a forward that no block takes is signed anew at a higher fee, and paid once', async () => {
   const first = await stuckForward('dear', 6_000_000n)
   world.proxy.behave(honest)

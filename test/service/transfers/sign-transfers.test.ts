@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { getAddress, type Hex, parseEther } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { convertDeposits } from '../../../src/service/deposits/convert-deposits.ts'
+import { recordScan } from '../../../src/service/deposits/record-scan.ts'
+import { createFaults } from '../../../src/service/faults/faults.ts'
+import { openKeyring } from '../../../src/service/keyring/keyring.ts'
+import { openEvm } from '../../../src/service/network/evm.ts'
+import type { Network } from '../../../src/service/network/port.ts'
+import { openOwners } from '../../../src/service/owners.ts'
+import { createPostponed } from '../../../src/service/running/postponed.ts'
+import { openStream, readPosition } from '../../../src/service/streams.ts'
+import { dueForwards } from '../../../src/service/transfers/due-deposits.ts'
+import { dueSweeps } from '../../../src/service/transfers/due-sweeps.ts'
+import { signTransfers } from '../../../src/service/transfers/sign-transfers.ts'
+import type { Wanted } from '../../../src/service/transfers/wanted.ts'
+import { migrate } from '../../../src/store/migrate.ts'
+import { type EvmWorld, lower, openEvmWorld, recipient } from '../evm-world.ts'
+import { seed } from '../fixtures.ts'
+
+const stack = new AsyncDisposableStack()
+const log = pino({ level: 'silent' })
+const keyring = openKeyring(seed)
+const faults = createFaults(null)
+let world: EvmWorld
+let network: Network
+let address: Hex
+
+/** Three deposits that are final and have their quote; nobody pays them but the test. */
+beforeAll(async () => {
+  world = await openEvmWorld(stack)
+  network = openNetwork()
+  const { db, deposits } = world
+  await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
+  await network.check()
+  await openStream(db, keyring, network)
+  const kept = await openOwners(db, keyring).keep({
+    kind: 'channel',
+    id: 'shop',
+    forward_network: network.settings.name,
+    forward_asset: 'USDC',
+    forward_recipient: lower(recipient),
+  })
+  if (kept.kind !== 'kept') throw new Error('the recipient is not ours')
+  const { evm_address: watchedAddress } = kept.owner
+  address = getAddress(watchedAddress)
+  for (const amount of [1000n, 2000n, 3000n]) await world.token.send(address, amount)
+  await world.anvil.client.setBalance({ address, value: parseEther('1') })
+  await world.anvil.mine(5)
+  const watched = () => Promise.resolve(new Set([watchedAddress]))
+  for (let turn = 0, more = true; more && turn < 50; turn++) {
+    const scan = await network.scan(await readPosition(db, network), watched)
+    await recordScan({ db, deposits, networks: [network.settings] }, network.settings, scan)
+    more = scan.more
+  }
+  const prices = { current: () => ({}), refresh: () => Promise.resolve() }
+  const terms = { feeBasisPoints: 0, spreadBasisPoints: 0 }
+  expect(await convertDeposits({ db, deposits, terms, prices }, network.settings.name)).toBe(3)
+})
+
+afterAll(() => stack.disposeAsync())
+
+/** One that knows nothing of what others have signed, as that of another process. */
+function openNetwork(): Network {
+  const [settings] = world.settings().networks
+  if (settings === undefined) throw new Error('there is a network')
+  return openEvm(settings, keyring)
+}
+
+function looking() {
+  return { db: world.db, network, keyring, faults, postponed: createPostponed(Date.now) }
+}
+
+/** How many each of them signed of the same. */
+function signByTwenty(wanted: readonly Wanted[]): Promise<number[]> {
+  const { db, deposits } = world
+  const sign = (): Promise<number> => {
+    const postponed = createPostponed(Date.now)
+    return signTransfers({ db, deposits, network: openNetwork(), postponed, log }, wanted)
+  }
+  return Promise.all(Array.from({ length: 20 }, sign))
+}
+
+test('of twenty who sign the same forwards at once, one signs each, with a nonce of its own', async () => {
+  const wanted = await dueForwards(looking())
+  expect(wanted).toHaveLength(3)
+  const signed = await signByTwenty(wanted)
+  expect(signed.toSorted((left, right) => right - left).slice(0, 2)).toEqual([3, 0])
+  const rows = await world.db
+    .selectFrom('service.transfer')
+    .select(['nonce', 'attempt'])
+    .where('kind', '=', 'forward')
+    .orderBy('nonce')
+    .execute()
+  expect(rows.map(({ attempt }) => attempt)).toEqual([1, 1, 1])
+  const [first = 0n] = rows.map(({ nonce }) => nonce ?? 0n)
+  expect(rows.map(({ nonce }) => nonce)).toEqual([first, first + 1n, first + 2n])
+  expect(await dueForwards(looking())).toEqual([])
+})
+
+test('of twenty who sweep the same address at once, one does, and of all that lies there', async () => {
+  const wanted = await dueSweeps(looking(), { minimums: {} })
+  expect(wanted).toMatchObject([{ kind: 'sweep', order: { amount: 6000n } }])
+  const signed = await signByTwenty(wanted)
+  expect(signed.toSorted((left, right) => right - left).slice(0, 2)).toEqual([1, 0])
+  expect(await dueSweeps(looking(), { minimums: {} })).toEqual([])
+  await world.anvil.mine()
+  expect((await world.balance(address)).tokens).toBe(0n)
+})
