@@ -191,13 +191,14 @@ constraint deposit_converting on service.deposit: CHECK (((status = 'converting'
 constraint deposit_decimals_check on service.deposit: CHECK ((decimals >= 0));
 constraint deposit_fee_check on service.deposit: CHECK ((fee >= (0)::numeric));
 constraint deposit_has_event on service.deposit: FOREIGN KEY (id, revision) REFERENCES service.event(deposit_id, revision) DEFERRABLE INITIALLY DEFERRED;
+constraint deposit_held on service.deposit: CHECK (((status = 'held'::text) <= (to_transaction IS NULL)));
 constraint deposit_owner_kind_owner_id_fkey on service.deposit: FOREIGN KEY (owner_kind, owner_id) REFERENCES service.owner(kind, id);
 constraint deposit_pkey on service.deposit: PRIMARY KEY (id);
 constraint deposit_quoted on service.deposit: CHECK (((status = ANY (ARRAY['converting'::text, 'forwarding'::text, 'settled'::text, 'credited'::text])) <= (num_nonnulls(to_amount, fee, rate) = 3)));
 constraint deposit_reason on service.deposit: CHECK (
 CASE
     WHEN (status = 'failed'::text) THEN COALESCE((reason = ANY (ARRAY['vanished'::text, 'too_small'::text])), false)
-    WHEN (status = 'held'::text) THEN COALESCE((reason = ANY (ARRAY['policy_hold'::text, 'below_minimum'::text, 'asset_denied'::text, 'sender_denied'::text, 'sender_unknown'::text])), false)
+    WHEN (status = 'held'::text) THEN COALESCE((reason = ANY (ARRAY['policy_hold'::text, 'below_minimum'::text, 'asset_denied'::text, 'sender_denied'::text, 'sender_unknown'::text, 'undeliverable'::text])), false)
     WHEN (status = ANY (ARRAY['refunding'::text, 'refunded'::text])) THEN COALESCE((reason = ANY (ARRAY['below_minimum'::text, 'asset_denied'::text, 'sender_denied'::text, 'requested'::text])), false)
     ELSE (reason IS NULL)
 END);
@@ -281,10 +282,12 @@ constraint withdrawal_wallet_id_id_key on service.withdrawal: UNIQUE (wallet_id,
 CREATE INDEX delivery_due ON service.delivery USING btree (endpoint_id, next_at, sequence) WHERE (next_at IS NOT NULL);
 CREATE INDEX delivery_newest ON service.delivery USING btree (endpoint_id, sequence);
 CREATE INDEX deposit_created ON service.deposit USING btree (created_at);
-CREATE INDEX deposit_credited ON service.deposit USING btree (owner_id) INCLUDE (to_amount) WHERE (status = 'credited'::text);
+CREATE INDEX deposit_credited ON service.deposit USING btree (owner_kind, owner_id) INCLUDE (to_amount) WHERE (status = 'credited'::text);
+CREATE INDEX deposit_network ON service.deposit USING btree (network, sequence);
 CREATE INDEX deposit_open ON service.deposit USING btree (network, status, sequence) WHERE (status = ANY (ARRAY['detected'::text, 'confirmed'::text]));
 CREATE INDEX deposit_owner ON service.deposit USING btree (owner_id);
 CREATE INDEX deposit_refund_transaction ON service.deposit USING btree (refund_transaction) WHERE (refund_transaction IS NOT NULL);
+CREATE INDEX deposit_status_list ON service.deposit USING btree (status, sequence);
 CREATE INDEX deposit_swept ON service.deposit USING btree (sweep_id) WHERE (sweep_id IS NOT NULL);
 CREATE INDEX deposit_to_forward ON service.deposit USING btree (to_network, sequence) WHERE (status = ANY (ARRAY['converting'::text, 'forwarding'::text]));
 CREATE INDEX deposit_to_refund ON service.deposit USING btree (network, sequence) WHERE (status = 'refunding'::text);

@@ -20,7 +20,8 @@ export type DepositStatus =
 /**
  * Why a deposit failed, is held or goes back. `vanished`: gone from the chain before it was final. `too_small`:
  * nothing is left after the fee. `sender_unknown`: the policy wants a sender that the chain does not tell, or would
- * send back to one. `requested`: the owner asked for its refund. The others name the rule of the policy.
+ * send back to one. `requested`: the owner asked for its refund. `undeliverable`: its forward or refund was reverted
+ * time after time. The others name the rule of the policy.
  */
 export type DepositReason =
   | 'vanished'
@@ -31,6 +32,7 @@ export type DepositReason =
   | 'sender_denied'
   | 'sender_unknown'
   | 'requested'
+  | 'undeliverable'
 
 /** `numeric` columns arrive as decimal text and `int8` columns as `bigint`. */
 export type ServiceTables = WebhookTables &

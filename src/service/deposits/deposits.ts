@@ -95,6 +95,10 @@ export async function lockDeposits(tx: ServiceTransaction, ids: readonly string[
   await sql`select from service.deposit where id = any(${ids}) order by id for no key update`.execute(tx)
 }
 
+const isReturned = sql`change.status in ('refunding', 'refunded')`
+/** What is held or goes back has neither a quote nor a forward, though it may have had both. */
+const isDelivered = sql`change.status not in ('confirmed', 'held', 'refunding', 'refunded')`
+
 async function writeChanges(
   tx: ServiceTransaction,
   from: readonly DepositStatus[],
@@ -107,14 +111,15 @@ async function writeChanges(
         then coalesce(change.reason, deposit.reason) end,
       released_at = coalesce(change.released_at, deposit.released_at),
       to_address = coalesce(change.to_address, deposit.to_address),
-      to_amount = coalesce(change.to_amount, deposit.to_amount),
-      to_transaction = coalesce(change.to_transaction, deposit.to_transaction),
+      to_amount = coalesce(change.to_amount, case when ${isDelivered} then deposit.to_amount end),
+      to_transaction = coalesce(change.to_transaction, case when ${isDelivered} then deposit.to_transaction end),
       to_at = coalesce(change.to_at, deposit.to_at),
-      fee = coalesce(change.fee, deposit.fee),
-      rate = coalesce(change.rate, deposit.rate),
-      refund_address = coalesce(change.refund_address, deposit.refund_address),
-      refund_amount = coalesce(change.refund_amount, deposit.refund_amount),
-      refund_transaction = coalesce(change.refund_transaction, deposit.refund_transaction),
+      fee = coalesce(change.fee, case when ${isDelivered} then deposit.fee end),
+      rate = coalesce(change.rate, case when ${isDelivered} then deposit.rate end),
+      refund_address = coalesce(change.refund_address, case when ${isReturned} then deposit.refund_address end),
+      refund_amount = coalesce(change.refund_amount, case when ${isReturned} then deposit.refund_amount end),
+      refund_transaction = coalesce(
+        change.refund_transaction, case when ${isReturned} then deposit.refund_transaction end),
       refund_at = coalesce(change.refund_at, deposit.refund_at)
     from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as change (
       id text, status text, reason text, released_at timestamptz,

@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import type { Address } from '../../core/asset.ts'
 import { inTransaction } from '../../store/database.ts'
-import type { DepositReason, DepositRow, DepositStatus } from '../tables.ts'
+import type { DepositReason, DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
+import { isUnpaidDeposit } from '../transfers/wanted.ts'
 import type { DepositBook, DepositChange } from './deposits.ts'
 import { knownSender } from './policy.ts'
 
@@ -12,7 +14,7 @@ export type RefundOutcome =
   /** The chain does not tell who paid: the caller has to. */
   | { kind: 'sender_unknown' }
 
-const refundable: readonly DepositStatus[] = ['confirmed', 'held']
+const refundable: readonly DepositStatus[] = ['confirmed', 'converting', 'held']
 
 /** Sends a final deposit back, whole: to `to`, or to its sender where that is null. */
 export function refundDeposit(
@@ -21,13 +23,14 @@ export function refundDeposit(
 ): Promise<RefundOutcome> {
   return inTransaction(db, async (tx): Promise<RefundOutcome> => {
     const deposit = await tx
-      .selectFrom('service.deposit')
-      .selectAll()
+      .selectFrom('service.deposit as deposit')
+      .selectAll('deposit')
       .where('id', '=', id)
       .forNoKeyUpdate()
       .executeTakeFirst()
     if (deposit === undefined) return { kind: 'not_found' }
-    if (!refundable.includes(deposit.status)) return { kind: 'wrong_state', status: deposit.status }
+    const mayGoBack = refundable.includes(deposit.status) && (await isUnpaid(tx, id))
+    if (!mayGoBack) return { kind: 'wrong_state', status: deposit.status }
     const receiver = to ?? knownSender(deposit)
     if (receiver === null) return { kind: 'sender_unknown' }
     const [changed = deposit] = await deposits.change(tx, refundable, [
@@ -35,6 +38,13 @@ export function refundDeposit(
     ])
     return { kind: 'refunding', deposit: changed }
   })
+}
+
+/** Under the lock of its row, which whoever signs a transfer for it takes too. */
+async function isUnpaid(tx: ServiceTransaction, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from service.deposit as deposit where id = ${id} and ${isUnpaidDeposit}`.execute(tx)
+  return rows.length === 1
 }
 
 export function refundOf({ id, amount }: DepositRow, to: Address, reason: DepositReason): DepositChange {

@@ -32,6 +32,7 @@ export const depositRecord = z
         'sender_denied',
         'sender_unknown',
         'requested',
+        'undeliverable',
       ])
       .nullable(),
     source: z.strictObject({

@@ -6,7 +6,8 @@ import { liquidityBranch } from '../keyring/keyring.ts'
 import type { Network, Order } from '../network/port.ts'
 import { newId } from '../new-id.ts'
 import { mapBounded } from '../running/bounded.ts'
-import type { Looking, Wanted } from './wanted.ts'
+import { postpone } from './signing.ts'
+import { type Looking, sweepKey, topUpKey, type Wanted } from './wanted.ts'
 
 /** `minimums['base/USDC']` is what must lie at an address before it is worth a sweep, in whole units. */
 export type SweepSettings = { minimums: Readonly<Record<string, string>> }
@@ -58,6 +59,7 @@ async function findPiles(
       parseAmount(minimums[`${name}/${symbol}`] ?? '0', decimals).toString(),
     ]),
   )
+  const waiting = postponed.waiting()
   const column = sql.ref(family === 'evm' ? 'evm_address' : 'solana_address')
   const { rows } = await sql<Pile>`
     with pile as (
@@ -70,7 +72,8 @@ async function findPiles(
     ), next as (
       select distinct on (branch) pile.* from pile
       where amount >= (${JSON.stringify(least)}::jsonb ->> code)::numeric
-        and 'sweep/' || branch || '/' || code <> all(${postponed.waiting()})
+        and 'sweep/' || branch || '/' || code <> all(${waiting})
+        and (code = 'native' or 'top_up/' || address <> all(${waiting}))
         and not exists (
           select from service.transfer
           where network = ${name} and outcome is null
@@ -82,10 +85,19 @@ async function findPiles(
   return rows
 }
 
+/** An address that cannot be asked about, as one that a token's issuer has frozen, keeps no other from its sweep. */
 async function sweepOf(looking: Looking, pile: Pile): Promise<Wanted | null> {
-  const { network, keyring } = looking
+  const key = sweepKey(pile.branch, pile.code)
+  try {
+    return await orderOf(looking, pile, key)
+  } catch (error) {
+    postpone(looking, { kind: 'sweep', key }, error)
+    return null
+  }
+}
+
+async function orderOf({ network, keyring }: Looking, pile: Pile, key: string): Promise<Wanted | null> {
   const { branch, code } = pile
-  const key = `sweep/${branch}/${code}`
   const order: Order = {
     branch,
     to: keyring.address(network.settings.family, liquidityBranch),
@@ -99,7 +111,7 @@ async function sweepOf(looking: Looking, pile: Pile): Promise<Wanted | null> {
   if (lack === 0n) return { kind: 'sweep', depositIds: pile.deposits, key, order }
   const gas = { asset: assetKey(network.settings.name, 'native'), amount: lack, feeFrom: 'payer' } as const
   const topUp: Order = { branch: liquidityBranch, to: pile.address, ...gas, reference: order.reference }
-  return { kind: 'top_up', key, order: topUp }
+  return { kind: 'top_up', key: topUpKey(pile.address), order: topUp }
 }
 
 /** The transfers of tokens from the same address may have been paid for out of the native coins that lay there. */

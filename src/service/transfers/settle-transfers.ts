@@ -96,8 +96,8 @@ async function settleBatch(signing: Signing, open: readonly OpenTransfer[]): Pro
   const ended = judged.flatMap(({ transfer, fate }): Ended[] =>
     fate.kind === 'ended' ? [{ transfer, ...fate }] : [],
   )
-  if (ended.length > 0) await inTransaction(db, (tx) => saveOutcomes({ tx, deposits, postponed }, ended))
-  return ended.length
+  if (ended.length === 0) return 0
+  return inTransaction(db, (tx) => saveOutcomes({ tx, deposits, postponed }, ended))
 }
 
 type Fate =

@@ -22,7 +22,6 @@ export async function signTransfers(signing: Signing, wanted: readonly Wanted[])
   )
   if (drafted.length === 0) return 0
   const signed = await inTransaction(db, (tx) => storeSigned({ ...signing, tx }, drafted, nonces))
-  for (const { wanted: one } of signed) signing.postponed.done(one.key)
   await sendTransfers(
     network,
     signed.map((one) => one.signed),

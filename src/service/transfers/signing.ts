@@ -21,7 +21,11 @@ export type Drafted = { wanted: Wanted; draft: Draft }
 export type ChainNonces = ReadonlyMap<number, bigint | null>
 
 /** It waits ever longer, and keeps none of the others from its turn. */
-export function postpone({ postponed, log }: Signing, { kind, key }: Wanted, error: unknown): void {
+export function postpone(
+  { postponed, log }: Pick<Signing, 'postponed' | 'log'>,
+  { kind, key }: Pick<Wanted, 'kind' | 'key'>,
+  error: unknown,
+): void {
   const failures = postponed.failed(key)
   log.warn({ kind, key, failures, problem: describeError(error) }, 'transfer postponed')
 }

@@ -5,9 +5,10 @@ import { type Loop, startLoop } from '../running/loop.ts'
 import { createPostponed } from '../running/postponed.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { SweepSettings } from './due-sweeps.ts'
+import { createResumption } from './resume-transfers.ts'
 import { type NetworkWork, sweepNetwork, workNetwork } from './work-network.ts'
 
-type Parts = Omit<NetworkWork, 'prices' | 'network' | 'postponed'> & {
+type Parts = Omit<NetworkWork, 'prices' | 'network' | 'postponed' | 'resumed'> & {
   settings: ServiceSettings
   networks: readonly Network[]
   /** Called when there are events to deliver. */
@@ -33,7 +34,8 @@ export function startTransfers(parts: Parts): Loop[] {
   }
   for (const network of networks) {
     const { name } = network.settings
-    const work = { ...parts, prices, network, postponed: createPostponed(Date.now) }
+    const signing = { ...parts, network, postponed: createPostponed(Date.now) }
+    const work = { ...signing, prices, resumed: createResumption(signing, changed) }
     const sweeper = sweep === null ? null : startSweeping(work, sweep)
     if (sweeper !== null) sweeping.push(sweeper)
     const turn = workNetwork(work, { changed, final: () => sweeper?.wake() })

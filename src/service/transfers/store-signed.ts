@@ -67,7 +67,8 @@ async function stillWanted(tx: ServiceTransaction, drafted: readonly Drafted[]):
         select from service.withdrawal
         where sequence = wanted.withdrawal and status in ('requested', 'sending') and ${isUnpaidWithdrawal})
       when 'sweep' then not exists (
-        select from service.deposit where wanted.deposits ? id and sweep_id is not null)
+        select from jsonb_array_elements_text(wanted.deposits) as swept (id) join service.deposit using (id)
+        where sweep_id is not null)
       else true
     end
     order by wanted.place`.execute(tx)

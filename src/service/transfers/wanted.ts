@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Logger } from 'pino'
 import type { Faults } from '../faults/faults.ts'
 import type { Keyring } from '../keyring/keyring.ts'
 import type { Network, Order } from '../network/port.ts'
@@ -27,6 +28,7 @@ export type Looking = {
   keyring: Keyring
   faults: Faults
   postponed: Postponed
+  log: Logger
 }
 
 /** How many payments of a kind are signed at once. */
@@ -43,7 +45,17 @@ export const isUnpaidWithdrawal: RawBuilder<boolean> = sql<boolean>`not exists (
   where withdrawal = withdrawal.sequence and (outcome is null or outcome = 'landed'))`
 
 /** The key under which a stored transfer was wanted. */
-export function keyOf({ kind, deposit_id: deposit, withdrawal, branch, asset }: TransferRow): string {
+export function keyOf(transfer: TransferRow): string {
+  const { kind, deposit_id: deposit, withdrawal, to_address: address, branch, asset } = transfer
   if (deposit !== null) return deposit
-  return withdrawal === null ? `${kind}/${branch}/${asset}` : `${kind}/${withdrawal}`
+  if (withdrawal !== null) return `withdrawal/${withdrawal}`
+  return kind === 'top_up' ? topUpKey(address) : sweepKey(branch, asset)
+}
+
+export function topUpKey(address: string): string {
+  return `top_up/${address}`
+}
+
+export function sweepKey(branch: number, code: string): string {
+  return `sweep/${branch}/${code}`
 }

@@ -30,6 +30,8 @@ export type NetworkWork = {
   network: Network
   /** What could not be paid or swept lately on this network. */
   postponed: Postponed
+  /** What was stored by an earlier run is settled or sent. Nothing is signed before. */
+  resumed(): Promise<void>
 }
 
 /** Whom the loop of a network wakes. */
@@ -49,6 +51,7 @@ export function workNetwork(work: NetworkWork, listeners: Listeners): () => Prom
   let followed: bigint | null = null
   return async () => {
     const { height, more, recorded } = await readChain(work)
+    await work.resumed()
     const converted = await convertDeposits({ ...work, terms: settings.quotes }, network.settings.name)
     const paid = await payWanted(work)
     // What was sent ends by becoming final: until that height grows there is no news.
@@ -66,6 +69,7 @@ export function workNetwork(work: NetworkWork, listeners: Listeners): () => Prom
  * loop of its own, so that no forward waits for a sweep.
  */
 export async function sweepNetwork(work: NetworkWork, sweep: SweepSettings): Promise<boolean> {
+  await work.resumed()
   return (await signTransfers(work, await dueSweeps(work, sweep))) >= sweepsMax
 }
 

@@ -158,7 +158,19 @@ test('a deposit is refunded when that is asked for, while it is final and not on
   })
   const converting = await deposited(null)
   await convert()
-  expect(await refundDeposit(book, { id: converting, to: null })).toMatchObject({ status: 'converting' })
+  expect(await refundDeposit(book, { id: converting, to: null })).toMatchObject({
+    kind: 'refunding',
+    deposit: { to_amount: null, fee: null, rate: null },
+  })
+  const signed = await deposited(null)
+  await convert()
+  await sql`
+    insert into service.transfer (kind, deposit_id, network, branch, nonce, asset, to_address, amount)
+    values ('forward', ${signed}, 'base', 0, 0, 'native', ${recipient}, 1)`.execute(book.db)
+  expect(await refundDeposit(book, { id: signed, to: null })).toEqual({
+    kind: 'wrong_state',
+    status: 'converting',
+  })
   expect(await refundDeposit(book, { id: 'dep_none', to: null })).toEqual({ kind: 'not_found' })
 })
 
