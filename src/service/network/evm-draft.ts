@@ -36,6 +36,11 @@ type Price = { gas: bigint; market: Market; rollupFee: bigint }
 const plainGas = 21_000n
 /** The estimate holds for the state it was made on; the transfer may run on another. */
 const gasMarginPercent = 130n
+/** Whoever receives may be a contract that burns what it is given: a token transfer to anybody else takes far less. */
+const gasMax = 200_000n
+/** Arbitrum One, Nova and Sepolia count what the network below asks as gas, which is a multiple on busy days. */
+const arbitrumChainIds: ReadonlySet<number> = new Set([42_161, 42_170, 421_614])
+const arbitrumGasMax = 3_000_000n
 
 /**
  * Fails where the transfer is expected to fail, so that no nonce is spent on it. Signing fails too where the
@@ -135,13 +140,18 @@ function fundsFor(purse: Purse, { branch, asset }: Order): Promise<Funds> {
   )
 }
 
-async function priceOf({ client, keyring, share }: Purse, order: Order): Promise<Price> {
+async function priceOf({ client, keyring, share, settings }: Purse, order: Order): Promise<Price> {
   const account = keyring.evmAccount(order.branch).address
   const [estimate, market, rollupFee] = await Promise.all([
     client.estimateGas({ account, ...callOf(order) }),
     share('market', () => readMarket(client)),
     share('rollup fee', () => readRollupFee(client)),
   ])
+  const most = arbitrumChainIds.has(settings.chainId ?? 0) ? arbitrumGasMax : gasMax
+  if (estimate > most) {
+    const problem = `the transfer to ${order.to} would take ${estimate} gas, and ${most} is the most that is paid for`
+    throw new Fault('remote_failed', { what: `paying on ${settings.name}`, problem })
+  }
   const gas = estimate === plainGas ? plainGas : (estimate * gasMarginPercent) / 100n
   return { gas, market, rollupFee }
 }

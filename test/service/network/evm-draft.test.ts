@@ -3,10 +3,12 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { type AssetKey, parseAddress, type TxId, toTxId } from '../../../src/core/asset.ts'
 import { isFault } from '../../../src/core/errors.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
+import { openEvm } from '../../../src/service/network/evm.ts'
 import type { Network, Order } from '../../../src/service/network/port.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { changes, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
+import { networkSettings } from '../fixtures.ts'
 import { decode, keyring, land, native, openMainnet, payment, recipient, sendSigned } from './evm-wallet.ts'
 
 const liquidity = keyring.evmAccount(liquidityBranch).address
@@ -126,6 +128,27 @@ test('what the node expects to fail is not drafted, and that is a fault of the r
     .draft(payment)
     .catch((e: unknown) => e)
   expect(isFault(silent, 'remote_failed')).toBe(true)
+})
+
+/** Counts down from there, and so takes about 26 gas times as much. */
+const counting = (from: number): Hex => `0x62${from.toString(16).padStart(6, '0')}5b600190038060045700`
+
+test('no more gas is paid for than a transfer takes, whatever the recipient runs', async () => {
+  const greedy = '0x00000000000000000000000000000000000000cd'
+  const order = { ...payment, to: parseAddress('evm', greedy) }
+  const url = anvil.url
+  const tokens = [{ symbol: 'ETH', decimals: 18, code: 'native' }]
+  const settings = networkSettings({ name: 'arbitrum', family: 'evm', chainId: 42_161, url, tokens })
+  const arbitrum = openEvm(settings, keyring)
+  const onArbitrum = { ...order, asset: 'arbitrum/native' as AssetKey }
+  await anvil.client.setCode({ address: greedy, bytecode: counting(20_000) })
+  await expect(network.draft(order)).rejects.toThrow(/gas, and 200000 is the most that is paid for/)
+  await expect(network.gasLack(order)).rejects.toThrow(/most that is paid for/)
+  await expect(arbitrum.draft(onArbitrum)).resolves.toMatchObject({ amount: order.amount })
+  await anvil.client.setCode({ address: greedy, bytecode: counting(200_000) })
+  await expect(arbitrum.draft(onArbitrum)).rejects.toThrow(/gas, and 3000000 is the most/)
+  await anvil.client.setCode({ address: greedy, bytecode: counting(2_000) })
+  await expect(network.draft(order)).resolves.toMatchObject({ amount: order.amount })
 })
 
 test('money that was signed away is not signed away again, sent or not', async () => {
