@@ -24,9 +24,12 @@ export function leastFee({ baseFee, tip }: Market): bigint {
   return (baseFee * 5n) / 4n + tip
 }
 
-/** Whether a transaction that waits can be in the next block and pay its whole tip there. */
-export function isGood({ maxFeePerGas, maxPriorityFeePerGas }: Fees, { baseFee }: Market): boolean {
-  return maxFeePerGas >= (baseFee * 9n) / 8n + maxPriorityFeePerGas
+/**
+ * Whether a transaction that waits can be in the next block, pay its whole tip there, and is worth the block maker's
+ * while: a tip moves from block to block, so half of what is usual is enough.
+ */
+export function isGood({ maxFeePerGas, maxPriorityFeePerGas }: Fees, { baseFee, tip }: Market): boolean {
+  return maxPriorityFeePerGas * 2n >= tip && maxFeePerGas >= (baseFee * 9n) / 8n + maxPriorityFeePerGas
 }
 
 /** The fees of today where they are more than what nodes ask of a replacement. */
