@@ -6,6 +6,8 @@ import type { Promises } from './evm-promises.ts'
 export type Funds = {
   /** What is left of the asset to the transaction with this nonce once those before it have landed. */
   free(asset: AssetKey, nonce: bigint): bigint
+  /** The same once all but this one have landed, those after it too. */
+  freeBeside(asset: AssetKey, nonce: bigint): bigint
   /** What the node says, without what was signed and not sent yet. */
   held(asset: AssetKey): bigint
 }
@@ -36,12 +38,17 @@ export async function readFunds(
   )
   const least = (amountIn: (view: View) => bigint): bigint =>
     views.map(amountIn).reduce((left, right) => (left < right ? left : right))
+  const free = (asset: AssetKey, nonce: bigint): bigint =>
+    least(({ from, held }) => {
+      const below = Number(nonce)
+      return (held.get(asset) ?? 0n) - promises.taken(holder, asset, { from, below })
+    })
   return {
-    free: (asset, nonce) =>
-      least(({ from, held }) => {
-        const below = Number(nonce)
-        return (held.get(asset) ?? 0n) - promises.taken(holder, asset, { from, below })
-      }),
+    free,
+    freeBeside(asset, nonce) {
+      const after = { from: Number(nonce) + 1, below: Infinity }
+      return free(asset, nonce) - promises.taken(holder, asset, after)
+    },
     held: (asset) => least(({ held }) => held.get(asset) ?? 0n),
   }
 }

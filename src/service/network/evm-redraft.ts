@@ -32,7 +32,7 @@ export async function redraftEvm(purse: Purse, bytes: Uint8Array, payer: Payer):
   const fromAmount = payer.feeFrom === 'amount' && transfer === null
   const compose = (): Unnumbered => {
     if (fromAmount) return lowered(old, wanted)
-    const free = funds.free(nativeOf(settings), BigInt(old.nonce))
+    const free = funds.freeBeside(nativeOf(settings), BigInt(old.nonce))
     const most = (free - old.value - rollupFee) / old.gas
     if (most < least) throw lackOf(settings, { needed: old.value + rollupFee + old.gas * least, free })
     return { ...old, ...wanted, maxFeePerGas: most < wanted.maxFeePerGas ? most : wanted.maxFeePerGas }

@@ -122,3 +122,16 @@ test('a fee is raised to what the address can pay, and not where that is too lit
   await network.send(raised.bytes)
   await land(anvil, network, raised)
 })
+
+test('what was signed with higher nonces is not spent on a higher fee', async () => {
+  const old = await sendSigned(network, liquidityBranch, await network.draft(payment))
+  const large = await network.draft({ ...payment, amount: parseEther('9.9998') })
+  const later = await large.sign((old.nonce ?? 0n) + 1n)
+  await raiseBaseFee(10n)
+  await expect(network.redraft(old.bytes, payment)).rejects.toThrow(/are needed/)
+  const beside = decode(later).feeMax + parseEther('9.9998')
+  await anvil.client.setBalance({ address: liquidity, value: beside + 7n + decode(old).feeMax * 6n })
+  const raised = await (await network.redraft(old.bytes, payment))?.sign(old.nonce)
+  expect.assert(raised !== undefined)
+  expect(decode(raised).maxFeePerGas).toBe(decode(old).maxFeePerGas * 6n)
+})
