@@ -6,6 +6,8 @@ export type Movement = { owner: Address; code: AssetCode; change: bigint }
 /** The part of a transaction that says what changed. Both lists of balances are in the order of the accounts. */
 export type BalanceRecord = {
   accounts: readonly string[]
+  /** What the network took of the first account for running the transaction. */
+  fee: bigint
   pre: readonly bigint[]
   post: readonly bigint[]
   preTokens: readonly TokenHolding[]
@@ -45,10 +47,11 @@ function tokenMovements({ preTokens, postTokens }: BalanceRecord): Movement[] {
   return [...sums.values()]
 }
 
-function lamportMovements({ accounts, pre, post }: BalanceRecord): Movement[] {
+/** The fee is left out: who pays it for others has not paid the deposit. */
+function lamportMovements({ accounts, fee, pre, post }: BalanceRecord): Movement[] {
   return accounts.map((account, place) => ({
     owner: parseAddress('solana', account),
     code: 'native',
-    change: (post[place] ?? 0n) - (pre[place] ?? 0n),
+    change: (post[place] ?? 0n) - (pre[place] ?? 0n) + (place === 0 ? fee : 0n),
   }))
 }

@@ -73,6 +73,7 @@ type Transaction = {
 
 type Meta = {
   err: unknown
+  fee: bigint
   preBalances: readonly bigint[]
   postBalances: readonly bigint[]
   preTokenBalances?: BalanceRecord['preTokens']
@@ -91,7 +92,8 @@ function paymentsOf(
   const { preTokenBalances: preTokens = [], postTokenBalances: postTokens = [] } = meta
   const concerned = [...accounts, ...postTokens.map(({ owner }) => owner)]
   if (!concerned.some((address) => watched.has(address as Address))) return []
-  const record = { accounts, pre: meta.preBalances, post: meta.postBalances, preTokens, postTokens }
+  const { fee, preBalances: pre, postBalances: post } = meta
+  const record = { accounts, fee, pre, post, preTokens, postTokens }
   const movements = movementsOf(record)
   const known = new Set(assets.map(({ key }) => key))
   return movements

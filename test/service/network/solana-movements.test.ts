@@ -13,15 +13,15 @@ const [payer, owner, account, mint] = ['1', '2', '3', '4'].map((digit) => digit.
   Address,
   Address,
 ]
-const nothing: BalanceRecord = { accounts: [], pre: [], post: [], preTokens: [], postTokens: [] }
+const nothing: BalanceRecord = { accounts: [], fee: 0n, pre: [], post: [], preTokens: [], postTokens: [] }
 const holding = (of: Address, amount: string) => ({ mint, owner: of, uiTokenAmount: { amount } })
 
 test.each<[string, Partial<BalanceRecord>, Movement[]]>([
   [
     'lamports from one account to another',
-    { accounts: [payer, owner], pre: [100n, 0n], post: [39n, 60n] },
+    { accounts: [payer, owner], fee: 1n, pre: [100n, 0n], post: [39n, 60n] },
     [
-      { owner: payer, code: 'native', change: -61n },
+      { owner: payer, code: 'native', change: -60n },
       { owner, code: 'native', change: 60n },
     ],
   ],
@@ -69,4 +69,14 @@ test('a sender is named only where exactly one gave the asset away', () => {
   expect(soleSender([paid, { owner, code: mint, change: 1n }], mint)).toBe(payer)
   expect(soleSender([paid, { ...paid, owner: account }], mint)).toBeNull()
   expect(soleSender([{ ...paid, code: 'native' }], mint)).toBeNull()
+})
+
+test('who pays only the fee of a payment of lamports is not its sender', () => {
+  const relayed = {
+    accounts: [payer, account, owner],
+    fee: 10n,
+    pre: [100n, 500n, 0n],
+    post: [90n, 400n, 100n],
+  }
+  expect(soleSender(movementsOf({ ...nothing, ...relayed }), 'native')).toBe(account)
 })
