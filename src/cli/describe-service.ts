@@ -19,7 +19,7 @@ export function describeService(program: Command, context: Context): void {
     .requiredOption('--network <name>', 'network to pay on')
     .requiredOption('--asset <symbol>', 'asset to pay')
     .requiredOption('--amount <decimal>', 'how much, in whole units of the asset, like 12.5')
-    .requiredOption('--to <address>', 'address to pay')
+    .requiredOption('--to <address>', 'address to pay, or the id of a channel or StableWallet')
     .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./service-pay.ts')).payCommand(context, options))
   service

@@ -2,8 +2,10 @@ import { type Address, type Asset, parseAddress } from '../core/asset.ts'
 import { assert, Fault, isFault } from '../core/errors.ts'
 import { type Amount, formatAmount, parseAmount } from '../core/money.ts'
 import { isAddressOn, openNetwork, type SandboxNetwork } from '../sandbox/local-networks.ts'
+import type { ServicePlace } from '../sandbox/service-files.ts'
 import { describeError } from '../service/running/describe-error.ts'
 import type { Context } from './context.ts'
+import { depositAddress } from './deposit-address.ts'
 import { wordOf } from './options.ts'
 import { printJson } from './print.ts'
 import { runningPlace } from './service-place.ts'
@@ -14,10 +16,11 @@ type BalanceOptions = Place & { address: string }
 
 /** Writes the transaction alone to standard output, for a shell to keep, and what happens to standard error. */
 export async function payCommand(context: Context, options: PayOptions): Promise<void> {
-  const { network, asset } = await openPlace(options)
-  const to = addressOf(network, 'to', options.to)
+  const { place, network, asset } = await openPlace(options)
   const amount = amountOf(asset, options.amount)
-  const what = `${options.amount} ${asset.symbol} on ${network.name} to ${options.to}`
+  const payee = await payeeOf(place, network, options.to)
+  const to = parseAddress(network.family, payee)
+  const what = `${options.amount} ${asset.symbol} on ${network.name} to ${payee}`
   await refuseBeyondFaucet(network, asset, amount)
   const transaction = await network.pay({ asset: asset.key, to, amount }).catch(refused(`paying ${what}`))
   context.stderr.write(`sent ${what}\n`)
@@ -30,7 +33,7 @@ export async function payCommand(context: Context, options: PayOptions): Promise
       network: name,
       asset: asset.symbol,
       amount: paid,
-      to: options.to,
+      to: payee,
       transaction,
       block,
     })
@@ -54,7 +57,7 @@ async function refuseBeyondFaucet(
 /** Writes the amount alone, in whole units. */
 export async function balanceCommand(context: Context, options: BalanceOptions): Promise<void> {
   const { network, asset } = await openPlace(options)
-  const address = addressOf(network, 'address', options.address)
+  const address = addressOf(network, options.address)
   const units = await network.balance(address, asset.key).catch(refused(`reading ${network.name}`))
   const balance = formatAmount(units, asset.decimals)
   if (options.json === true)
@@ -62,7 +65,7 @@ export async function balanceCommand(context: Context, options: BalanceOptions):
   else context.stdout.write(`${balance}\n`)
 }
 
-type Found = { network: SandboxNetwork; asset: Asset }
+type Found = { place: ServicePlace; network: SandboxNetwork; asset: Asset }
 
 async function openPlace({ network: name, asset: symbol }: Place): Promise<Found> {
   const place = runningPlace()
@@ -74,16 +77,31 @@ async function openPlace({ network: name, asset: symbol }: Place): Promise<Found
   const wanted = wordOf('asset', symbol, symbols)
   const asset = network.assets.find((one) => one.symbol === wanted)
   assert(asset !== undefined, 'a symbol of the list has its asset')
-  return { network, asset }
+  return { place, network, asset }
 }
 
-function addressOf(network: SandboxNetwork, option: string, text: string): Address {
+/** An address as it is given, or that of the channel or StableWallet whose id it is. */
+async function payeeOf(place: ServicePlace, network: SandboxNetwork, text: string): Promise<string> {
+  if (isAddressOn(network, text)) return text
+  const what = 'asking the service for an address'
+  const address = await depositAddress(place, network.name, text).catch(refused(what))
+  if (address !== null) return address
+  throw new Fault('usage_bad', {
+    problem: `--to is no address on ${network.name} and no id: ${JSON.stringify(text)}`,
+    mend: `give ${formOf(network)}, or the id of a channel or StableWallet`,
+  })
+}
+
+function addressOf(network: SandboxNetwork, text: string): Address {
   if (isAddressOn(network, text)) return parseAddress(network.family, text)
   throw new Fault('usage_bad', {
-    problem: `--${option} is no address on ${network.name}: ${JSON.stringify(text)}`,
-    mend:
-      network.family === 'evm' ? 'give 0x and 40 hexadecimal digits' : 'give a base58 address of 32 bytes',
+    problem: `--address is no address on ${network.name}: ${JSON.stringify(text)}`,
+    mend: `give ${formOf(network)}`,
   })
+}
+
+function formOf({ family }: SandboxNetwork): string {
+  return family === 'evm' ? '0x and 40 hexadecimal digits' : 'a base58 address of 32 bytes'
 }
 
 function amountOf({ symbol, decimals }: Asset, text: string): Amount {
@@ -101,6 +119,7 @@ function amountOf({ symbol, decimals }: Asset, text: string): Amount {
 
 function refused(what: string): (error: unknown) => never {
   return (error) => {
+    if (error instanceof Fault) throw error
     throw new Fault('remote_failed', { what, problem: describeError(error) }, { cause: error })
   }
 }

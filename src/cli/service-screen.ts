@@ -63,8 +63,8 @@ function linesOf({ url, faultsUrl, networks, keyFiles, logFile }: Ready): string
     post('/v1/channels', channel),
     post('/v1/stable-wallets', { id: 'savings' }),
     `  ${withKey(keyFiles.read)} ${url}/v1/proxies/deposits`,
-    '\nPay a test deposit to an address of the answers, in this folder:',
-    '  npx depositd service pay --network base --asset USDT --amount 12.50 --to ADDRESS',
+    '\nThen pay a test deposit, in this folder, and read the deposits again:',
+    '  npx depositd service pay --network mainnet --asset USDT --amount 12.50 --to shop',
     ...faultLines(faultsUrl),
     `\nThe log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.`,
   ]

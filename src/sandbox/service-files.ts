@@ -15,9 +15,10 @@ export type ServicePlace = {
 }
 
 const placeFile = 'service.json'
-const keyFiles = { write: 'write-key', read: 'read-key' } as const
+/** In the folder, each with one key. */
+export const serviceKeyFile = { write: 'write-key', read: 'read-key' } as const
 
-export type ServiceFiles = Record<keyof typeof keyFiles, string>
+export type ServiceFiles = Record<keyof typeof serviceKeyFile, string>
 
 /**
  * Leaves in the folder where the service is, and each key in a file of its own, as a shell reads it most easily.
@@ -37,7 +38,7 @@ export function writeServiceFiles(
   const nodes = networks.map(({ name, rpcUrls }) => ({ name, url: rpcUrls[0] ?? '' }))
   const written: ServicePlace = { pid: process.pid, ...place, networks: nodes }
   writePrivate(join(folder, placeFile), `${JSON.stringify(written, null, 2)}\n`)
-  const paths = { write: join(folder, keyFiles.write), read: join(folder, keyFiles.read) }
+  const paths = { write: join(folder, serviceKeyFile.write), read: join(folder, serviceKeyFile.read) }
   writePrivate(paths.write, `${secrets.writeKey}\n`)
   writePrivate(paths.read, `${secrets.readKey}\n`)
   return paths

@@ -32,7 +32,7 @@ test('it shows every part, and where its keys are, which only their owner can re
 })
 
 describe.skipIf(!curlInstalled())('with curl', () => {
-  test('the three lines that it shows work when they are pasted', async () => {
+  test('the lines that it shows work when they are pasted', { timeout: withinMs }, async () => {
     const lines = program.output().match(/^ {2}curl .+$/gm) ?? []
     expect(lines).toHaveLength(3)
     expect(program.output()).not.toContain('/faults')
@@ -47,6 +47,9 @@ describe.skipIf(!curlInstalled())('with curl', () => {
       { stable_wallet: expect.objectContaining({ id: 'savings' }) },
       { data: [], next_cursor: null },
     ])
+    const [, words = ''] = /^ {2}npx depositd (.+)$/m.exec(program.output()) ?? []
+    const paid = await depositd(words.split(' '), { folder })
+    expect((await program.untilSettled(paid.out.trim())).owner.id).toBe('shop')
   })
 })
 
@@ -72,6 +75,21 @@ function balance(): Promise<Spoken> {
   return depositd(words, { folder })
 }
 
+test('a payment is made to a channel or a wallet by its id', { timeout: withinMs }, async () => {
+  const { addresses } = await program.channel('named')
+  const payment = { network: 'base', asset: 'USDC', amount: '2', to: 'named' }
+  const { out } = await pay(folder, payment, '--json')
+  expect(JSON.parse(out)).toMatchObject({ to: addresses.find(({ network }) => network === 'base')?.address })
+  const headers = { 'X-API-KEY': await program.key('write'), 'content-type': 'application/json' }
+  const wanted = { method: 'POST', headers, body: '{"id":"named"}' }
+  expect((await fetch(`${program.url}/v1/stable-wallets`, wanted)).status).toBe(201)
+  const { status, err } = await pay(folder, payment)
+  expect(status).toBe(2)
+  expect(err).toBe(
+    'depositd: --to means a channel and a StableWallet: "named"; give the deposit address of the one that is meant\n',
+  )
+})
+
 test('payments made at once all arrive, each as a transaction of its own', {
   timeout: withinMs,
 }, async () => {
@@ -94,8 +112,11 @@ test.each([
   [['base', 'ETH', '1,5', address], '--amount is no amount of ETH: "1,5"; give a plain decimal above 0'],
   [['base', 'USDC', '0', address], '--amount is no amount of USDC: "0"; give a plain decimal above 0'],
   [['base', 'USDC', '1.0000001', address], 'with at most 6 digits after the point'],
-  [['base', 'USDC', '1', 'shop'], '--to is no address on base: "shop"; give 0x and 40 hexadecimal digits'],
-  [['solana', 'SOL', '1', address], '--to is no address on solana: '],
+  [
+    ['base', 'USDC', '1', 'nobody'],
+    '--to is no address on base and no id: "nobody"; give 0x and 40 hexadecimal digits, or the id',
+  ],
+  [['solana', 'SOL', '1', address], '--to is no address on solana and no id: '],
   [['base', 'ETH', '10000000', address], '--amount is more than the faucet on base has; give less than '],
 ])('a payment of %j is wrong use, and told how to mend it', async ([network, asset, amount, to], message) => {
   const before = process.cwd()

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Fault } from '../core/errors.ts'
+import { type ServicePlace, serviceKeyFile } from '../sandbox/service-files.ts'
+import { embeddedFolder } from './context.ts'
+
+type Entry = { network: string; address: string }
+
+/**
+ * The deposit address of a channel or a StableWallet on that network, asked of the running service; null where there
+ * is neither.
+ * @throws Fault `usage_bad` where there is one of each.
+ */
+export async function depositAddress(
+  place: ServicePlace,
+  network: string,
+  id: string,
+): Promise<string | null> {
+  const paths = [`/v1/channels/${encodeURIComponent(id)}`, `/v1/stable-wallets/${encodeURIComponent(id)}`]
+  const found = (await Promise.all(paths.map((path) => entriesAt(place.url + path)))).filter(
+    (one) => one !== null,
+  )
+  if (found.length > 1) {
+    const problem = `--to means a channel and a StableWallet: ${JSON.stringify(id)}`
+    throw new Fault('usage_bad', { problem, mend: 'give the deposit address of the one that is meant' })
+  }
+  return found[0]?.find((entry) => entry.network === network)?.address ?? null
+}
+
+async function entriesAt(url: string): Promise<readonly Entry[] | null> {
+  const key = readFileSync(join(embeddedFolder, serviceKeyFile.read), 'utf8').trim()
+  const response = await fetch(url, { headers: { 'X-API-KEY': key } })
+  if (!response.ok) return null
+  const body = (await response.json()) as {
+    addresses?: Entry[]
+    stable_wallet?: { deposit_addresses: Entry[] }
+  }
+  return body.addresses ?? body.stable_wallet?.deposit_addresses ?? null
+}
