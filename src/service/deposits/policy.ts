@@ -1,3 +1,4 @@
+import { isOffCurveAddress, isAddress as isSolanaAddress } from '@solana/kit'
 import { type Address, parseAddress } from '../../core/asset.ts'
 import type { DepositReason, DepositRow } from '../tables.ts'
 
@@ -12,6 +13,7 @@ export type Policy = {
   hold?: boolean | undefined
   minimum_amounts?: readonly (AssetName & { amount: string })[] | undefined
   assets?: Listing<AssetName> | undefined
+  /** Either list turns away a deposit whose sender is not known: it may be anybody. */
   senders?: Listing<string> | undefined
   /** What becomes of a deposit that a rule turns away; `hold` where it is left out. */
   otherwise?: 'hold' | 'refund' | undefined
@@ -34,7 +36,9 @@ export function decidePolicy(policy: Policy, deposit: JudgedDeposit): PolicyDeci
   if (reason === null) return { kind: 'pass' }
   if (policy.otherwise !== 'refund') return { kind: 'hold', reason }
   const to = knownSender(deposit)
-  return to === null ? { kind: 'hold', reason: 'sender_unknown' } : { kind: 'refund', reason, to }
+  return to === null || isProgramAddress(to)
+    ? { kind: 'hold', reason: 'sender_unknown' }
+    : { kind: 'refund', reason, to }
 }
 
 /** To whom a deposit could go back: coins that were just made come from the zero address, where nobody is. */
@@ -42,11 +46,20 @@ export function knownSender({ sender }: Pick<DepositRow, 'sender'>): Address | n
   return sender === null || /^0x0+$/.test(sender) ? null : sender
 }
 
+/**
+ * On Solana an address off the curve has no key: it belongs to a program, such as the vault of an exchange or a swap,
+ * which may not know whose tokens come back. That a contract paid cannot be told by an EVM address.
+ */
+function isProgramAddress(address: Address): boolean {
+  return isSolanaAddress(address) && isOffCurveAddress(address)
+}
+
 function turnedAway(policy: Policy, deposit: JudgedDeposit): DepositReason | null {
   if (!passes(policy.assets, (listed) => isAssetOf(listed, deposit))) return 'asset_denied'
-  const sender = knownSender(deposit)
-  if (!passes(policy.senders, (listed) => isAddress(listed, sender))) {
-    return sender === null ? 'sender_unknown' : 'sender_denied'
+  if (policy.senders !== undefined) {
+    const sender = knownSender(deposit)
+    if (sender === null) return 'sender_unknown'
+    if (!passes(policy.senders, (listed) => isAddress(listed, sender))) return 'sender_denied'
   }
   const isBelow = (policy.minimum_amounts ?? []).some(
     (minimum) => isAssetOf(minimum, deposit) && BigInt(deposit.amount) < BigInt(minimum.amount),
@@ -64,6 +77,6 @@ function isAssetOf(listed: AssetName, { network, asset }: JudgedDeposit): boolea
 }
 
 /** Hexadecimal addresses are listed in any case. */
-function isAddress(listed: string, sender: Address | null): boolean {
-  return sender !== null && parseAddress(listed.startsWith('0x') ? 'evm' : 'solana', listed) === sender
+function isAddress(listed: string, sender: Address): boolean {
+  return parseAddress(listed.startsWith('0x') ? 'evm' : 'solana', listed) === sender
 }

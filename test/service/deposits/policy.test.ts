@@ -1,10 +1,14 @@
+import { getProgramDerivedAddress, address as toSolana } from '@solana/kit'
 import { expect, test } from 'vitest'
 import type { Address, NetworkName } from '../../../src/core/asset.ts'
 import { decidePolicy, knownSender, type Policy } from '../../../src/service/deposits/policy.ts'
 
 const someone = '0x00000000000000000000000000000000000000cc'
 const other = '0x00000000000000000000000000000000000000dd'
+const zero = `0x${'0'.repeat(40)}`
 const onSolana = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM'
+/** It has no key: off the curve. */
+const vault = await vaultOf('11111111111111111111111111111111')
 const usdc = { network: 'base', asset: 'USDC' }
 const eth = { network: 'base', asset: 'ETH' }
 
@@ -44,7 +48,20 @@ test.each<[string, Policy, string | null, string]>([
     null,
     'hold sender_unknown',
   ],
-  ['senders denied, and the chain tells none', { senders: { deny: [someone] } }, null, 'pass'],
+  ['senders denied, and the chain tells none', { senders: { deny: [someone] } }, null, 'hold sender_unknown'],
+  [
+    'senders denied, and the coins were just made',
+    { senders: { deny: [someone] } },
+    zero,
+    'hold sender_unknown',
+  ],
+  [
+    'senders denied or refunded, and the chain tells none',
+    { senders: { deny: [someone] }, otherwise: 'refund' },
+    null,
+    'hold sender_unknown',
+  ],
+  ['a minimum, and the chain tells no sender', { minimum_amounts: [] }, null, 'pass'],
   [
     'a refund of what is turned away',
     { assets: { deny: [usdc] }, otherwise: 'refund' },
@@ -56,6 +73,18 @@ test.each<[string, Policy, string | null, string]>([
     'a refund to nobody known',
     { assets: { deny: [usdc] }, otherwise: 'refund' },
     null,
+    'hold sender_unknown',
+  ],
+  [
+    'a refund to a key on Solana',
+    { assets: { deny: [usdc] }, otherwise: 'refund' },
+    onSolana,
+    `refund asset_denied ${onSolana}`,
+  ],
+  [
+    'a refund to the vault of a program',
+    { assets: { deny: [usdc] }, otherwise: 'refund' },
+    vault,
     'hold sender_unknown',
   ],
   [
@@ -81,6 +110,11 @@ test.each<[string, Policy, string | null, string]>([
 })
 
 test('nobody is at the zero address, from which new coins come', () => {
-  expect(knownSender({ sender: `0x${'0'.repeat(40)}` as Address })).toBeNull()
+  expect(knownSender({ sender: zero as Address })).toBeNull()
   expect(knownSender({ sender: someone as Address })).toBe(someone)
 })
+
+async function vaultOf(program: string): Promise<string> {
+  const [derived] = await getProgramDerivedAddress({ programAddress: toSolana(program), seeds: ['vault'] })
+  return derived
+}
