@@ -1,5 +1,6 @@
 import { type Instruction, type KeyPairSigner, address as toSolanaAddress } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, assetCode, assetKey, parseAddress } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
@@ -7,7 +8,7 @@ import type { Share } from '../running/sharing.ts'
 import type { Order } from './port.ts'
 import type { SolanaRpc } from './solana.ts'
 import { lamportsOf, sumOf, tokenAccountsOf } from './solana-holdings.ts'
-import { readMint } from './solana-mints.ts'
+import { readMint, token2022Program } from './solana-mints.ts'
 import type { Purse, Spoken, Take } from './solana-promises.ts'
 import { accountMaker, gather, moves, noFee, usualAccount } from './solana-token-transfer.ts'
 
@@ -48,7 +49,7 @@ export async function planLamports(planning: Planning, order: Order): Promise<Pl
   const from = purseOf(holder, lamportsKey(settings))
   const [held, there, rent, fee] = await Promise.all([
     lamportsOf(rpc, { ...from, slot: spoken.slot }),
-    lamportsOf(rpc, { holder: order.to }),
+    readPayee(planning, order.to),
     readRent(planning, 0n),
     feeOf(planning, 0n),
   ])
@@ -77,6 +78,7 @@ export async function planTokens(planning: Planning, order: Order): Promise<Plan
     tokenAccountsOf(rpc, code, { ...from, slot: spoken.slot }),
     rpc.getAccountInfo(destination, { encoding: 'base64', commitment: 'confirmed' }).send(),
     mint.feeIn === null ? { epoch: 0n } : share('epoch', () => rpc.getEpochInfo().send()),
+    readPayee(planning, order.to),
   ])
   const [held, fee] = [sumOf(accounts), mint.feeIn?.(epoch.epoch) ?? noFee]
   const parts = gather(accounts, order, fee)
@@ -91,6 +93,20 @@ export async function planTokens(planning: Planning, order: Order): Promise<Plan
       await feeOf(planning, existing.value === null ? tokenAccountBytesMax : 0n),
     ],
   }
+}
+
+/**
+ * The lamports of who is paid. Whoever names a token account as the owner of another one, or a program, cannot move
+ * what arrives.
+ */
+async function readPayee({ rpc, settings }: Planning, to: Address): Promise<bigint> {
+  const config = { encoding: 'base64', commitment: 'confirmed' } as const
+  const { value } = await rpc.getAccountInfo(toSolanaAddress(to), config).send()
+  if (value === null) return 0n
+  if (value.executable) throw refused(settings, `${to} is a program`)
+  if (value.owner === TOKEN_PROGRAM_ADDRESS || value.owner === token2022Program)
+    throw refused(settings, `${to} is an account of a token program, and no wallet`)
+  return value.lamports
 }
 
 /** Zero bytes: no account is made. */

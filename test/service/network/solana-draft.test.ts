@@ -148,6 +148,24 @@ test('tokens in a frozen account are not there to be paid with', async () => {
   )
 })
 
+test.each(['solana/native', 'tokens'])(
+  '%s are not drafted to a token account, nor to a program',
+  async (what) => {
+    await wallet.give(mint, address, 1n)
+    const [account] = await findAssociatedTokenPda({
+      owner: address as string as typeof mint.code,
+      mint: mint.code,
+      tokenProgram: mint.program,
+    })
+    const asset = what === 'tokens' ? mint.asset : sol
+    const pay = async (to: string) =>
+      network.draft(await newOrder({ asset, amount: 100n, to: to as Address }))
+    await expect(pay(account)).rejects.toThrow(`${account} is an account of a token program, and no wallet`)
+    await expect(pay(mint.code)).rejects.toThrow(/is an account of a token program/)
+    await expect(pay(mint.program)).rejects.toThrow(`${mint.program} is a program`)
+  },
+)
+
 test('what has landed is counted once', async () => {
   await wallet.fund(branch, 3n * oneSol)
   await land(network, await network.draft(await newOrder({ branch })))
