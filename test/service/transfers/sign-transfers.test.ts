@@ -69,7 +69,7 @@ function openNetwork(): Network {
 }
 
 function looking() {
-  return { db: world.db, network, keyring, faults, postponed: createPostponed(Date.now) }
+  return { db: world.db, network, keyring, faults, postponed: createPostponed(Date.now), log }
 }
 
 /** How many each of them signed of the same. */
