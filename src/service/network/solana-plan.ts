@@ -10,7 +10,7 @@ import type { SolanaRpc } from './solana.ts'
 import { lamportsOf, sumOf, tokenAccountsOf } from './solana-holdings.ts'
 import { readMint, token2022Program } from './solana-mints.ts'
 import type { Purse, Spoken, Take } from './solana-promises.ts'
-import { accountMaker, gather, moves, noFee, usualAccount } from './solana-token-transfer.ts'
+import { accountMaker, gather, moves, noFee, partsMax, usualAccount } from './solana-token-transfer.ts'
 
 /** The liquidity wallet pays the fee and the rent, whoever's assets are moved. */
 export type Signers = { feePayer: KeyPairSigner; holder: KeyPairSigner }
@@ -82,7 +82,13 @@ export async function planTokens(planning: Planning, order: Order): Promise<Plan
   ])
   const [held, fee] = [sumOf(accounts), mint.feeIn?.(epoch.epoch) ?? noFee]
   const parts = gather(accounts, order, fee)
-  if (parts === null) throw shortOf(settings, { ...from, amount: order.amount, free: held })
+  if (parts === null) {
+    if (held >= order.amount && accounts.length > partsMax) {
+      const problem = `${from.holder} holds its ${order.asset} in ${accounts.length} accounts, and one transfer takes from ${partsMax}`
+      throw refused(settings, problem)
+    }
+    throw shortOf(settings, { ...from, amount: order.amount, free: held })
+  }
   const sent = parts.reduce((sum, part) => sum + part.sent, 0n)
   return {
     before: [accountMaker(ends, mint, destination)],

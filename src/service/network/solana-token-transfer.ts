@@ -21,7 +21,7 @@ import { feeOn, sentFor, type TransferFee } from './transfer-fee.ts'
 export type Part = { account: KitAddress; sent: bigint; fee: bigint }
 
 /** More would not fit into one transaction. */
-const partsMax = 8
+export const partsMax = 8
 
 export const noFee: TransferFee = { basisPoints: 0n, most: 0n }
 

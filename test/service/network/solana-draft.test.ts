@@ -90,6 +90,14 @@ test('a sweep of tokens takes them from every account of the address, and leaves
   expect(await network.balance(branch, mint.asset)).toBe(0n)
 })
 
+test('tokens in more accounts than one transfer takes from are moved as far as it goes', async () => {
+  await Promise.all(Array.from({ length: 9 }, () => wallet.giveAside(mint, address, 100n)))
+  const order = await newOrder({ branch, asset: mint.asset, amount: 900n, feeFrom: 'amount' })
+  await expect(network.draft(order)).rejects.toThrow(/in 9 accounts, and one transfer takes from 8/)
+  await land(network, await network.draft({ ...order, amount: 800n }))
+  expect(await wallet.held(mint, order.to)).toBe(800n)
+})
+
 test('what the address does not have is not drafted', async () => {
   const much = await newOrder({ amount: 1000n * oneSol })
   await expect(network.draft(much)).rejects.toThrow(
