@@ -4,7 +4,6 @@ import { toTxId } from '../../../src/core/asset.ts'
 import { lockDeposits } from '../../../src/service/deposits/deposits.ts'
 import { type Ended, saveOutcomes } from '../../../src/service/transfers/save-outcomes.ts'
 import type { TransferRow } from '../../../src/service/transfers/tables.ts'
-import { inTransaction } from '../../../src/store/database.ts'
 import { until } from '../../support/until.ts'
 import { openHandMade } from './hand-made-network.ts'
 
@@ -25,8 +24,9 @@ async function stored(columns: string, values: string): Promise<TransferRow> {
   return row
 }
 
+/** Once: who fails by a deadlock is not tried again. */
 function save(ended: readonly Ended[]): Promise<number> {
-  return inTransaction(world.db, (tx) => saveOutcomes({ ...world.work, tx }, ended))
+  return world.db.transaction().execute((tx) => saveOutcomes({ ...world.work, tx }, ended))
 }
 
 const landed = { kind: 'landed', at: new Date() } as const
@@ -47,7 +47,7 @@ test('outcomes wait for the deposits that they change before they hold up the ev
     { transfer: forward, outcome: landed, transaction: 'forwarded' },
     { transfer: sweep, outcome: reverted, transaction: 'swept' },
   ]
-  const saving = await inTransaction(world.db, async (tx) => {
+  const saving = await world.db.transaction().execute(async (tx) => {
     await lockDeposits(tx, [swept.id])
     const saved = save(ended).catch((error: unknown) => error)
     await until('the outcomes wait', async () => {
