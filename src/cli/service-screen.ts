@@ -6,6 +6,7 @@ import { showAddress } from '../service/keyring/keyring.ts'
 import type { Context } from './context.ts'
 import { printJson } from './print.ts'
 import { partLine } from './screen.ts'
+import { watchEvents } from './watch-events.ts'
 
 type Ready = {
   url: string
@@ -21,6 +22,8 @@ export type ServiceScreen = {
   begin(place: { version: string; folder: string }): void
   part: (part: StartedPart) => void
   ready(place: Ready): void
+  /** Shows each step of each deposit until it is stopped; null where nothing is shown. */
+  watch(url: string, key: string): { stop: () => Promise<void> } | null
   stopping(): void
   failedToStop(problem: string): void
   stopped(): void
@@ -35,6 +38,7 @@ export function createServiceScreen(context: Context, json: boolean): ServiceScr
     begin: ({ version, folder }) => say(`depositd ${version}: the deposit service; state in ${folder}/`),
     part: (part) => say(partLine(part)),
     ready: (place) => (json ? printJson(context, documentOf(place)) : linesOf(place).forEach(say)),
+    watch: (url, key) => (json ? null : watchEvents({ url, key, say })),
     stopping: () => say('stopping'),
     failedToStop: (problem) => say(`while stopping: ${problem}`),
     stopped: () => say('stopped; the next start goes on from here'),
@@ -66,7 +70,7 @@ function linesOf({ url, faultsUrl, networks, keyFiles, logFile }: Ready): string
     '\nThen pay a test deposit, in this folder, and read the deposits again:',
     '  npx depositd service pay --network mainnet --asset USDT --amount 12.50 --to shop',
     ...faultLines(faultsUrl),
-    `\nThe log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.`,
+    `\nThe log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.\n`,
   ]
 }
 

@@ -39,7 +39,9 @@ async function startInSandbox(context: Context, asked: Asked, json: boolean): Pr
   const alone = await starting.catch(nameRunning)
   const { url, faultsUrl } = alone.service
   screen.ready({ ...alone, url, faultsUrl, logFile })
+  const watching = screen.watch(url, alone.readKey)
   await signalled
+  await watching?.stop()
   await alone.stop().catch((error: unknown) => screen.failedToStop(messageOf(error)))
   screen.stopped()
 }

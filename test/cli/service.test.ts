@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runCommand } from '../support/command.ts'
 import { curlInstalled, depositd, type Spoken, shell } from '../support/shell.ts'
+import { until } from '../support/until.ts'
 import { addressOn, pay, recipient, type SandboxService, startSandbox, withinMs } from './sandbox-service.ts'
 
 /** The deposit service on local chains, as an integrator meets it in a shell. */
@@ -138,6 +139,21 @@ test('where no service runs, a payment says how to start one', async () => {
   expect(status).toBe(2)
   expect(err).toBe(
     'depositd: no deposit service runs on local chains in .depositd/; start one in this folder with "depositd service"\n',
+  )
+})
+
+test('each step of a deposit is shown as it happens', { timeout: withinMs }, async () => {
+  await program.channel('shown')
+  const { out } = await pay(folder, { network: 'arbitrum', asset: 'USDT', amount: '4', to: 'shown' })
+  const { id } = await program.untilSettled(out.trim())
+  const lines = await until('its last step is shown', () => {
+    const shown = program.output().match(new RegExp(`^.+\\(${id}\\)$`, 'gm')) ?? []
+    return shown.some((line) => line.includes('settled')) ? shown : null
+  })
+  const steps = lines.map((line) => line.slice(10, 20).trim())
+  expect(steps).toEqual(['detected', 'confirmed', 'converting', 'forwarded', 'settled'])
+  expect(lines.at(-1)).toMatch(
+    /^\d\d:\d\d:\d\d {2}settled {5}4 USDT on arbitrum for shown, 3\.994002 USDC on base \(dep_/,
   )
 })
 
