@@ -17,45 +17,52 @@ const batchMax = 50
  * nonces have nothing to replace: there a transfer expires.
  */
 export async function replaceFees(signing: Signing, replaceAfterMs: number): Promise<number> {
-  const stuck = await stuckTransfers(signing, replaceAfterMs)
-  const nextNonces = new Map<number, bigint | null>()
+  const { network, log } = signing
   let replaced = 0
-  for (const open of stuck) {
-    const { branch, nonce } = open.transfer
-    if (!nextNonces.has(branch)) nextNonces.set(branch, await findNextNonce(signing, branch))
-    const next = nextNonces.get(branch) ?? null
-    if (next !== null && nonce !== null && nonce >= next)
+  for (const branch of await slowBranches(signing, replaceAfterMs)) {
+    // What the chain has forgotten below is sent first, since nothing above it can land before.
+    await sendTransfers(network, await forgottenTransfers(signing, branch), log)
+    const nextNonce = (await network.nextNonce(branch)) ?? 0n
+    for (const open of await stuckTransfers(signing, { branch, nextNonce, replaceAfterMs })) {
       replaced += (await replaceFee(signing, open)) ? 1 : 0
+    }
   }
   return replaced
 }
 
-/** Sends anew what the chain has forgotten below, since nothing above it can land before. */
-async function findNextNonce(signing: Signing, branch: number): Promise<bigint | null> {
-  await sendTransfers(signing.network, await forgottenTransfers(signing, branch), signing.log)
-  return signing.network.nextNonce(branch)
-}
-
-async function stuckTransfers(
-  { db, network }: Signing,
-  replaceAfterMs: number,
-): Promise<readonly OpenTransfer[]> {
-  const transfers = await db
+function slowTransfers({ db, network }: Signing, replaceAfterMs: number) {
+  const signedLately = sql<boolean>`exists (
+    select from service.signing
+    where transfer_id = transfer.id
+      and created_at > clock_timestamp() - make_interval(secs => ${replaceAfterMs / 1000}))`
+  return db
     .selectFrom('service.transfer as transfer')
-    .selectAll('transfer')
     .where('network', '=', network.settings.name)
     .where('outcome', 'is', null)
     .where('nonce', 'is not', null)
-    .where(
-      sql<boolean>`not exists (
-        select from service.signing
-        where transfer_id = transfer.id
-          and created_at > clock_timestamp() - make_interval(secs => ${replaceAfterMs / 1000}))`,
-    )
-    .orderBy('id')
+    .where((build) => build.not(signedLately))
+}
+
+async function slowBranches(signing: Signing, replaceAfterMs: number): Promise<number[]> {
+  const rows = await slowTransfers(signing, replaceAfterMs).select('branch').distinct().execute()
+  return rows.map(({ branch }) => branch)
+}
+
+type Stuck = { branch: number; nextNonce: bigint; replaceAfterMs: number }
+
+/** Those below the next nonce are in a block that is not final yet. */
+async function stuckTransfers(
+  signing: Signing,
+  { branch, nextNonce, replaceAfterMs }: Stuck,
+): Promise<readonly OpenTransfer[]> {
+  const transfers = await slowTransfers(signing, replaceAfterMs)
+    .selectAll('transfer')
+    .where('branch', '=', branch)
+    .where('nonce', '>=', nextNonce)
+    .orderBy('nonce')
     .limit(batchMax)
     .execute()
-  return withVersions(db, transfers)
+  return withVersions(signing.db, transfers)
 }
 
 /** One that the node has no better fee for, or cannot be asked about, keeps its bytes. */

@@ -48,6 +48,7 @@ export type Listeners = {
  */
 export function workNetwork(work: NetworkWork, listeners: Listeners): () => Promise<boolean> {
   const { network, settings } = work
+  const follow = createFollower(work)
   let followed: bigint | null = null
   return async () => {
     const { height, more, recorded } = await readChain(work)
@@ -56,7 +57,7 @@ export function workNetwork(work: NetworkWork, listeners: Listeners): () => Prom
     const paid = await payWanted(work)
     // What was sent ends by becoming final: until that height grows there is no news.
     const isNews = followed !== height
-    const ended = isNews ? await follow(work) : 0
+    const ended = isNews ? await follow() : 0
     followed = height
     if (isNews) listeners.final()
     if (recorded || converted + paid + ended > 0) listeners.changed()
@@ -86,7 +87,14 @@ async function payWanted(work: NetworkWork): Promise<number> {
   return signTransfers(work, wanted)
 }
 
-async function follow(work: NetworkWork): Promise<number> {
-  const settled = await settleTransfers(work)
-  return settled + (await replaceFees(work, work.settings.replaceAfterMs))
+/** Whether a fee is too low shows only after a while, and is not asked at every turn. */
+function createFollower(work: NetworkWork): () => Promise<number> {
+  const { replaceAfterMs } = work.settings
+  let replaceAt = 0
+  return async () => {
+    const settled = await settleTransfers(work)
+    if (Date.now() < replaceAt) return settled
+    replaceAt = Date.now() + replaceAfterMs / 2
+    return settled + (await replaceFees(work, replaceAfterMs))
+  }
 }

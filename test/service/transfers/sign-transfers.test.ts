@@ -13,8 +13,10 @@ import { createPostponed } from '../../../src/service/running/postponed.ts'
 import { openStream, readPosition } from '../../../src/service/streams.ts'
 import { dueForwards } from '../../../src/service/transfers/due-deposits.ts'
 import { dueSweeps } from '../../../src/service/transfers/due-sweeps.ts'
+import { saveOutcomes } from '../../../src/service/transfers/save-outcomes.ts'
 import { signTransfers } from '../../../src/service/transfers/sign-transfers.ts'
 import type { Wanted } from '../../../src/service/transfers/wanted.ts'
+import { inTransaction } from '../../../src/store/database.ts'
 import { migrate } from '../../../src/store/migrate.ts'
 import { type EvmWorld, lower, openEvmWorld, recipient } from '../evm-world.ts'
 import { seed } from '../fixtures.ts'
@@ -107,4 +109,28 @@ test('of twenty who sweep the same address at once, one does, and of all that li
   expect(await dueSweeps(looking(), { minimums: {} })).toEqual([])
   await world.anvil.mine()
   expect((await world.balance(address)).tokens).toBe(0n)
+})
+
+test('after a revert the next attempt waits, and after an expiry it does not', async () => {
+  const { db, deposits } = world
+  const transfers = await db
+    .selectFrom('service.transfer')
+    .selectAll()
+    .where('kind', '=', 'forward')
+    .orderBy('nonce')
+    .execute()
+  const [reverted, expired] = transfers
+  if (reverted === undefined || expired === undefined) throw new Error('three were signed')
+  const postponed = createPostponed(Date.now)
+  await inTransaction(db, (tx) =>
+    saveOutcomes({ tx, deposits, postponed }, [
+      { transfer: reverted, outcome: { kind: 'reverted' }, transaction: 'a' },
+      { transfer: expired, outcome: { kind: 'expired' }, transaction: 'b' },
+    ]),
+  )
+  expect(postponed.waiting()).toEqual([reverted.deposit_id])
+  const due = await dueForwards({ ...looking(), postponed })
+  expect(due.map(({ key }) => key)).toEqual([expired.deposit_id])
+  const later = await dueForwards(looking())
+  expect(new Set(later.map(({ key }) => key))).toEqual(new Set([reverted.deposit_id, expired.deposit_id]))
 })

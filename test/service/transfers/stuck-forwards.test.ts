@@ -1,18 +1,23 @@
-import { parseAbiItem, parseGwei } from 'viem'
+import { type Hex, parseAbiItem, parseGwei } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { NetworkName } from '../../../src/core/asset.ts'
 import type { DepositRecord } from '../../../src/service/deposits/record.ts'
+import { createWithdrawal, getWithdrawal, walletBalance } from '../../../src/service/transfers/withdrawals.ts'
 import { honest, type Script } from '../../support/rpc-proxy.ts'
 import { until } from '../../support/until.ts'
 import {
   forwardsOf,
   liquidity,
   listDeposits,
+  lower,
   minedUntil,
   newChannel,
+  recipient,
   startEvmWorld,
   untilOne,
   untilSwept,
 } from '../evm-world.ts'
+import { call, writeKey } from '../fixtures.ts'
 
 const stack = new AsyncDisposableStack()
 let world: Awaited<ReturnType<typeof startEvmWorld>>
@@ -107,6 +112,78 @@ test('a forward that was reverted is followed by another, and paid once', async 
   const settled = await untilStatus('reverted', 'settled')
   expect(settled.destination.transaction).not.toBe(first)
   expect((await world.paidBy(liquidity)).filter(({ value }) => value === 8_973_000n)).toHaveLength(1)
+})
+
+test('a sweep that was reverted is tried again, with the same deposits', async () => {
+  const address = await newChannel(world, world.url, { id: 'swept' })
+  await untilSwept(world)
+  world.proxy.behave(({ method, params: [bytes] }, forward) =>
+    method === 'eth_sendRawTransaction' && paysLiquidity(bytes)
+      ? { error: { code: -32603, message: 'busy' } }
+      : forward(),
+  )
+  await world.token.send(address, 16_000_000n)
+  const sweeps = world.db
+    .selectFrom('service.transfer')
+    .innerJoin('service.signing', 'transfer_id', 'id')
+    .select(['outcome', 'service.signing.transaction'])
+    .where('kind', '=', 'sweep')
+    .where('service.transfer.amount', '=', '16000000')
+    .orderBy('id')
+  const [first] = await minedUntil(world, 'a sweep', async () => {
+    const all = await sweeps.execute()
+    return all.length > 0 ? all : null
+  })
+  await setPaused(true)
+  await sendStored(first?.transaction ?? '')
+  await minedUntil(world, 'a revert', async () => (await sweeps.execute())[0]?.outcome === 'reverted' || null)
+  await setPaused(false)
+  world.proxy.behave(honest)
+  await untilSwept(world)
+  expect((await world.paidBy(address)).map(({ value }) => value)).toEqual([16_000_000n])
+})
+
+/** A transfer of the token to the liquidity wallet has its address among the bytes. */
+function paysLiquidity(bytes: unknown): boolean {
+  return String(bytes).includes(liquidity.slice(2).toLowerCase())
+}
+
+test('a withdrawal that is reverted again and again has failed, and its part of the balance is back', async () => {
+  const { body } = await call(`${world.url}/v1/stable-wallets`, writeKey, { id: 'savings' })
+  const wallet = body as { stable_wallet: { deposit_addresses: [{ address: Hex }] } }
+  await world.token.send(wallet.stable_wallet.deposit_addresses[0].address, 10n ** 19n)
+  await untilStatus('savings', 'credited')
+  await untilSwept(world)
+  world.proxy.behave(refuseSending)
+  const before = await walletBalance(world.db, 'savings')
+  const request = {
+    wallet: 'savings',
+    id: 'one',
+    network: 'base' as NetworkName,
+    recipient: lower(recipient),
+    amount: 5n,
+  }
+  await createWithdrawal({ db: world.db, networks: world.settings().networks }, request)
+  const sending = await minedUntil(world, 'a signed withdrawal', async () => {
+    const row = await getWithdrawal(world.db, request)
+    return row?.status === 'sending' ? row : null
+  })
+  expect(await walletBalance(world.db, 'savings')).toBe(before - 5n)
+  // As if it were the last of many.
+  await world.db
+    .updateTable('service.transfer')
+    .set({ attempt: 5 })
+    .where('withdrawal', '=', sending.sequence)
+    .execute()
+  await setPaused(true)
+  await sendStored(sending.transaction ?? '')
+  const failed = await minedUntil(world, 'a failure', async () => {
+    const row = await getWithdrawal(world.db, request)
+    return row?.status === 'failed' ? row : null
+  })
+  await setPaused(false)
+  expect(failed.settled_at).toBeNull()
+  expect(await walletBalance(world.db, 'savings')).toBe(before)
 })
 
 async function setPaused(isPaused: boolean): Promise<void> {
