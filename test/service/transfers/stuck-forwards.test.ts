@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { type Hex, parseAbiItem, parseGwei } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { NetworkName } from '../../../src/core/asset.ts'
@@ -169,12 +170,14 @@ test('a withdrawal that is reverted again and again has failed, and its part of 
     return row?.status === 'sending' ? row : null
   })
   expect(await walletBalance(world.db, 'savings')).toBe(before - 5n)
-  // As if it were the last of many.
-  await world.db
-    .updateTable('service.transfer')
-    .set({ attempt: 5 })
-    .where('withdrawal', '=', sending.sequence)
-    .execute()
+  // As if four attempts had been reverted before.
+  await sql`
+    insert into service.transfer
+      (kind, withdrawal, attempt, network, branch, asset, to_address, amount, outcome, transaction)
+    select kind, withdrawal, attempt + number, network, branch, asset, to_address, amount, 'reverted', 'x'
+    from service.transfer, generate_series(1, 4) as number where withdrawal = ${sending.sequence}`.execute(
+    world.db,
+  )
   await setPaused(true)
   await sendStored(sending.transaction ?? '')
   const failed = await minedUntil(world, 'a failure', async () => {
