@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readOptions } from './options.ts'
 import { page } from './page.ts'
 import type { Result } from './suite.ts'
 
@@ -47,6 +48,32 @@ test.each([
   expect(err).toContain(`conformance: `)
   expect(err).toContain(message)
   expect(err).not.toContain('    at ')
+})
+
+test('every option comes to the suite', async () => {
+  const ca = join(folder, 'ca.pem')
+  await writeFile(ca, 'the PEM')
+  const words = ['--url', 'https://x/base/', '--key', 'w', '--read-key', 'r', '--ca', ca, '--amount', '2.5']
+  const others = ['--other', 'base:ETH:0.1', '--other', 'solana:SOL:1', '--within', '7', '--lend', 'true']
+  const options = readOptions([...words, ...others, '--pay', 'echo own', '--json'])
+  expect(options).toMatchObject({
+    json: true,
+    subject: {
+      url: 'https://x/base',
+      key: 'w',
+      readKey: 'r',
+      ca: 'the PEM',
+      amount: '2.5',
+      others: [
+        { network: 'base', asset: 'ETH', amount: '0.1' },
+        { network: 'solana', asset: 'SOL', amount: '1' },
+      ],
+      withinMs: 7000,
+    },
+  })
+  const commands = options?.subject.commands ?? {}
+  expect(Object.keys(commands).toSorted()).toEqual(['balance', 'hold', 'pay', 'webhook', 'withdraw'])
+  expect(await commands.pay?.('base', 'two words')).toBe('own base two words')
 })
 
 test('help names every option and every command with its words', async () => {

@@ -41,6 +41,9 @@ test('a start shows its parts, reconciles on every kind of network, stops whole 
     },
     60_000,
   )
+  const keys = spawnProgram(folder, ['service', 'keys', 'list', '--json'])
+  expect(await keys.ended).toBe(0)
+  expect(JSON.parse(keys.output())).toHaveLength(2)
   const stoppingAt = Date.now()
   expect(await first.end('SIGINT')).toBe(0)
   expect(Date.now() - stoppingAt).toBeLessThan(5000)
