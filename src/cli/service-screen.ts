@@ -3,6 +3,7 @@ import type { SandboxNetwork } from '../sandbox/local-networks.ts'
 import type { ServiceFiles } from '../sandbox/service-files.ts'
 import type { StartedPart } from '../sandbox/started-part.ts'
 import { showAddress } from '../service/keyring/keyring.ts'
+import type { ServiceDatabase } from '../service/tables.ts'
 import type { Context } from './context.ts'
 import { printJson } from './print.ts'
 import { partLine } from './screen.ts'
@@ -23,7 +24,7 @@ export type ServiceScreen = {
   part: (part: StartedPart) => void
   ready(place: Ready): void
   /** Shows each step of each deposit until it is stopped; null where nothing is shown. */
-  watch(url: string, key: string): { stop: () => Promise<void> } | null
+  watch(db: ServiceDatabase): { stop: () => Promise<void> } | null
   stopping(): void
   failedToStop(problem: string): void
   stopped(): void
@@ -38,7 +39,7 @@ export function createServiceScreen(context: Context, json: boolean): ServiceScr
     begin: ({ version, folder }) => say(`depositd ${version}: the deposit service; state in ${folder}/`),
     part: (part) => say(partLine(part)),
     ready: (place) => (json ? printJson(context, documentOf(place)) : linesOf(place).forEach(say)),
-    watch: (url, key) => (json ? null : watchEvents({ url, key, say })),
+    watch: (db) => (json ? null : watchEvents({ db, say })),
     stopping: () => say('stopping'),
     failedToStop: (problem) => say(`while stopping: ${problem}`),
     stopped: () => say('stopped; the next start goes on from here'),

@@ -39,9 +39,13 @@ async function startInSandbox(context: Context, asked: Asked, json: boolean): Pr
   const alone = await starting.catch(nameRunning)
   const { url, faultsUrl } = alone.service
   screen.ready({ ...alone, url, faultsUrl, logFile })
-  const watching = screen.watch(url, alone.readKey)
+  const { openServiceDatabase } = await import('../service/service-database.ts')
+  const place = { url: alone.databaseUrl, poolMax: 1, applicationName: 'depositd screen' }
+  const db = await openServiceDatabase(place)
+  const watching = screen.watch(db)
   await signalled
   await watching?.stop()
+  await db.destroy()
   await alone.stop().catch((error: unknown) => screen.failedToStop(messageOf(error)))
   screen.stopped()
 }

@@ -21,7 +21,7 @@ export type ServiceAlone = {
   networks: readonly SandboxNetwork[]
   /** Absolute paths of the files that hold its keys. */
   keyFiles: ServiceFiles
-  readKey: string
+  databaseUrl: string
   stop(): Promise<void>
 }
 
@@ -44,5 +44,5 @@ export async function startServiceAlone(settings: ServiceAloneSettings): Promise
   const place = { url: service.url, databaseUrl, adminUrl: service.faultsUrl, networks, secrets }
   const keyFiles = writeServiceFiles(resolve(folder), place)
   const running = starting.move()
-  return { service, networks, keyFiles, readKey: secrets.readKey, stop: () => running.disposeAsync() }
+  return { service, networks, keyFiles, databaseUrl, stop: () => running.disposeAsync() }
 }
