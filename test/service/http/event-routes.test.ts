@@ -137,7 +137,7 @@ test('what has failed for good is sent again from the first try on', async () =>
   receiver.answerWith(500)
   for (let turn = 0; turn < 15; turn++) {
     await office.deliver()
-    office.skip(25 * 3600)
+    office.advance(25 * 3600)
   }
   const { id } = await newest()
   expect(await office.deliveriesOf(receiver)).toMatchObject([{ status: 'failed', attempts: 14 }])
@@ -145,7 +145,7 @@ test('what has failed for good is sent again from the first try on', async () =>
   await office.deliver()
   expect(await office.deliveriesOf(receiver)).toMatchObject([{ status: 'pending', attempts: 15, tries: 1 }])
   receiver.answerWith(204)
-  office.skip(2)
+  office.advance(2)
   await office.deliver()
   expect(await office.deliveriesOf(receiver)).toMatchObject([{ status: 'delivered', attempts: 16 }])
   await office.remove(receiver)

@@ -36,7 +36,7 @@ test('the delivery log is listed with its attempts, page by page and by status',
   await office.happen(3)
   await office.deliver()
   receiver.answerWith(204)
-  office.skip(2)
+  office.advance(2)
   await office.deliver()
   receiver.answerWith(503)
   await office.happen(2)

@@ -63,7 +63,7 @@ test('an edited webhook states another amount and nothing else', async () => {
 test('a confirmation that nothing follows is held no longer than the delay', async () => {
   office.faults.set({ reorderWebhookRate: 1, delayMs: 60_000 })
   await tell()
-  office.skip(61)
+  office.advance(61)
   await office.deliver()
   expect(receiver.taken()).toHaveLength(2)
 })

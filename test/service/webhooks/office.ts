@@ -21,7 +21,7 @@ export type Office = {
   vault: SecretVault
   faults: Faults
   now: () => Date
-  skip(seconds: number): void
+  advance(seconds: number): void
   /** A receiver that is registered as an endpoint. */
   receiver(wanted?: Wanted): Promise<Registered>
   /** Takes an endpoint out of what follows. */
@@ -77,7 +77,7 @@ export async function openOffice(): Promise<Office> {
     vault,
     faults,
     now,
-    skip: (seconds) => {
+    advance: (seconds) => {
       aheadMs += seconds * 1000
     },
     receiver: async ({ secret = makeSecret('v1'), types } = {}) => {
