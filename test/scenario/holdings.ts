@@ -1,6 +1,8 @@
-import { type Asset, assetCode } from '../../src/core/asset.ts'
+import { type Asset, assetCode, type Family, parseAddress } from '../../src/core/asset.ts'
+import { parseAmount } from '../../src/core/money.ts'
 import type { SandboxNetwork } from '../../src/sandbox/chains.ts'
 import { chainBalance } from '../oracle/chain-balance.ts'
+import { until } from '../support/until.ts'
 
 const atOnce = 16
 
@@ -43,4 +45,22 @@ export async function heldBy(
     }),
   )
   return amounts.reduce((sum, amount) => sum + amount, 0n)
+}
+
+/** Gives so much of each asset, and returns once the chains say for good that it is there. */
+export async function fundEach(
+  networks: readonly SandboxNetwork[],
+  owners: Readonly<Record<Family, string>>,
+  whole: string,
+): Promise<void> {
+  for (const network of networks) {
+    const owner = owners[network.family]
+    for (const asset of network.assets) {
+      const amount = parseAmount(whole, asset.decimals)
+      await network.fund(parseAddress(network.family, owner), asset.key, amount)
+      await until(`${whole} ${asset.key}`, async () =>
+        (await heldBy([owner], network, asset)) >= amount ? true : null,
+      )
+    }
+  }
 }

@@ -14,7 +14,7 @@ import { evmCosts, solanaCosts } from '../oracle/chain-costs.ts'
 import { call, readKey, seed, serviceSettings, writeKey } from '../service/fixtures.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
-import { eachAtOnce, heldBy, holdings } from './holdings.ts'
+import { eachAtOnce, fundEach, heldBy, holdings } from './holdings.ts'
 
 /** The whole measure is `CHANNELS=10000 DEPOSITS=1000 npm test -- test/scenario/many-deposits`. */
 const channelCount = Number(process.env.CHANNELS ?? 200)
@@ -39,18 +39,13 @@ beforeAll(async () => {
   stack.defer(() => database.drop())
   chains = await startChains({ folder, blockMs: 500, slotMs: 200, log })
   stack.defer(() => chains.stop())
-  for (const network of chains.networks) await fundLiquidity(network)
+  await fundEach(chains.networks, liquidityAddresses({ seed }), '100000')
   service = await startService(serviceSettings(database.url, chains.networks, { sweep: { minimums: {} } }), {
     log,
   })
   stack.defer(() => service.stop())
 })
 afterAll(() => stack.disposeAsync())
-
-async function fundLiquidity(network: SandboxNetwork): Promise<void> {
-  const to = parseAddress(network.family, liquidityAddresses({ seed })[network.family])
-  for (const { key, decimals } of network.assets) await network.fund(to, key, parseAmount('100000', decimals))
-}
 
 type Channel = { id: string; addresses: { network: string; address: string }[] }
 

@@ -11,7 +11,7 @@ import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts
 import { createWithdrawal } from '../../src/service/transfers/withdrawals.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { evmCosts, solanaCosts } from '../oracle/chain-costs.ts'
-import { heldBy, holdings } from '../scenario/holdings.ts'
+import { fundEach, heldBy, holdings } from '../scenario/holdings.ts'
 import { temporaryFolderOfFile } from '../support/folder.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -43,10 +43,7 @@ beforeAll(async () => {
   stack.defer(() => database.drop())
   db = openDatabase<ServiceTables>({ url: database.url, poolMax: 2, applicationName: 'test' })
   stack.defer(() => db.destroy())
-  for (const network of chains.networks) {
-    const to = parseAddress(network.family, liquidity[network.family])
-    for (const { key, decimals } of network.assets) await network.fund(to, key, parseAmount('1000', decimals))
-  }
+  await fundEach(chains.networks, liquidity, '1000')
   before = await holdings(chains.networks, ({ family }) => [liquidity[family]])
   service = await startService(serviceSettings(database.url, chains.networks, { sweep: { minimums: {} } }), {
     log,

@@ -139,13 +139,13 @@ export function untilRest(world: EvmWorld): Promise<boolean> {
   )
 }
 
-/** Mines until nothing is left to be swept, and everything that was signed is final. */
+/** Mines until nothing is left to be swept, and everything that was signed by then is final. */
 export function untilSwept(world: EvmWorld): Promise<boolean> {
   const unswept = world.db.selectFrom('service.deposit').select('id').where('sweep_id', 'is', null)
   return minedUntil(
     world,
     'everything swept',
-    async () => ((await untilRest(world)) && (await unswept.execute()).length === 0) || null,
+    async () => ((await unswept.execute()).length === 0 && (await untilRest(world))) || null,
   )
 }
 
