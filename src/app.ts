@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { createReader } from './chain/reader.ts'
+import { composeIntake } from './app-intake.ts'
+import { composeWork, ticksOf } from './app-work.ts'
 import type { Settings } from './config/settings.ts'
 import { assert } from './core/errors.ts'
-import { createInboxWriter } from './intake/inbox-writer.ts'
-import { type Intake, intakeLimits, startIntake, transfersPath } from './intake/server.ts'
-import { createStandardWebhooks } from './intake/signature/standard-webhooks.ts'
+import { transfersPath } from './intake/server.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue.ts'
-import { startSchedule, type Tick } from './jobs/schedule.ts'
-import { createWork, type JobName, type Work } from './jobs/work.ts'
+import { startSchedule } from './jobs/schedule.ts'
 import { createMetrics } from './ops/metrics.ts'
-import { createObserver, type Observer } from './ops/observe.ts'
+import { createObserver } from './ops/observe.ts'
 import { type Check, startOps } from './ops/server.ts'
-import { createProviderClient } from './provider/client.ts'
-import { createClaimReader } from './provider/read-claim.ts'
 import { pinAssets } from './store/address-book.ts'
 import { type Database, openDatabase, pingDatabase } from './store/database.ts'
 import { readGauges } from './store/gauges.ts'
-import { oldestPending, storeInbox } from './store/inbox.ts'
+import { oldestPending } from './store/inbox.ts'
 import { migrate } from './store/migrate.ts'
 import { releaseLeases, stillStreams } from './store/streams.ts'
 import type { Tables } from './store/tables.ts'
@@ -41,9 +37,7 @@ export type DaemonOptions = { roles: readonly Role[]; version: string; log: Logg
 export const migrationsFolder = join(import.meta.dirname, '../db/migrations')
 
 const poolMax = 12
-const leaseMs = 15_000
 const workerConcurrency = 8
-const signatureToleranceSeconds = 300
 /** An observation that waits longer than this makes the daemon unready. */
 const inboxOldestMaxSeconds = 60
 /** So does a network or a poll that was last read completely longer ago. */
@@ -81,7 +75,7 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
   const { apply, scan, poll, sweep } = work
   if (has('worker')) queue.work({ apply, scan, poll, sweep }, { concurrency: workerConcurrency })
   if (has('scheduler')) {
-    const schedule = await startSchedule(ticksOf(settings, { work, queue, observer }))
+    const schedule = await startSchedule(ticksOf(settings, { queue, observer }))
     starting.defer(() => schedule.stop())
   }
   const ops = await startOps({
@@ -91,7 +85,7 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
     checks: checksOf(db, queue),
   })
   starting.defer(() => ops.stop())
-  const intake = has('http') ? await composeIntake(settings, { db, queue, observer, options }) : null
+  const intake = has('http') ? await composeIntake(settings, { db, queue, observer, log: options.log }) : null
   starting.defer(() => intake?.stop())
 
   const running = starting.move()
@@ -112,69 +106,6 @@ async function prepareDatabase({ databaseUrl, networks, creditAsset }: Settings)
   } finally {
     await owner.destroy()
   }
-}
-
-type Parts = { db: Database<Tables>; queue: Queue; holder: string; observer: Observer }
-
-function composeWork(settings: Settings, { db, queue, holder, observer }: Parts): Work {
-  const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
-  return createWork({
-    db,
-    holder,
-    leaseMs,
-    now: () => new Date(),
-    readClaim: createClaimReader(settings),
-    rules: { policy: settings.policy, senders: settings.senders },
-    client: createProviderClient(settings.service, observer.pollRequest),
-    overlapMs: settings.pollOverlapMs,
-    startHeights: settings.startHeights,
-    readers: new Map(read.map((network) => [network.name, createReader(network, { observe: observer.rpc })])),
-    wake: queue.wake,
-    observe: observer,
-  })
-}
-
-type Waking = { work: Work; queue: Queue; observer: Observer }
-
-/** Every scheduler ticks; the queue makes one job of the ticks of all of them. */
-function ticksOf({ networks, schedule }: Settings, { queue, observer }: Waking): Tick[] {
-  const wake = (job: JobName, key?: string) => () =>
-    queue.wake(job, key).catch((error: unknown) => observer.jobFailed(job, error))
-  const scans = networks
-    .filter(({ rpcUrls }) => rpcUrls.length > 0)
-    .map(({ name }) => ({ name: `scan ${name}`, expression: schedule.scan, run: wake('scan', name) }))
-  return [
-    ...scans,
-    { name: 'poll', expression: schedule.poll, run: wake('poll') },
-    { name: 'sweep', expression: schedule.sweep, run: wake('sweep') },
-  ]
-}
-
-type Receiving = { db: Database<Tables>; queue: Queue; observer: Observer; options: DaemonOptions }
-
-function composeIntake(settings: Settings, { db, queue, observer, options }: Receiving): Promise<Intake> {
-  const writer = createInboxWriter({
-    store: (rows) => storeInbox(db, rows),
-    flushRowsMax: 500,
-    flushBytesMax: 8 * 1024 * 1024,
-    waitingMax: 10_000,
-    waitingBytesMax: 64 * 1024 * 1024,
-    flushTimeoutMs: 5000,
-  })
-  return startIntake({
-    ...settings.http,
-    limits: intakeLimits,
-    verify: createStandardWebhooks({
-      secrets: settings.webhooks.secrets,
-      toleranceSeconds: signatureToleranceSeconds,
-    }),
-    write: writer.write,
-    now: () => new Date(),
-    observe: observer.webhook,
-    // A wake-up that fails is made up for by the sweep.
-    onStored: () => void queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error)),
-    onError: (error) => options.log.error({ err: error }, 'webhook could not be stored'),
-  })
 }
 
 function checksOf(db: Database<Tables>, queue: Queue): Check[] {

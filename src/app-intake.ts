@@ -1,0 +1,40 @@
+import type { Logger } from 'pino'
+import type { Settings } from './config/settings.ts'
+import { createInboxWriter } from './intake/inbox-writer.ts'
+import { type Intake, intakeLimits, startIntake } from './intake/server.ts'
+import { createStandardWebhooks } from './intake/signature/standard-webhooks.ts'
+import type { Queue } from './jobs/queue.ts'
+import type { Observer } from './ops/observe.ts'
+import type { Database } from './store/database.ts'
+import { storeInbox } from './store/inbox.ts'
+import type { Tables } from './store/tables.ts'
+
+const signatureToleranceSeconds = 300
+
+type Receiving = { db: Database<Tables>; queue: Queue; observer: Observer; log: Logger }
+
+/** Starts the webhook endpoint in front of the inbox. */
+export function composeIntake(settings: Settings, { db, queue, observer, log }: Receiving): Promise<Intake> {
+  const writer = createInboxWriter({
+    store: (rows) => storeInbox(db, rows),
+    flushRowsMax: 500,
+    flushBytesMax: 8 * 1024 * 1024,
+    waitingMax: 10_000,
+    waitingBytesMax: 64 * 1024 * 1024,
+    flushTimeoutMs: 5000,
+  })
+  return startIntake({
+    ...settings.http,
+    limits: intakeLimits,
+    verify: createStandardWebhooks({
+      secrets: settings.webhooks.secrets,
+      toleranceSeconds: signatureToleranceSeconds,
+    }),
+    write: writer.write,
+    now: () => new Date(),
+    observe: observer.webhook,
+    // A wake-up that fails is made up for by the sweep.
+    onStored: () => void queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error)),
+    onError: (error) => log.error({ err: error }, 'webhook could not be stored'),
+  })
+}

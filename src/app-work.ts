@@ -1,0 +1,49 @@
+import { createReader } from './chain/reader.ts'
+import type { Settings } from './config/settings.ts'
+import type { Queue } from './jobs/queue.ts'
+import type { Tick } from './jobs/schedule.ts'
+import { createWork, type JobName, type Work } from './jobs/work.ts'
+import type { Observer } from './ops/observe.ts'
+import { createProviderClient } from './provider/client.ts'
+import { createClaimReader } from './provider/read-claim.ts'
+import type { Database } from './store/database.ts'
+import type { Tables } from './store/tables.ts'
+
+const leaseMs = 15_000
+
+type Parts = { db: Database<Tables>; queue: Queue; holder: string; observer: Observer }
+
+/** Brings the jobs together with what they read from and write to. */
+export function composeWork(settings: Settings, { db, queue, holder, observer }: Parts): Work {
+  const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+  return createWork({
+    db,
+    holder,
+    leaseMs,
+    now: () => new Date(),
+    readClaim: createClaimReader(settings),
+    rules: { policy: settings.policy, senders: settings.senders },
+    client: createProviderClient(settings.service, observer.pollRequest),
+    overlapMs: settings.pollOverlapMs,
+    startHeights: settings.startHeights,
+    readers: new Map(read.map((network) => [network.name, createReader(network, { observe: observer.rpc })])),
+    wake: queue.wake,
+    observe: observer,
+  })
+}
+
+type Waking = { queue: Queue; observer: Observer }
+
+/** Every scheduler ticks; the queue makes one job of the ticks of all of them. */
+export function ticksOf({ networks, schedule }: Settings, { queue, observer }: Waking): Tick[] {
+  const wake = (job: JobName, key?: string) => () =>
+    queue.wake(job, key).catch((error: unknown) => observer.jobFailed(job, error))
+  const scans = networks
+    .filter(({ rpcUrls }) => rpcUrls.length > 0)
+    .map(({ name }) => ({ name: `scan ${name}`, expression: schedule.scan, run: wake('scan', name) }))
+  return [
+    ...scans,
+    { name: 'poll', expression: schedule.poll, run: wake('poll') },
+    { name: 'sweep', expression: schedule.sweep, run: wake('sweep') },
+  ]
+}
