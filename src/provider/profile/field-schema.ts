@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { pathSchema } from './path.ts'
+
+const presence = z.enum(['required', 'nullable', 'optional'])
+
+/**
+ * `required`: it is there and not null. `nullable`: it is there, and may be null. `optional`: it may also be missing.
+ * What is missed beyond that is a `schema_drift`.
+ */
+export type Presence = z.output<typeof presence>
+
+/** What every field has. */
+function base(usual: Presence) {
+  return {
+    /** The first that leads to something counts. */
+    paths: z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(pathSchema)),
+    presence: presence.default(usual),
+    /** Words that say as much as null does, such as an empty text. */
+    absent: z.array(z.string()).default([]),
+    /** What is taken where the field is null or missing; without paths it is a constant. */
+    otherwise: z.string().min(1).optional(),
+  }
+}
+
+/** A path, a list of paths, or the long form with options. */
+function field<Shape extends z.ZodRawShape>(shape: Shape) {
+  const long = z.strictObject(shape).superRefine((value, context) => {
+    const { paths, otherwise } = value as unknown as { paths: readonly string[]; otherwise?: string }
+    if (paths.length > 0 || otherwise !== undefined) return
+    context.addIssue({ code: 'custom', path: ['paths'], message: 'is empty, and there is no "otherwise"' })
+  })
+  return z.preprocess((value) => {
+    if (typeof value === 'string' || Array.isArray(value)) return { paths: value }
+    return typeof value === 'object' && value !== null ? { paths: [], ...value } : value
+  }, long)
+}
+
+export const textField = (usual: Presence) => field(base(usual))
+
+/** A field whose words are translated into ours. A word at whose end stands `*` covers all that begin like it. */
+export function wordField<Word extends string>(words: readonly [Word, ...Word[]], usual: Presence) {
+  return field({ ...base(usual), words: z.record(z.string(), z.enum(words)) })
+}
+
+export const timeField = (usual: Presence) =>
+  field({
+    ...base(usual),
+    /** ISO 8601 with a zone, ISO 8601 without one that is UTC, or seconds or milliseconds since 1970. */
+    as: z.enum(['iso', 'utc', 's', 'ms']).default('iso'),
+  })
+
+export const assetField = (usual: Presence) =>
+  field({
+    ...base(usual),
+    /** How words are read that `assets` does not list. `otherwise: native` is the network's own coin. */
+    as: z.enum(['contract', 'symbol']).default('contract'),
+  })
+
+export const amountField = (usual: Presence) =>
+  field({
+    ...base(usual),
+    as: z.enum(['base-units', 'units']).default('base-units'),
+    /** Digits behind the point of these base units, where they are not those of the asset: a path or a number. */
+    decimals: z.union([pathSchema, z.int().min(0).max(38)]).optional(),
+  })
+
+export type TextField = z.output<ReturnType<typeof textField>>
+export type TimeField = z.output<ReturnType<typeof timeField>>
+export type AssetField = z.output<ReturnType<typeof assetField>>
+export type AmountField = z.output<ReturnType<typeof amountField>>
+export type WordField<Word extends string> = TextField & { words: Record<string, Word> }

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+
+/**
+ * Where a value is in a JSON document: names joined by dots. A number counts the items of a list from its start, a
+ * negative one from its end (`timeline.-1.status`); `$.` in front starts at the whole payload instead of the record.
+ */
+export const pathSchema = z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'is no path: names joined by dots')
+
+/** What a path leads to. `undefined` where there is nothing; `null` where the document says so, also on the way. */
+export type Lookup = (record: unknown, payload: unknown) => unknown
+
+/** Splits the path once; the result is called for every document. */
+export function compilePath(path: string): Lookup {
+  const isOfPayload = path.startsWith('$.')
+  const names = (isOfPayload ? path.slice(2) : path).split('.')
+  return (record, payload) => {
+    let place = isOfPayload ? payload : record
+    for (const name of names) {
+      if (place === null) return null
+      place = step(place, name)
+      if (place === undefined) return undefined
+    }
+    return place
+  }
+}
+
+function step(place: unknown, name: string): unknown {
+  if (typeof place !== 'object' || place === null) return undefined
+  if (Array.isArray(place)) return /^-?\d{1,4}$/.test(name) ? place.at(Number(name)) : undefined
+  return Object.hasOwn(place, name) ? (place as Record<string, unknown>)[name] : undefined
+}
