@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { InboxRow, InboxWriter } from './inbox-writer.ts'
 import { isJson } from './json.ts'
@@ -56,7 +57,7 @@ async function receive(receiving: Receiving, request: IncomingMessage): Promise<
   const verdict = receiving.verify(delivery)
   if (verdict.kind === 'refused') return { outcome: refusedAs[verdict.reason], reason: verdict.reason }
   if (!isJson(read.body)) return { outcome: 'not_json' }
-  return { outcome: await receiving.write(toRow(delivery, verdict.id)) }
+  return { outcome: await receiving.write(toRow(delivery, verdict.id ?? digestOf(read.body))) }
 }
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
@@ -74,6 +75,11 @@ const refusedAs: Record<Refusal, IntakeOutcome> = {
   timestamp_too_new: 'bad_timestamp',
   signature_missing: 'bad_signature',
   signature_wrong: 'bad_signature',
+}
+
+/** Where no id is signed the body is its own: a resend has the same bytes. */
+function digestOf(body: Buffer): string {
+  return createHash('sha256').update(body).digest('hex')
 }
 
 const keptHeaders = ['webhook-id', 'webhook-timestamp', 'content-type', 'user-agent']

@@ -12,8 +12,70 @@ export type Refusal =
   | 'signature_missing'
   | 'signature_wrong'
 
-/** `id` is the sender's own for this event; it was signed, so that a resend has the same. */
-export type Verdict = { kind: 'verified'; id: string } | { kind: 'refused'; reason: Refusal }
+/**
+ * `id` is the sender's own for this event; it was signed, so that a resend has the same. It is null where the scheme
+ * signs no id beside the body.
+ */
+export type Verdict = { kind: 'verified'; id: string | null } | { kind: 'refused'; reason: Refusal }
 
 /** Decides whether the sender holds the secret. Synchronous, and without a clock of its own. */
 export type Scheme = (delivery: Delivery) => Verdict
+
+/** How the sender signs. Header names are in lower case; `tolerance` is in milliseconds. */
+export type SchemeSettings =
+  | StandardWebhooksSettings
+  | StripeSettings
+  | GithubSettings
+  | HmacSettings
+  | PublicKeySettings
+  | SharedSecretSettings
+  | { scheme: 'none' }
+
+/** `headers` is what the names of the three headers begin with, as in `webhook-id`. */
+export type StandardWebhooksSettings = {
+  scheme: 'standard-webhooks' | 'svix'
+  headers: string
+  tolerance: number
+}
+
+export type StripeSettings = { scheme: 'stripe'; header: string; tolerance: number }
+
+export type GithubSettings = { scheme: 'github'; header: string }
+
+export type SharedSecretSettings = { scheme: 'shared-secret'; header: string; prefix: string }
+
+/** Where the signature is, and what it was made over. */
+export type SignedSettings = {
+  header: string
+  /** Set where the header is a list like `t=…,v1=…`. */
+  field?: string | undefined
+  prefix: string
+  encoding: 'hex' | 'base64' | 'base64url'
+  /** Text with `{body}` once, and `{id}` and `{timestamp}` where they are signed. */
+  template: string
+  id?: { header: string } | undefined
+  timestamp?: TimestampSettings | undefined
+  tolerance: number
+}
+
+export type TimestampSettings = { header: string; field?: string | undefined; unit: 's' | 'ms' | 'iso' }
+
+export type HmacSettings = SignedSettings & {
+  scheme: 'hmac'
+  algorithm: 'sha1' | 'sha256' | 'sha384' | 'sha512'
+  /** How the bytes of the key are written in the secret. */
+  key: 'utf8' | 'base64' | 'hex' | 'whsec'
+}
+
+export type PublicKeySettings = SignedSettings & {
+  scheme: 'public-key'
+  algorithm: 'ed25519' | 'rsa-sha256' | 'rsa-sha512' | 'rsa-pss-sha256' | 'ecdsa-sha256' | 'ecdsa-sha384'
+  /** Of ECDSA only: a DER sequence, or both numbers side by side. */
+  signatureForm: 'der' | 'p1363'
+}
+
+/** A secret counts for what is received from `notBefore` on and before `notAfter`; null is no bound. */
+export type Secret = { text: string; notBefore: Date | null; notAfter: Date | null }
+
+/** What the sender is recognised by. `publicKeys` is the text of a PEM file or a JWKS, null where there is none. */
+export type Keys = { secrets: readonly Secret[]; publicKeys: string | null }
