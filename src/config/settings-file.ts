@@ -1,5 +1,6 @@
 import { validate } from 'node-cron'
 import { z } from 'zod'
+import { claimStatuses } from '../core/evidence.ts'
 import { knownNetworks } from './known-networks.ts'
 import { addressOf, checkNetwork, decimals, networkFields, networkList, symbol } from './network-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
@@ -31,6 +32,8 @@ const schema = z
     policy: z
       .strictObject({
         webhookWithin: duration.prefault('10m'),
+        /** A service that sends no webhook of a status would otherwise miss one for every deposit. */
+        webhookStatuses: z.array(z.enum(claimStatuses)).default([...claimStatuses]),
         apiWithin: duration.prefault('15m'),
         chainWithin: duration.prefault('60m'),
         reportWithin: duration.prefault('30m'),

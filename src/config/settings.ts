@@ -146,6 +146,7 @@ function fileSettings({ networks, service, policy, schedule }: SettingsFile) {
     senders: new Set(senders),
     policy: {
       webhookWithinMs: policy.webhookWithin,
+      webhookStatuses: policy.webhookStatuses,
       apiWithinMs: policy.apiWithin,
       chainWithinMs: policy.chainWithin,
       reportWithinMs: policy.reportWithin,

@@ -10,6 +10,7 @@ export function findDifferences(dossier: Dossier): Mismatch[] {
     assetDiffers(dossier),
     deliveredDiffers(dossier),
     recipientDiffers(dossier),
+    addressChanged(dossier),
     addressUnknown(dossier),
     vanishedAfterFinality(dossier),
   ].filter((mismatch) => mismatch !== null)
@@ -69,9 +70,17 @@ function recipientDiffers(dossier: Dossier): Mismatch | null {
   }
 }
 
-function addressUnknown({ webhook, api, approval }: Dossier): Mismatch | null {
+function addressChanged({ stranger }: Dossier): Mismatch | null {
+  if (stranger === null) return null
+  const { owner, network, stated, kept } = stranger
+  const detail = { owner: `${owner.kind}/${owner.id}`, network, approved: kept, address: stated }
+  return { kind: 'address_changed', detail }
+}
+
+/** An address that belongs to nobody; one that is stated for an owner of ours is told of as changed. */
+function addressUnknown({ webhook, api, approval, stranger }: Dossier): Mismatch | null {
   const claim = api ?? webhook
-  if (approval !== null || claim === null) return null
+  if (approval !== null || claim === null || stranger !== null) return null
   return {
     kind: 'unknown_address',
     detail: { network: claim.deposit.network, address: claim.deposit.address },

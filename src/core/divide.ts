@@ -18,7 +18,12 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   deposit: ChainLeg | null
   settlements: readonly ChainLeg[]
   approval: Approval | null
+  /** Where the service names an owner of ours with an address that is not its own. */
+  stranger: StrangeAddress | null
 }
+
+/** What the service states, and what the address book has for that owner on that network. */
+export type StrangeAddress = { owner: Owner; network: NetworkName; stated: Address; kept: Address }
 
 /** A group's deposits, and transfers to recipients that no deposit explains. */
 export type Division = { dossiers: readonly Dossier[]; strays: readonly ChainLeg[] }
@@ -43,12 +48,18 @@ export function divide(observations: readonly Observation[], approvals: readonly
       deposit,
       settlements: settlement ? [settlement] : [],
       approval: approvalOf(story, deposit),
+      stranger: strangerOf(story, approvals),
     }
   })
   const untold = without(paid, payments)
     .filter((leg) => !isBack(leg, told))
     .map(
-      (leg): Dossier => ({ ...nothingTold, deposit: leg, settlements: [], approval: approvalOf(null, leg) }),
+      (leg): Dossier => ({
+        ...nothingTold,
+        deposit: leg,
+        settlements: [],
+        approval: approvalOf(null, leg),
+      }),
     )
   return { dossiers: [...told, ...untold], strays: without(delivered, deliveries) }
 }
@@ -59,7 +70,15 @@ export function claimOf({ api, webhook }: Pick<Story, 'webhook' | 'api'>): Claim
   return isFurther(webhook, api) ? webhook : api
 }
 
-const nothingTold = { serviceId: null, webhook: null, api: null, webhookAt: null, apiAt: null }
+const nothingTold = {
+  serviceId: null,
+  webhook: null,
+  api: null,
+  webhookAt: null,
+  apiAt: null,
+  statuses: { webhook: new Map(), api: new Map() },
+  stranger: null,
+}
 
 const fitsInOrder = ['exact', 'near', 'loose'] as const
 type Fit = (typeof fitsInOrder)[number] | 'none'
@@ -125,6 +144,21 @@ function without(legs: readonly ChainLeg[], assigned: ReadonlyMap<Story, ChainLe
 
 function isAt(approval: Approval, place: { network: NetworkName; address: Address } | null): boolean {
   return place !== null && approval.network === place.network && approval.address === place.address
+}
+
+function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): StrangeAddress | null {
+  const strangers = [api, webhook].map((claim) => {
+    if (claim === null) return null
+    const { owner, deposit } = claim
+    const kept = approvals.filter((one) => isOf(one, owner) && one.network === deposit.network)
+    if (kept[0] === undefined || kept.some(({ address }) => address === deposit.address)) return null
+    return { owner, network: deposit.network, stated: deposit.address, kept: kept[0].address }
+  })
+  return strangers.find((one) => one !== null) ?? null
+}
+
+function isOf({ owner }: Approval, { kind, id }: Owner): boolean {
+  return owner.kind === kind && owner.id === id
 }
 
 function claimedDeposit(story: Story | null) {

@@ -12,7 +12,16 @@ export type TransferRef = Brand<string, 'TransferRef'>
 export type Owner = { kind: 'channel' | 'stable_wallet'; id: string }
 
 /** How far the service says a deposit has come, in our terms. The mapping translates its own words into these. */
-export type ClaimStatus = 'observed' | 'confirmed' | 'settling' | 'settled' | 'held' | 'refunded' | 'failed'
+export const claimStatuses = [
+  'observed',
+  'confirmed',
+  'settling',
+  'settled',
+  'held',
+  'refunded',
+  'failed',
+] as const
+export type ClaimStatus = (typeof claimStatuses)[number]
 
 /** The payment, as the service states it. */
 export type DepositClaim = {

@@ -26,12 +26,14 @@ export type Story = {
   /** When each source first told of it. */
   webhookAt: Date | null
   apiAt: Date | null
+  /** When each source first told of each status. */
+  statuses: { webhook: ReadonlyMap<ClaimStatus, Date>; api: ReadonlyMap<ClaimStatus, Date> }
 }
 
 /** Within one epoch a final reading outranks a withdrawal, which outranks an early sighting. */
 const stageRank: Record<Sighting['stage'], number> = { seen: 0, orphaned: 1, final: 2 }
 
-const statusRank: Record<ClaimStatus, number> = {
+export const statusRank: Record<ClaimStatus, number> = {
   observed: 0,
   confirmed: 1,
   held: 2,
@@ -75,6 +77,7 @@ export function foldClaims(claims: readonly Claim[]): Story[] {
       api: furthest(records),
       webhookAt: firstOf(webhooks),
       apiAt: firstOf(records),
+      statuses: { webhook: firstOfEach(webhooks), api: firstOfEach(records) },
     }
   })
 }
@@ -106,6 +109,11 @@ function further(left: Sighting, right: Sighting): Sighting {
 
 function firstOf(all: readonly { receivedAt: Date }[]): Date | null {
   return earliest(all.map((one) => one.receivedAt))
+}
+
+function firstOfEach(claims: readonly Claim[]): Map<ClaimStatus, Date> {
+  const groups = groupBy(claims, ({ status }) => status)
+  return new Map(groups.map(([status, all]) => [status, firstOf(all) ?? all[0].receivedAt]))
 }
 
 function groupBy<Item, Key extends string>(

@@ -79,6 +79,13 @@ export const mismatchKinds = {
     means: 'The service names another recipient than the one approved for this channel or wallet.',
     next: 'Stop paying into this channel until the service explains it.',
   },
+  address_changed: {
+    severity: 'severe',
+    family: 'identity',
+    means:
+      'The service states another deposit address, or another recipient, for a channel or wallet than the address book has.',
+    next: 'Give the new address to nobody and stop paying into this channel or wallet until the service explains it.',
+  },
   unknown_address: {
     severity: 'warning',
     family: 'identity',

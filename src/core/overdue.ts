@@ -2,6 +2,7 @@ import type { Dossier } from './divide.ts'
 import { type Cell, isCredited, type Matrix, otherPlace } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 import type { Policy } from './policy.ts'
+import { stepsOf } from './steps.ts'
 import { earliest } from './time.ts'
 
 type Known = {
@@ -35,7 +36,24 @@ export function findOverdue(known: Known, policy: Policy, now: Date) {
 
 function waitsOf(known: Known, policy: Policy): Wait[] {
   const told = known.dossier.webhookAt !== null || known.dossier.apiAt !== null
-  return told ? [...paymentWaits(known, policy), ...deliveryWaits(known, policy)] : untoldWaits(known, policy)
+  return told
+    ? [...webhookWaits(known, policy), ...paymentWaits(known, policy), ...deliveryWaits(known, policy)]
+    : untoldWaits(known, policy)
+}
+
+/** Every step that the API or the chain knows is to be told by a webhook of its own. */
+function webhookWaits({ dossier, finalAt, settledAt }: Known, policy: Policy): Wait[] {
+  const steps = stepsOf(dossier, { finalAt, settledAt }, policy.webhookStatuses)
+  return steps.map(({ status, since, isTold }) => ({
+    kind: 'webhook_missing',
+    what:
+      dossier.webhookAt === null
+        ? 'no webhook tells of the deposit'
+        : `no webhook tells that it is ${status}`,
+    missing: !isTold,
+    since,
+    withinMs: policy.webhookWithinMs,
+  }))
 }
 
 function untoldWaits({ finalAt }: Known, policy: Policy): Wait[] {
@@ -48,13 +66,6 @@ function paymentWaits(
   policy: Policy,
 ): Wait[] {
   return [
-    {
-      kind: 'webhook_missing',
-      what: 'no webhook tells of the deposit',
-      missing: webhookAt === null,
-      since: earliest([apiAt, finalAt]),
-      withinMs: policy.webhookWithinMs,
-    },
     {
       kind: 'api_missing',
       what: 'the API does not list the deposit',
@@ -77,13 +88,6 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
     ? 'the API does not say that it is credited'
     : 'nothing final has reached the recipient'
   return [
-    {
-      kind: 'webhook_missing',
-      what: 'no webhook tells that it is settled',
-      missing: isUnsaid(matrix.settlement.webhook),
-      since: settledAt,
-      withinMs: policy.webhookWithinMs,
-    },
     {
       kind: 'api_missing',
       what: 'the API does not say that it is settled',

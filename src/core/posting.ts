@@ -4,6 +4,7 @@ import type { Dossier } from './divide.ts'
 import { assert } from './errors.ts'
 import { type Owner, stableWalletNetwork, type TransferRef } from './evidence.ts'
 import { deliveredLegs, isCredited, liveLeg } from './matrix.ts'
+import type { MismatchKind } from './mismatch.ts'
 import type { Amount } from './money.ts'
 import type { Verdict } from './reconcile.ts'
 
@@ -61,6 +62,9 @@ function targetsOf(dossier: Dossier, verdict: Verdict): Target[] {
   return [depositTarget(dossier, verdict), settlementTarget(dossier, verdict)].filter((one) => one !== null)
 }
 
+/** What leaves it open to whom a final payment belongs. */
+const suspending: ReadonlySet<MismatchKind> = new Set(['unreported', 'unknown_address', 'address_changed'])
+
 /** A final payment: in transit, owed to its owner, or held in suspense once the service failed to claim it in time. */
 function depositTarget(
   { deposit, approval, webhook, api }: Dossier,
@@ -68,7 +72,7 @@ function depositTarget(
 ): Target | null {
   if (deposit === null || finalAt === null) return null
   const isClaimed = (webhook !== null || api !== null) && approval !== null
-  const isSuspended = mismatches.some(({ kind }) => kind === 'unreported' || kind === 'unknown_address')
+  const isSuspended = mismatches.some(({ kind }) => suspending.has(kind))
   if (!isClaimed && !isSuspended) return null
   const credit = isClaimed ? accounts.deposits(approval.owner) : accounts.suspense
   const { asset, amount, network } = deposit

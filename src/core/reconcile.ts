@@ -62,7 +62,7 @@ type Milestones = { finalAt: Date | null; settledAt: Date | null }
 function stateOf(dossier: Dossier, matrix: Matrix, { finalAt, settledAt }: Milestones): DepositState {
   if (dossier.deposit?.state === 'orphaned') return 'orphaned'
   if (finalAt === null) return 'observed'
-  if (settledAt !== null) return isAgreed(matrix) ? 'reconciled' : 'settled'
+  if (settledAt !== null) return isAgreed(matrix) && dossier.stranger === null ? 'reconciled' : 'settled'
   return sideState(dossier) ?? (isUnderWay(dossier) ? 'settling' : 'confirmed')
 }
 

@@ -30,13 +30,13 @@ export async function loadGroups(tx: Transaction<Tables>, ids: readonly bigint[]
   for (const { group_id, ...known } of await depositsOf(tx, ids)) groups.get(group_id)?.known.push(known)
   for (const { group_id, ...journal } of await journalsOf(tx, ids)) groups.get(group_id)?.booked.push(journal)
   const all = [...groups.values()]
-  const approvals = await approvalsAt(
+  const approvals = await approvalsOf(
     tx,
-    all.flatMap(({ observations }) => observations.map(placeOf)),
+    all.flatMap(({ observations }) => observations),
   )
   for (const group of all) {
-    const places = new Set(group.observations.map(placeOf).map(keyOf))
-    group.approvals.push(...[...places].map((key) => approvals.get(key)).filter((one) => one !== undefined))
+    const keys = new Set(group.observations.flatMap(keysOf))
+    group.approvals.push(...new Set([...keys].flatMap((key) => approvals.get(key) ?? [])))
   }
   return all
 }
@@ -49,8 +49,19 @@ function placeOf(observation: Observation): Place {
   return { network: observation.network, address: observation.to }
 }
 
-function keyOf({ network, address }: Place): string {
+/** By what the address book knows more about an observation: its address, and the owner that a claim names. */
+function keysOf(observation: Observation): string[] {
+  const place = placeOf(observation)
+  if (observation.kind === 'sighting') return [placeKey(place)]
+  return [placeKey(place), ownerKey(observation.owner, place)]
+}
+
+function placeKey({ network, address }: Place): string {
   return `${network}/${address}`
+}
+
+function ownerKey({ kind, id }: Owner, { network }: Place): string {
+  return `${network} ${kind}/${id}`
 }
 
 async function evidenceOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
@@ -97,10 +108,12 @@ async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
   }))
 }
 
-async function approvalsAt(
+async function approvalsOf(
   tx: Transaction<Tables>,
-  places: readonly Place[],
-): Promise<Map<string, Approval>> {
+  observations: readonly Observation[],
+): Promise<Map<string, Approval[]>> {
+  const places = observations.map(placeOf)
+  const claims = observations.filter((one) => one.kind === 'claim')
   const { rows } = await sql<
     Place & {
       kind: Owner['kind']
@@ -113,14 +126,20 @@ async function approvalsAt(
     from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
     where b.role = 'deposit' and (b.network, b.address) in (
       select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
-    )`.execute(tx)
-  return new Map(
-    rows.map(({ network, address, kind, id, forward_network, forward_recipient }) => {
-      const forward =
-        forward_network && forward_recipient
-          ? { network: forward_network, recipient: forward_recipient }
-          : null
-      return [keyOf({ network, address }), { network, address, owner: { kind, id }, forward }]
-    }),
-  )
+      union
+      select network, address from address_book where (owner_kind, owner_id, network) in (
+        select * from unnest(${claims.map(({ owner }) => owner.kind)}::text[],
+          ${claims.map(({ owner }) => owner.id)}::text[], ${claims.map(({ deposit }) => deposit.network)}::text[])
+      )
+    )
+    order by b.network, b.address`.execute(tx)
+  const approvals = new Map<string, Approval[]>()
+  for (const { network, address, kind, id, forward_network, forward_recipient } of rows) {
+    const forward =
+      forward_network && forward_recipient ? { network: forward_network, recipient: forward_recipient } : null
+    const approval: Approval = { network, address, owner: { kind, id }, forward }
+    for (const key of [placeKey(approval), ownerKey(approval.owner, approval)])
+      approvals.set(key, [...(approvals.get(key) ?? []), approval])
+  }
+  return approvals
 }

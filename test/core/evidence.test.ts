@@ -139,6 +139,10 @@ test('each source has its own word, and the time of its first', () => {
   ])
   expect(others).toEqual([])
   expect(story).toMatchObject({ webhook: { status: 'settled' }, webhookAt: at(4), apiAt: at(6) })
+  expect([...(story?.statuses.webhook ?? [])]).toEqual([
+    ['observed', at(4)],
+    ['settled', at(7)],
+  ])
 })
 
 test('a leg was first seen when it was first read, and final when it was first read as final', () => {

@@ -29,13 +29,18 @@ test.each<[string, Group['observations'], string]>([
   ],
   [
     'the API lists a wallet deposit and not its credit, of which a webhook tells',
-    [webhook(credited), claim({ ...credited, status: 'confirmed' }), walletPayment],
+    [
+      webhook({ ...credited, status: 'confirmed' }),
+      webhook(credited),
+      claim({ ...credited, status: 'confirmed' }),
+      walletPayment,
+    ],
     'settling api_missing settlement_missing',
   ],
   [
     'the API says that what a webhook says is credited was given back',
     [webhook(credited), claim({ ...credited, status: 'refunded' }), walletPayment],
-    'refunded',
+    'refunded webhook_missing',
   ],
 ])('%s', (_what, observations, expected) => {
   expect(outcome(observations)).toBe(expected)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
 import type { Group } from '../../src/core/decide.ts'
+import type { Owner } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { at, claim, delivery, payment, usdcOnArbitrum, usdtOnBase, webhook } from '../support/evidence.ts'
 import { decided, late, outcome } from '../support/outcome.ts'
@@ -8,6 +9,7 @@ import { decided, late, outcome } from '../support/outcome.ts'
 type Observations = Group['observations']
 
 const soon = at(6)
+const stranger: Owner = { kind: 'channel', id: 'of somebody else' }
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
 test.each<[string, Observations, string]>([
@@ -21,7 +23,7 @@ test.each<[string, Observations, string]>([
   ['the API does not list it', [webhook(), payment(), delivery()], 'settled api_missing'],
   [
     'the API stays behind',
-    [webhook(), claim({ status: 'settling' }), payment(), delivery()],
+    [webhook({ status: 'settling' }), webhook(), claim({ status: 'settling' }), payment(), delivery()],
     'settled api_missing',
   ],
   ['the claimed payment is on no chain', [webhook(), claim()], 'observed chain_missing'],
@@ -101,7 +103,10 @@ test.each<[string, Observations, string]>([
   ],
   [
     'the deposit address is not ours',
-    [claim({ deposit: { address: elsewhere } }), webhook({ deposit: { address: elsewhere } })],
+    [
+      claim({ owner: stranger, deposit: { address: elsewhere } }),
+      webhook({ owner: stranger, deposit: { address: elsewhere } }),
+    ],
     'observed unknown_address chain_missing',
   ],
   ['an early sighting vanished', [payment({ stage: 'seen' }), payment({ stage: 'orphaned' })], 'orphaned'],
@@ -136,12 +141,23 @@ test.each<[string, Observations, string]>([
   ],
   [
     'only a webhook knows of the delivery yet',
-    [webhook(), claim({ status: 'observed', settlement: { tx: null, amount: null } }), payment(), delivery()],
+    [
+      webhook({ status: 'observed' }),
+      webhook(),
+      claim({ status: 'observed', settlement: { tx: null, amount: null } }),
+      payment(),
+      delivery(),
+    ],
     'settled api_missing',
   ],
   [
     'only a webhook knows that the delivery is under way',
-    [webhook({ status: 'settling' }), claim({ status: 'confirmed' }), payment()],
+    [
+      webhook({ status: 'confirmed' }),
+      webhook({ status: 'settling' }),
+      claim({ status: 'confirmed' }),
+      payment(),
+    ],
     'settling settlement_missing',
   ],
   [
@@ -154,7 +170,11 @@ test.each<[string, Observations, string]>([
     'failed settlement_missing',
   ],
   ['the service holds it', [webhook({ status: 'held' }), claim({ status: 'held' }), payment()], 'held'],
-  ['the service gave it back', [webhook(), claim({ status: 'refunded' }), payment()], 'refunded'],
+  [
+    'the service gave it back',
+    [webhook(), webhook({ status: 'refunded' }), claim({ status: 'refunded' }), payment()],
+    'refunded',
+  ],
   [
     'a webhook alone says that it failed',
     [webhook({ status: 'failed' }), payment()],

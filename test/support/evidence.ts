@@ -1,6 +1,6 @@
 import type { Address, AssetKey, NetworkName, TxId } from '../../src/core/asset.ts'
 import type { Approval } from '../../src/core/divide.ts'
-import type { Claim, ServiceId, Sighting } from '../../src/core/evidence.ts'
+import { type Claim, claimStatuses, type ServiceId, type Sighting } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { Policy } from '../../src/core/policy.ts'
 
@@ -34,6 +34,7 @@ const minute = 60_000
 
 export const policy: Policy = {
   webhookWithinMs: 10 * minute,
+  webhookStatuses: claimStatuses,
   apiWithinMs: 10 * minute,
   chainWithinMs: 30 * minute,
   reportWithinMs: 20 * minute,
