@@ -8,7 +8,7 @@ import type { Wish } from './struck-payments.ts'
 /** The kinds that were reported of a deposit at any time, and those that are still open. */
 export type Told = { ever: string[]; open: string[]; isReconciled: boolean }
 
-export function expected({ knob, owner }: Wish): Told {
+export function expected({ knob, owner }: Pick<Wish, 'knob' | 'owner'>): Told {
   const fault = knob === null ? null : faultTable[knob]
   if (fault === null || fault.mismatch === null) return { ever: [], open: [], isReconciled: true }
   const ofWallets = owner === 'savings' && 'ofWallets' in fault ? [fault.ofWallets] : []

@@ -27,6 +27,8 @@ const log = pino({ level: 'silent' })
 export type World = {
   db: Database<Tables>
   service: DepositService
+  /** The service's own database, for what only its delivery log and its transfers tell. */
+  serviceDatabaseUrl: string
   daemon: Daemon
   settings: Settings
   /** The environment by which another process of the program reaches the same servers. */
@@ -45,11 +47,13 @@ export type WorldSettings = {
   networks?: readonly string[]
   /** Other deadlines than those of the sandbox. */
   policy?: Readonly<Record<string, string>>
+  /** How many channels there are beside those of the demonstration, each forwarding as one of them does. */
+  moreChannels?: number
 }
 
 /** Everything that is real about a deposit, on fast local chains: chains, service, daemon, books. */
 export async function startWorld(
-  { queueUrl, faults, networks: names, policy }: WorldSettings,
+  { queueUrl, faults, networks: names, policy, moreChannels = 0 }: WorldSettings,
   stack: AsyncDisposableStack,
 ): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-world-'))
@@ -90,17 +94,22 @@ export async function startWorld(
   stack.defer(() => daemon.stop())
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())
-  const owners = await provision(settings, db)
+  const owners = await provision(settings, db, moreChannels)
   const { networks } = chains
-  return { db, service, daemon, settings, environment: whole, networks, owners, pay: payer(chains, owners) }
+  const places = { serviceDatabaseUrl: theirs.url, environment: whole }
+  return { db, service, daemon, settings, ...places, networks, owners, pay: payer(chains, owners) }
 }
 
-async function provision(settings: Settings, db: Database<Tables>): Promise<OwnerEntry[]> {
+async function provision(settings: Settings, db: Database<Tables>, more: number): Promise<OwnerEntry[]> {
   const deps = { db, networks: settings.networks, client: createProviderClient(settings.service) }
   const { channels, wallet } = await demoOwners()
   const known = new Set<string>(settings.networks.map(({ name }) => name))
   const usable = channels.filter(({ forwardNetwork }) => known.has(forwardNetwork))
   const created = await Promise.all(usable.map((channel) => createChannel(deps, channel)))
+  for (let place = 0; place < more; place++) {
+    const like = usable[place % usable.length]
+    if (like !== undefined) created.push(await createChannel(deps, { ...like, id: `${like.id}-${place}` }))
+  }
   return [...created, await createStableWallet(deps, wallet)]
 }
 

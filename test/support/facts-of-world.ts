@@ -1,0 +1,132 @@
+import { sql } from 'kysely'
+import { type DepositKnob, faultTable } from '../../src/service/faults/fault-table.ts'
+import type { ServiceDatabase } from '../../src/service/tables.ts'
+import type { Facts, ForwardFact, PaidFact } from '../oracle/facts.ts'
+import { depositKnobs } from './struck-payments.ts'
+import { expected } from './told-faults.ts'
+import type { World } from './world.ts'
+
+/** A payment as it was made; `asset` is a key as `base/native`. */
+export type Paid = { network: string; tx: string; address: string; asset: string; amount: bigint }
+
+/** What a payment is known by to who receives it. */
+const placeOf = ({ network, tx, address, asset }: Omit<Paid, 'amount'>): string =>
+  [network, tx, address, asset].join()
+
+const unsent: readonly DepositKnob[] = ['dropWebhookRate']
+const refused: readonly DepositKnob[] = ['corruptWebhookRate', 'resignWebhookRate']
+
+/** Two errors that hide a deposit from both sides leave what a third party would see. */
+const together = [
+  'unreported',
+  'settlement_unreported',
+  'settlement_missing',
+  'webhook_missing',
+  'api_missing',
+  'record_disappeared',
+]
+
+/**
+ * Whether the service has nothing left to do or to send. A webhook that is refused for good is sent again for days:
+ * once is enough.
+ */
+export async function isAtRest(db: ServiceDatabase, world: World, count: number): Promise<boolean> {
+  const { rows: unsettled } = await sql<{ settled: bigint; open: bigint }>`
+    select (select count(*) from service.deposit where status in ('settled', 'credited')) as settled,
+      (select count(*) from service.transfer where outcome is null and kind in ('forward', 'stray')) as open`.execute(
+    db,
+  )
+  const { rows: waiting } = await sql<Struck>`
+    select distinct network, transaction, index
+    from service.delivery join service.event on event.id = event_id join service.deposit on deposit.id = deposit_id
+    where delivery.status = 'pending'`.execute(db)
+  const [first] = unsettled
+  return (
+    first?.settled === BigInt(count) &&
+    first.open === 0n &&
+    waiting.every((deposit) => refused.some((knob) => world.service.faults.strikes(knob, deposit)))
+  )
+}
+
+type Struck = { network: string; transaction: string; index: string }
+type Recorded = Struck & { address: string; contract: string | null; owner_kind: string }
+
+/** What the service's own database and the table of faults say of the payments, once it is at rest. */
+export async function readFacts(db: ServiceDatabase, world: World, paid: readonly Paid[]): Promise<Facts> {
+  const { faults } = world.service
+  const { rows: recorded } = await sql<Recorded>`
+    select network, transaction, index, address, contract, owner_kind from service.deposit`.execute(db)
+  const byPlace = new Map(
+    recorded.map((row) => [
+      placeOf({ ...row, tx: row.transaction, asset: `${row.network}/${row.contract ?? 'native'}` }),
+      row,
+    ]),
+  )
+  const payments = paid.map(({ amount, ...payment }): PaidFact => {
+    const row = byPlace.get(placeOf(payment))
+    if (row === undefined) throw new Error(`the service has no deposit of ${payment.tx}`)
+    const isWallet = row.owner_kind === 'stable_wallet'
+    const struck = depositKnobs.filter(
+      (knob) => faults.strikes(knob, row) && !(isWallet && knob.includes('Forward')),
+    )
+    return {
+      ...payment,
+      amount: amount.toString(),
+      owner_kind: row.owner_kind,
+      struck,
+      ...endOf(struck, isWallet),
+    }
+  })
+  return { payments, forwards: await readForwards(db), events: await readAnswered(db, world) }
+}
+
+/**
+ * What must be open in the end. Errors that time or depositd gets over change nothing beside another; of two that last,
+ * one may hide the other.
+ */
+function endOf(struck: readonly DepositKnob[], isWallet: boolean) {
+  const owner = isWallet ? 'savings' : 'shop'
+  const lasting = struck.map((knob) => expected({ knob, owner })).filter(({ open }) => open.length > 0)
+  const must = lasting.flatMap(({ open }) => open)
+  const [first, second] = lasting
+  if (second === undefined)
+    return { must, any_of: false, may: [], is_reconciled: first?.isReconciled ?? true }
+  return { must: [...must, 'unreported'], any_of: true, may: together, is_reconciled: null }
+}
+
+async function readForwards(db: ServiceDatabase): Promise<readonly ForwardFact[]> {
+  const { rows } = await sql<ForwardFact>`
+    select kind, transfer.transaction as tx, transfer.network, transfer.amount,
+      deposit.network as paid_network, deposit.transaction as paid_tx, deposit.address as paid_address
+    from service.transfer join service.deposit on deposit.id = deposit_id
+    where outcome = 'landed' and kind in ('forward', 'stray')`.execute(db)
+  return rows
+}
+
+/** The delivery log of what is dropped says that it was delivered, which is the error. */
+async function readAnswered(db: ServiceDatabase, { service }: World): Promise<readonly string[]> {
+  const { rows } = await sql<Struck & { id: string }>`
+    select event.id, network, transaction, index
+    from service.event join service.deposit on deposit.id = deposit_id
+    where exists (
+      select from service.delivery_attempt where event_id = event.id and status_code between 200 and 299)`.execute(
+    db,
+  )
+  return rows.filter((row) => !unsent.some((knob) => service.faults.strikes(knob, row))).map(({ id }) => id)
+}
+
+/** How many deposits each error struck, for people. */
+export function countStruck({ payments }: Facts): string {
+  const of = (knob: DepositKnob) => payments.filter(({ struck }) => struck.includes(knob)).length
+  const lines = depositKnobs.map(
+    (knob) => `  ${knob.padEnd(22)} ${of(knob).toString().padStart(6)}  ${mismatchOf(knob)}`,
+  )
+  return `${lines.join('\n')}\n  ${'none'.padEnd(22)} ${payments
+    .filter(({ struck }) => struck.length === 0)
+    .length.toString()
+    .padStart(6)}\n`
+}
+
+function mismatchOf(knob: DepositKnob): string {
+  return faultTable[knob].mismatch ?? 'absorbed'
+}
