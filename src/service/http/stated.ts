@@ -1,7 +1,7 @@
+import { readDestination } from '../../chain/destination.ts'
 import type { NetworkSettings } from '../../chain/port.ts'
 import type { Address, Asset } from '../../core/asset.ts'
 import { findAsset, findNetwork } from '../catalog.ts'
-import { readDestination } from './destination.ts'
 import { type ProblemCode, refusal } from './problem.ts'
 
 /** A word of a request, and the pointer to where it stands. */

@@ -1,7 +1,7 @@
 import { isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
-import type { NetworkSettings } from '../../chain/port.ts'
-import { type Address, assetCode, parseAddress } from '../../core/asset.ts'
+import { type Address, assetCode, parseAddress } from '../core/asset.ts'
+import type { NetworkSettings } from './port.ts'
 
 /** An address in the spelling used for comparing, or why nothing may be sent to it. */
 export type Destination = { kind: 'valid'; address: Address } | { kind: 'invalid'; problem: string }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readDestination } from '../../../src/service/http/destination.ts'
-import { unreachableNetworks } from '../fixtures.ts'
+import { readDestination } from '../../src/chain/destination.ts'
+import { unreachableNetworks } from '../service/fixtures.ts'
 
 function networkOf(name: string) {
   const network = unreachableNetworks.find((candidate) => candidate.name === name)
