@@ -115,6 +115,15 @@ table public.owner (
   id text not null,
   kind text not null
 );
+table public.quarantine (
+  body bytea not null,
+  headers jsonb not null,
+  id bigint not null generated as identity,
+  reason text not null,
+  received_at timestamp with time zone not null,
+  size integer not null,
+  source text not null
+);
 table public.sighting (
   block_hash text not null,
   height bigint not null,
@@ -131,6 +140,18 @@ table public.stream (
   name text not null,
   progress jsonb not null default '{}'::jsonb,
   succeeded_at timestamp with time zone
+);
+table public.webhook_conflict (
+  first_id bigint not null,
+  inbox_id bigint not null,
+  sha256 text not null
+);
+table public.webhook_repeat (
+  count bigint not null,
+  first_at timestamp with time zone not null,
+  inbox_id bigint not null,
+  last_at timestamp with time zone not null,
+  newest_at timestamp with time zone[] not null
 );
 
 constraint address_book_check on address_book: CHECK (((role = 'deposit'::text) = (owner_id IS NOT NULL)));
@@ -187,11 +208,23 @@ constraint owner_check1 on owner: CHECK (((kind = 'channel'::text) = (forward_ne
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
 constraint owner_kind_check on owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
 constraint owner_pkey on owner: PRIMARY KEY (kind, id);
+constraint quarantine_pkey on quarantine: PRIMARY KEY (id);
+constraint quarantine_size_check on quarantine: CHECK ((size > 0));
 constraint sighting_height_check on sighting: CHECK ((height >= 0));
 constraint sighting_inbox_id_fkey on sighting: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
 constraint sighting_pkey on sighting: PRIMARY KEY (inbox_id);
 constraint sighting_stage_check on sighting: CHECK ((stage = ANY (ARRAY['seen'::text, 'final'::text, 'orphaned'::text])));
 constraint stream_pkey on stream: PRIMARY KEY (name);
+constraint webhook_conflict_check on webhook_conflict: CHECK ((inbox_id <> first_id));
+constraint webhook_conflict_first_id_fkey on webhook_conflict: FOREIGN KEY (first_id) REFERENCES inbox(id);
+constraint webhook_conflict_inbox_id_fkey on webhook_conflict: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
+constraint webhook_conflict_inbox_id_key on webhook_conflict: UNIQUE (inbox_id);
+constraint webhook_conflict_pkey on webhook_conflict: PRIMARY KEY (first_id, sha256);
+constraint webhook_conflict_sha256_check on webhook_conflict: CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+constraint webhook_repeat_count_check on webhook_repeat: CHECK ((count > 0));
+constraint webhook_repeat_inbox_id_fkey on webhook_repeat: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
+constraint webhook_repeat_newest_at_check on webhook_repeat: CHECK (((cardinality(newest_at) >= 1) AND (cardinality(newest_at) <= 32)));
+constraint webhook_repeat_pkey on webhook_repeat: PRIMARY KEY (inbox_id);
 
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_open ON public.deposit USING btree (state, network) WHERE (state <> ALL (ARRAY['reconciled'::text, 'refunded'::text, 'failed'::text, 'ignored'::text]));
@@ -228,8 +261,12 @@ CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
 CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
 CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id);
+CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
 CREATE UNIQUE INDEX sighting_pkey ON public.sighting USING btree (inbox_id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
+CREATE UNIQUE INDEX webhook_conflict_inbox_id_key ON public.webhook_conflict USING btree (inbox_id);
+CREATE UNIQUE INDEX webhook_conflict_pkey ON public.webhook_conflict USING btree (first_id, sha256);
+CREATE UNIQUE INDEX webhook_repeat_pkey ON public.webhook_repeat USING btree (inbox_id);
 
 view accounting.balances as
  SELECT b.account,
@@ -423,7 +460,9 @@ CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON
 CREATE TRIGGER ledger_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_transfer_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transfer FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_late_transfer();
+CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.webhook_conflict FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+grant delete, insert, select on public.quarantine to depositd_daemon;
 grant delete, insert, select, update on public.address_book to depositd_daemon;
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
@@ -433,6 +472,7 @@ grant insert, select on public.ledger_entry to depositd_daemon;
 grant insert, select on public.ledger_journal to depositd_daemon;
 grant insert, select on public.ledger_transfer to depositd_daemon;
 grant insert, select on public.sighting to depositd_daemon;
+grant insert, select on public.webhook_conflict to depositd_daemon;
 grant insert, select, update on public.asset to depositd_daemon;
 grant insert, select, update on public.deposit to depositd_daemon;
 grant insert, select, update on public.evidence to depositd_daemon;
@@ -441,6 +481,7 @@ grant insert, select, update on public.link_key to depositd_daemon;
 grant insert, select, update on public.mismatch to depositd_daemon;
 grant insert, select, update on public.owner to depositd_daemon;
 grant insert, select, update on public.stream to depositd_daemon;
+grant insert, select, update on public.webhook_repeat to depositd_daemon;
 grant select on accounting.balances to depositd_accountant;
 grant select on accounting.balances to depositd_daemon;
 grant select on accounting.deposits to depositd_accountant;
@@ -515,7 +556,7 @@ comment on column settlement_network of view accounting.deposits is 'Network on 
 comment on column settlement_tx of view accounting.deposits is 'Transaction of the forward; empty for a credit.';
 comment on column severity of view accounting.mismatches is 'info, warning or severe.';
 comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
-comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX or inbox/ID.';
+comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID or webhook/EVENT.';
 comment on column tx of view accounting.deposits is 'Transaction of the payment.';
 comment on function accounting.in_units(numeric,smallint) is 'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';

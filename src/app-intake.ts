@@ -6,7 +6,7 @@ import { createStandardWebhooks } from './intake/signature/standard-webhooks.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Observer } from './ops/observe.ts'
 import type { Database } from './store/database.ts'
-import { storeInbox } from './store/inbox.ts'
+import { storeWebhooks } from './store/store-webhooks.ts'
 import type { Tables } from './store/tables.ts'
 
 const signatureToleranceSeconds = 300
@@ -16,7 +16,11 @@ type Receiving = { db: Database<Tables>; queue: Queue; observer: Observer; log: 
 /** Starts the webhook endpoint in front of the inbox. */
 export function composeIntake(settings: Settings, { db, queue, observer, log }: Receiving): Promise<Intake> {
   const writer = createInboxWriter({
-    store: (rows) => storeInbox(db, rows),
+    async store(rows) {
+      const { outcomes, mismatches } = await storeWebhooks(db, rows)
+      observer.mismatches(mismatches)
+      return outcomes
+    },
     flushRowsMax: 500,
     flushBytesMax: 8 * 1024 * 1024,
     waitingMax: 10_000,
@@ -30,6 +34,7 @@ export function composeIntake(settings: Settings, { db, queue, observer, log }: 
       secrets: settings.webhooks.secrets,
       toleranceSeconds: signatureToleranceSeconds,
     }),
+    readEventId: () => null,
     write: writer.write,
     now: () => new Date(),
     observe: observer.webhook,

@@ -92,6 +92,12 @@ export const mismatchKinds = {
     means: 'The service reports a deposit to an address that is not in the address book.',
     next: 'Import the channel or wallet, or ask the service whose deposit it is.',
   },
+  conflicting_duplicate: {
+    severity: 'severe',
+    family: 'identity',
+    means: 'One id of a webhook came with different bodies, each of them verified.',
+    next: 'Ask the service which body counts; suspect the webhook secret until it has explained them.',
+  },
   orphaned_after_booking: {
     severity: 'severe',
     family: 'chain',

@@ -1,6 +1,6 @@
 import { assert, Fault } from '../core/errors.ts'
 
-/** A webhook as it is kept: body byte for byte, and the headers that later reading needs; no signature. */
+/** A webhook as it is kept: body byte for byte, and the headers that tell how it was signed. */
 export type InboxRow = {
   source: 'webhook'
   /** The sender's id of the event. With `source` it is the key by which a resend is recognised. */
@@ -10,10 +10,14 @@ export type InboxRow = {
   receivedAt: Date
 }
 
-export type Stored = 'stored' | 'duplicate'
+/** A row, and when the same came again while it waited for its commit. */
+export type Arrival = InboxRow & { copiesAt: readonly Date[] }
 
-/** Commits the rows in one transaction and says, in their order, which were new. No two share a key. */
-export type StoreRows = (rows: readonly InboxRow[]) => Promise<readonly Stored[]>
+/** `conflicting`: the key was known with another body; this one is kept beside it. */
+export type Stored = 'stored' | 'duplicate' | 'conflicting'
+
+/** Commits the rows and says, in their order, what each was. No two share a key. */
+export type StoreRows = (rows: readonly Arrival[]) => Promise<readonly Stored[]>
 
 type Settings = {
   store: StoreRows
@@ -39,7 +43,7 @@ export type InboxWriter = {
 
 type Answer = { resolve: (outcome: Stored) => void; reject: (error: unknown) => void }
 type Waiting = Answer & { row: InboxRow }
-type Group = { row: InboxRow; first: Answer; copies: Answer[] }
+type Group = { first: Waiting; copies: Waiting[] }
 
 /**
  * Group commit: one commit in flight, and all that arrives meanwhile shares the next. No timer collects
@@ -66,7 +70,7 @@ export function createInboxWriter(settings: Settings): InboxWriter {
   async function flush(groups: readonly Group[]): Promise<void> {
     const timer = setTimeout(giveUp, flushTimeoutMs, groups)
     try {
-      const outcomes = await store(groups.map((group) => group.row))
+      const outcomes = await store(groups.map(arrivalOf))
       assert(outcomes.length === groups.length, 'the store answers once per row')
       for (const [place, group] of groups.entries()) answer(group, outcomes[place] ?? 'duplicate')
     } catch (error) {
@@ -110,12 +114,16 @@ function takeGroups(
   for (const entry of waiting) {
     const group = groups.get(entry.row.sourceKey)
     if (group === undefined && groups.size < flushRowsMax && bytes < flushBytesMax) {
-      groups.set(entry.row.sourceKey, { row: entry.row, first: entry, copies: [] })
+      groups.set(entry.row.sourceKey, { first: entry, copies: [] })
       bytes += entry.row.body.length
-    } else if (group?.row.body.equals(entry.row.body)) group.copies.push(entry)
+    } else if (group?.first.row.body.equals(entry.row.body)) group.copies.push(entry)
     else rest.push(entry)
   }
   return { groups: [...groups.values()], rest }
+}
+
+function arrivalOf({ first, copies }: Group): Arrival {
+  return { ...first.row, copiesAt: copies.map(({ row }) => row.receivedAt) }
 }
 
 function bodyBytes(waiting: readonly Waiting[]): number {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { type EventIdReader, eventKey } from './event-key.ts'
 import type { InboxRow, InboxWriter } from './inbox-writer.ts'
 import { isJson } from './json.ts'
 import type { BodyRead } from './read-body.ts'
@@ -9,6 +9,7 @@ import type { Delivery, Refusal, Scheme } from './signature/scheme.ts'
 export type IntakeOutcome =
   | 'stored'
   | 'duplicate'
+  | 'conflicting'
   | 'bad_signature'
   | 'bad_timestamp'
   | 'not_json'
@@ -24,6 +25,8 @@ export type Observation = { outcome: IntakeOutcome; seconds: number; reason?: Re
 export type Receiving = {
   readBody: (request: IncomingMessage) => Promise<BodyRead>
   verify: Scheme
+  /** Asked where the scheme signs no id of the event. */
+  readEventId: EventIdReader
   write: InboxWriter['write']
   now: () => Date
   observe: (observation: Observation) => void
@@ -45,7 +48,7 @@ export function receiveTransfer(receiving: Receiving) {
     })
     answer(response, received.outcome)
     receiving.observe({ ...received, seconds: (performance.now() - startedAt) / 1000 })
-    if (received.outcome === 'stored') receiving.onStored()
+    if (received.outcome === 'stored' || received.outcome === 'conflicting') receiving.onStored()
   }
 }
 
@@ -57,7 +60,8 @@ async function receive(receiving: Receiving, request: IncomingMessage): Promise<
   const verdict = receiving.verify(delivery)
   if (verdict.kind === 'refused') return { outcome: refusedAs[verdict.reason], reason: verdict.reason }
   if (!isJson(read.body)) return { outcome: 'not_json' }
-  return { outcome: await receiving.write(toRow(delivery, verdict.id ?? digestOf(read.body))) }
+  const key = verdict.id ?? eventKey(read.body, receiving.readEventId)
+  return { outcome: await receiving.write(toRow(delivery, key)) }
 }
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
@@ -77,24 +81,20 @@ const refusedAs: Record<Refusal, IntakeOutcome> = {
   signature_wrong: 'bad_signature',
 }
 
-/** Where no id is signed the body is its own: a resend has the same bytes. */
-function digestOf(body: Buffer): string {
-  return createHash('sha256').update(body).digest('hex')
-}
-
 const keptHeaders = ['webhook-id', 'webhook-timestamp', 'content-type', 'user-agent']
 
-function toRow({ headers, body, receivedAt }: Delivery, id: string): InboxRow {
+function toRow({ headers, body, receivedAt }: Delivery, sourceKey: string): InboxRow {
   const kept = keptHeaders.flatMap((name) => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value]] : []
   })
-  return { source: 'webhook', sourceKey: id, body, headers: Object.fromEntries(kept), receivedAt }
+  return { source: 'webhook', sourceKey, body, headers: Object.fromEntries(kept), receivedAt }
 }
 
 const statusOf: Record<IntakeOutcome, number> = {
   stored: 202,
   duplicate: 202,
+  conflicting: 202,
   bad_signature: 401,
   bad_timestamp: 401,
   not_json: 400,

@@ -10,21 +10,31 @@ export type Observer = {
   rpc: (request: { network: string; method: string; outcome: string; seconds: number }) => void
   pollRequest: (outcome: string) => void
   applied: (applied: Applied) => void
+  mismatches: (changes: readonly Change[]) => void
   rewound: (network: string) => void
   jobFailed: (job: string, error: unknown) => void
   queueTrouble: (event: { kind: string; error?: unknown; wake?: { name: string } }) => void
 }
+
+const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting'])
 
 export function createObserver(metrics: Metrics, log: Logger): Observer {
   const jobFailed = (name: string, error: unknown): void => {
     metrics.jobFailures.inc({ name })
     log.error({ job: name, err: error }, 'job failed; it runs again')
   }
+  const mismatches = (changes: readonly Change[]): void => {
+    for (const { kind, severity, network, change } of changes) {
+      if (change === 'cleared') metrics.mismatchesResolved.inc({ kind, how: 'evidence' })
+      else metrics.mismatchesOpened.inc({ kind, severity, network: network ?? '' })
+      log.info({ kind, severity, network, change }, 'mismatch')
+    }
+  }
   return {
     webhook({ outcome, seconds, reason }) {
       metrics.webhooks.inc({ outcome })
       metrics.webhookAck.observe(seconds)
-      if (outcome !== 'stored' && outcome !== 'duplicate') log.warn({ outcome, reason }, 'webhook refused')
+      if (!keptOutcomes.has(outcome)) log.warn({ outcome, reason }, 'webhook refused')
     },
     rpc({ network, method, outcome, seconds }) {
       metrics.rpcRequests.inc({ network, method, outcome })
@@ -33,13 +43,10 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
     pollRequest(outcome) {
       metrics.pollRequests.inc({ outcome })
     },
-    applied({ rows, groups, journals, lags, mismatches }) {
+    mismatches,
+    applied({ rows, groups, journals, lags, mismatches: changes }) {
       for (const { stage, network, seconds } of lags) metrics.stageLag.observe({ stage, network }, seconds)
-      for (const { kind, severity, network, change } of mismatches) {
-        if (change === 'cleared') metrics.mismatchesResolved.inc({ kind, how: 'evidence' })
-        else metrics.mismatchesOpened.inc({ kind, severity, network: network ?? '' })
-        log.info({ kind, severity, network, change }, 'mismatch')
-      }
+      mismatches(changes)
       if (rows + journals > 0) log.debug({ rows, groups, journals }, 'applied')
     },
     rewound(network) {

@@ -10,17 +10,9 @@ export type InboxRow = {
   receivedAt: Date
 }
 
-export type Stored = 'stored' | 'duplicate'
-
 export type PendingRow = Omit<InboxRow, 'sourceKey'> & { id: bigint; storedAt: Date }
 
-/** Appends rows in one statement and says of each, in their order, whether it was new. No two share a key. */
-export async function storeInbox(db: Kysely<Tables>, rows: readonly InboxRow[]): Promise<Stored[]> {
-  const added = await appendInbox(db, rows)
-  return rows.map((row) => (added.has(rowKey(row)) ? 'stored' : 'duplicate'))
-}
-
-/** Appends rows and returns the ids of those that were new, by source and key. */
+/** Appends rows, no two with one key, in one statement, and returns the ids of those that were new, by source and key. */
 export async function appendInbox(
   db: Kysely<Tables>,
   rows: readonly InboxRow[],

@@ -1,26 +1,28 @@
 import { expect, test } from 'vitest'
-import { createInboxWriter, type InboxRow, type Stored } from '../../src/intake/inbox-writer.ts'
+import { type Arrival, createInboxWriter, type InboxRow, type Stored } from '../../src/intake/inbox-writer.ts'
 import { writerBounds } from '../support/intake.ts'
 
-const row = (sourceKey: string, body = '{}'): InboxRow => ({
+const row = (sourceKey: string, body = '{}', second = 0): InboxRow => ({
   source: 'webhook',
   sourceKey,
   body: Buffer.from(body),
   headers: {},
-  receivedAt: new Date(0),
+  receivedAt: new Date(second * 1000),
 })
 
 /** A store whose commits end when the test says so. */
 function heldStore() {
   const commits: {
     keys: string[]
+    copiesAt: (readonly Date[])[]
     end: (outcomes?: readonly Stored[]) => void
     fail: (error: Error) => void
   }[] = []
-  const store = (rows: readonly InboxRow[]) =>
+  const store = (rows: readonly Arrival[]) =>
     new Promise<readonly Stored[]>((resolve, reject) => {
       commits.push({
         keys: rows.map((one) => one.sourceKey),
+        copiesAt: rows.map((one) => one.copiesAt),
         end: (outcomes = rows.map(() => 'stored' as const)) => resolve(outcomes),
         fail: reject,
       })
@@ -68,13 +70,13 @@ test('a commit takes no more rows and no more bytes than it may', async () => {
   await expect(Promise.all(outcomes)).resolves.toHaveLength(7)
 })
 
-test('copies of one row within a commit are one row and duplicates', async () => {
+test('copies of one row within a commit are one row and duplicates, and the store is told when they came', async () => {
   const { commits, store } = heldStore()
   const { write } = createInboxWriter({ ...writerBounds, store })
-  const outcomes = ['first', 'a', 'a', 'a'].map((key) => write(row(key)))
+  const outcomes = ['first', 'a', 'a', 'a'].map((key, second) => write(row(key, '{}', second)))
   commits[0]?.end()
   await settle()
-  expect(commits[1]?.keys).toEqual(['a'])
+  expect(commits[1]).toMatchObject({ keys: ['a'], copiesAt: [[new Date(2000), new Date(3000)]] })
   commits[1]?.end()
   await expect(Promise.all(outcomes)).resolves.toEqual(['stored', 'stored', 'duplicate', 'duplicate'])
 })

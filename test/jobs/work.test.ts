@@ -5,7 +5,7 @@ import type { ServiceId } from '../../src/core/evidence.ts'
 import { applyPending } from '../../src/jobs/apply.ts'
 import { createWork, type Work, type WorkDeps } from '../../src/jobs/work.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
-import { storeInbox } from '../../src/store/inbox.ts'
+import { appendInbox } from '../../src/store/inbox.ts'
 import { type Books, late, openBooks } from '../support/books.ts'
 import { countStatements } from '../support/count-statements.ts'
 import { at, base, claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
@@ -167,7 +167,7 @@ test('hostile words of the service end as named mismatches, and what stands besi
     headers: {},
     receivedAt: at(1),
   }))
-  await storeInbox(books.db, rows)
+  await appendInbox(books.db, rows)
   await books.receive(payment())
   const applied = await applyPending({ ...books.deps, readClaim })
   expect(applied).toMatchObject({ rows: 6, groups: 1 })
@@ -186,7 +186,7 @@ test('a row that cannot be applied fails the job and holds up no other', async (
     headers: {},
     receivedAt: at(1),
   }
-  await storeInbox(books.db, [row])
+  await appendInbox(books.db, [row])
   await books.receive(webhook(), claim(), payment(), delivery())
   await expect(work({ readClaim }).apply()).rejects.toThrow('poisoned')
   const deposits = await books.db.selectFrom('deposit').select('state').execute()

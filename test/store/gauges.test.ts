@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gauges, readGauges } from '../../src/store/gauges.ts'
-import { storeInbox } from '../../src/store/inbox.ts'
+import { appendInbox } from '../../src/store/inbox.ts'
 import { summarise } from '../../src/store/reports.ts'
 import { moveCursor, takeLease } from '../../src/store/streams.ts'
 import { type Books, openBooks } from '../support/books.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await books.receive(payment({ tx: txId('unreported') }), payment({ tx: txId('seen'), stage: 'seen' }))
   await books.settle()
   await sql`update mismatch set opened_at = now() - interval '100 seconds'`.execute(books.db)
-  await storeInbox(books.db, [
+  await appendInbox(books.db, [
     { source: 'webhook', sourceKey: 'waits', body: Buffer.from('{}'), headers: {}, receivedAt: at(1) },
   ])
   await sql`update inbox_pending set stored_at = now() - interval '50 seconds'`.execute(books.db)

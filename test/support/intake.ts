@@ -57,6 +57,7 @@ export async function startTestIntake({ limits, ...change }: Change): Promise<Te
     port: 0,
     host: '127.0.0.1',
     verify: createStandardWebhooks({ secrets: [secret], toleranceSeconds: 300 }),
+    readEventId: () => null,
     now: () => new Date(),
     observe: (observation) => observed.push(observation),
     onStored: () => wakes++,

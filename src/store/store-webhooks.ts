@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { assert } from '../core/errors.ts'
+import { mismatchKinds } from '../core/mismatch.ts'
+import { inTransaction } from './database.ts'
+import { appendInbox, type InboxRow, rowKey } from './inbox.ts'
+import { type MismatchChange, openMismatches } from './mismatches.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * A webhook as it came, and when the same came again, byte for byte, while it waited to be stored. Its key is the
+ * sender's id of the event, without a space.
+ */
+export type Arrival = Omit<InboxRow, 'source'> & { source: 'webhook'; copiesAt: readonly Date[] }
+
+/** `conflicting`: its id was known with another body. It is kept all the same, and applied. */
+export type Outcome = 'stored' | 'duplicate' | 'conflicting'
+
+/** One outcome per arrival, in their order. */
+export type StoredWebhooks = { outcomes: Outcome[]; mismatches: MismatchChange[] }
+
+/** The row that holds an arrival. */
+type Kept = { arrival: Arrival; inboxId: bigint; outcome: Outcome }
+
+/**
+ * Stores webhooks, no two with one key. What is new costs one statement; only what is known by its key is looked at
+ * closer: the same body is counted as a repeat, another body becomes a row of its own and a `conflicting_duplicate`.
+ */
+export async function storeWebhooks(
+  db: Kysely<Tables>,
+  arrivals: readonly Arrival[],
+): Promise<StoredWebhooks> {
+  const added = await appendInbox(db, arrivals)
+  const fresh = arrivals.flatMap((arrival): Kept[] => {
+    const inboxId = added.get(rowKey(arrival))
+    return inboxId === undefined ? [] : [{ arrival, inboxId, outcome: 'stored' }]
+  })
+  const known = arrivals.filter((arrival) => !added.has(rowKey(arrival)))
+  if (known.length === 0 && arrivals.every(({ copiesAt }) => copiesAt.length === 0)) {
+    return { outcomes: arrivals.map(() => 'stored'), mismatches: [] }
+  }
+  return inTransaction(db, async (tx) => {
+    const same = await idsOf(tx, known)
+    const repeated = known.flatMap((arrival): Kept[] => {
+      const inboxId = same.get(arrival.sourceKey)
+      return inboxId === undefined ? [] : [{ arrival, inboxId, outcome: 'duplicate' }]
+    })
+    const others = await keepOthers(
+      tx,
+      known.filter(({ sourceKey }) => !same.has(sourceKey)),
+    )
+    const kept = [...fresh, ...repeated, ...others]
+    const mismatches = await openConflicts(tx, kept)
+    await countRepeats(tx, kept)
+    const outcomes = new Map(kept.map(({ arrival, outcome }) => [arrival, outcome]))
+    return { outcomes: arrivals.map((arrival) => outcomes.get(arrival) ?? 'duplicate'), mismatches }
+  })
+}
+
+/** By key, the rows that hold the same bytes under it. */
+async function idsOf(tx: Transaction<Tables>, arrivals: readonly Arrival[]): Promise<Map<string, bigint>> {
+  if (arrivals.length === 0) return new Map()
+  const { rows } = await sql<{ id: bigint; source_key: string }>`
+    select inbox.id, inbox.source_key
+    from unnest(
+      ${arrivals.map(({ sourceKey }) => sourceKey)}::text[], ${arrivals.map(({ body }) => body)}::bytea[]
+    ) as came (source_key, body)
+      join inbox on inbox.source = 'webhook' and inbox.source_key = came.source_key and inbox.body = came.body`.execute(
+    tx,
+  )
+  return new Map(rows.map(({ id, source_key }) => [source_key, id]))
+}
+
+/**
+ * Keeps bodies whose key another body has, under the key and their hash. The keys are locked until the transaction
+ * ends: of other bodies that come at once, whoever is last knows them all.
+ */
+async function keepOthers(tx: Transaction<Tables>, arrivals: readonly Arrival[]): Promise<Kept[]> {
+  if (arrivals.length === 0) return []
+  await sql`
+    select pg_advisory_xact_lock(lock) from (
+      select distinct hashtextextended(key, 0) as lock
+      from unnest(${arrivals.map(({ sourceKey }) => sourceKey)}::text[]) as key order by lock
+    ) as locks`.execute(tx)
+  const others = arrivals.map((arrival) => ({
+    ...arrival,
+    sourceKey: `${arrival.sourceKey} sha256:${hashOf(arrival)}`,
+  }))
+  const added = await appendInbox(tx, others)
+  const ids = await idsOf(tx, others)
+  return others.map((other, place) => {
+    const arrival = arrivals[place]
+    const inboxId = ids.get(other.sourceKey)
+    assert(arrival !== undefined && inboxId !== undefined, 'a key with a hash holds the body of that hash')
+    return { arrival, inboxId, outcome: added.has(rowKey(other)) ? 'conflicting' : 'duplicate' }
+  })
+}
+
+/** Hashes that a mismatch names. An id that never changes would otherwise name ever more of them. */
+const namedMax = 8
+
+/** What is said of a conflict is the same in whatever order its bodies came. Only a person ends it. */
+async function openConflicts(tx: Transaction<Tables>, kept: readonly Kept[]): Promise<MismatchChange[]> {
+  const conflicting = kept.filter(({ outcome }) => outcome === 'conflicting')
+  if (conflicting.length === 0) return []
+  const { rows } = await sql<{ event: string; hashes: string[] }>`
+    with other as (
+      insert into webhook_conflict (first_id, sha256, inbox_id)
+      select inbox.id, came.sha256, came.inbox_id
+      from unnest(
+        ${conflicting.map(({ arrival }) => arrival.sourceKey)}::text[],
+        ${conflicting.map(({ arrival }) => hashOf(arrival))}::text[],
+        ${conflicting.map(({ inboxId }) => inboxId)}::bigint[]
+      ) as came (source_key, sha256, inbox_id)
+        join inbox on inbox.source = 'webhook' and inbox.source_key = came.source_key
+      returning first_id, sha256
+    )
+    select first.source_key as event, array(
+      select sha256 from (
+        select other.sha256 union all select encode(sha256(first.body), 'hex')
+        union all (select c.sha256 from webhook_conflict c where c.first_id = first.id order by c.sha256 limit ${namedMax})
+      ) as body order by sha256 limit ${namedMax}
+    ) as hashes
+    from other join inbox as first on first.id = other.first_id`.execute(tx)
+  return openMismatches(
+    tx,
+    rows.map(({ event, hashes }) => ({
+      subject: `webhook/${event}`,
+      kind: 'conflicting_duplicate',
+      severity: mismatchKinds.conflicting_duplicate.severity,
+      depositId: null,
+      groupId: null,
+      network: null,
+      asset: null,
+      value: null,
+      detail: { event, bodies: hashes.map((hash) => `sha256:${hash}`).join(', ') },
+    })),
+  )
+}
+
+/** Times that are kept of one webhook: the newest, and the count of all. */
+const timesMax = 32
+
+async function countRepeats(tx: Transaction<Tables>, kept: readonly Kept[]): Promise<void> {
+  const repeats = kept.flatMap(({ arrival, inboxId, outcome }) => {
+    const times = outcome === 'duplicate' ? [arrival.receivedAt, ...arrival.copiesAt] : arrival.copiesAt
+    return times.map((at) => ({ inboxId, at }))
+  })
+  await sql`
+    insert into webhook_repeat (inbox_id, count, first_at, last_at, newest_at)
+    select inbox_id, count(*), min(at), max(at), (array_agg(at order by at desc))[1:${sql.lit(timesMax)}]
+    from unnest(
+      ${repeats.map(({ inboxId }) => inboxId)}::bigint[], ${repeats.map(({ at }) => at)}::timestamptz[]
+    ) as came (inbox_id, at)
+    group by inbox_id order by inbox_id
+    on conflict (inbox_id) do update set count = webhook_repeat.count + excluded.count,
+      first_at = least(webhook_repeat.first_at, excluded.first_at),
+      last_at = greatest(webhook_repeat.last_at, excluded.last_at),
+      newest_at = array(
+        select at from unnest(webhook_repeat.newest_at || excluded.newest_at) as at order by at desc limit ${timesMax}
+      )`.execute(tx)
+}
+
+function hashOf({ body }: Arrival): string {
+  return createHash('sha256').update(body).digest('hex')
+}
