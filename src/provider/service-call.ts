@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { z } from 'zod'
+import { Fault } from '../core/errors.ts'
+import { createBreaker } from './breaker.ts'
+import { type HttpRequest, type HttpResult, sendRequest } from './http-call.ts'
+
+export type ProviderSettings = {
+  /** Every path is relative to it. */
+  url: string
+  apiKey: string
+  /** How long one request may take, its answer included. */
+  timeoutMs?: number
+  /** How often a read is tried before it has failed. */
+  attemptsMax?: number
+}
+
+/** How one request ended, for metrics. `withheld`: it was not sent, since the service is left alone. */
+export type ProviderOutcome = 'ok' | 'refused' | 'limited' | 'failed' | 'withheld'
+
+/** Time and chance, for tests to take in hand. */
+export type Pace = {
+  now: () => Date
+  random: () => number
+  wait: (milliseconds: number) => Promise<unknown>
+}
+
+export type ServiceAnswer = Extract<HttpResult, { kind: 'answered' | 'refused' }>
+
+/**
+ * Asks the service, patiently: a read that fails or is limited is tried again, and a service that keeps failing is left
+ * alone for a while. What it refuses is a value.
+ * @throws Fault `remote_failed` that says what the service answered
+ */
+export type ServiceCall = (request: HttpRequest) => Promise<ServiceAnswer>
+
+const timeoutDefaultMs = 15_000
+const attemptsDefault = 3
+const backoffMs = 500
+/** A service that asks for a longer wait is left alone for so long instead, and the call has failed. */
+const waitMaxMs = 10_000
+
+export function createServiceCall(
+  { url, apiKey, timeoutMs = timeoutDefaultMs, attemptsMax = attemptsDefault }: ProviderSettings,
+  observe: (outcome: ProviderOutcome) => void = () => undefined,
+  pace: Pace = { now: () => new Date(), random: Math.random, wait: sleep },
+): ServiceCall {
+  const breaker = createBreaker(pace.now)
+  const http = { url, apiKey, timeoutMs }
+  return async (request) => {
+    const heldUntil = breaker.heldUntil()
+    if (heldUntil !== null) {
+      observe('withheld')
+      throw failure(
+        request,
+        `is left alone until ${heldUntil.toISOString()}, since it failed or asked for it`,
+      )
+    }
+    // What creates something is not sent twice: it may have been done although no answer came.
+    const attempts = request.method === 'GET' && !breaker.isTrial() ? attemptsMax : 1
+    for (let attempt = 1; ; attempt++) {
+      const result = await sendRequest(http, request, pace.now)
+      observe(result.kind === 'answered' ? 'ok' : result.kind)
+      if (result.kind === 'answered' || result.kind === 'refused') {
+        breaker.succeeded()
+        return result
+      }
+      const waitMs = waitBefore(attempt, result.retryAfterMs, pace.random())
+      if (waitMs > waitMaxMs) breaker.hold(waitMs)
+      if (waitMs > waitMaxMs || attempt >= attempts) {
+        breaker.failed()
+        throw failure(request, result.problem)
+      }
+      await pace.wait(waitMs)
+    }
+  }
+}
+
+/**
+ * The body of an answer, checked.
+ * @throws Fault `remote_failed` where it was refused, or is not what is expected
+ */
+export function bodyOf<Body>(request: HttpRequest, answer: ServiceAnswer, schema: z.ZodType<Body>): Body {
+  if (answer.kind === 'refused') throw failure(request, answer.problem)
+  const result = schema.safeParse(answer.body)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw failure(request, `unexpected answer at ${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+/** Names the call without its query, which may hold what nobody wants to read. */
+export function failure({ method, path }: HttpRequest, problem: string): Fault<'remote_failed'> {
+  return new Fault('remote_failed', { what: `${method} ${path.replace(/\?.*/, '')}`, problem })
+}
+
+/** Longer from time to time, scattered so that not all callers come back at once, and never shorter than asked for. */
+function waitBefore(attempt: number, retryAfterMs: number | null, random: number): number {
+  const backoff = backoffMs * 2 ** (attempt - 1) * (0.5 + random / 2)
+  return Math.max(backoff, retryAfterMs ?? 0)
+}
