@@ -2,14 +2,12 @@ import type { Logger } from 'pino'
 import type { Settings } from './config/settings.ts'
 import { createInboxWriter } from './intake/inbox-writer.ts'
 import { type Intake, intakeLimits, startIntake } from './intake/server.ts'
-import { createStandardWebhooks } from './intake/signature/standard-webhooks.ts'
+import { createScheme } from './intake/signature/create-scheme.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Observer } from './ops/observe.ts'
 import type { Database } from './store/database.ts'
 import { storeWebhooks } from './store/store-webhooks.ts'
 import type { Tables } from './store/tables.ts'
-
-const signatureToleranceSeconds = 300
 
 type Receiving = { db: Database<Tables>; queue: Queue; observer: Observer; log: Logger }
 
@@ -30,10 +28,7 @@ export function composeIntake(settings: Settings, { db, queue, observer, log }: 
   return startIntake({
     ...settings.http,
     limits: intakeLimits,
-    verify: createStandardWebhooks({
-      secrets: settings.webhooks.secrets,
-      toleranceSeconds: signatureToleranceSeconds,
-    }),
+    verify: createScheme(settings.webhooks.signing, settings.webhooks.keys),
     readEventId: () => null,
     write: writer.write,
     now: () => new Date(),

@@ -33,11 +33,6 @@ export class EnvironmentReader {
     }
   }
 
-  /** A comma-separated list. */
-  texts(name: string): string[] {
-    return this.#split(name, this.text(name))
-  }
-
   url(name: string, schemes: readonly string[], fallback?: string): string {
     return this.#checkUrl(name, schemes, this.text(name, fallback))
   }
@@ -57,11 +52,16 @@ export class EnvironmentReader {
   }
 
   choice<Choice extends string>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
-    const text = this.text(name, fallback)
+    return this.optionalChoice(name, choices) ?? fallback
+  }
+
+  /** Null where it is not set, and where a fault was named. */
+  optionalChoice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | null {
+    const text = this.optional(name)
     const choice = choices.find((one) => one === text)
-    if (text !== '' && choice === undefined)
+    if (text !== undefined && text !== '' && choice === undefined)
       this.faults.push(`${name} is ${JSON.stringify(text)}; it takes ${choices.join(', ')}`)
-    return choice ?? fallback
+    return choice ?? null
   }
 
   #checkUrl(name: string, schemes: readonly string[], text: string): string {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { claimStatuses } from '../core/evidence.ts'
 import { knownNetworks } from './known-networks.ts'
 import { addressOf, checkNetwork, decimals, networkFields, networkList, symbol } from './network-schema.ts'
+import { type SchemeName, webhookSection, withScheme } from './webhook-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
 const cron = z.string().refine(validate, 'is no cron expression, like "*/5 * * * * *" for every five seconds')
@@ -29,6 +30,7 @@ const schema = z
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
       })
       .prefault({}),
+    webhooks: webhookSection,
     policy: z
       .strictObject({
         webhookWithin: duration.prefault('10m'),
@@ -67,7 +69,16 @@ const schema = z
 
 export type SettingsFile = z.output<typeof schema>
 
-/** Reads the file's text. Every fault is named with its place; nothing unknown is let through. */
-export function parseSettingsFile(text: string): { file: SettingsFile | null; faults: string[] } {
-  return parseYaml(schema, text)
+/**
+ * Reads the file's text. Every fault is named with its place; nothing unknown is let through.
+ * @param scheme by which webhooks are signed where the file does not say.
+ */
+export function parseSettingsFile(
+  text: string,
+  scheme: SchemeName = 'standard-webhooks',
+): { file: SettingsFile | null; faults: string[] } {
+  return parseYaml(
+    z.preprocess((document) => withScheme(document, scheme), schema),
+    text,
+  )
 }

@@ -12,12 +12,14 @@ import type { Policy } from '../core/policy.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { assetsOf, rpcName } from './network-schema.ts'
 import { parseSettingsFile, type SettingsFile } from './settings-file.ts'
+import { defaultWebhooks } from './webhook-schema.ts'
+import { readSchemeName, readWebhooks, type WebhookSettings } from './webhook-settings.ts'
 
 export type Settings = {
   databaseUrl: string
   queueUrl: string
   service: { url: string; apiKey: string }
-  webhooks: { scheme: 'standard-webhooks'; secrets: readonly string[] }
+  webhooks: WebhookSettings
   networks: readonly NetworkSettings[]
   /** Where the first scan of a network begins, where that is not what is final then. */
   startHeights: ReadonlyMap<NetworkName, bigint>
@@ -58,17 +60,16 @@ export function parseSettings(environment: Environment, readText: (path: string)
     databaseUrl,
     queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl),
     service: { url: reader.url('SERVICE_URL', httpSchemes), apiKey: reader.text('SERVICE_API_KEY') },
-    webhooks: {
-      scheme: reader.choice('WEBHOOK_SCHEME', ['standard-webhooks'], 'standard-webhooks'),
-      secrets: reader.texts('WEBHOOK_SECRETS'),
-    },
+    webhooks: readWebhooks(reader, file?.webhooks ?? defaultWebhooks, readText),
     networks: file === null ? [] : networksOf(file, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
     ops: { host: reader.text('OPS_HOST', '127.0.0.1'), port: reader.port('OPS_PORT', 9464) },
     logLevel: readLogLevel(reader),
   }
   refuseUnknown(environment, file, reader.faults)
-  if (reader.faults.length > 0 || file === null) throw new Fault('settings_bad', { faults: reader.faults })
+  // Some settings are looked at twice, and each time find the same fault.
+  const faults = [...new Set(reader.faults)]
+  if (faults.length > 0 || file === null) throw new Fault('settings_bad', { faults })
   return { ...settings, ...fileSettings(file) }
 }
 
@@ -109,7 +110,7 @@ function readSettingsFile(
   } catch (error) {
     reader.faults.push(`DEPOSITD_CONFIG cannot be read: ${messageOf(error)}`)
   }
-  const { file, faults } = parseSettingsFile(text)
+  const { file, faults } = parseSettingsFile(text, readSchemeName(reader) ?? undefined)
   reader.faults.push(...faults.map((fault) => `DEPOSITD_CONFIG, ${fault}`))
   return file
 }

@@ -1,6 +1,18 @@
 import { z } from 'zod'
 import { duration } from './yaml-file.ts'
 
+export const schemeNames = [
+  'standard-webhooks',
+  'svix',
+  'stripe',
+  'github',
+  'hmac',
+  'public-key',
+  'shared-secret',
+  'none',
+] as const
+export type SchemeName = (typeof schemeNames)[number]
+
 /** Header names are looked up as Node gives them: in lower case. */
 const headerName = z
   .string()
@@ -59,7 +71,7 @@ const publicKey = z
   })
   .superRefine(checkTemplate)
 
-const schemes = z.discriminatedUnion(
+export const webhookSection = z.discriminatedUnion(
   'scheme',
   [
     z.strictObject({
@@ -86,20 +98,21 @@ const schemes = z.discriminatedUnion(
   },
 )
 
-export const schemeNames = [
-  'standard-webhooks',
-  'svix',
-  'stripe',
-  'github',
-  'hmac',
-  'public-key',
-  'shared-secret',
-  'none',
-] as const
-export type SchemeName = (typeof schemeNames)[number]
-
 /** The section `webhooks` of the settings file: how the sender signs. */
-export const webhookSection = schemes
+export type WebhookSection = z.output<typeof webhookSection>
+
+export const defaultWebhooks: WebhookSection = webhookSection.parse({ scheme: 'standard-webhooks' })
+
+/** Puts in the scheme where the document names none: which keys the section takes depends on it. */
+export function withScheme(document: unknown, scheme: SchemeName): unknown {
+  if (!isMap(document)) return document
+  const section = document.webhooks ?? {}
+  return isMap(section) ? { ...document, webhooks: { scheme, ...section } } : document
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 type Context = { addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void }
 type Templated = { template: string; id?: unknown; timestamp?: unknown }

@@ -37,7 +37,10 @@ test('what is not set has its default', () => {
   const settings = parse()
   expect(settings).toMatchObject({
     queueUrl: good.DATABASE_URL,
-    webhooks: { scheme: 'standard-webhooks', secrets: [secret] },
+    webhooks: {
+      signing: { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 },
+      keys: { secrets: [{ text: secret, notBefore: null, notAfter: null }], publicKeys: null },
+    },
     http: { host: '0.0.0.0', port: 8080 },
     ops: { host: '127.0.0.1', port: 9464 },
     logLevel: 'info',
@@ -63,7 +66,7 @@ test('every fault is named at once', () => {
     QUEUE_URL: 'amqp://hunter2@queue',
     SERVICE_URL: 'service.example',
     SERVICE_API_KEY: '',
-    WEBHOOK_SCHEME: 'none',
+    WEBHOOK_SCHEME: 'standard',
     WEBHOOK_SECRETS: undefined,
     RPC_BASE: 'wss://base',
     RPC_BSAE: 'https://base',
@@ -78,7 +81,7 @@ test('every fault is named at once', () => {
       "QUEUE_URL is no address of the form redis:// or rediss:// or postgres:// or postgresql://",
       "SERVICE_URL is no address of the form http:// or https://",
       "SERVICE_API_KEY is empty",
-      "WEBHOOK_SCHEME is "none"; it takes standard-webhooks",
+      "WEBHOOK_SCHEME is "standard"; it takes standard-webhooks, svix, stripe, github, hmac, public-key, shared-secret, none",
       "WEBHOOK_SECRETS is missing",
       "RPC_BASE is no address of the form http:// or https://",
       "HTTP_PORT is no port: "80a"",
@@ -112,7 +115,9 @@ test.each<[string, Changes]>([
 })
 
 test('blanks around the secrets and addresses of a list do not count', () => {
-  expect(parse({ WEBHOOK_SECRETS: ` ${secret} , ${secret} ` }).webhooks.secrets).toEqual([secret, secret])
+  expect(
+    parse({ WEBHOOK_SECRETS: ` ${secret} , ${secret} ` }).webhooks.keys.secrets.map(({ text }) => text),
+  ).toEqual([secret, secret])
   expect(parse().networks[1]?.rpcUrls).toEqual(['https://one.example', 'https://two.example'])
 })
 

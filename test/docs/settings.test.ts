@@ -60,7 +60,7 @@ test('the defaults of the environment are those of the page', () => {
 
 const fileKeys = rows
   .map(({ name }) => name)
-  .filter((name) => /^(networks|service|policy|schedule)\b/.test(name))
+  .filter((name) => /^(networks|service|webhooks|policy|schedule)\b/.test(name))
 
 test('every key of the file is on the page, and no other', () => {
   expect(fileKeys.toSorted()).toEqual(keysOf(parseSettingsFile(example).file).toSorted())
@@ -106,10 +106,11 @@ test('the networks that are known without a file are those of the page', () => {
   for (const line of lines) expect(page).toContain(line.replace('|  |', '| |'))
 })
 
-/** Names of all keys, with `[]` behind lists. What `senders` holds is named by the operator. */
+/** Names of all keys, with `[]` behind lists. `senders` is keyed by networks; `webhooks` has a page of its own. */
 function keysOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((item) => keysOf(item, `${path}[]`)))]
-  if (typeof value !== 'object' || value === null || path === 'service.senders') return []
+  if (typeof value !== 'object' || value === null || path === 'service.senders' || path === 'webhooks')
+    return []
   return Object.entries(value).flatMap(([key, inner]) => {
     const name = path === '' ? key : `${path}.${key}`
     return [name, ...keysOf(inner, name)]

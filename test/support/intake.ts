@@ -8,8 +8,7 @@ import {
   startIntake,
   transfersPath,
 } from '../../src/intake/server.ts'
-import { createStandardWebhooks } from '../../src/intake/signature/standard-webhooks.ts'
-import { makeSecret, signStandardWebhook } from './sign-webhook.ts'
+import { makeSecret, signStandardWebhook, standardWebhooks } from './sign-webhook.ts'
 
 export const secret = makeSecret()
 
@@ -56,7 +55,7 @@ export async function startTestIntake({ limits, ...change }: Change): Promise<Te
   const intake = await startIntake({
     port: 0,
     host: '127.0.0.1',
-    verify: createStandardWebhooks({ secrets: [secret], toleranceSeconds: 300 }),
+    verify: standardWebhooks(secret),
     readEventId: () => null,
     now: () => new Date(),
     observe: (observation) => observed.push(observation),

@@ -1,4 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import type { Scheme, Secret } from '../../src/intake/signature/scheme.ts'
+import { createStandardWebhooks } from '../../src/intake/signature/standard-webhooks.ts'
 
 /** A fresh Standard Webhooks secret. */
 export function makeSecret(): string {
@@ -15,4 +17,15 @@ export function signStandardWebhook({ secret, id, body, at }: Signing): Record<s
     .update(body)
     .digest('base64')
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+}
+
+/** Secrets without bounds in time. */
+export function secretsOf(...texts: string[]): Secret[] {
+  return texts.map((text) => ({ text, notBefore: null, notAfter: null }))
+}
+
+/** The verifier of the default scheme, by any of the secrets. */
+export function standardWebhooks(...secrets: string[]): Scheme {
+  const settings = { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 } as const
+  return createStandardWebhooks(settings, secretsOf(...secrets))
 }

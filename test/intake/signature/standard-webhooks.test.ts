@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Delivery, Verdict } from '../../../src/intake/signature/scheme.ts'
-import { createStandardWebhooks } from '../../../src/intake/signature/standard-webhooks.ts'
-import { makeSecret, signStandardWebhook } from '../../support/sign-webhook.ts'
+import { makeSecret, signStandardWebhook, standardWebhooks } from '../../support/sign-webhook.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const published = {
@@ -12,7 +11,7 @@ const published = {
 }
 const body = Buffer.from('{"test": 2432232314}')
 const signedAt = new Date(1614265330_000)
-const verify = createStandardWebhooks({ secrets: [secret], toleranceSeconds: 300 })
+const verify = standardWebhooks(secret)
 const delivery = (change: Partial<Delivery> = {}): Delivery => ({
   headers: published,
   body,
@@ -86,7 +85,7 @@ test('one right signature among several is enough', () => {
 
 test('old and new secret are both accepted while they are listed, and neither afterwards', () => {
   const [newer, older, revoked] = [makeSecret(), makeSecret(), makeSecret()]
-  const either = createStandardWebhooks({ secrets: [newer, older], toleranceSeconds: 300 })
+  const either = standardWebhooks(newer, older)
   const from = (by: string) =>
     either(delivery({ headers: signStandardWebhook({ secret: by, id: 'msg_1', body, at: signedAt }) })).kind
   expect([from(newer), from(older), from(revoked)]).toEqual(['verified', 'verified', 'refused'])
@@ -138,16 +137,12 @@ test.each([
   ['fewer than 24 bytes', 'whsec_c2hvcnQ='],
   ['a line break at its end', `${secret}\n`],
 ])('a secret with %s is a settings fault that does not tell it', (_what, bad) => {
-  const make = () => createStandardWebhooks({ secrets: [secret, bad], toleranceSeconds: 300 })
+  const make = () => standardWebhooks(secret, bad)
   expect(make).toThrow('WEBHOOK_SECRETS: secret 2 must be whsec_')
   expect(make).not.toThrow(/MfKQ|c2hv/)
 })
 
 test('every bad secret is named at once, and none at all is refused', () => {
-  expect(() => createStandardWebhooks({ secrets: ['a', 'b'], toleranceSeconds: 300 })).toThrow(
-    /secret 1 .*secret 2 /,
-  )
-  expect(() => createStandardWebhooks({ secrets: [], toleranceSeconds: 300 })).toThrow(
-    'WEBHOOK_SECRETS is empty',
-  )
+  expect(() => standardWebhooks('a', 'b')).toThrow(/secret 1 .*secret 2 /)
+  expect(() => standardWebhooks()).toThrow('WEBHOOK_SECRETS is empty')
 })

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createStandardWebhooks } from '../../../src/intake/signature/standard-webhooks.ts'
 import type { FaultKnob } from '../../../src/service/faults/fault-table.ts'
 import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
 import { inTransaction } from '../../../src/store/database.ts'
+import { standardWebhooks } from '../../support/sign-webhook.ts'
 import type { TakenWebhook } from '../webhook-receiver.ts'
 import { type Office, openOffice, type Registered } from '../webhooks/office.ts'
 
 const secret = makeSecret('v1')
-const verify = createStandardWebhooks({ secrets: [secret], toleranceSeconds: 300 })
+const verify = standardWebhooks(secret)
 const delaySeconds = 60
 const none = {
   dropWebhookRate: 0,

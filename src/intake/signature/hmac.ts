@@ -1,0 +1,50 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import type { HmacSettings, Scheme, Secret, SignedSettings } from './scheme.ts'
+import { keyForms, keysAt, parseSecrets } from './secret-keys.ts'
+import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
+
+type Algorithm = HmacSettings['algorithm']
+type Encoding = SignedSettings['encoding']
+
+/**
+ * An HMAC (RFC 2104) in a header, over the body alone or a template of it.
+ * @throws Fault `settings_bad`
+ */
+export function createHmacScheme(settings: HmacSettings, secrets: readonly Secret[]): Scheme {
+  const { algorithm, encoding } = settings
+  const keys = parseSecrets(secrets, keyForms[settings.key])
+  const find = signatureFinder(settings)
+  return createSignedScheme(settings, (signed) => {
+    const candidates = find(signed.signatures).map(spelled[encoding])
+    return judgeHmacs(candidates, hmacsOf(keysAt(keys, signed.receivedAt), { signed, algorithm, encoding }))
+  })
+}
+
+/** Hexadecimal is written in either case, and base64url with padding or without; base64 has one spelling. */
+const spelled: Record<Encoding, (text: string) => string> = {
+  hex: (text) => text.toLowerCase(),
+  base64: (text) => text,
+  base64url: (text) => text.replace(/=+$/, ''),
+}
+
+type Making = { signed: SignedDelivery; algorithm: Algorithm; encoding: Encoding }
+
+/** What each key would have signed with, as text. */
+export function hmacsOf(keys: readonly KeyObject[], { signed, algorithm, encoding }: Making): string[] {
+  const { head, body, tail } = signed
+  return keys.map((key) => createHmac(algorithm, key).update(head).update(body).update(tail).digest(encoding))
+}
+
+/** Compared as text, so that a second spelling of the same bytes is refused as well. */
+export function judgeHmacs(
+  candidates: readonly string[],
+  expected: readonly string[],
+): 'signature_missing' | 'signature_wrong' | null {
+  const [length = 0] = expected.map((text) => text.length)
+  const whole = candidates.filter((text) => text.length === length)
+  if (candidates.length === 0 || (length > 0 && whole.length === 0)) return 'signature_missing'
+  const matches = whole.some((candidate) =>
+    expected.some((text) => timingSafeEqual(Buffer.from(candidate, 'latin1'), Buffer.from(text, 'latin1'))),
+  )
+  return matches ? null : 'signature_wrong'
+}

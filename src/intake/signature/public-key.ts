@@ -1,0 +1,96 @@
+import { constants, type KeyObject, verify } from 'node:crypto'
+import { Fault } from '../../core/errors.ts'
+import { parsePublicKeys } from './parse-public-keys.ts'
+import type { PublicKeySettings, Scheme } from './scheme.ts'
+import { bytesOf } from './secret-keys.ts'
+import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
+
+type Algorithm = PublicKeySettings['algorithm']
+
+/**
+ * A signature that anybody can verify and only the sender can make: ed25519, RSA or ECDSA, by any of the keys.
+ * @param text of a PEM file or a JWKS.
+ * @throws Fault `settings_bad` where no key in it fits the algorithm.
+ */
+export function createPublicKeyScheme(settings: PublicKeySettings, text: string): Scheme {
+  const { algorithm, encoding, signatureForm } = settings
+  const keys = fittingKeys(text, algorithm)
+  const find = signatureFinder(settings)
+  return createSignedScheme(settings, (signed) => {
+    const signatures = find(signed.signatures).flatMap((one) => {
+      const bytes = bytesOf(spelled(one, encoding), encoding)
+      return bytes === null ? [] : [bytes]
+    })
+    if (signatures.length === 0) return 'signature_missing'
+    const message = messageOf(signed)
+    const isRight = keys.some((key) =>
+      signatures.some((signature) =>
+        verify(
+          digests[algorithm],
+          message,
+          { ...paddings[algorithm], key, dsaEncoding: signatureForms[signatureForm] },
+          signature,
+        ),
+      ),
+    )
+    return isRight ? null : 'signature_wrong'
+  })
+}
+
+const digests: Record<Algorithm, string | null> = {
+  ed25519: null,
+  'rsa-sha256': 'sha256',
+  'rsa-sha512': 'sha512',
+  'rsa-pss-sha256': 'sha256',
+  'ecdsa-sha256': 'sha256',
+  'ecdsa-sha384': 'sha384',
+}
+
+const pkcs1 = { padding: constants.RSA_PKCS1_PADDING }
+const paddings: Record<Algorithm, { padding?: number }> = {
+  ed25519: {},
+  'rsa-sha256': pkcs1,
+  'rsa-sha512': pkcs1,
+  'rsa-pss-sha256': { padding: constants.RSA_PKCS1_PSS_PADDING },
+  'ecdsa-sha256': {},
+  'ecdsa-sha384': {},
+}
+
+const signatureForms = { der: 'der', p1363: 'ieee-p1363' } as const
+
+/** What was signed, in one piece: these signatures cannot be made piece by piece. */
+export function messageOf({ head, body, tail }: SignedDelivery): Buffer {
+  return Buffer.concat([Buffer.from(head), body, Buffer.from(tail)])
+}
+
+function spelled(text: string, encoding: PublicKeySettings['encoding']): string {
+  if (encoding === 'hex') return text.toLowerCase()
+  return encoding === 'base64url' ? text.replace(/=+$/, '') : text
+}
+
+const keysMax = 16
+const rsaBitsMin = 2048
+
+/** A published set holds keys for other uses as well; those are passed over as long as one is left. */
+function fittingKeys(text: string, algorithm: Algorithm): KeyObject[] {
+  const keys = parsePublicKeys(text).filter((key) => fits(key, algorithm))
+  const name = 'DEPOSITD_CONFIG, webhooks.publicKeys:'
+  if (keys.length > keysMax) throw bad(`${name} the file holds more than ${keysMax} keys for ${algorithm}`)
+  if (keys.length > 0) return keys
+  const size = algorithm.startsWith('rsa') ? ` of at least ${rsaBitsMin} bits` : ''
+  throw bad(`${name} the file holds no public key${size} for ${algorithm}, neither as PEM nor in a JWKS`)
+}
+
+function bad(fault: string): Fault<'settings_bad'> {
+  return new Fault('settings_bad', { faults: [fault] })
+}
+
+function fits(
+  { asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject,
+  algorithm: Algorithm,
+): boolean {
+  if (algorithm === 'ed25519') return type === 'ed25519'
+  if (algorithm.startsWith('ecdsa')) return type === 'ec'
+  const isRsa = type === 'rsa' || (type === 'rsa-pss' && algorithm.startsWith('rsa-pss'))
+  return isRsa && (details?.modulusLength ?? 0) >= rsaBitsMin
+}

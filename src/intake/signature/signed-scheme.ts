@@ -1,0 +1,86 @@
+import type { Delivery, Refusal, Scheme, SignedSettings, Verdict } from './scheme.ts'
+import { refuseTimestamp } from './timestamp.ts'
+
+/** What was signed, piece by piece, and the header that the signature is in. */
+export type SignedDelivery = {
+  head: string
+  body: Buffer
+  tail: string
+  /** The whole text of the header; empty where there is none. */
+  signatures: string
+  receivedAt: Date
+}
+
+/** Holds the signature against the keys; null where it is right. */
+export type Judge = (signed: SignedDelivery) => 'signature_missing' | 'signature_wrong' | null
+
+type Reading = Pick<SignedSettings, 'header' | 'template' | 'id' | 'timestamp' | 'tolerance'>
+
+/** What schemes with a signature in a header have in common: reads what was signed, and leaves the key to `judge`. */
+export function createSignedScheme(settings: Reading, judge: Judge): Scheme {
+  const { header, id, timestamp, tolerance } = settings
+  const idForm = idFormOf(settings.template)
+  const [head = '', tail = ''] = settings.template.split('{body}')
+  return (delivery) => {
+    const { body, receivedAt } = delivery
+    const idText = id === undefined ? null : headerText(delivery, id.header)
+    if (idText !== null && !idForm.test(idText)) return refused('id_malformed')
+    const time = timestamp === undefined ? '' : timestampText(delivery, timestamp)
+    const late = timestamp && refuseTimestamp(time, timestamp.unit, { receivedAt, tolerance })
+    if (late) return refused(late)
+    const fill = (text: string) =>
+      text.replace(placeholder, (_, name) => (name === 'id' ? (idText ?? '') : time))
+    const signatures = headerText(delivery, header)
+    const wrong = judge({ head: fill(head), body, tail: fill(tail), signatures, receivedAt })
+    return wrong === null ? { kind: 'verified', id: idText } : refused(wrong)
+  }
+}
+
+const placeholder = /\{(id|timestamp)\}/g
+
+/** Empty where the header is missing, or came more than once in a way that Node does not join. */
+export function headerText({ headers }: Pick<Delivery, 'headers'>, name: string): string {
+  const value = headers[name]
+  return typeof value === 'string' ? value : ''
+}
+
+export const refused = (reason: Refusal): Verdict => ({ kind: 'refused', reason })
+
+function timestampText(
+  delivery: Delivery,
+  { header, field }: { header: string; field?: string | undefined },
+): string {
+  const text = headerText(delivery, header)
+  if (field === undefined) return text
+  const values = text.split(/[,;]\s*/).filter((entry) => entry.startsWith(`${field}=`))
+  // Of two timestamps one was not signed.
+  return values.length === 1 ? (values[0] ?? '').slice(field.length + 1) : ''
+}
+
+/**
+ * Ids are visible ASCII without what stands beside them in the template: with a full stop in the id, its tail could be
+ * passed off as the timestamp of what was signed.
+ */
+function idFormOf(template: string): RegExp {
+  const [, before = '', after = ''] = /(.?)\{id\}(.?)/s.exec(template) ?? []
+  const beside = [before, after]
+    .filter((character) => !'{}'.includes(character))
+    .map(escape)
+    .join('')
+  return new RegExp(`^(?:(?![${beside}])[\\x21-\\x7e]){1,256}$`)
+}
+
+/** Verifying costs; what a stranger sends may not make it cost without bound. */
+const signaturesMax = 10
+
+/** Finds the signatures in the text of a header: by themselves, or in a list as `field=…`. */
+export function signatureFinder({ field, prefix }: Pick<SignedSettings, 'field' | 'prefix'>) {
+  const before = escape((field === undefined ? '' : `${field}=`) + prefix)
+  const form = new RegExp(`(?:^|[\\s,;])${before}([A-Za-z0-9+/_=-]+)(?=[\\s,;]|$)`, 'g')
+  return (text: string): string[] =>
+    [...text.matchAll(form).take(signaturesMax)].map(([, signature = '']) => signature)
+}
+
+function escape(text: string): string {
+  return text.replace(/\W/g, '\\$&')
+}
