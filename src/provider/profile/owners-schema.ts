@@ -1,24 +1,24 @@
 import { z } from 'zod'
+import { textField } from './field-schema.ts'
+import { listSchema } from './list-schema.ts'
+import { pathSchema } from './path.ts'
 
-/** Where a value may be in an answer: names joined by dots. The first path that leads to something counts. */
-const paths = z.array(z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'is no path: names joined by dots')).min(1)
-
-const callPath = z.string().regex(/^\/\S*$/, 'is no path of a call: it begins with /')
+const callPath = z.string().regex(/^\/[^\s?#]*$/, 'is no path of a call: it begins with /')
 const fieldName = z.string().min(1)
 
-/** Lists come in pages that name the next one, or whole where `next` leads to nothing. */
-const list = z.strictObject({
-  path: callPath,
-  items: paths.prefault(['data']),
-  next: paths.prefault(['next_cursor']),
-  parameters: z
-    .strictObject({ limit: fieldName.default('limit'), cursor: fieldName.default('cursor') })
-    .prefault({}),
-  limit: z.int().min(1).max(1000).default(100),
-})
+/** Read like the list of deposits. Null where the service does not list them. */
+function listAt(path: string) {
+  return listSchema.safeExtend({ path: callPath.default(path) }).nullable()
+}
 
-/** Of the objects that `addresses` leads to. */
-const addressFields = { network: paths.prefault(['network']), address: paths.prefault(['address']) }
+/** Where the list of deposit addresses is, and of each of them its network and address. */
+function addressFields(path: string) {
+  return {
+    addresses: pathSchema.default(path),
+    network: textField('required').prefault('network'),
+    address: textField('required').prefault('address'),
+  }
+}
 
 const channels = z.strictObject({
   create: z
@@ -35,17 +35,15 @@ const channels = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
-  /** Null where the service does not list its channels. */
-  list: list.nullable().prefault({ path: '/v1/channels' }),
+  list: listAt('/v1/channels').prefault({}),
   /** Of a channel, in the answer to its creation and in the list alike. */
   record: z
     .strictObject({
-      id: paths.prefault(['id']),
-      addresses: paths.prefault(['addresses']),
-      ...addressFields,
-      forwardNetwork: paths.prefault(['forward_network']),
-      forwardAsset: paths.prefault(['forward_asset_symbol']),
-      forwardRecipient: paths.prefault(['forward_recipient']),
+      id: textField('required').prefault('id'),
+      ...addressFields('addresses'),
+      forwardNetwork: textField('required').prefault('forward_network'),
+      forwardAsset: textField('required').prefault('forward_asset_symbol'),
+      forwardRecipient: textField('required').prefault('forward_recipient'),
     })
     .prefault({}),
 })
@@ -57,12 +55,11 @@ const wallets = z.strictObject({
       body: z.strictObject({ id: fieldName.default('id') }).prefault({}),
     })
     .prefault({}),
-  list: list.nullable().prefault({ path: '/v1/stable-wallets' }),
+  list: listAt('/v1/stable-wallets').prefault({}),
   record: z
     .strictObject({
-      id: paths.prefault(['stable_wallet.id']),
-      addresses: paths.prefault(['stable_wallet.deposit_addresses']),
-      ...addressFields,
+      id: textField('required').prefault('stable_wallet.id'),
+      ...addressFields('stable_wallet.deposit_addresses'),
     })
     .prefault({}),
 })
