@@ -19,8 +19,7 @@ export type Stored = 'stored' | 'duplicate' | 'conflicting'
 /** Commits the rows and says, in their order, what each was. No two share a key. */
 export type StoreRows = (rows: readonly Arrival[]) => Promise<readonly Stored[]>
 
-type Settings = {
-  store: StoreRows
+export type WriterLimits = {
   /** Rows of one commit. */
   flushRowsMax: number
   /** Body bytes of one commit; a single row may be larger. */
@@ -32,6 +31,16 @@ type Settings = {
   /** After this long without a commit its rows are given up, and nothing more is taken until it ends. */
   flushTimeoutMs: number
 }
+
+export const writerLimits: WriterLimits = {
+  flushRowsMax: 500,
+  flushBytesMax: 8 * 1024 * 1024,
+  waitingMax: 10_000,
+  waitingBytesMax: 64 * 1024 * 1024,
+  flushTimeoutMs: 5000,
+}
+
+type Settings = WriterLimits & { store: StoreRows }
 
 export type InboxWriter = {
   /**

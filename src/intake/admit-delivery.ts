@@ -1,0 +1,36 @@
+import { type EventIdReader, eventKey } from './event-key.ts'
+import type { InboxRow } from './inbox-writer.ts'
+import { isJson } from './json.ts'
+import { keptHeaders } from './kept-headers.ts'
+import type { Delivery, Refusal, Scheme, SchemeSettings } from './signature/scheme.ts'
+
+/** A delivery as it goes into the inbox, or why it does not. */
+export type Admission =
+  | { kind: 'admitted'; row: InboxRow }
+  | { kind: 'refused'; reason: Refusal }
+  | { kind: 'not_json' }
+
+export type Admitting = {
+  verify: Scheme
+  /** How webhooks are signed now. */
+  signing: () => SchemeSettings
+  /** Asked where the scheme signs no id of the event. */
+  readEventId: EventIdReader
+}
+
+/** Judges one delivery by what was signed, and by nothing else that it says. */
+export function admitDelivery({ verify, signing, readEventId }: Admitting, delivery: Delivery): Admission {
+  const verdict = verify(delivery)
+  if (verdict.kind === 'refused') return verdict
+  const { body, headers, receivedAt } = delivery
+  if (!isJson(body)) return { kind: 'not_json' }
+  const row: InboxRow = {
+    source: 'webhook',
+    sourceKey: verdict.id ?? eventKey(body, readEventId),
+    body,
+    // Ours comes last, whatever the sender calls its own.
+    headers: { ...keptHeaders(headers, signing()), 'verified-by': signing().scheme },
+    receivedAt,
+  }
+  return { kind: 'admitted', row }
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+
+/** Names the client of a request, for limits by client: its IPv4 address, or its IPv6 network of 64 bits. */
+export type SourceReader = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string
+
+/**
+ * Behind proxies that are trusted the client is whom the last of them saw; what stands before that in
+ * `X-Forwarded-For` anybody may have written.
+ */
+export function createSourceReader(isTrusted: (address: string) => boolean): SourceReader {
+  return ({ socket, headers }) => {
+    let address = plainAddress(socket.remoteAddress ?? '')
+    const forwarded = headers['x-forwarded-for']
+    const hops = typeof forwarded === 'string' ? forwarded.split(',') : []
+    while (isTrusted(address)) {
+      const hop = plainAddress(hops.pop()?.trim() ?? '')
+      if (!isIPv4(hop) && !isIPv6(hop)) break
+      address = hop
+    }
+    return networkOf(address)
+  }
+}
+
+/** Tells whether an address is one of these, or in one of these networks, written like `10.0.0.0/8`. */
+export function createMatcher(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return (address) => {
+    if (isIPv4(address)) return list.check(address, 'ipv4')
+    return isIPv6(address) && list.check(address, 'ipv6')
+  }
+}
+
+/** A socket that listens for both families shows IPv4 clients as `::ffff:192.0.2.1`. */
+export function plainAddress(address: string): string {
+  const mapped = address.replace(/^::ffff:/i, '')
+  return isIPv4(mapped) ? mapped : address
+}
+
+/** What is taken for one client: an address of IPv4; of IPv6, where everybody has 2^64 addresses, their network. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const [head = '', tail = ''] = address.split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === '' ? [] : tail.split(':')
+  const gap = address.includes('::') ? Array<string>(8 - left.length - right.length).fill('0') : []
+  return `${[...left, ...gap, ...right].slice(0, 4).join(':')}::/64`
+}

@@ -1,0 +1,93 @@
+import { type Kysely, sql } from 'kysely'
+import { inTransaction } from './database.ts'
+import type { Tables } from './tables.ts'
+
+/** A delivery that failed verification. `source` names the client, and credentials among the headers are hashed. */
+export type QuarantineRow = {
+  receivedAt: Date
+  source: string
+  reason: string
+  headers: Record<string, string>
+  body: Buffer
+}
+
+export type QuarantineBounds = { rowsMax: number; bytesMax: number }
+
+/** What a row costs beside its body and headers. */
+const overheadBytes = 200
+
+/**
+ * Adds rows, and pushes out what is over a bound. Every client has the same share, so that a flood pushes out its own:
+ * the newest of each stay, in turns by what a client has kept already; of one client the oldest go first.
+ */
+export function keepQuarantined(
+  db: Kysely<Tables>,
+  rows: readonly QuarantineRow[],
+  { rowsMax, bytesMax }: QuarantineBounds,
+): Promise<void> {
+  const headers = rows.map((row) => JSON.stringify(row.headers))
+  const sizes = rows.map(({ body }, place) => body.length + (headers[place]?.length ?? 0) + overheadBytes)
+  return inTransaction(db, async (tx) => {
+    // One at a time, so that two who push out rows do not wait for each other.
+    await sql`select pg_advisory_xact_lock(hashtext('quarantine'))`.execute(tx)
+    await sql`
+      insert into quarantine (received_at, source, reason, headers, body, size)
+      select * from unnest(
+        ${rows.map(({ receivedAt }) => receivedAt)}::timestamptz[], ${rows.map(({ source }) => source)}::text[],
+        ${rows.map(({ reason }) => reason)}::text[], ${headers}::jsonb[], ${rows.map(({ body }) => body)}::bytea[],
+        ${sizes}::int[]
+      )`.execute(tx)
+    await sql`
+      with share as (
+        select id, size, sum(size) over (partition by source order by id desc) as taken from quarantine
+      ), turn as (
+        select id, row_number() over (order by taken, id desc) as place,
+          sum(size) over (order by taken, id desc) as total
+        from share
+      )
+      delete from quarantine using turn
+      where turn.id = quarantine.id and (turn.place > ${rowsMax} or turn.total > ${bytesMax})`.execute(tx)
+  })
+}
+
+export type QuarantineLine = {
+  id: string
+  received_at: Date
+  source: string
+  reason: string
+  bytes: number
+  user_agent: string
+}
+
+/** The newest first. */
+export async function listQuarantine(db: Kysely<Tables>, limit: number): Promise<QuarantineLine[]> {
+  const { rows } = await sql<QuarantineLine>`
+    select id::text as id, received_at, source, reason, length(body) as bytes,
+      coalesce(headers ->> 'user-agent', '') as user_agent
+    from quarantine order by id desc limit ${limit}`.execute(db)
+  return rows
+}
+
+export type QuarantinedRow = QuarantineRow & { id: bigint }
+
+/** Which deliveries: those of these numbers, or all; and from which number on. */
+export type QuarantinePage = { ids: readonly bigint[] | null; after: bigint; limit: number }
+
+/** Deliveries with their bodies, by number. */
+export async function readQuarantine(
+  db: Kysely<Tables>,
+  { ids, after, limit }: QuarantinePage,
+): Promise<QuarantinedRow[]> {
+  const { rows } = await sql<QuarantinedRow>`
+    select id, received_at as "receivedAt", source, reason, headers, body from quarantine
+    where id > ${after} and (${ids}::bigint[] is null or id = any(${ids}::bigint[]))
+    order by id limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Removes deliveries and tells how many there were. */
+export async function dropQuarantined(db: Kysely<Tables>, ids: readonly bigint[] | null): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from quarantine where ${ids}::bigint[] is null or id = any(${ids}::bigint[])`.execute(db)
+  return Number(numAffectedRows ?? 0n)
+}
