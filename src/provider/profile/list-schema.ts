@@ -46,8 +46,19 @@ export const listSchema = z
         as: z.enum(['iso', 's', 'ms']).default('iso'),
       })
       .optional(),
-    /** Where one record can be read alone, `{id}` for its id; without it, it cannot. */
-    one: callPath.refine((path) => path.includes('{id}'), 'names no {id}').optional(),
+    /**
+     * Where one record can be read alone: the path with `{id}` for its id, and where the record is in the answer if it
+     * is not the answer itself. Without it, records are read in lists alone.
+     */
+    one: z
+      .preprocess(
+        (value) => (typeof value === 'string' ? { path: value } : value),
+        z.strictObject({
+          path: callPath.refine((path) => path.includes('{id}'), 'names no {id}'),
+          record: pathSchema.optional(),
+        }),
+      )
+      .optional(),
     /** For how many days records stay listed; without it, for ever. What is older is not missed. */
     keptDays: z.int().min(1).optional(),
   })

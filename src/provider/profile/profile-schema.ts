@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { amountField, assetField, textField, timeField, wordField } from './field-schema.ts'
+import { listSchema } from './list-schema.ts'
 import { ownersSchema } from './owners-schema.ts'
 import { pathSchema } from './path.ts'
 
@@ -76,6 +77,8 @@ export const profileSchema = z.strictObject({
   networks: z.record(z.string(), z.string().min(1)).default({}),
   /** Their word for an asset to `network/symbol` or `network/contract` of the settings, or to a symbol or contract. */
   assets: z.record(z.string(), z.string().min(1)).default({}),
+  /** How deposits are listed. */
+  list: listSchema.prefault({}),
   owners: ownersSchema.prefault({ channels: {}, wallets: {} }),
 })
 
