@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { Delivery } from '../signature/scheme.ts'
+
+/**
+ * Reads captured deliveries: one JSON document per line, with `headers` (values as text or lists of it), the body as
+ * `body` or byte for byte as `body_base64`, and `received_at` in ISO 8601. Every line that does not fit is named.
+ */
+export function parseCaptures(text: string): { captures: Delivery[]; faults: string[] } {
+  const captures: Delivery[] = []
+  const faults: string[] = []
+  for (const [place, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    const result = capture.safeParse(parseLine(line))
+    if (result.success) captures.push(result.data)
+    else faults.push(`line ${place + 1}: ${result.error.issues.map(describe).join('; ')}`)
+  }
+  return { captures, faults }
+}
+
+const headerValue = z.union([z.string(), z.array(z.string()).transform((values) => values.join(', '))], {
+  error: 'is no text and no list of texts',
+})
+
+const capture = z
+  .object(
+    {
+      headers: z.record(z.string(), headerValue),
+      body: z.string().optional(),
+      body_base64: z.base64({ error: 'is no base64' }).optional(),
+      received_at: z.iso.datetime({ offset: true, error: 'is no time like 2026-11-20T10:00:00Z' }),
+    },
+    { error: 'is no JSON object' },
+  )
+  .refine((one) => (one.body === undefined) !== (one.body_base64 === undefined), {
+    error: 'give either body or body_base64',
+  })
+  .transform(
+    (one): Delivery => ({
+      headers: Object.fromEntries(
+        Object.entries(one.headers).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
+      body: one.body === undefined ? Buffer.from(one.body_base64 ?? '', 'base64') : Buffer.from(one.body),
+      receivedAt: new Date(one.received_at),
+    }),
+  )
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown
+  } catch {
+    return null
+  }
+}
+
+function describe({ path, message }: z.core.$ZodIssue): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`
+}

@@ -1,0 +1,101 @@
+import { isFault } from '../../core/errors.ts'
+import { createScheme } from '../signature/create-scheme.ts'
+import type { Delivery, Keys, Scheme, SchemeSettings } from '../signature/scheme.ts'
+import { anyAge, candidates } from './candidates.ts'
+import { restoreSecrets } from './restore-secrets.ts'
+
+export type Detection =
+  | {
+      kind: 'found'
+      /** With the usual tolerance, or the one that all of the verified captures need. */
+      settings: SchemeSettings
+      /** Places of the captures that it verifies, in their order. */
+      verified: readonly number[]
+      /** Of the verified ones, how many were received longer after they were signed than is usual. */
+      late: number
+      /** The others that verify as many: nothing in the captures tells them apart. */
+      alike: readonly SchemeSettings[]
+    }
+  | { kind: 'none'; tried: number }
+
+/** Captures that are searched. More are only verified: some may be forged, most will not be. */
+const searchedMax = 30
+/** Milliseconds. */
+const usualTolerance = 300_000
+
+/**
+ * Finds the settings under which the most captures verify, by trying all that their headers allow. A setting found
+ * is proved: it is the verifier itself that is tried, and no signature comes out right by chance.
+ */
+export function detectScheme(captures: readonly Delivery[], keys: Keys): Detection {
+  const secrets = keys.secrets.map(({ text }) => text)
+  const deliveries = captures.map((capture) => restoreSecrets(capture, secrets))
+  // What is short is hashed fast.
+  const searched = deliveries
+    .toSorted((one, other) => one.body.length - other.body.length)
+    .slice(0, searchedMax)
+  const tried = new Map<string, Scheme | null>()
+  for (const delivery of searched) {
+    const hits: SchemeSettings[] = []
+    for (const settings of candidates(delivery, secrets)) {
+      const name = JSON.stringify(settings)
+      const scheme = tried.get(name) ?? schemeOf(settings, keys)
+      tried.set(name, scheme)
+      if (scheme?.(delivery).kind === 'verified') hits.push(settings)
+    }
+    const best = bestOf(hits, deliveries, keys)
+    if (best !== null) return best
+  }
+  return { kind: 'none', tried: tried.size }
+}
+
+/** Null where the secret or key cannot be one of this scheme. */
+function schemeOf(settings: SchemeSettings, keys: Keys): Scheme | null {
+  try {
+    return createScheme(settings, keys)
+  } catch (error) {
+    if (isFault(error, 'settings_bad')) return null
+    throw error
+  }
+}
+
+function bestOf(
+  hits: readonly SchemeSettings[],
+  deliveries: readonly Delivery[],
+  keys: Keys,
+): Detection | null {
+  const counted = hits
+    .map((settings) => ({ settings, verified: verifiedBy(settings, deliveries, keys) }))
+    .toSorted((one, other) => other.verified.length - one.verified.length)
+  const [best] = counted
+  if (best === undefined) return null
+  const settings = withTolerance(best.settings, usualTolerance)
+  const inTime = verifiedBy(settings, deliveries, keys)
+  return {
+    kind: 'found',
+    settings,
+    verified: best.verified,
+    late: best.verified.length - inTime.length,
+    alike: counted
+      .filter((one) => one !== best && one.verified.length === best.verified.length)
+      .filter((one) => !saysTheSame(best.settings, one.settings))
+      .map((one) => withTolerance(one.settings, usualTolerance)),
+  }
+}
+
+/** A scheme with a name of its own is found by its parts, too. */
+function saysTheSame(named: SchemeSettings, other: SchemeSettings): boolean {
+  return named.scheme !== other.scheme && 'header' in other && other.scheme !== 'shared-secret'
+}
+
+function verifiedBy(settings: SchemeSettings, deliveries: readonly Delivery[], keys: Keys): number[] {
+  const scheme = schemeOf(settings, keys)
+  return [...deliveries.keys()].filter((place) => {
+    const delivery = deliveries[place]
+    return delivery !== undefined && scheme?.(delivery).kind === 'verified'
+  })
+}
+
+function withTolerance(settings: SchemeSettings, tolerance: number): SchemeSettings {
+  return 'tolerance' in settings && settings.tolerance === anyAge ? { ...settings, tolerance } : settings
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { webhookSection } from '../../../src/config/webhook-schema.ts'
+import { detectScheme } from '../../../src/intake/detect/detect-scheme.ts'
+import { toSection } from '../../../src/intake/detect/scheme-section.ts'
+import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
+import type { Delivery } from '../../../src/intake/signature/scheme.ts'
+import type { Sender } from './sender.ts'
+import { keysOf, senders } from './senders.ts'
+
+const start = Date.parse('2026-11-20T10:00:00.123Z')
+
+/** What stands in any request beside the signature, some of it looking like an id, a time or a signature. */
+const noise = {
+  host: 'deposits.example',
+  'content-type': 'application/json',
+  'user-agent': 'Acme-Hooks/2.1',
+  'x-request-id': '9f1c2d3e4b5a69788796a5b4c3d2e1f0a1b2c3d4e5f60718293a4b5c6d7e8f90',
+  'x-amzn-trace-id': 'Root=1-67891233-abcdef012345678912345678',
+  'x-forwarded-for': '203.0.113.9, 10.0.0.1',
+}
+
+function captured(sender: Sender, place: number): Delivery {
+  const at = new Date(start + place * 61_007)
+  const body = Buffer.from(JSON.stringify({ event: `deposit-${place}`, amount: '1'.repeat(place + 1) }))
+  const headers = sender.sign({ id: `evt_${place}x7`, at, body })
+  return { headers: { ...noise, ...headers }, body, receivedAt: new Date(at.getTime() + 900) }
+}
+
+function three(sender: Sender): Delivery[] {
+  return [0, 1, 2].map((place) => captured(sender, place))
+}
+
+describe.each(senders)('$name', (sender) => {
+  test('is found from three captured deliveries, and the section of the settings file that is printed verifies them', () => {
+    const captures = three(sender)
+    const found = detectScheme(captures, keysOf(sender))
+    if (found.kind !== 'found') throw new Error('nothing was found')
+    expect(found).toMatchObject({ verified: [0, 1, 2], late: 0, alike: [] })
+    const section = toSection(found.settings, sender.publicKeys === undefined ? null : './keys.pem')
+    expect(section).toEqual({
+      ...sender.settings,
+      ...(sender.publicKeys !== undefined && { publicKeys: './keys.pem' }),
+    })
+    const scheme = createScheme(webhookSection.parse(section), keysOf(sender))
+    for (const capture of captures) expect(scheme(capture).kind).toBe('verified')
+  })
+
+  test('is not found by another secret or key', () => {
+    const other = senders.find(({ publicKeys }) => publicKeys !== sender.publicKeys)?.publicKeys
+    const keys = keysOf({ secret: 'another secret', ...(other !== undefined && { publicKeys: other }) })
+    expect(detectScheme(three(sender), keys).kind).toBe('none')
+  })
+})
+
+const [standard, stripe, token] = ['Standard Webhooks', 'Stripe', 'a shared secret in a header'].map(
+  (name) => {
+    const sender = senders.find((one) => one.name === name)
+    if (sender === undefined) throw new Error(`no sender ${name}`)
+    return sender
+  },
+) as [Sender, Sender, Sender]
+
+test('forged deliveries among the captured ones do not hide the scheme, and are told apart', () => {
+  const forged = [0, 1].map((place) => ({ ...captured(standard, place), body: Buffer.from('{}') }))
+  const found = detectScheme([...forged, ...three(standard)], keysOf(standard))
+  expect(found).toMatchObject({ kind: 'found', verified: [2, 3, 4] })
+})
+
+test('captures that waited long after they were signed are found, and told of: they need a longer tolerance', () => {
+  const captures = three(stripe)
+  const late = captures.map((capture) => ({ ...capture, receivedAt: new Date(start + 86_400_000) }))
+  const found = detectScheme([...late, captured(stripe, 3)], keysOf(stripe))
+  expect(found).toMatchObject({ kind: 'found', verified: [0, 1, 2, 3], late: 3 })
+})
+
+test('what one capture cannot tell apart is told: an id that two headers hold', () => {
+  const sender: Sender = {
+    ...standard,
+    sign: (sending) => {
+      const { 'webhook-signature': signature = '', 'webhook-timestamp': time = '' } = standard.sign(sending)
+      return { 'x-id': sending.id, 'x-copy': sending.id, 'x-time': time, 'x-sign': signature }
+    },
+  }
+  const found = detectScheme([captured(sender, 0)], keysOf(sender))
+  expect(found).toMatchObject({
+    settings: { scheme: 'hmac', id: { header: 'x-id' } },
+    alike: [{ scheme: 'hmac', id: { header: 'x-copy' } }],
+  })
+})
+
+test('a shared secret is recognised where only its hash was kept', () => {
+  const hash = createHash('sha256').update('token-of-ours').digest('hex')
+  const captures = three(token).map((capture) => ({
+    ...capture,
+    headers: { ...capture.headers, 'x-webhook-token': `sha256:${hash}` },
+  }))
+  const found = detectScheme(captures, keysOf(token))
+  expect(found).toMatchObject({ kind: 'found', settings: token.settings, verified: [0, 1, 2] })
+})
+
+test('without any capture nothing is found', () => {
+  expect(detectScheme([], keysOf(standard))).toEqual({ kind: 'none', tried: 0 })
+})
