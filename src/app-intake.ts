@@ -1,18 +1,40 @@
 import type { Logger } from 'pino'
 import type { Settings } from './config/settings.ts'
 import { createInboxWriter } from './intake/inbox-writer.ts'
+import { createLiveScheme, type LiveScheme } from './intake/live-scheme.ts'
 import { type Intake, intakeLimits, startIntake } from './intake/server.ts'
-import { createScheme } from './intake/signature/create-scheme.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Observer } from './ops/observe.ts'
 import type { Database } from './store/database.ts'
 import { storeWebhooks } from './store/store-webhooks.ts'
 import type { Tables } from './store/tables.ts'
 
-type Receiving = { db: Database<Tables>; queue: Queue; observer: Observer; log: Logger }
+/** Long enough to cost nothing, short enough to be seen by somebody who waits for it. */
+const settingsEveryMs = 2000
+
+type Following = { readSettings?: () => Settings; observer: Observer }
+
+/**
+ * The verifier of webhooks, which follows its settings.
+ * @throws Fault `settings_bad` where a secret or a key does not fit the scheme.
+ */
+export function composeScheme(settings: Settings, following: Following): LiveScheme {
+  const { readSettings = () => settings, observer } = following
+  return createLiveScheme(settings.webhooks, {
+    read: () => readSettings().webhooks,
+    everyMs: settingsEveryMs,
+    now: () => new Date(),
+    report: observer.webhookScheme,
+  })
+}
+
+type Receiving = { db: Database<Tables>; queue: Queue; observer: Observer; log: Logger; webhooks: LiveScheme }
 
 /** Starts the webhook endpoint in front of the inbox. */
-export function composeIntake(settings: Settings, { db, queue, observer, log }: Receiving): Promise<Intake> {
+export function composeIntake(
+  settings: Settings,
+  { db, queue, observer, log, webhooks }: Receiving,
+): Promise<Intake> {
   const writer = createInboxWriter({
     async store(rows) {
       const { outcomes, mismatches } = await storeWebhooks(db, rows)
@@ -28,7 +50,7 @@ export function composeIntake(settings: Settings, { db, queue, observer, log }: 
   return startIntake({
     ...settings.http,
     limits: intakeLimits,
-    verify: createScheme(settings.webhooks.signing, settings.webhooks.keys),
+    verify: webhooks.verify,
     readEventId: () => null,
     write: writer.write,
     now: () => new Date(),

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { composeIntake } from './app-intake.ts'
+import { composeIntake, composeScheme } from './app-intake.ts'
 import { composeWork, ticksOf } from './app-work.ts'
 import type { Settings } from './config/settings.ts'
 import { assert } from './core/errors.ts'
+import type { LiveScheme } from './intake/live-scheme.ts'
 import { transfersPath } from './intake/server.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue.ts'
 import { startSchedule } from './jobs/schedule.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { createObserver } from './ops/observe.ts'
-import { type Check, startOps } from './ops/server.ts'
+import { type Check, startOps, type Warning } from './ops/server.ts'
 import { pinAssets } from './store/address-book.ts'
 import { type Database, openDatabase, pingDatabase } from './store/database.ts'
 import { readGauges } from './store/gauges.ts'
@@ -28,11 +29,19 @@ export type Daemon = {
   opsUrl: string
   /** Does everything there is to do now, without waiting for ticks or wake-ups. */
   processAll: () => Promise<void>
+  /** Reads the settings of webhooks anew, now; they are looked at every few seconds anyway. */
+  reloadWebhooks: () => void
   /** Refuses intake, lets what is under way finish, and closes in reverse order of starting. */
   stop: () => Promise<void>
 }
 
-export type DaemonOptions = { roles: readonly Role[]; version: string; log: Logger }
+export type DaemonOptions = {
+  roles: readonly Role[]
+  version: string
+  log: Logger
+  /** Reads the settings anew; without it they stay as they are. @throws Fault `settings_bad` */
+  readSettings?: () => Settings
+}
 
 export const migrationsFolder = join(import.meta.dirname, '../db/migrations')
 
@@ -52,14 +61,11 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
   const holder = randomUUID()
   const metrics = createMetrics(options.version)
   const observer = createObserver(metrics, options.log)
+  const webhooks = composeScheme(settings, { ...options, observer })
+  starting.defer(() => webhooks.stop())
 
   await prepareDatabase(settings)
-  const db = openDatabase<Tables>({
-    url: settings.databaseUrl,
-    poolMax,
-    applicationName: 'depositd',
-    role: 'depositd_daemon',
-  })
+  const db = openAsDaemon(settings)
   starting.defer(() => db.destroy())
   starting.defer(() => releaseLeases(db, holder).catch(() => undefined))
   const queue = await createQueue({
@@ -83,9 +89,11 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
     metrics,
     read: async () => ({ ...(await readGauges(db)), jobs: await queue.counts() }),
     checks: checksOf(db, queue),
+    warnings: () => warningsOf(webhooks),
   })
   starting.defer(() => ops.stop())
-  const intake = has('http') ? await composeIntake(settings, { db, queue, observer, log: options.log }) : null
+  const receiving = { db, queue, observer, log: options.log, webhooks }
+  const intake = has('http') ? await composeIntake(settings, receiving) : null
   starting.defer(() => intake?.stop())
 
   const running = starting.move()
@@ -93,6 +101,7 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
     webhookUrl: intake === null ? null : intake.url + transfersPath,
     opsUrl: ops.url,
     processAll: work.all,
+    reloadWebhooks: webhooks.reload,
     stop: () => running.disposeAsync(),
   }
 }
@@ -108,6 +117,11 @@ async function prepareDatabase({ databaseUrl, networks, creditAsset }: Settings)
   }
 }
 
+/** As a role that may add to the books and never change them. */
+function openAsDaemon({ databaseUrl: url }: Settings): Database<Tables> {
+  return openDatabase<Tables>({ url, poolMax, applicationName: 'depositd', role: 'depositd_daemon' })
+}
+
 function checksOf(db: Database<Tables>, queue: Queue): Check[] {
   return [
     { part: 'database', ask: () => pingDatabase(db) },
@@ -115,6 +129,11 @@ function checksOf(db: Database<Tables>, queue: Queue): Check[] {
     { part: 'inbox', ask: () => refuseOldInbox(db) },
     { part: 'streams', ask: () => refuseStill(db) },
   ]
+}
+
+function warningsOf({ signing }: LiveScheme): Warning[] {
+  if (signing().scheme !== 'none') return []
+  return [{ part: 'webhooks', problem: 'taken without a signature: webhooks.scheme is none' }]
 }
 
 async function refuseOldInbox(db: Database<Tables>): Promise<void> {

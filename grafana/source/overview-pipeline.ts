@@ -36,6 +36,22 @@ export const pipelineRow: Row = {
       height: 8,
     },
     {
+      title: 'Settings of webhooks',
+      kind: 'timeseries',
+      description:
+        'unsigned is 1 while webhooks are taken without a signature. used and refused: changes of secrets and scheme within 15 minutes.',
+      unit: 'short',
+      queries: [
+        { expr: 'max(depositd_webhooks_unsigned)', legend: 'unsigned' },
+        {
+          expr: 'sum by (outcome) (increase(depositd_webhook_settings_total[15m]))',
+          legend: '{{outcome}}',
+        },
+      ],
+      width: 6,
+      height: 8,
+    },
+    {
       title: 'Failed runs of jobs within 15 minutes',
       kind: 'timeseries',
       description:

@@ -39,13 +39,15 @@ function refuseHalfSet(environment: Context['environment']): void {
 
 async function startAlone({ environment }: Context, roles: (typeof roleNames)[number][]): Promise<void> {
   const { parseSettings } = await import('../config/settings.ts')
-  const settings = parseSettings(environment, (path) => readFileSync(path, 'utf8'))
+  const readSettings = () => parseSettings(environment, (path) => readFileSync(path, 'utf8'))
+  const settings = readSettings()
   const { startDaemon } = await import('../app.ts')
   const { createLog } = await import('./log.ts')
   const log = createLog({ level: settings.logLevel })
-  const daemon = await startDaemon(settings, { roles, version, log })
+  const daemon = await startDaemon(settings, { roles, version, log, readSettings })
+  process.on('SIGHUP', daemon.reloadWebhooks)
   log.info({ webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version }, 'started')
-  const signal = await untilSignal()
+  const signal = await untilSignal(['SIGINT', 'SIGTERM'])
   log.info({ signal }, 'stopping')
   await daemon.stop()
   log.info('stopped')

@@ -12,6 +12,12 @@ const prefix = 'depositd_'
 const declared = {
   build: gauge('build_info', 'Always 1; the label names the version.', ['version']),
   webhooks: counter('webhook_requests_total', 'Webhook requests by how they were answered.', ['outcome']),
+  webhooksUnsigned: gauge('webhooks_unsigned', '1 while webhooks are taken without a signature.'),
+  webhookSettings: counter(
+    'webhook_settings_total',
+    'Changes of the settings of webhooks, by whether they could be used.',
+    ['outcome'],
+  ),
   webhookAck: histogram('webhook_ack_seconds', 'From a request to its answer, commit included.', {
     labels: [],
     buckets: requestBuckets,

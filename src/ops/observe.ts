@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
 import type { Lag } from '../core/lag.ts'
 import type { Metrics } from './metrics.ts'
+import { observeWebhooks, type WebhookObserver } from './observe-webhooks.ts'
 
 export type Change = { kind: string; severity: string; network: string | null; change: 'opened' | 'cleared' }
 
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
-export type Observer = {
-  webhook: (answer: { outcome: string; seconds: number; reason?: string }) => void
+export type Observer = WebhookObserver & {
   rpc: (request: { network: string; method: string; outcome: string; seconds: number }) => void
   pollRequest: (outcome: string) => void
   applied: (applied: Applied) => void
@@ -15,8 +15,6 @@ export type Observer = {
   jobFailed: (job: string, error: unknown) => void
   queueTrouble: (event: { kind: string; error?: unknown; wake?: { name: string } }) => void
 }
-
-const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting'])
 
 export function createObserver(metrics: Metrics, log: Logger): Observer {
   const jobFailed = (name: string, error: unknown): void => {
@@ -31,11 +29,7 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
     }
   }
   return {
-    webhook({ outcome, seconds, reason }) {
-      metrics.webhooks.inc({ outcome })
-      metrics.webhookAck.observe(seconds)
-      if (!keptOutcomes.has(outcome)) log.warn({ outcome, reason }, 'webhook refused')
-    },
+    ...observeWebhooks(metrics, log),
     rpc({ network, method, outcome, seconds }) {
       metrics.rpcRequests.inc({ network, method, outcome })
       metrics.rpcSeconds.observe({ network, method }, seconds)

@@ -7,12 +7,16 @@ import { type Reading, showGauges } from './show-gauges.ts'
 /** A part that has to work before requests should come here; asking throws where it does not. */
 export type Check = { part: string; ask: () => Promise<void> }
 
+/** What works and should not stay as it is. */
+export type Warning = { part: string; problem: string }
+
 export type OpsSettings = {
   host: string
   port: number
   metrics: Metrics
   read: () => Promise<Reading>
   checks: readonly Check[]
+  warnings: () => readonly Warning[]
 }
 
 export type OpsServer = { url: string; stop: () => Promise<void> }
@@ -21,13 +25,22 @@ export type OpsServer = { url: string; stop: () => Promise<void> }
  * Serves metrics and health. It listens on loopback unless told otherwise: what it shows is not for everyone.
  * @throws Fault `settings_bad` where the port cannot be had.
  */
-export async function startOps({ host, port, metrics, read, checks }: OpsSettings): Promise<OpsServer> {
+export async function startOps({
+  host,
+  port,
+  metrics,
+  read,
+  checks,
+  warnings,
+}: OpsSettings): Promise<OpsServer> {
   const app = express()
   app.disable('x-powered-by')
   app.get('/livez', (_request, response) => void response.type('text/plain').send('alive\n'))
   app.get('/readyz', async (_request, response) => {
     const unready = (await Promise.all(checks.map(problemOf))).filter((one) => one !== null)
-    response.status(unready.length === 0 ? 200 : 503).json({ ready: unready.length === 0, unready })
+    response
+      .status(unready.length === 0 ? 200 : 503)
+      .json({ ready: unready.length === 0, unready, warnings: warnings() })
   })
   app.get('/metrics', async (_request, response) => {
     try {
@@ -60,7 +73,7 @@ export async function startOps({ host, port, metrics, read, checks }: OpsSetting
   }
 }
 
-async function problemOf({ part, ask }: Check): Promise<{ part: string; problem: string } | null> {
+async function problemOf({ part, ask }: Check): Promise<Warning | null> {
   try {
     await ask()
     return null

@@ -27,6 +27,7 @@ async function start(changes: Partial<OpsSettings> = {}): Promise<string> {
     metrics: createMetrics('1.2.3'),
     read: () => Promise.resolve(empty),
     checks: [],
+    warnings: () => [],
     ...changes,
   })
   running.push(server)
@@ -183,7 +184,7 @@ const failing = (part: string, problem: string): Check => ({
 
 test('ready is who has no failing part; who has, names each with its problem', async () => {
   const ready = await fetch(`${await start({ checks: [fine('database'), fine('queue')] })}/readyz`)
-  expect([ready.status, await ready.json()]).toEqual([200, { ready: true, unready: [] }])
+  expect([ready.status, await ready.json()]).toEqual([200, { ready: true, unready: [], warnings: [] }])
   const checks = [failing('database', 'gone'), fine('queue'), failing('inbox', 'nothing waits 61 s')]
   const unready = await fetch(`${await start({ checks })}/readyz`)
   expect([unready.status, await unready.json()]).toEqual([
@@ -194,8 +195,15 @@ test('ready is who has no failing part; who has, names each with its problem', a
         { part: 'database', problem: 'gone' },
         { part: 'inbox', problem: 'nothing waits 61 s' },
       ],
+      warnings: [],
     },
   ])
+})
+
+test('what works and should not stay as it is does not keep it from being ready', async () => {
+  const warnings = [{ part: 'webhooks', problem: 'taken without a signature' }]
+  const answer = await fetch(`${await start({ warnings: () => warnings })}/readyz`)
+  expect([answer.status, await answer.json()]).toEqual([200, { ready: true, unready: [], warnings }])
 })
 
 test('a port that is taken is a fault that names the setting', async () => {

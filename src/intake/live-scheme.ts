@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Fault, messageOf } from '../core/errors.ts'
+import { createScheme } from './signature/create-scheme.ts'
+import type { Keys, Scheme, SchemeSettings } from './signature/scheme.ts'
+
+/** How webhooks are signed, and by what their sender is recognised. */
+export type Signing = { signing: SchemeSettings; keys: Keys }
+
+/** `refused`: what the settings say now cannot be used, and the scheme is the one from before. */
+export type SchemeEvent =
+  | { kind: 'opened' | 'changed' | 'unchanged'; scheme: SchemeSettings['scheme'] }
+  | { kind: 'refused'; error: unknown }
+
+type Watching = {
+  /** Reads the settings anew. @throws Fault `settings_bad` */
+  read: () => Signing
+  everyMs: number
+  now: () => Date
+  report: (event: SchemeEvent) => void
+}
+
+export type LiveScheme = {
+  verify: Scheme
+  /** The settings in force. */
+  signing: () => SchemeSettings
+  /** Reads the settings now, and says what came of it even where nothing changed. */
+  reload: () => void
+  stop: () => void
+}
+
+/**
+ * A scheme that follows its settings while it is in use. What is read is compared, not the time of a file: a mounted
+ * secret changes by a link that is moved, and some file systems give no notice.
+ * @throws Fault `settings_bad` where the first settings cannot be used.
+ */
+export function createLiveScheme(first: Signing, { read, everyMs, now, report }: Watching): LiveScheme {
+  let current = first
+  let verify = openScheme(first, now())
+  let problem = ''
+
+  const follow = (): SchemeEvent => {
+    try {
+      const next = read()
+      const { scheme } = next.signing
+      if (isDeepStrictEqual(next, current)) return { kind: 'unchanged', scheme }
+      verify = openScheme(next, now())
+      current = next
+      return { kind: 'changed', scheme }
+    } catch (error) {
+      return { kind: 'refused', error }
+    }
+  }
+  // A fault that stays is told once, not at every look.
+  const look = () => {
+    const event = follow()
+    const found = event.kind === 'refused' ? messageOf(event.error) : ''
+    if (event.kind === 'changed' || (event.kind === 'refused' && found !== problem)) report(event)
+    problem = found
+  }
+  const timer = setInterval(look, everyMs)
+  timer.unref()
+  report({ kind: 'opened', scheme: first.signing.scheme })
+
+  return {
+    verify: (delivery) => verify(delivery),
+    signing: () => current.signing,
+    reload: () => report(follow()),
+    stop: () => clearInterval(timer),
+  }
+}
+
+function openScheme({ signing, keys }: Signing, now: Date): Scheme {
+  const ends = keys.secrets.map(({ notAfter }) => notAfter)
+  if (ends.length > 0 && ends.every((end) => end !== null && end <= now)) {
+    throw new Fault('settings_bad', {
+      faults: ['WEBHOOK_SECRETS: every secret has ended; give one that counts'],
+    })
+  }
+  return createScheme(signing, keys)
+}
