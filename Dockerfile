@@ -21,6 +21,7 @@ COPY --from=packages /app/node_modules node_modules
 COPY package.json LICENSE* ./
 COPY bin bin
 COPY db db
+COPY profiles profiles
 COPY src src
 RUN ln -s /app/bin/depositd.js /usr/local/bin/depositd
 USER node

@@ -5,6 +5,7 @@ import type { Tick } from './jobs/schedule.ts'
 import { createWork, type JobName, type Work } from './jobs/work.ts'
 import type { Observer } from './ops/observe.ts'
 import { createProviderClient } from './provider/client.ts'
+import { loadProfile } from './provider/profile/load-profile.ts'
 import { createClaimReader } from './provider/read-claim.ts'
 import type { Database } from './store/database.ts'
 import type { Tables } from './store/tables.ts'
@@ -21,7 +22,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     holder,
     leaseMs,
     now: () => new Date(),
-    readClaim: createClaimReader(settings),
+    readClaim: createClaimReader(loadProfile(settings.service.profilePath), settings),
     rules: { policy: settings.policy, senders: settings.senders },
     client: createProviderClient(settings.service, observer.pollRequest),
     overlapMs: settings.pollOverlapMs,

@@ -28,6 +28,8 @@ const schema = z
         senders: z.record(z.string(), z.array(z.string())).default({}),
         /** What a StableWallet is credited in. */
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
+        /** How its webhooks and records are read: the name of a profile that comes along, or the path of a file. */
+        profile: z.string().min(1).default('depositd'),
       })
       .prefault({}),
     webhooks: webhookSection,

@@ -1,3 +1,4 @@
+import { dirname, join, resolve } from 'node:path'
 import {
   type Address,
   type Asset,
@@ -18,7 +19,7 @@ import { readSchemeName, readWebhooks, type WebhookSettings } from './webhook-se
 export type Settings = {
   databaseUrl: string
   queueUrl: string
-  service: { url: string; apiKey: string }
+  service: ServiceSettings
   webhooks: WebhookSettings
   networks: readonly NetworkSettings[]
   /** Where the first scan of a network begins, where that is not what is final then. */
@@ -36,6 +37,13 @@ export type Settings = {
   /** Where metrics and health are shown; on loopback unless told otherwise, for they are not for everyone. */
   ops: Listening
   logLevel: LogLevel
+}
+
+export type ServiceSettings = {
+  url: string
+  apiKey: string
+  /** The file of the mapping profile. */
+  profilePath: string
 }
 
 export type Listening = { host: string; port: number }
@@ -59,7 +67,11 @@ export function parseSettings(environment: Environment, readText: (path: string)
   const settings = {
     databaseUrl,
     queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl),
-    service: { url: reader.url('SERVICE_URL', httpSchemes), apiKey: reader.text('SERVICE_API_KEY') },
+    service: {
+      url: reader.url('SERVICE_URL', httpSchemes),
+      apiKey: reader.text('SERVICE_API_KEY'),
+      profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
+    },
     webhooks: readWebhooks(reader, file?.webhooks ?? defaultWebhooks, readText),
     networks: file === null ? [] : networksOf(file, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
@@ -113,6 +125,15 @@ function readSettingsFile(
   const { file, faults } = parseSettingsFile(text, readSchemeName(reader) ?? undefined)
   reader.faults.push(...faults.map((fault) => `DEPOSITD_CONFIG, ${fault}`))
   return file
+}
+
+const profilesFolder = join(import.meta.dirname, '../../profiles')
+
+/** A plain name is a profile that comes along; anything else is a path, as seen from the settings file. */
+function profilePath(profile: string, settingsPath: string | undefined): string {
+  return /^[a-z0-9-]+$/.test(profile)
+    ? join(profilesFolder, `${profile}.yaml`)
+    : resolve(dirname(settingsPath ?? ''), profile)
 }
 
 /** The networks that have an RPC address; the others are left alone. */

@@ -148,7 +148,7 @@ function isAt(approval: Approval, place: { network: NetworkName; address: Addres
 
 function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): StrangeAddress | null {
   const strangers = [api, webhook].map((claim) => {
-    if (claim === null) return null
+    if (claim === null || claim.owner === null) return null
     const { owner, deposit } = claim
     const kept = approvals.filter((one) => isOf(one, owner) && one.network === deposit.network)
     if (kept[0] === undefined || kept.some(({ address }) => address === deposit.address)) return null

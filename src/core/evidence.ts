@@ -52,7 +52,8 @@ export type Claim = {
   source: 'webhook' | 'api'
   serviceId: ServiceId
   status: ClaimStatus
-  owner: Owner
+  /** Null where the service names none: it is then whoever has the address in the address book. */
+  owner: Owner | null
   deposit: DepositClaim
   settlement: SettlementClaim | null
   /** When the service says this came to be. */

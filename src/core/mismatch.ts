@@ -104,15 +104,32 @@ export const mismatchKinds = {
     means: 'A payment that was final and booked is no longer on the chain; the booking was reversed.',
     next: 'Check the nodes of that network; wait for the payment to be included again.',
   },
+  unknown_event: {
+    severity: 'warning',
+    family: 'system',
+    means: 'A webhook is of a kind that the mapping profile does not list. It is kept and not applied.',
+    next: 'Add its kind to the profile, as `deposit` or `ignored`; then run `depositd replay`.',
+  },
+  unknown_status: {
+    severity: 'warning',
+    family: 'system',
+    means:
+      'A webhook or record has a status that the mapping profile does not list. It is kept and not applied.',
+    next: 'Add the status to the profile; then run `depositd replay`.',
+  },
   schema_drift: {
     severity: 'warning',
     family: 'system',
     means: 'A webhook or record does not have the shape the mapping expects. It is kept and not applied.',
-    next: 'Compare the payload with the mapping; it is kept, and can be applied once the mapping fits it.',
+    next: 'Compare the payload with the profile at the path that is named, and mend it; then run `depositd replay`.',
   },
 } as const satisfies Record<string, Entry>
 
 export type MismatchKind = keyof typeof mismatchKinds
+
+/** What is said of a payload that the mapping cannot read. */
+export const unreadableKinds = ['unknown_event', 'unknown_status', 'schema_drift'] as const
+export type UnreadableKind = (typeof unreadableKinds)[number]
 
 /** Something wrong about one deposit or transfer. `detail` says what each side states. */
 export type Mismatch = { kind: MismatchKind; detail: Readonly<Record<string, string>> }

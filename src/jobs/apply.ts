@@ -3,7 +3,7 @@ import { decide, type Rules } from '../core/decide.ts'
 import { type Claim, linkKeys, type Observation } from '../core/evidence.ts'
 import { type Lag, secondsBetween } from '../core/lag.ts'
 import { decodeObservation } from '../core/observation-json.ts'
-import type { ClaimReader } from '../provider/read-claim.ts'
+import type { ClaimReader, Reading as ClaimReading } from '../provider/read-claim.ts'
 import { inTransaction } from '../store/database.ts'
 import { numberDeposits, saveDeposits } from '../store/deposits.ts'
 import { saveEvidence } from '../store/evidence.ts'
@@ -11,7 +11,12 @@ import { linkGroups, saveRechecks, takeDueGroups } from '../store/groups.ts'
 import { finishPending, type PendingRow, takePending, type Wanted } from '../store/inbox.ts'
 import { bookJournals } from '../store/ledger.ts'
 import { loadGroups } from '../store/load-groups.ts'
-import { type MismatchChange, openMismatches, syncMismatches } from '../store/mismatches.ts'
+import {
+  type HeldMismatch,
+  type MismatchChange,
+  openMismatches,
+  syncMismatches,
+} from '../store/mismatches.ts'
 import type { Tables } from '../store/tables.ts'
 import { heldMismatches, unreadableMismatch } from './held-mismatches.ts'
 
@@ -40,15 +45,10 @@ export function applyPending(deps: ApplyDeps, wanted: Wanted = { rowsMax }): Pro
   return inTransaction(deps.db, async (tx) => {
     const rows = await takePending(tx, wanted)
     const now = deps.now()
-    const readings = rows.map((row) => ({ row, ...read(row, deps.readClaim) }))
-    const readable = readings.filter((one) => one.kind === 'observation')
-    const unreadable = readings.filter((one) => one.kind === 'unreadable')
+    const { readable, unreadable } = readRows(rows, deps.readClaim)
     const groups = await link(tx, readable)
     const decided = await decideGroups(tx, { groups, now }, deps.rules)
-    const opened = await openMismatches(
-      tx,
-      unreadable.map(({ row, ...problem }) => unreadableMismatch(row, problem)),
-    )
+    const opened = await openMismatches(tx, unreadable)
     await finishPending(
       tx,
       rows.map(({ id }) => id),
@@ -74,14 +74,40 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
   })
 }
 
-type Reading =
-  | { kind: 'observation'; observation: Observation }
-  | { kind: 'unreadable'; path: string; problem: string }
+type Reading = { kind: 'sighting'; observation: Observation } | ClaimReading
 
 function read({ source, body, receivedAt }: PendingRow, readClaim: ClaimReader): Reading {
-  if (source === 'chain') return { kind: 'observation', observation: decodeObservation(body.toString()) }
-  const reading = readClaim({ source, body, receivedAt })
-  return reading.kind === 'claim' ? { kind: 'observation', observation: reading.claim } : reading
+  if (source === 'chain') return { kind: 'sighting', observation: decodeObservation(body.toString()) }
+  return readClaim({ source, body, receivedAt })
+}
+
+type ReadRows = {
+  readable: readonly { row: PendingRow; observation: Observation }[]
+  unreadable: readonly HeldMismatch[]
+}
+
+/** What the profile passes over is in neither. */
+function readRows(rows: readonly PendingRow[], readClaim: ClaimReader): ReadRows {
+  const readable: { row: PendingRow; observation: Observation }[] = []
+  const unreadable: HeldMismatch[] = []
+  for (const row of rows) {
+    const reading = read(row, readClaim)
+    switch (reading.kind) {
+      case 'sighting':
+        readable.push({ row, observation: reading.observation })
+        break
+      case 'claim':
+        readable.push({ row, observation: reading.claim })
+        break
+      case 'ignored':
+        break
+      case 'unknown_event':
+      case 'unknown_status':
+      case 'schema_drift':
+        unreadable.push(unreadableMismatch(row, reading))
+    }
+  }
+  return { readable, unreadable }
 }
 
 async function link(

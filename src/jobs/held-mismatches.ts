@@ -1,5 +1,5 @@
 import type { Stray } from '../core/decide.ts'
-import { type MismatchKind, mismatchKinds } from '../core/mismatch.ts'
+import { type MismatchKind, mismatchKinds, type UnreadableKind } from '../core/mismatch.ts'
 import type { NumberedDeposit } from '../store/deposits.ts'
 import type { PendingRow } from '../store/inbox.ts'
 import type { HeldMismatch } from '../store/mismatches.ts'
@@ -41,12 +41,12 @@ export function heldMismatches(
 /** A payload that does not fit the mapping is kept in the inbox and waits for a mended mapping. */
 export function unreadableMismatch(
   row: PendingRow,
-  { path, problem }: { path: string; problem: string },
+  { kind, path, problem }: { kind: UnreadableKind; path: string; problem: string },
 ): HeldMismatch {
   return {
     subject: `inbox/${row.id}`,
-    kind: 'schema_drift',
-    severity: severityOf('schema_drift'),
+    kind,
+    severity: severityOf(kind),
     depositId: null,
     groupId: null,
     network: null,

@@ -53,7 +53,9 @@ function placeOf(observation: Observation): Place {
 function keysOf(observation: Observation): string[] {
   const place = placeOf(observation)
   if (observation.kind === 'sighting') return [placeKey(place)]
-  return [placeKey(place), ownerKey(observation.owner, place)]
+  return observation.owner === null
+    ? [placeKey(place)]
+    : [placeKey(place), ownerKey(observation.owner, place)]
 }
 
 function placeKey({ network, address }: Place): string {
@@ -128,8 +130,8 @@ async function approvalsOf(
       select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
       union
       select network, address from address_book where (owner_kind, owner_id, network) in (
-        select * from unnest(${claims.map(({ owner }) => owner.kind)}::text[],
-          ${claims.map(({ owner }) => owner.id)}::text[], ${claims.map(({ deposit }) => deposit.network)}::text[])
+        select * from unnest(${claims.map(({ owner }) => owner?.kind ?? null)}::text[],
+          ${claims.map(({ owner }) => owner?.id ?? null)}::text[], ${claims.map(({ deposit }) => deposit.network)}::text[])
       )
     )
     order by b.network, b.address`.execute(tx)

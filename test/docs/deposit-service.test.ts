@@ -8,6 +8,7 @@ import { deliverySchema, endpointWithSecret } from '../../src/service/http/webho
 import type { DepositRow } from '../../src/service/tables.ts'
 import { readSecret } from '../../src/service/webhooks/signing-key.ts'
 import { fences, tableRows } from '../support/markdown.ts'
+import { ownProfile } from '../support/profile.ts'
 import { readText } from './pages.ts'
 
 type Document = Record<string, unknown>
@@ -31,7 +32,7 @@ const settings = parseSettings(
   },
   () => '',
 )
-const readClaim = createClaimReader(settings)
+const readClaim = createClaimReader(ownProfile, settings)
 
 function read(source: 'webhook' | 'api', document: unknown) {
   return readClaim({ source, body: Buffer.from(JSON.stringify(document)), receivedAt: new Date(0) })

@@ -9,6 +9,7 @@ import { appendInbox } from '../../src/store/inbox.ts'
 import { type Books, late, openBooks } from '../support/books.ts'
 import { countStatements } from '../support/count-statements.ts'
 import { at, base, claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
+import { ownProfile } from '../support/profile.ts'
 
 let books: Books
 const told: string[] = []
@@ -149,7 +150,7 @@ test('a batch of two hundred deposits takes no more statements than one of two',
 })
 
 test('hostile words of the service end as named mismatches, and what stands beside them is applied', async () => {
-  const readClaim = createClaimReader({
+  const readClaim = createClaimReader(ownProfile, {
     networks: [],
     creditAsset: { key: 'stable-wallet/USDC' as never, network: base, symbol: 'USDC', decimals: 6 },
   })

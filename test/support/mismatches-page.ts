@@ -24,7 +24,8 @@ export function mismatchesPage(): string {
     '# Mismatches\n',
     `A mismatch is something wrong with one deposit, one transfer or one payload. It opens when the evidence, or the
 time that has passed, shows it, and clears by itself when new evidence puts it right. It opens anew where it comes back.
-A \`schema_drift\` alone stays open: its payload belongs to no deposit.
+An \`unknown_event\`, an \`unknown_status\` and a \`schema_drift\` are of one payload, and are cleared by
+[\`depositd replay\`](mapping.md#replay) once it can be read.
 Deadlines are settings: see [policy](settings.md#policy). How to look and how to mend is in the
 [runbook](runbook.md#mismatches).\n`,
     'List them with `depositd mismatches list`, or read the view `accounting.mismatches`.\n',

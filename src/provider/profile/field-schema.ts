@@ -4,6 +4,7 @@ import { pathSchema } from './path.ts'
 const presence = z.enum(['required', 'nullable', 'optional'])
 
 /**
+ * How much of a field there must be; `optional` is usual where it has an `otherwise`.
  * `required`: it is there and not null. `nullable`: it is there, and may be null. `optional`: it may also be missing.
  * What is missed beyond that is a `schema_drift`.
  */
@@ -17,7 +18,7 @@ function base(usual: Presence) {
     presence: presence.default(usual),
     /** Words that say as much as null does, such as an empty text. */
     absent: z.array(z.string()).default([]),
-    /** What is taken where the field is null or missing; without paths it is a constant. */
+    /** What is taken, in our words, where the field is null or missing; without paths it is a constant. */
     otherwise: z.string().min(1).optional(),
   }
 }
@@ -31,7 +32,8 @@ function field<Shape extends z.ZodRawShape>(shape: Shape) {
   })
   return z.preprocess((value) => {
     if (typeof value === 'string' || Array.isArray(value)) return { paths: value }
-    return typeof value === 'object' && value !== null ? { paths: [], ...value } : value
+    if (typeof value !== 'object' || value === null) return value
+    return { paths: [], ...('otherwise' in value && { presence: 'optional' }), ...value }
   }, long)
 }
 
@@ -39,7 +41,12 @@ export const textField = (usual: Presence) => field(base(usual))
 
 /** A field whose words are translated into ours. A word at whose end stands `*` covers all that begin like it. */
 export function wordField<Word extends string>(words: readonly [Word, ...Word[]], usual: Presence) {
-  return field({ ...base(usual), words: z.record(z.string(), z.enum(words)) })
+  const meaning = z.enum(words)
+  return field({
+    ...base(usual),
+    words: z.record(z.string(), meaning).default({}),
+    otherwise: meaning.optional(),
+  })
 }
 
 export const timeField = (usual: Presence) =>

@@ -1,0 +1,111 @@
+import {
+  type Address,
+  type Asset,
+  type NetworkName,
+  parseAddress,
+  parseTxId,
+  type TxId,
+} from '../../core/asset.ts'
+import { messageOf } from '../../core/errors.ts'
+import { stableWalletNetwork } from '../../core/evidence.ts'
+import type { AssetField, TextField } from './field-schema.ts'
+import { compileField, compileRequired, type Found, type Place, refuse } from './find-field.ts'
+import {
+  type AssetLookup,
+  assetByContract,
+  assetByName,
+  assetBySymbol,
+  type KnownNetwork,
+  knownNetworks,
+  parseAssetName,
+  type Vocabulary,
+} from './known-assets.ts'
+import type { Profile } from './profile-schema.ts'
+
+/** Where one leg of a deposit was, in the spelling used for comparing. */
+export type Leg = { network: NetworkName; address: Address; asset: Asset; tx: TxId | null }
+
+type LegFields = {
+  network?: TextField | undefined
+  asset: AssetField
+  address: TextField
+  transaction?: TextField | undefined
+}
+
+export type LegContext = {
+  profile: Pick<Profile, 'networks' | 'assets'>
+  vocabulary: Vocabulary
+  prefix: string
+}
+
+/** Makes what reads one leg; null where its address is absent and may be. */
+export function compileLeg(fields: LegFields, context: LegContext): (place: Place) => Leg | null {
+  const findAddress = compileField(fields.address, context.prefix)
+  const findTx = fields.transaction ? compileField(fields.transaction, context.prefix) : () => null
+  const readAsset = compileAsset(fields.asset, context)
+  const readNetwork = compileNetwork(fields, context)
+  const known = knownNetworks(context.vocabulary)
+  return (place) => {
+    const address = findAddress(place)
+    if (address === null) return null
+    const { name, path } = readNetwork(place)
+    if (name === stableWalletNetwork) return creditTo(address, context.vocabulary)
+    const network = known.get(name) ?? refuse(path, `unknown network ${name}`)
+    const tx = findTx(place)
+    return {
+      network: network.name,
+      address: spell(address, (text) => parseAddress(network.family, text)),
+      asset: readAsset(place, network),
+      tx: tx && spell(tx, (text) => parseTxId(network.family, text)),
+    }
+  }
+}
+
+function creditTo({ text }: Found, { creditAsset }: Vocabulary): Leg {
+  return { network: stableWalletNetwork, address: text as Address, asset: creditAsset, tx: null }
+}
+
+/** The network by its field; without that field, by the asset, whose name then says on which network it is. */
+function compileNetwork(
+  { network: field, asset }: LegFields,
+  { profile, prefix }: LegContext,
+): (place: Place) => { name: string; path: string } {
+  const find = compileRequired(field ?? asset, prefix)
+  const words = new Map(Object.entries(profile.networks))
+  const assets = new Map(Object.entries(profile.assets))
+  return (place) => {
+    const { text, path, isOurs } = find(place)
+    if (field !== undefined) return { name: isOurs ? text : (words.get(text) ?? text), path }
+    const { network } = parseAssetName(isOurs ? text : (assets.get(text) ?? ''))
+    return { name: network ?? refuse(path, `unknown asset ${text}`), path }
+  }
+}
+
+function compileAsset(
+  field: AssetField,
+  { profile, prefix }: LegContext,
+): (place: Place, network: KnownNetwork) => Asset {
+  const find = compileRequired(field, prefix)
+  const words = new Map(Object.entries(profile.assets))
+  const lookUp = field.as === 'symbol' ? assetBySymbol : assetByContract
+  return (place, network) => {
+    const found = find(place)
+    const listed = found.isOurs ? found.text : words.get(found.text)
+    const result = spell(found, (text): AssetLookup => {
+      if (listed === undefined) return lookUp(network, text)
+      const wanted = parseAssetName(listed)
+      return wanted.network !== null && wanted.network !== network.name
+        ? { problem: `${text} is ${listed}, and the network is ${network.name}` }
+        : assetByName(network, wanted.name)
+    })
+    return 'asset' in result ? result.asset : refuse(found.path, result.problem)
+  }
+}
+
+function spell<Value>({ text, path }: Found, read: (text: string) => Value): Value {
+  try {
+    return read(text)
+  } catch (error) {
+    return refuse(path, messageOf(error))
+  }
+}

@@ -1,0 +1,90 @@
+import type { Claim, ClaimStatus, Owner, ServiceId } from '../../core/evidence.ts'
+import { compileLeg, type LegContext } from './compile-leg.ts'
+import { compileAmount, compileWordField } from './compile-value.ts'
+import { compileField, compileRequired, type Found, type Place, refuse, Unreadable } from './find-field.ts'
+import { compilePath } from './path.ts'
+import type { Profile } from './profile-schema.ts'
+
+/** What a record says, but for who said it and when. */
+export type ReadRecord = Omit<Claim, 'kind' | 'source' | 'receivedAt' | 'occurredAt'>
+
+type RecordProfile = Profile['record']
+
+/** Makes what reads a record; null for one that the profile passes over. */
+export function compileRecord(
+  record: RecordProfile,
+  context: LegContext,
+): (place: Place) => ReadRecord | null {
+  const { prefix } = context
+  const isWanted = compileConditions(record.only)
+  const findId = compileRequired(record.id, prefix)
+  const readOwner = compileOwner(record.owner, prefix)
+  const readStatus = compileWordField(record.status, { prefix, unknown: unknownStatus })
+  const readDeposit = compileDeposit(record.deposit, context)
+  const readSettlement = compileSettlement(record.settlement, context)
+  return (place) => {
+    if (!isWanted(place)) return null
+    const status: ClaimStatus | 'ignored' = readStatus(place)
+    if (status === 'ignored') return null
+    return {
+      serviceId: findId(place).text as ServiceId,
+      owner: readOwner(place),
+      status,
+      deposit: readDeposit(place),
+      settlement: readSettlement(place),
+    }
+  }
+}
+
+function compileConditions(only: RecordProfile['only']): (place: Place) => boolean {
+  const conditions = Object.entries(only).map(([path, words]) => ({
+    look: compilePath(path),
+    words: new Set(words),
+  }))
+  return ({ record, payload }) =>
+    conditions.every(({ look, words }) => words.has(String(look(record, payload))))
+}
+
+function compileOwner(owner: RecordProfile['owner'], prefix: string): (place: Place) => Owner | null {
+  if (owner === undefined) return () => null
+  const unknown = ({ text, path }: Found) => refuse(path, `unknown kind of owner ${text}`)
+  const readKind = compileWordField(owner.kind, { prefix, unknown })
+  const findId = compileRequired(owner.id, prefix)
+  return (place) => ({ kind: readKind(place), id: findId(place).text })
+}
+
+function unknownStatus({ text, path }: Found): never {
+  throw new Unreadable(path, `unknown status ${text}`, 'unknown_status')
+}
+
+function compileDeposit(deposit: RecordProfile['deposit'], context: LegContext) {
+  const { prefix } = context
+  const readLeg = compileLeg(deposit, context)
+  const readAmount = compileAmount(deposit.amount, prefix)
+  const findIndex = deposit.index ? compileField(deposit.index, prefix) : () => null
+  const missing = (path: string | undefined) => refuse(path ?? prefix, 'is missing')
+  return (place: Place): Claim['deposit'] => {
+    const { asset, ...leg } = readLeg(place) ?? missing(deposit.address.paths[0])
+    return {
+      ...leg,
+      asset: asset.key,
+      amount: readAmount(place, asset.decimals) ?? missing(deposit.amount.paths[0]),
+      index: findIndex(place)?.text ?? null,
+    }
+  }
+}
+
+function compileSettlement(settlement: RecordProfile['settlement'], context: LegContext) {
+  if (settlement === undefined) return () => null
+  const { prefix } = context
+  const readLeg = compileLeg(settlement, context)
+  const readAmount = compileAmount(settlement.amount, prefix)
+  const readFee = compileAmount(settlement.fee, prefix)
+  return (place: Place): Claim['settlement'] => {
+    const found = readLeg(place)
+    if (found === null) return null
+    const { asset, ...leg } = found
+    const { decimals } = asset
+    return { ...leg, asset: asset.key, amount: readAmount(place, decimals), fee: readFee(place, decimals) }
+  }
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { messageOf } from '../../core/errors.ts'
+import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
+import type { AmountField, TimeField, WordField } from './field-schema.ts'
+import { compileField, compileRequired, type Found, type Place, refuse, Unreadable } from './find-field.ts'
+
+/** Translates words; one that ends in `*` covers all that begin like it, the longest first. */
+export function compileWords<Word extends string>(
+  words: Readonly<Record<string, Word>>,
+): (word: string) => Word | null {
+  const exact = new Map(Object.entries(words))
+  const beginnings = Object.entries(words)
+    .flatMap(([word, meaning]) => (word.endsWith('*') ? [{ start: word.slice(0, -1), meaning }] : []))
+    .toSorted((left, right) => right.start.length - left.start.length)
+  return (word) => exact.get(word) ?? beginnings.find(({ start }) => word.startsWith(start))?.meaning ?? null
+}
+
+/** Reads a word of ours. `unknown` says what follows where theirs is not listed. */
+export function compileWordField<Word extends string>(
+  field: WordField<Word>,
+  { prefix, unknown }: { prefix: string; unknown: (found: Found) => Word },
+): (place: Place) => Word {
+  const find = compileRequired(field, prefix)
+  const translate = compileWords(field.words)
+  return (place) => {
+    const found = find(place)
+    // The schema holds constants to be one of our words.
+    return found.isOurs ? (found.text as Word) : (translate(found.text) ?? unknown(found))
+  }
+}
+
+export function compileTime(field: TimeField | undefined, prefix: string): (place: Place) => Date | null {
+  if (field === undefined) return () => null
+  const find = compileField(field, prefix)
+  const read = timeReaders[field.as]
+  return (place) => {
+    const found = find(place)
+    if (found === null) return null
+    const time = read(found.text)
+    return time === null ? refuse(found.path, timeProblems[field.as]) : time
+  }
+}
+
+const zoned = z.iso.datetime({ offset: true })
+const local = z.iso.datetime({ local: true })
+
+const timeReaders: Record<TimeField['as'], (text: string) => Date | null> = {
+  iso: (text) => (zoned.safeParse(text).success ? new Date(text) : null),
+  utc: (text) => {
+    const joined = text.replace(' ', 'T')
+    return local.safeParse(joined).success ? new Date(joined.replace(/Z?$/, 'Z')) : null
+  },
+  s: (text) => since1970(text, 1000),
+  ms: (text) => since1970(text, 1),
+}
+
+const timeProblems: Record<TimeField['as'], string> = {
+  iso: 'is no ISO 8601 time with a zone',
+  utc: 'is no ISO 8601 time',
+  s: 'is no time in seconds since 1970',
+  ms: 'is no time in milliseconds since 1970',
+}
+
+/** The last millisecond of the year 9999. */
+const millisecondsMax = 253_402_300_799_999
+
+function since1970(text: string, factor: number): Date | null {
+  const milliseconds = /^\d{1,15}(\.\d{1,20})?$/.test(text) ? Math.floor(Number(text) * factor) : Number.NaN
+  return milliseconds <= millisecondsMax ? new Date(milliseconds) : null
+}
+
+/** Reads an amount of an asset with so many decimals. Nothing is rounded: what has more digits is refused. */
+export function compileAmount(
+  field: AmountField | undefined,
+  prefix: string,
+): (place: Place, assetDecimals: number) => Amount | null {
+  if (field === undefined) return () => null
+  const find = compileField(field, prefix)
+  const ownDecimals = field.decimals === undefined ? null : compileDecimals(field.decimals, prefix)
+  return (place, assetDecimals) => {
+    const found = find(place)
+    if (found === null) return null
+    try {
+      const digits = plainDecimal(found.text)
+      if (field.as === 'units') return parseAmount(digits, assetDecimals)
+      const amount = parseAmount(digits, 0)
+      if (ownDecimals === null) return amount
+      return parseAmount(plainDecimal(formatAmount(amount, ownDecimals(place))), assetDecimals)
+    } catch (error) {
+      if (error instanceof Unreadable) throw error
+      return refuse(found.path, messageOf(error))
+    }
+  }
+}
+
+function compileDecimals(decimals: string | number, prefix: string): (place: Place) => number {
+  if (typeof decimals === 'number') return () => decimals
+  const find = compileRequired({ paths: [decimals], presence: 'required', absent: [] }, prefix)
+  return (place) => {
+    const { text, path } = find(place)
+    return /^\d{1,2}$/.test(text) ? Number(text) : refuse(path, 'is no number of decimals')
+  }
+}
+
+/**
+ * The same number without an exponent, which JSON numbers may have, and without zeros at the end of a fraction. What is
+ * no number stays as it is, to be refused.
+ */
+function plainDecimal(text: string): string {
+  const [, whole, fraction = '', exponent = '0'] =
+    /^(\d{1,80})(?:\.(\d{1,80}))?(?:[eE]([+-]?\d{1,2}))?$/.exec(text) ?? []
+  if (whole === undefined) return text
+  const digits = whole + fraction
+  const point = whole.length + Number(exponent)
+  const left = point > 0 ? digits.slice(0, point).padEnd(point, '0') : '0'
+  const right = (point > 0 ? digits.slice(point) : '0'.repeat(-point) + digits).replace(/0+$/, '')
+  return right === '' ? left : `${left}.${right}`
+}

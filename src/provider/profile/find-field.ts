@@ -1,0 +1,86 @@
+import type { UnreadableKind } from '../../core/mismatch.ts'
+import { digitsOf } from '../lossless-json.ts'
+import type { TextField } from './field-schema.ts'
+import { compilePath } from './path.ts'
+
+/** A document while it is read: the whole payload, and the record within it. */
+export type Place = { payload: unknown; record: unknown }
+
+/** What stands in a field, where, and whether it is a constant of the profile, which is in our words already. */
+export type Found = { text: string; path: string; isOurs: boolean }
+
+/** Thrown within a reading, to end it; the reader catches it. */
+export class Unreadable extends Error {
+  readonly kind: UnreadableKind
+  readonly path: string
+
+  constructor(path: string, problem: string, kind: UnreadableKind = 'schema_drift') {
+    super(problem)
+    this.path = path
+    this.kind = kind
+  }
+}
+
+/** Thrown where a number must be read whose digits a plain parse does not keep. */
+export class DigitsLost extends Error {}
+
+export type Finder = (place: Place) => Found | null
+
+/**
+ * Makes what reads a field's text: digits of numbers as they were sent, `true` and `false` as words.
+ * @param prefix where the record is in the payload, so that a path is told as it stands there.
+ * @returns null where the field is absent and may be.
+ */
+export function compileField(field: TextField, prefix: string): Finder {
+  const { presence, otherwise } = field
+  const absent = new Set(field.absent)
+  const lookups = field.paths.map((path) => ({ look: compilePath(path), path: shownPath(path, prefix) }))
+  const [first] = lookups
+  const constant = otherwise === undefined ? null : { text: otherwise, path: first?.path ?? '', isOurs: true }
+  return ({ record, payload }) => {
+    let isThere = lookups.length === 0
+    for (const { look, path } of lookups) {
+      const value = look(record, payload)
+      if (value === undefined) continue
+      isThere = true
+      const text = value === null ? null : wordOf(value, path)
+      if (text !== null && !absent.has(text)) return { text: checked(text, path), path, isOurs: false }
+    }
+    if (presence === 'required' && first !== undefined)
+      throw new Unreadable(first.path, isThere ? 'is null' : 'is missing')
+    if (presence === 'nullable' && !isThere) throw new Unreadable(first?.path ?? '', 'is missing')
+    return constant
+  }
+}
+
+/** The same for a field that cannot do without a value. */
+export function compileRequired(field: TextField, prefix: string): (place: Place) => Found {
+  const find = compileField(field, prefix)
+  return (place) => find(place) ?? refuse(shownPath(field.paths[0] ?? '', prefix), 'is missing')
+}
+
+export function refuse(path: string, problem: string): never {
+  throw new Unreadable(path, problem)
+}
+
+function shownPath(path: string, prefix: string): string {
+  if (path.startsWith('$.')) return path.slice(2)
+  return prefix === '' ? path : `${prefix}.${path}`
+}
+
+/** Without control characters and halves of characters: Postgres keeps neither NUL nor lone surrogates. */
+const keepable = /^[^\p{Cc}\p{Cs}]*$/u
+const lengthMax = 200
+
+function wordOf(value: unknown, path: string): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean' || Number.isSafeInteger(value)) return String(value)
+  if (typeof value === 'number') throw new DigitsLost()
+  return digitsOf(value) ?? refuse(path, 'is neither text nor a number')
+}
+
+function checked(text: string, path: string): string {
+  if (text === '') return refuse(path, 'is empty')
+  if (text.length > lengthMax) return refuse(path, `is longer than ${lengthMax} characters`)
+  return keepable.test(text) ? text : refuse(path, 'holds characters that cannot be kept')
+}

@@ -1,0 +1,64 @@
+import {
+  type Asset,
+  type AssetKey,
+  assetKey,
+  type NetworkName,
+  type NetworkSettings,
+  parseAddress,
+} from '../../core/asset.ts'
+
+/** What is needed to translate the service's words: its networks and assets as the settings know them. */
+export type Vocabulary = { networks: readonly NetworkSettings[]; creditAsset: Asset }
+
+/** A network of the settings, with its assets by key and by symbol. */
+export type KnownNetwork = Pick<NetworkSettings, 'name' | 'family'> & {
+  byKey: ReadonlyMap<AssetKey, Asset>
+  bySymbol: ReadonlyMap<string, readonly Asset[]>
+}
+
+export function knownNetworks({ networks }: Vocabulary): ReadonlyMap<string, KnownNetwork> {
+  return new Map(
+    networks.map(({ name, family, assets }) => [
+      name,
+      {
+        name,
+        family,
+        byKey: new Map(assets.map((asset) => [asset.key, asset])),
+        bySymbol: Map.groupBy(assets, ({ symbol }) => symbol),
+      },
+    ]),
+  )
+}
+
+/** An asset of the network, or why it is none. */
+export type AssetLookup = { asset: Asset } | { problem: string }
+
+export function assetBySymbol({ name, bySymbol }: KnownNetwork, symbol: string): AssetLookup {
+  const [asset, other] = bySymbol.get(symbol) ?? []
+  if (asset === undefined) return { problem: `unknown asset ${symbol} on ${name}` }
+  return other === undefined ? { asset } : { problem: `several assets on ${name} are called ${symbol}` }
+}
+
+/**
+ * By contract or mint; `native` is the network's own coin.
+ * @throws Fault `address_malformed`
+ */
+export function assetByContract({ name, family, byKey }: KnownNetwork, contract: string): AssetLookup {
+  const code = contract === 'native' ? contract : parseAddress(family, contract)
+  const key = assetKey(name, code)
+  const asset = byKey.get(key)
+  return asset === undefined ? { problem: `unknown asset ${key}` } : { asset }
+}
+
+/** An asset as a profile names it: `USDC` or a contract, with the network before it or without. */
+export type AssetName = { network: NetworkName | null; name: string }
+
+export function parseAssetName(text: string): AssetName {
+  const slash = text.indexOf('/')
+  if (slash === -1) return { network: null, name: text }
+  return { network: text.slice(0, slash) as NetworkName, name: text.slice(slash + 1) }
+}
+
+export function assetByName(network: KnownNetwork, name: string): AssetLookup {
+  return network.bySymbol.has(name) ? assetBySymbol(network, name) : assetByContract(network, name)
+}

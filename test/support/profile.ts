@@ -1,0 +1,9 @@
+import { join } from 'node:path'
+import { loadProfile } from '../../src/provider/profile/load-profile.ts'
+
+/** One of the profiles that come along, by its name. */
+export const profileOf = (name: string) =>
+  loadProfile(join(import.meta.dirname, `../../profiles/${name}.yaml`))
+
+/** How the project's own service is read. */
+export const ownProfile = profileOf('depositd')
