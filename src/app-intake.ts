@@ -1,11 +1,13 @@
 import type { Logger } from 'pino'
 import type { Settings } from './config/settings.ts'
-import { createInboxWriter } from './intake/inbox-writer.ts'
+import { createInboxWriter, writerLimits } from './intake/inbox-writer.ts'
 import { createLiveScheme, type LiveScheme } from './intake/live-scheme.ts'
+import { createQuarantine, quarantineLimits } from './intake/quarantine.ts'
 import { type Intake, intakeLimits, startIntake } from './intake/server.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Observer } from './ops/observe.ts'
 import type { Database } from './store/database.ts'
+import { keepQuarantined } from './store/quarantine.ts'
 import { storeWebhooks } from './store/store-webhooks.ts'
 import type { Tables } from './store/tables.ts'
 
@@ -30,33 +32,46 @@ export function composeScheme(settings: Settings, following: Following): LiveSch
 
 type Receiving = { db: Database<Tables>; queue: Queue; observer: Observer; log: Logger; webhooks: LiveScheme }
 
-/** Starts the webhook endpoint in front of the inbox. */
-export function composeIntake(
+/** Starts the webhook endpoint in front of the inbox and the quarantine. */
+export async function composeIntake(
   settings: Settings,
   { db, queue, observer, log, webhooks }: Receiving,
 ): Promise<Intake> {
+  const { trustedProxies, connectionsPerSource, quarantine: bounds } = settings.intake
   const writer = createInboxWriter({
     async store(rows) {
       const { outcomes, mismatches } = await storeWebhooks(db, rows)
       observer.mismatches(mismatches)
       return outcomes
     },
-    flushRowsMax: 500,
-    flushBytesMax: 8 * 1024 * 1024,
-    waitingMax: 10_000,
-    waitingBytesMax: 64 * 1024 * 1024,
-    flushTimeoutMs: 5000,
+    ...writerLimits,
   })
-  return startIntake({
+  const quarantine = createQuarantine({
+    store: (rows) => keepQuarantined(db, rows, bounds),
+    limits: quarantineLimits,
+    onDropped: observer.quarantineDropped,
+    onError: (error) => log.error({ err: error }, 'quarantine could not be stored; it waits'),
+  })
+  const intake = await startIntake({
     ...settings.http,
-    limits: intakeLimits,
+    trustedProxies,
+    limits: { ...intakeLimits, connectionsPerSourceMax: connectionsPerSource },
     verify: webhooks.verify,
+    signing: webhooks.signing,
     readEventId: () => null,
     write: writer.write,
+    quarantine: quarantine.keep,
     now: () => new Date(),
     observe: observer.webhook,
     // A wake-up that fails is made up for by the sweep.
     onStored: () => void queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error)),
     onError: (error) => log.error({ err: error }, 'webhook could not be stored'),
   })
+  return {
+    url: intake.url,
+    async stop() {
+      await intake.stop()
+      await quarantine.stop()
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import { validate } from 'node-cron'
 import { z } from 'zod'
 import { claimStatuses } from '../core/evidence.ts'
+import { intakeSection } from './intake-schema.ts'
 import { knownNetworks } from './known-networks.ts'
 import { addressOf, checkNetwork, decimals, networkFields, networkList, symbol } from './network-schema.ts'
 import { type SchemeName, webhookSection, withScheme } from './webhook-schema.ts'
@@ -36,6 +37,7 @@ const schema = z
     policy: z
       .strictObject({
         webhookWithin: duration.prefault('10m'),
+    intake: intakeSection,
         /** A service that sends no webhook of a status would otherwise miss one for every deposit. */
         webhookStatuses: z.array(z.enum(claimStatuses)).default([...claimStatuses]),
         apiWithin: duration.prefault('15m'),

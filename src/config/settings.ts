@@ -21,6 +21,7 @@ export type Settings = {
   queueUrl: string
   service: ServiceSettings
   webhooks: WebhookSettings
+  intake: IntakeSettings
   networks: readonly NetworkSettings[]
   /** Where the first scan of a network begins, where that is not what is final then. */
   startHeights: ReadonlyMap<NetworkName, bigint>
@@ -44,6 +45,16 @@ export type ServiceSettings = {
   apiKey: string
   /** The file of the mapping profile. */
   profilePath: string
+  timeoutMs: number
+  attemptsMax: number
+}
+
+/** What strangers may take of the webhook endpoint. */
+export type IntakeSettings = {
+  /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[]
+  connectionsPerSource: number
+  quarantine: { rowsMax: number; bytesMax: number }
 }
 
 export type Listening = { host: string; port: number }
@@ -151,7 +162,7 @@ function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSetti
   return networks
 }
 
-function fileSettings({ networks, service, policy, schedule }: SettingsFile) {
+function fileSettings({ networks, service, intake, policy, schedule }: SettingsFile) {
   const senders = networks.flatMap(({ name, family }) =>
     (service.senders[name] ?? []).map((address) => `${name}/${parseAddress(family, address)}`),
   )
@@ -160,7 +171,12 @@ function fileSettings({ networks, service, policy, schedule }: SettingsFile) {
   )
   return {
     startHeights: new Map(starts),
+  const { quarantine } = intake
     creditAsset: {
+    intake: {
+      ...intake,
+      quarantine: { rowsMax: quarantine.rows, bytesMax: quarantine.megabytes * 1_000_000 },
+    },
       key: assetKey(stableWalletNetwork, service.credit.symbol as Address),
       network: stableWalletNetwork,
       ...service.credit,

@@ -4,7 +4,7 @@ import type { SchemeSettings } from './signature/scheme.ts'
 
 /** What tells of the way and not of the webhook. */
 const passedOver =
-  /^(?:host|connection|content-length|transfer-encoding|accept(?:-.*)?|te|trailer|upgrade|via|forwarded|x-forwarded-.*|x-real-ip|cf-.*|traceparent|tracestate)$/
+  /^(?:host|connection|content-length|transfer-encoding|accept(?:-.*)?|te|trailer|upgrade|via|pragma|cache-control|sec-.*|forwarded|x-forwarded-.*|x-real-ip|cf-.*|traceparent|tracestate)$/
 
 /** Headers whose values are credentials, by their names. A signature is none: it is good for its own body alone. */
 const credential = /authorization|cookie|token|secret|api-?key|password/

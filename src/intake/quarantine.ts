@@ -76,12 +76,12 @@ export function createQuarantine({ store, limits, onDropped, onError }: Settings
     }
   }
 
+  /** One flush at a time; what a flush leaves is for the next. */
   function flushLater(): void {
-    timer ??= setTimeout(async () => {
-      flushing = flush()
-      await flushing
+    if (timer !== null) return
+    timer = setTimeout(() => {
       timer = null
-      if (waiting.length > 0) flushLater()
+      flushing = flushing.then(flush).then(() => (waiting.length > 0 ? flushLater() : undefined))
     }, limits.everyMs).unref()
   }
 
@@ -96,9 +96,9 @@ export function createQuarantine({ store, limits, onDropped, onError }: Settings
       flushLater()
     },
     async stop() {
-      if (timer !== null) clearTimeout(timer)
+      flushing = flushing.then(flush)
       await flushing
-      await flush()
+      if (timer !== null) clearTimeout(timer)
     },
   }
 }

@@ -7,13 +7,16 @@ type Bounds = {
   bodyBytesMax: number
   /** Of all bodies being read at one time, so that many slow senders together stay within memory. */
   unfinishedBytesMax: number
+  /** The same of one client, so that it leaves room for others. */
+  unfinishedBytesPerSourceMax: number
 }
 
 /** Reads bodies byte for byte. What is over a bound is not kept; the connection's own time limit ends it. */
-export function createBodyReader({ bodyBytesMax, unfinishedBytesMax }: Bounds) {
-  let unfinishedBytes = 0
+export function createBodyReader(bounds: Bounds) {
+  const { bodyBytesMax } = bounds
+  const unfinished = createUnfinished(bounds)
 
-  return (request: IncomingMessage): Promise<BodyRead> => {
+  return (request: IncomingMessage, source: string): Promise<BodyRead> => {
     if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) {
       return Promise.resolve(refuse(request, 'too_large'))
     }
@@ -22,22 +25,36 @@ export function createBodyReader({ bodyBytesMax, unfinishedBytesMax }: Bounds) {
     let bytes = 0
 
     const finish = (outcome: BodyRead) => {
-      unfinishedBytes -= bytes
-      bytes = 0
+      unfinished.add(source, -bytes)
       request.off('data', take).off('end', end).off('close', abort).off('error', abort)
       resolve(outcome)
     }
     const take = (chunk: Buffer) => {
       bytes += chunk.length
-      unfinishedBytes += chunk.length
       chunks.push(chunk)
+      const fits = unfinished.add(source, chunk.length)
       if (bytes > bodyBytesMax) finish(refuse(request, 'too_large'))
-      else if (unfinishedBytes > unfinishedBytesMax) finish(refuse(request, 'overloaded'))
+      else if (!fits) finish(refuse(request, 'overloaded'))
     }
     const end = () => finish({ kind: 'read', body: Buffer.concat(chunks, bytes) })
     const abort = () => finish({ kind: 'aborted' })
     request.on('data', take).on('end', end).on('close', abort).on('error', abort)
     return promise
+  }
+}
+
+/** Counts the bytes of unfinished bodies, of all and by client; `add` tells whether they are within their bounds. */
+function createUnfinished({ unfinishedBytesMax, unfinishedBytesPerSourceMax }: Bounds) {
+  const ofSources = new Map<string, number>()
+  let ofAll = 0
+  return {
+    add(source: string, bytes: number): boolean {
+      const ofSource = (ofSources.get(source) ?? 0) + bytes
+      if (ofSource === 0) ofSources.delete(source)
+      else ofSources.set(source, ofSource)
+      ofAll += bytes
+      return ofAll <= unfinishedBytesMax && ofSource <= unfinishedBytesPerSourceMax
+    },
   }
 }
 

@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { type EventIdReader, eventKey } from './event-key.ts'
-import type { InboxRow, InboxWriter } from './inbox-writer.ts'
-import { isJson } from './json.ts'
+import { type Admitting, admitDelivery } from './admit-delivery.ts'
+import type { SourceReader } from './client-source.ts'
+import type { InboxWriter } from './inbox-writer.ts'
+import { keptHeaders } from './kept-headers.ts'
+import type { Quarantine } from './quarantine.ts'
 import type { BodyRead } from './read-body.ts'
-import type { Delivery, Refusal, Scheme } from './signature/scheme.ts'
+import type { Refusal } from './signature/scheme.ts'
 
 /** How a request ended, for the metric. `aborted`: the sender went away before its body was complete. */
 export type IntakeOutcome =
@@ -22,12 +24,12 @@ export type IntakeOutcome =
 /** `reason` is there where the signature scheme refused. */
 export type Observation = { outcome: IntakeOutcome; seconds: number; reason?: Refusal }
 
-export type Receiving = {
-  readBody: (request: IncomingMessage) => Promise<BodyRead>
-  verify: Scheme
-  /** Asked where the scheme signs no id of the event. */
-  readEventId: EventIdReader
+export type Receiving = Admitting & {
+  sourceOf: SourceReader
+  readBody: (request: IncomingMessage, source: string) => Promise<BodyRead>
   write: InboxWriter['write']
+  /** Keeps what failed verification, for the case that the settings are wrong and not the sender. */
+  quarantine: Quarantine['keep']
   now: () => Date
   observe: (observation: Observation) => void
   /** After the answer to a webhook that was new: time to wake whoever applies it. */
@@ -54,14 +56,17 @@ export function receiveTransfer(receiving: Receiving) {
 
 async function receive(receiving: Receiving, request: IncomingMessage): Promise<Received> {
   if (!isPlainJson(request.headers)) return { outcome: 'wrong_type' }
-  const read = await receiving.readBody(request)
+  const source = receiving.sourceOf(request)
+  const read = await receiving.readBody(request, source)
   if (read.kind !== 'read') return { outcome: read.kind }
   const delivery = { headers: request.headers, body: read.body, receivedAt: receiving.now() }
-  const verdict = receiving.verify(delivery)
-  if (verdict.kind === 'refused') return { outcome: refusedAs[verdict.reason], reason: verdict.reason }
-  if (!isJson(read.body)) return { outcome: 'not_json' }
-  const key = verdict.id ?? eventKey(read.body, receiving.readEventId)
-  return { outcome: await receiving.write(toRow(delivery, key)) }
+  const admission = admitDelivery(receiving, delivery)
+  if (admission.kind === 'not_json') return { outcome: 'not_json' }
+  if (admission.kind === 'admitted') return { outcome: await receiving.write(admission.row) }
+  const { reason } = admission
+  const headers = keptHeaders(delivery.headers, receiving.signing())
+  receiving.quarantine({ ...delivery, headers, source, reason })
+  return { outcome: refusedAs[reason], reason }
 }
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
@@ -79,16 +84,6 @@ const refusedAs: Record<Refusal, IntakeOutcome> = {
   timestamp_too_new: 'bad_timestamp',
   signature_missing: 'bad_signature',
   signature_wrong: 'bad_signature',
-}
-
-const keptHeaders = ['webhook-id', 'webhook-timestamp', 'content-type', 'user-agent']
-
-function toRow({ headers, body, receivedAt }: Delivery, sourceKey: string): InboxRow {
-  const kept = keptHeaders.flatMap((name) => {
-    const value = headers[name]
-    return typeof value === 'string' ? [[name, value]] : []
-  })
-  return { source: 'webhook', sourceKey, body, headers: Object.fromEntries(kept), receivedAt }
 }
 
 const statusOf: Record<IntakeOutcome, number> = {

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import express, { type Express } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
+import { createMatcher, createSourceReader } from './client-source.ts'
+import { limitConnections } from './limit-connections.ts'
 import { createBodyReader } from './read-body.ts'
 import { type Receiving, receiveTransfer, sendJson } from './receive-transfer.ts'
 
@@ -9,8 +11,10 @@ export type IntakeLimits = {
   bodyBytesMax: number
   /** Of all bodies still arriving, together. */
   unfinishedBytesMax: number
+  unfinishedBytesPerSourceMax: number
   headerBytesMax: number
   connectionsMax: number
+  connectionsPerSourceMax: number
   headersTimeoutMs: number
   /** From the first byte of a request to the last byte of its body. */
   requestTimeoutMs: number
@@ -24,8 +28,10 @@ export type IntakeLimits = {
 export const intakeLimits: IntakeLimits = {
   bodyBytesMax: 1024 * 1024,
   unfinishedBytesMax: 64 * 1024 * 1024,
+  unfinishedBytesPerSourceMax: 32 * 1024 * 1024,
   headerBytesMax: 16 * 1024,
   connectionsMax: 4096,
+  connectionsPerSourceMax: 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
   keepAliveTimeoutMs: 65_000,
@@ -33,10 +39,12 @@ export const intakeLimits: IntakeLimits = {
   stopTimeoutMs: 5000,
 }
 
-export type IntakeSettings = Omit<Receiving, 'readBody'> & {
+export type IntakeSettings = Omit<Receiving, 'readBody' | 'sourceOf'> & {
   port: number
   host: string
   limits: IntakeLimits
+  /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[]
 }
 
 export type Intake = {
@@ -54,7 +62,8 @@ export const transfersPath = '/webhooks/transfers'
  */
 export async function startIntake(settings: IntakeSettings): Promise<Intake> {
   const { limits } = settings
-  const app = createApp(settings)
+  const isTrusted = createMatcher(settings.trustedProxies)
+  const app = createApp({ ...settings, sourceOf: createSourceReader(isTrusted) })
   let stopping = false
   const answering = new Set<ServerResponse>()
   const server = createServer(serverOptions(limits), (request, response) => {
@@ -67,6 +76,7 @@ export async function startIntake(settings: IntakeSettings): Promise<Intake> {
     app(request, response)
   })
   server.maxConnections = limits.connectionsMax
+  limitConnections(server, { perSourceMax: limits.connectionsPerSourceMax, isTrusted })
   await listen(server, settings)
 
   return {
@@ -85,7 +95,7 @@ export async function startIntake(settings: IntakeSettings): Promise<Intake> {
   }
 }
 
-function createApp(settings: IntakeSettings): Express {
+function createApp(settings: IntakeSettings & Pick<Receiving, 'sourceOf'>): Express {
   const readBody = createBodyReader(settings.limits)
   const app = express()
   app.disable('x-powered-by')

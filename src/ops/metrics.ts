@@ -22,6 +22,16 @@ const declared = {
     labels: [],
     buckets: requestBuckets,
   }),
+  quarantineDeliveries: gauge('quarantine_deliveries', 'Deliveries that failed verification and are kept.'),
+  quarantineBytes: gauge(
+    'quarantine_bytes',
+    'What the deliveries in the quarantine count against its bound.',
+  ),
+  quarantineDropped: counter(
+    'quarantine_dropped_total',
+    'Deliveries that failed verification and were not kept: too many of one sender, or more than the database took.',
+    ['reason'],
+  ),
   inboxPending: gauge('inbox_pending', 'Observations stored and not applied yet.'),
   inboxOldest: gauge('inbox_oldest_seconds', 'Age of the oldest observation not applied yet.'),
   queueJobs: gauge('queue_jobs', 'Jobs in the queue.', ['queue', 'state']),

@@ -60,7 +60,7 @@ test('the defaults of the environment are those of the page', () => {
 
 const fileKeys = rows
   .map(({ name }) => name)
-  .filter((name) => /^(networks|service|webhooks|policy|schedule)\b/.test(name))
+  .filter((name) => /^(networks|service|webhooks|intake|policy|schedule)\b/.test(name))
 
 test('every key of the file is on the page, and no other', () => {
   expect(fileKeys.toSorted()).toEqual(keysOf(parseSettingsFile(example).file).toSorted())
@@ -68,7 +68,13 @@ test('every key of the file is on the page, and no other', () => {
 
 test('no key of the schema is left out, optional ones included', () => {
   const declared = /^ +(\w+): (?:z\.|z$|duration|cron|networks)/gm
-  const sources = ['src/config/settings-file.ts', 'src/config/network-schema.ts'].map(readText).join('\n')
+  const sources = [
+    'src/config/settings-file.ts',
+    'src/config/network-schema.ts',
+    'src/config/intake-schema.ts',
+  ]
+    .map(readText)
+    .join('\n')
   const names = [...sources.matchAll(declared)].map(([, name = '']) => name)
   expect(names).toEqual(
     expect.arrayContaining(['startHeight', 'senders', 'pollOverlap', 'scan', 'apiWithin']),
@@ -78,9 +84,9 @@ test('no key of the schema is left out, optional ones included', () => {
 
 test('the defaults of the file are those of the page', () => {
   const stated = rows.filter(
-    ({ name, cells }) => /^(service|policy|schedule)\./.test(name) && cells[0] !== '`{}`',
+    ({ name, cells }) => /^(service|intake|policy|schedule)\./.test(name) && cells[0] !== '`{}`',
   )
-  const file: Record<string, Record<string, unknown>> = { service: {}, policy: {}, schedule: {} }
+  const file: Record<string, Record<string, unknown>> = { service: {}, intake: {}, policy: {}, schedule: {} }
   for (const { name, cells } of stated) {
     const [section = '', ...keys] = name.split('.')
     const value = parse(cells[0]?.replaceAll('`', '').replace(/^\*.*$/, '"$&"') ?? '') as unknown
@@ -88,7 +94,7 @@ test('the defaults of the file are those of the page', () => {
     const own = (file[section] ??= {})
     own[key] = inner === undefined ? value : { ...(own[key] as object | undefined), [inner]: value }
   }
-  expect(stated).toHaveLength(13)
+  expect(stated).toHaveLength(17)
   expect(parseSettingsFile(stringify(file))).toEqual(parseSettingsFile(''))
 })
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { transfersPath } from '../../src/intake/server.ts'
@@ -12,6 +13,7 @@ afterAll(() => intake.stop())
 beforeEach(() => {
   inbox.rows.clear()
   intake.observed.length = 0
+  intake.quarantined.length = 0
 })
 
 const answerOf = async (response: Response) => ({
@@ -19,7 +21,7 @@ const answerOf = async (response: Response) => ({
   ...((await response.json()) as object),
 })
 
-test('a signed webhook is stored as it came, without its signature, and then the wake-up is asked for', async () => {
+test('a signed webhook is stored as it came, credentials hashed, and then the wake-up is asked for', async () => {
   const body = '{ "amount": 1.10,  "a":"é" }'
   const wakesBefore = intake.wakes()
   const response = await deliver(intake, {
@@ -36,6 +38,9 @@ test('a signed webhook is stored as it came, without its signature, and then the
     'user-agent': 'sender/1',
     'webhook-id': 'msg_1',
     'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
+    'webhook-signature': expect.stringMatching(/^v1,/),
+    'x-api-key': `sha256:${createHash('sha256').update('k').digest('hex')}`,
+    'verified-by': 'standard-webhooks',
   })
   expect(intake.wakes() - wakesBefore).toBe(1)
   expect(intake.observed).toEqual([{ outcome: 'stored', seconds: expect.any(Number) }])
@@ -78,6 +83,16 @@ test.each([
   const response = await deliver(intake, { id: 'msg_1', headers })
   expect(await answerOf(response)).toEqual({ status: 401, code })
   expect(intake.observed).toEqual([{ outcome: code, reason, seconds: expect.any(Number) }])
+  expect(intake.quarantined).toMatchObject([
+    { reason, source: '127.0.0.1', body: Buffer.from('{"event":"x"}') },
+  ])
+})
+
+test('what is verified, and what is refused before it could be, is not quarantined', async () => {
+  await deliver(intake, { id: 'msg_1' })
+  await deliver(intake, { id: 'msg_2', body: 'no JSON' })
+  await deliver(intake, { id: 'msg_3', headers: { 'content-type': 'text/plain', 'webhook-id': 'forged' } })
+  expect(intake.quarantined).toEqual([])
 })
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)

@@ -22,7 +22,13 @@ let gauges: Gauges
 /** One deposit that is reconciled, one that nobody reports, one whose payment was only seen. */
 beforeAll(async () => {
   books = await openBooks()
-  const none = { inbox: { pending: 0, oldest: 0 }, deposits: [], stages: [], mismatches: [] }
+  const none = {
+    inbox: { pending: 0, oldest: 0 },
+    quarantine: { deliveries: 0, bytes: 0 },
+    deposits: [],
+    stages: [],
+    mismatches: [],
+  }
   expect(await readGauges(books.db)).toEqual({ ...none, atRisk: [], imbalances: [], streams: [] })
   await books.receive(webhook(), claim(), payment(), delivery())
   await books.receive(payment({ tx: txId('unreported') }), payment({ tx: txId('seen'), stage: 'seen' }))

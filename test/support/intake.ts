@@ -1,4 +1,5 @@
 import { createInboxWriter, type InboxRow, type InboxWriter } from '../../src/intake/inbox-writer.ts'
+import type { Quarantined } from '../../src/intake/quarantine.ts'
 import type { Observation } from '../../src/intake/receive-transfer.ts'
 import {
   type Intake,
@@ -38,6 +39,7 @@ export function memoryStore() {
 export type TestIntake = Intake & {
   observed: Observation[]
   errors: unknown[]
+  quarantined: Quarantined[]
   /** How often the wake-up was asked for. */
   wakes: () => number
 }
@@ -51,12 +53,16 @@ type Change = Partial<Omit<IntakeSettings, 'limits'>> & {
 export async function startTestIntake({ limits, ...change }: Change): Promise<TestIntake> {
   const observed: Observation[] = []
   const errors: unknown[] = []
+  const quarantined: Quarantined[] = []
   let wakes = 0
   const intake = await startIntake({
     port: 0,
     host: '127.0.0.1',
     verify: standardWebhooks(secret),
+    signing: () => ({ scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 }),
     readEventId: () => null,
+    quarantine: (delivery) => quarantined.push(delivery),
+    trustedProxies: [],
     now: () => new Date(),
     observe: (observation) => observed.push(observation),
     onStored: () => wakes++,
@@ -64,7 +70,7 @@ export async function startTestIntake({ limits, ...change }: Change): Promise<Te
     limits: { ...intakeLimits, stopTimeoutMs: 1000, ...limits },
     ...change,
   })
-  return { ...intake, observed, errors, wakes: () => wakes }
+  return { ...intake, observed, errors, quarantined, wakes: () => wakes }
 }
 
 export function memoryWriter() {

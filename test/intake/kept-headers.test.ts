@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { keptHeaders } from '../../src/intake/kept-headers.ts'
+
+const hashed = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`
+const github = { scheme: 'github', header: 'x-hub-signature-256' } as const
+
+test.each([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'x-webhook-token',
+  'x-client-secret',
+  'x-api-key',
+  'apikey',
+  'x-password',
+])('of %s only the hash is kept', (name) => {
+  expect(keptHeaders({ [name]: 'Bearer abc' }, github)).toEqual({ [name]: hashed('Bearer abc') })
+})
+
+test.each(['x-hub-signature-256', 'x-token-signature', 'webhook-timestamp', 'x-key-id', 'date'])(
+  '%s is kept as it came',
+  (name) => {
+    expect(keptHeaders({ [name]: 'abc' }, github)).toEqual({ [name]: 'abc' })
+  },
+)
+
+test('the header that holds the secret itself is hashed, whatever its name', () => {
+  const signing = { scheme: 'shared-secret', header: 'x-signature', prefix: '' } as const
+  expect(keptHeaders({ 'x-signature': 'abc', 'x-other': 'd' }, signing)).toEqual({
+    'x-signature': hashed('abc'),
+    'x-other': 'd',
+  })
+})
+
+test('what tells of the way and not of the webhook is passed over', () => {
+  const headers = {
+    host: 'x',
+    connection: 'close',
+    'content-length': '2',
+    'x-forwarded-for': '::1',
+    accept: '*/*',
+  }
+  expect(keptHeaders(headers, github)).toEqual({})
+})
+
+test('a header that came several times is one', () => {
+  expect(keptHeaders({ 'set-cookie': ['a', 'b'], 'x-many': ['1', '2'] }, github)).toEqual({
+    'set-cookie': hashed('a, b'),
+    'x-many': '1, 2',
+  })
+})

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { createQuarantine, type Quarantined, quarantineLimits } from '../../src/intake/quarantine.ts'
+
+function delivery(source: string, body = '{}', second = 0): Quarantined {
+  return {
+    receivedAt: new Date(second * 1000),
+    source,
+    reason: 'signature_wrong',
+    headers: {},
+    body: Buffer.from(body),
+  }
+}
+
+/** A quarantine whose store keeps in memory, and breaks while it is told to. */
+function open(limits: Partial<typeof quarantineLimits> = {}) {
+  const stored: string[] = []
+  const dropped: string[] = []
+  const errors: unknown[] = []
+  let isBroken = false
+  const quarantine = createQuarantine({
+    store: async (rows) => {
+      if (isBroken) throw new Error('no database')
+      stored.push(...rows.map(({ source, body }) => `${source} ${body.toString()}`))
+    },
+    limits: { ...quarantineLimits, everyMs: 1, ...limits },
+    onDropped: (reason) => dropped.push(reason),
+    onError: (error) => errors.push(error),
+  })
+  const breakStore = (broken: boolean) => {
+    isBroken = broken
+  }
+  return { ...quarantine, stored, dropped, errors, breakStore }
+}
+
+test('deliveries are stored in their order, some time after the answer', async () => {
+  const { keep, stored } = open()
+  keep(delivery('a', '1'))
+  keep(delivery('b', '2'))
+  expect(stored).toEqual([])
+  await expect.poll(() => stored).toEqual(['a 1', 'b 2'])
+  keep(delivery('a', '3'))
+  await expect.poll(() => stored).toEqual(['a 1', 'b 2', 'a 3'])
+})
+
+test('a client that sends too many is cut off, others are not, and its allowance comes back', async () => {
+  const { keep, stop, stored, dropped } = open({ perSourceAtOnce: 2, perSourcePerSecond: 1 })
+  for (const body of ['1', '2', '3', '4']) keep(delivery('flood', body))
+  keep(delivery('quiet', '5'))
+  keep(delivery('flood', '6', 1))
+  await stop()
+  expect(stored).toEqual(['flood 1', 'flood 2', 'quiet 5', 'flood 6'])
+  expect(dropped).toEqual(['rate', 'rate'])
+})
+
+test('many clients together are cut off too', async () => {
+  const { keep, stop, stored, dropped } = open({ atOnce: 3, perSecond: 1 })
+  for (let client = 0; client < 10; client++) keep(delivery(`${client}`))
+  await stop()
+  expect([stored.length, dropped.length]).toEqual([3, 7])
+})
+
+test.each([
+  ['rows', { waitingMax: 2 }],
+  ['bytes', { waitingBytesMax: 4 }],
+])(
+  'while the database is away what waits is bounded in %s, and is stored when it is back',
+  async (_what, bounds) => {
+    const { keep, stored, dropped, errors, breakStore } = open(bounds)
+    breakStore(true)
+    for (const body of ['"1', '"2', '"3']) keep(delivery('a', body))
+    await expect.poll(() => errors.length).toBeGreaterThan(1)
+    expect(dropped).toEqual(['full'])
+    breakStore(false)
+    await expect.poll(() => stored).toEqual(['a "1', 'a "2'])
+    keep(delivery('a', '"4'))
+    await expect.poll(() => stored).toContain('a "4')
+  },
+)
+
+test('stopping stores what waits', async () => {
+  const { keep, stop, stored } = open({ everyMs: 60_000 })
+  keep(delivery('a', '1'))
+  await stop()
+  expect(stored).toEqual(['a 1'])
+})
