@@ -34,10 +34,10 @@ const schema = z
       })
       .prefault({}),
     webhooks: webhookSection,
+    intake: intakeSection,
     policy: z
       .strictObject({
         webhookWithin: duration.prefault('10m'),
-    intake: intakeSection,
         /** A service that sends no webhook of a status would otherwise miss one for every deposit. */
         webhookStatuses: z.array(z.enum(claimStatuses)).default([...claimStatuses]),
         apiWithin: duration.prefault('15m'),

@@ -169,14 +169,14 @@ function fileSettings({ networks, service, intake, policy, schedule }: SettingsF
   const starts = networks.flatMap(({ name, startHeight }) =>
     startHeight === undefined ? [] : [[name as NetworkName, BigInt(startHeight)] as const],
   )
-  return {
-    startHeights: new Map(starts),
   const { quarantine } = intake
-    creditAsset: {
+  return {
     intake: {
       ...intake,
       quarantine: { rowsMax: quarantine.rows, bytesMax: quarantine.megabytes * 1_000_000 },
     },
+    startHeights: new Map(starts),
+    creditAsset: {
       key: assetKey(stableWalletNetwork, service.credit.symbol as Address),
       network: stableWalletNetwork,
       ...service.credit,

@@ -31,10 +31,10 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
   }
   return {
     ...observeWebhooks(metrics, log),
-    rpc({ network, method, outcome, seconds }) {
     quarantineDropped(reason) {
       metrics.quarantineDropped.inc({ reason })
     },
+    rpc({ network, method, outcome, seconds }) {
       metrics.rpcRequests.inc({ network, method, outcome })
       metrics.rpcSeconds.observe({ network, method }, seconds)
     },
