@@ -1,0 +1,131 @@
+import type { Found } from './assign.ts'
+import type { Column } from './columns.ts'
+import { type Doubts, present, type Section } from './doubts.ts'
+import type { Hints } from './hints.ts'
+import {
+  amountDraft,
+  assetDraft,
+  type Drafted,
+  networkDraft,
+  type Presence,
+  textDraft,
+  timeDraft,
+} from './infer-field.ts'
+import { type Dictionary, networkWords, ownerWords, statusWords } from './infer-words.ts'
+import type { Leg, RecordField } from './rules.ts'
+
+type Fields = ReadonlyMap<RecordField, Found>
+
+/** What stands for a field that was not found: a path that leads to nothing, until a person gives one. */
+const nowhere = 'not-found'
+const notFound = 'not found: give its path'
+
+/** The sections `record` and `networks` of a profile. */
+export function draftRecord(fields: Fields, hints: Hints, doubts: Doubts): Section {
+  const draft = drafterOf(fields, doubts)
+  const networks = draftNetworks(fields, hints, doubts)
+  return present({
+    record: present({
+      id: draft('id', asText('required'), notFound),
+      owner: draftOwner(fields, hints, doubts),
+      status: draftStatus(fields, doubts),
+      createdAt: draft('createdAt', asTime('optional')),
+      occurredAt: draft('occurredAt', asTime('required')),
+      deposit: draftDeposit(draft, hints),
+      settlement: fields.has('settlement.address') ? draftSettlement(draft, hints) : undefined,
+    }),
+    networks,
+  })
+}
+
+/** Drafts a field that was found; one that was not is left out, or marked where a profile cannot do without it. */
+type Draft = (
+  field: RecordField,
+  read: (column: Column) => Drafted,
+  absent?: string,
+) => Drafted['draft'] | undefined
+
+function drafterOf(fields: Fields, doubts: Doubts): Draft {
+  return (field, read, absent) => {
+    const found = fields.get(field)
+    const path = ['record', ...field.split('.')]
+    if (found === undefined) {
+      doubts.note(path, absent)
+      return absent === undefined ? undefined : nowhere
+    }
+    const { draft, doubt } = read(found.column)
+    doubts.note(path, doubt ?? found.doubt)
+    return draft
+  }
+}
+
+const asText = (usual: Presence) => (column: Column) => ({ draft: textDraft(column, usual), doubt: null })
+const asTime = (usual: Presence) => (column: Column) => timeDraft(column, usual)
+const asAmount = (usual: Presence) => (column: Column) => amountDraft(column, usual)
+const asNetwork = (leg: Leg) => (column: Column) => ({ draft: networkDraft(column, leg), doubt: null })
+const asAsset = (hints: Hints) => (column: Column) => assetDraft(column, hints)
+
+function draftDeposit(draft: Draft, hints: Hints): Section {
+  return present({
+    network: draft('deposit.network', asNetwork('deposit')),
+    address: draft('deposit.address', asText('required'), notFound),
+    asset: draft('deposit.asset', asAsset(hints), notFound),
+    amount: draft('deposit.amount', asAmount('required'), notFound),
+    transaction: draft('deposit.transaction', asText('optional')),
+    index: draft('deposit.index', asText('optional')),
+  })
+}
+
+function draftSettlement(draft: Draft, hints: Hints): Section {
+  return present({
+    network: draft('settlement.network', asNetwork('settlement')),
+    address: draft('settlement.address', asText('required'), notFound),
+    asset: draft('settlement.asset', asAsset(hints), notFound),
+    amount: draft('settlement.amount', asAmount('optional')),
+    transaction: draft('settlement.transaction', asText('optional')),
+    fee: draft('settlement.fee', asAmount('optional')),
+  })
+}
+
+/** Left out unless all of it was found: the address book then knows whose the address is. */
+function draftOwner(fields: Fields, hints: Hints, doubts: Doubts): Section | undefined {
+  const [kind, id] = [fields.get('owner.kind'), fields.get('owner.id')]
+  if (kind === undefined || id === undefined) return undefined
+  const path = ['record', 'owner']
+  const settlementNetwork = fields.get('settlement.network')?.column
+  const meanings = ownerWords({ kind: kind.column, id: id.column, settlementNetwork }, hints)
+  doubts.note([...path, 'id'], id.doubt)
+  return {
+    kind: withWords(kind, meanings, { doubts, path: [...path, 'kind'] }),
+    id: textDraft(id.column, 'required'),
+  }
+}
+
+function draftStatus(fields: Fields, doubts: Doubts): Section {
+  const status = fields.get('status')
+  const path = ['record', 'status']
+  if (status !== undefined)
+    return withWords(status, statusWords(status.column, fields.get('id')?.column), { doubts, path })
+  doubts.note([...path, 'paths'], notFound)
+  return { paths: nowhere, words: {} }
+}
+
+type Noting = { doubts: Doubts; path: readonly string[] }
+
+function withWords(found: Found, { words, doubts: unsure }: Dictionary, { doubts, path }: Noting): Section {
+  doubts.note([...path, 'paths'], found.doubt)
+  doubts.noteEach([...path, 'words'], unsure)
+  const draft = textDraft(found.column, 'required')
+  return { ...(typeof draft === 'string' ? { paths: draft } : draft), words }
+}
+
+/** Only what they call otherwise than we do. */
+function draftNetworks(fields: Fields, hints: Hints, doubts: Doubts): Section | undefined {
+  const legs = (['deposit', 'settlement'] as const).map((leg) => ({
+    network: fields.get(`${leg}.network`)?.column,
+    asset: fields.get(`${leg}.asset`)?.column,
+  }))
+  const { words, doubts: unsure } = networkWords(legs, hints)
+  doubts.noteEach(['networks'], unsure)
+  return Object.keys(words).length === 0 ? undefined : words
+}

@@ -1,0 +1,48 @@
+import { assign } from './assign.ts'
+import { type Column, columnsOf, isObject, objectPaths, valueAt } from './columns.ts'
+import { isSaid } from './forms.ts'
+import type { Hints } from './hints.ts'
+import { recordRules } from './rules.ts'
+import { weighRecord } from './weigh.ts'
+
+/**
+ * Where the record is in the payloads of webhooks: the path whose object is most like the listed records, or, where
+ * none are known, the innermost object that tells both of a deposit's payment and of its status. The payload itself is
+ * the empty path.
+ */
+export function findRecord(payloads: readonly unknown[], records: readonly unknown[], hints: Hints): string {
+  const paths = [...new Set(payloads.flatMap((payload) => objectPaths(payload)))]
+  const listed = new Set(columnsOf(records).map(({ path }) => path))
+  if (listed.size > 0) {
+    const [best] = paths
+      .map((path) => ({ path, likeness: likeness(columnsOf(recordsAt(payloads, path)), listed) }))
+      .toSorted((one, other) => other.likeness - one.likeness)
+    if (best !== undefined && best.likeness > 0.5) return best.path
+  }
+  return paths.findLast((path) => tellsOfDeposit(columnsOf(recordsAt(payloads, path)), hints)) ?? ''
+}
+
+/** The records of those payloads that have one at the path. */
+export function recordsAt(payloads: readonly unknown[], path: string): unknown[] {
+  return payloads.map((payload) => valueAt(payload, path)).filter(isObject)
+}
+
+/** Those that tell of a deposit: what a test of the endpoint carries at the same path is no record of one. */
+export function depositsAmong(records: readonly unknown[], hints: Hints): unknown[] {
+  const columns = columnsOf(records)
+  const address = assign(recordRules, columns, weighRecord(hints, columns)).get('deposit.address')?.column
+  return records.filter((_record, place) => isSaid(address?.leaves[place]))
+}
+
+/** Shared paths over all paths, from 0 to 1. */
+function likeness(columns: readonly Column[], listed: ReadonlySet<string>): number {
+  const shared = columns.filter(({ path }) => listed.has(path)).length
+  return shared / (columns.length + listed.size - shared)
+}
+
+const telling = ['deposit.address', 'deposit.amount', 'status'] as const
+
+function tellsOfDeposit(columns: readonly Column[], hints: Hints): boolean {
+  const found = assign(recordRules, columns, weighRecord(hints, columns))
+  return telling.every((field) => found.has(field))
+}

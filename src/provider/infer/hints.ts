@@ -1,0 +1,42 @@
+import { type AssetCode, assetCode, type NetworkSettings } from '../../core/asset.ts'
+
+/** What is known of the service beside its payloads: from the settings, and from the address book where there is one. */
+export type Hints = {
+  networks: readonly NetworkSettings[]
+  /** Deposit addresses, in the spelling used for comparing. */
+  depositAddresses: ReadonlySet<string>
+  recipients: ReadonlySet<string>
+  /** Channels and StableWallets by their id. */
+  owners: ReadonlyMap<string, 'channel' | 'stable_wallet'>
+}
+
+/** Addresses as they are compared: only those of EVM networks may be written in two ways. */
+export function comparable(text: string): string {
+  return text.startsWith('0x') || text.startsWith('0X') ? text.toLowerCase() : text
+}
+
+/** Networks of the settings on which this is the contract or mint of an asset. */
+export function networksOfContract(hints: Hints, text: string): NetworkSettings[] {
+  const code = comparable(text) as AssetCode
+  return hints.networks.filter(({ assets }) => assets.some(({ key }) => assetCode(key) === code))
+}
+
+export function isSymbol(hints: Hints, text: string): boolean {
+  return hints.networks.some(({ assets }) => assets.some(({ symbol }) => symbol === text))
+}
+
+const namesOf: Readonly<Record<string, RegExp>> = {
+  mainnet: /^(?:eth|ethereum|mainnet|erc-?20|1|0x1|eip155:1|(?:eth|ethereum)[-_ ]?mainnet)$/i,
+  base: /^(?:base|base[-_ ]?mainnet|8453|0x2105|eip155:8453)$/i,
+  arbitrum: /^(?:arb|arb1|arbitrum|arbitrum[-_ ]?(?:one|mainnet)|42161|0xa4b1|eip155:42161)$/i,
+  solana: /^(?:sol|solana|spl|(?:sol|solana)[-_ ]?mainnet(?:-beta)?|mainnet-beta|solana:\w+)$/i,
+}
+
+/** The network of the settings that a word of the service's names; null where nothing tells. */
+export function networkOfWord(hints: Hints, text: string): string | null {
+  const named = hints.networks.find(
+    ({ name, chainId }) => name === text.toLowerCase() || (chainId !== null && chainId.toString() === text),
+  )
+  if (named !== undefined) return named.name
+  return hints.networks.find(({ name }) => namesOf[name]?.test(text))?.name ?? null
+}

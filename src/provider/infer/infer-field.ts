@@ -1,0 +1,68 @@
+import type { Column } from './columns.ts'
+import { isAddress, isSaid, saidAt, timeUnitOf } from './forms.ts'
+import { type Hints, isSymbol } from './hints.ts'
+import type { Leg } from './rules.ts'
+
+/** What a profile says of one field: its path alone, or with options. */
+export type FieldDraft = string | Readonly<Record<string, unknown>>
+
+/** What a profile takes for granted of a field. */
+export type Presence = 'required' | 'optional'
+
+export type Drafted = { draft: FieldDraft; doubt: string | null }
+
+type Options = Readonly<Record<string, unknown>>
+
+export function textDraft(column: Column, usual: Presence, options: Options = {}): FieldDraft {
+  const isEmpty = column.leaves.some((leaf) => leaf?.kind === 'text' && leaf.text === '')
+  const all = {
+    ...(usual === 'required' && presenceOf(column)),
+    ...(isEmpty && { absent: [''] }),
+    ...options,
+  }
+  return Object.keys(all).length === 0 ? column.path : { paths: column.path, ...all }
+}
+
+function presenceOf({ leaves }: Column): { presence?: 'nullable' | 'optional' } {
+  if (leaves.includes(null)) return { presence: 'optional' }
+  return leaves.some((leaf) => leaf?.kind === 'null' || leaf?.text === '') ? { presence: 'nullable' } : {}
+}
+
+export function timeDraft(column: Column, usual: Presence): Drafted {
+  const unit = timeUnitOf(column)
+  const doubt = unit === null ? 'its times are not all of one unit' : null
+  return { draft: textDraft(column, usual, unit === null || unit === 'iso' ? {} : { as: unit }), doubt }
+}
+
+/**
+ * A fraction anywhere shows units. Whole numbers alone may be either; those that would be large sums in units are
+ * taken for base units.
+ */
+export function amountDraft(column: Column, usual: Presence): Drafted {
+  const said = saidAt(column)
+  if (said.some(({ text }) => text.includes('.')))
+    return { draft: textDraft(column, usual, { as: 'units' }), doubt: null }
+  const draft = textDraft(column, usual)
+  if (said.some(({ text }) => text.length >= baseUnitDigits)) return { draft, doubt: null }
+  return { draft, doubt: 'small whole numbers: base units, or units?' }
+}
+
+/** A million units of most stablecoins would be shorter by one digit. */
+const baseUnitDigits = 8
+
+/** Where nothing is said, it is the network's own coin, which has no contract. */
+export function assetDraft(column: Column, hints: Hints): Drafted {
+  const isSilent = column.leaves.some((leaf) => !isSaid(leaf))
+  const otherwise = isSilent ? { otherwise: 'native' } : {}
+  const words = saidAt(column).map(({ text }) => text)
+  if (words.some(isAddress)) return { draft: textDraft(column, 'required', otherwise), doubt: null }
+  const unknown = words.find((word) => !isSymbol(hints, word))
+  const doubt = unknown === undefined ? null : `${unknown} is no symbol of the settings: name it under assets`
+  return { draft: textDraft(column, 'required', { as: 'symbol', ...otherwise }), doubt }
+}
+
+/** Where nothing is said of the network of a delivery, a StableWallet was credited. */
+export function networkDraft(column: Column, leg: Leg): FieldDraft {
+  const isCredit = leg === 'settlement' && column.leaves.some((leaf) => !isSaid(leaf))
+  return textDraft(column, 'required', isCredit ? { otherwise: 'stable-wallet' } : {})
+}

@@ -1,0 +1,90 @@
+import type { Form } from './forms.ts'
+
+export type Leg = 'deposit' | 'settlement'
+
+/** How a field of ours is recognised: by what its values look like, and by what it may be called. */
+export type Rule = {
+  form: Form
+  /** Names that speak for it. */
+  names: readonly string[]
+  /** Names on the way to it that speak for it as much. */
+  within?: readonly string[]
+  /** Names that speak against it. */
+  others?: readonly string[]
+  leg?: Leg
+}
+
+const owners = words('owner channel beneficiary customer user holder merchant account')
+const identity = words('id uuid guid reference ref key number code')
+const time = words('at time timestamp date on ms ts')
+const amounts = words('amount value qty quantity sum total units')
+const networks = words('network chain blockchain rail chainid networkid')
+const assets = words('contract token asset mint currency coin symbol ticker')
+const addresses = words('address addr wallet recipient account to')
+const senders = words('sender payer from origin customer refund return')
+const transactions = words('transaction tx hash txid txhash signature transactionhash')
+const fees = words('fee fees commission cost charge charges')
+const notAmounts = [...fees, 'rate', 'price', 'decimals', 'block', 'height', 'confirmations', 'index', 'gas']
+const changed = words('updated changed modified last')
+const made = words('created opened initiated made started first inserted detected')
+
+/** Of the payload around the record. */
+export const envelopeRules = {
+  id: { form: 'token', names: [...identity, 'event', 'notification', 'delivery', 'message', 'webhook'] },
+  kind: { form: 'word', names: ['type', 'event', 'kind', 'topic', 'action', 'name'] },
+  occurredAt: { form: 'time', names: [...time, ...made, 'sent', 'occurred'] },
+} as const satisfies Record<string, Rule>
+
+/** Of the record. */
+export const recordRules = {
+  id: { form: 'token', names: [...identity, 'deposit', 'transfer', 'payment'], others: owners },
+  'owner.kind': { form: 'word', names: ['type', 'kind', 'class'], within: owners },
+  'owner.id': { form: 'token', names: [...identity, ...owners], within: owners },
+  status: { form: 'word', names: ['status', 'state', 'phase', 'stage', 'step', 'progress'] },
+  createdAt: { form: 'time', names: [...time, ...made], others: changed },
+  occurredAt: { form: 'time', names: [...time, ...changed], others: made },
+  'deposit.address': { form: 'address', names: addresses, others: [...senders, ...assets], leg: 'deposit' },
+  'deposit.transaction': { form: 'transaction', names: transactions, leg: 'deposit' },
+  'deposit.network': { form: 'token', names: networks, leg: 'deposit' },
+  'deposit.asset': { form: 'token', names: assets, others: fees, leg: 'deposit' },
+  'deposit.amount': { form: 'amount', names: amounts, others: notAmounts, leg: 'deposit' },
+  'deposit.index': {
+    form: 'place',
+    names: ['index', 'position', 'log', 'logindex', 'vout', 'output', 'place'],
+    leg: 'deposit',
+  },
+  'settlement.address': {
+    form: 'token',
+    names: addresses,
+    others: [...senders, ...assets],
+    leg: 'settlement',
+  },
+  'settlement.transaction': { form: 'transaction', names: transactions, leg: 'settlement' },
+  'settlement.network': { form: 'token', names: networks, leg: 'settlement' },
+  'settlement.asset': { form: 'token', names: assets, others: fees, leg: 'settlement' },
+  'settlement.amount': { form: 'amount', names: amounts, others: notAmounts, leg: 'settlement' },
+  'settlement.fee': {
+    form: 'amount',
+    names: fees,
+    within: fees,
+    others: ['rate', 'basis', 'bps', 'percent'],
+  },
+} as const satisfies Record<string, Rule>
+
+export type RecordField = keyof typeof recordRules
+export type EnvelopeField = keyof typeof envelopeRules
+
+/** What the two legs are called, in names on the way to their fields. */
+export const legNames: Record<Leg, readonly string[]> = {
+  deposit: words(
+    'deposit deposited source src in incoming inbound input received paid payment pay origin inflow funding',
+  ),
+  settlement: words(
+    'settlement settled destination dest dst out outgoing outbound output forward forwarded payout delivery ' +
+      'delivered target credit credited sent withdrawal outflow',
+  ),
+}
+
+function words(text: string): string[] {
+  return text.split(' ')
+}

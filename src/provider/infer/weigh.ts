@@ -1,0 +1,82 @@
+import type { Column } from './columns.ts'
+import { hasForm, isAddress, saidAt } from './forms.ts'
+import { comparable, type Hints, isSymbol, networkOfWord, networksOfContract } from './hints.ts'
+import type { EnvelopeField, RecordField } from './rules.ts'
+import { statusOfWord } from './words.ts'
+
+const proof = 12
+const strong = 8
+const some = 3
+const statusesMax = 20
+const kindsMax = 30
+
+/** What the values themselves tell of a field of the record. */
+export function weighRecord(hints: Hints, columns: readonly Column[]) {
+  const payments = columns.filter((column) => hasForm(column, 'transaction')).map(distinct)
+  const asset = (column: Column) => assetWeight(hints, column)
+  const network = (column: Column) => networkWeight(hints, column)
+  const weights: Partial<Record<RecordField, (column: Column) => number>> = {
+    id: (column) => {
+      const isOther = (['address', 'transaction', 'time'] as const).some((form) => hasForm(column, form))
+      if (isOther || every(column, (text) => hints.owners.has(text))) return -proof
+      // As many deposits as transactions, over all that was told of them.
+      return payments.includes(distinct(column)) ? strong : 0
+    },
+    'owner.id': (column) => (every(column, (text) => hints.owners.has(text)) ? proof : 0),
+    'owner.kind': (column) => (distinct(column) > 2 ? -proof : 0),
+    status: (column) => {
+      if (distinct(column) > statusesMax) return -proof
+      return every(column, (text) => statusOfWord(text) !== null) ? strong : 0
+    },
+    'deposit.address': (column) => addressWeight(hints, column, (text) => hints.depositAddresses.has(text)),
+    'settlement.address': (column) =>
+      saidAt(column).some(({ text }) => isAddress(text))
+        ? addressWeight(hints, column, (text) => hints.recipients.has(text) || hints.owners.has(text))
+        : -proof,
+    'deposit.asset': asset,
+    'settlement.asset': asset,
+    'deposit.network': network,
+    'settlement.network': network,
+  }
+  return (field: RecordField, column: Column) => weights[field]?.(column) ?? 0
+}
+
+function addressWeight(hints: Hints, column: Column, isKnown: (text: string) => boolean): number {
+  if (every(column, (text) => isKnown(comparable(text)))) return proof
+  const isOther = (text: string) =>
+    networksOfContract(hints, text).length > 0 || isKnownAddress(hints, comparable(text))
+  return every(column, isOther) ? -proof : 0
+}
+
+/** Contracts before symbols: a symbol is only a label. */
+function assetWeight(hints: Hints, column: Column): number {
+  if (every(column, (text) => networksOfContract(hints, text).length > 0)) return strong + some
+  if (every(column, (text) => isSymbol(hints, text))) return strong - some
+  const isNone = hasForm(column, 'transaction') || every(column, (text) => isKnownAddress(hints, text))
+  return isNone ? -proof : 0
+}
+
+function networkWeight(hints: Hints, column: Column): number {
+  return every(column, (text) => networkOfWord(hints, text) !== null) ? strong : 0
+}
+
+function isKnownAddress({ depositAddresses, recipients }: Hints, text: string): boolean {
+  return depositAddresses.has(comparable(text)) || recipients.has(comparable(text))
+}
+
+function every(column: Column, test: (text: string) => boolean): boolean {
+  return saidAt(column).every(({ text }) => test(text))
+}
+
+/** What the values tell of a field around the record. */
+export function weighEnvelope(field: EnvelopeField, column: Column): number {
+  if (field === 'kind') return distinct(column) > kindsMax ? -proof : 0
+  if (field === 'occurredAt') return 0
+  if (hasForm(column, 'time')) return -proof
+  const said = saidAt(column).length
+  return said > 1 && distinct(column) === said ? some : 0
+}
+
+export function distinct(column: Column): number {
+  return new Set(saidAt(column).map(({ text }) => text)).size
+}
