@@ -74,7 +74,8 @@ const lengthMax = 200
 
 function wordOf(value: unknown, path: string): string {
   if (typeof value === 'string') return value
-  if (typeof value === 'boolean' || Number.isSafeInteger(value)) return String(value)
+  if (typeof value === 'boolean') return String(value)
+  // Also for a whole number: 7.000000000000000001 is 7 by now.
   if (typeof value === 'number') throw new DigitsLost()
   return digitsOf(value) ?? refuse(path, 'is neither text nor a number')
 }
