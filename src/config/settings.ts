@@ -45,8 +45,6 @@ export type ServiceSettings = {
   apiKey: string
   /** The file of the mapping profile. */
   profilePath: string
-  timeoutMs: number
-  attemptsMax: number
 }
 
 /** What strangers may take of the webhook endpoint. */
