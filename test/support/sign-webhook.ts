@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Scheme, Secret } from '../../src/intake/signature/scheme.ts'
+import { webhookSection } from '../../src/config/webhook-schema.ts'
+import type { Scheme, SchemeSettings, Secret } from '../../src/intake/signature/scheme.ts'
 import { createStandardWebhooks } from '../../src/intake/signature/standard-webhooks.ts'
 
 /** A fresh Standard Webhooks secret. */
@@ -28,4 +29,10 @@ export function secretsOf(...texts: string[]): Secret[] {
 export function standardWebhooks(...secrets: string[]): Scheme {
   const settings = { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 } as const
   return createStandardWebhooks(settings, secretsOf(...secrets))
+}
+
+/** A section `webhooks` with its defaults, whatever file its public keys would be in. */
+export function schemeSettings(section: Readonly<Record<string, unknown>>): SchemeSettings {
+  const file = section.scheme === 'public-key' ? { publicKeys: 'keys.pem' } : {}
+  return webhookSection.parse({ ...file, ...section })
 }
