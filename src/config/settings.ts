@@ -13,7 +13,6 @@ import type { Policy } from '../core/policy.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { assetsOf, rpcName } from './network-schema.ts'
 import { parseSettingsFile, type SettingsFile } from './settings-file.ts'
-import { defaultWebhooks } from './webhook-schema.ts'
 import { readSchemeName, readWebhooks, type WebhookSettings } from './webhook-settings.ts'
 
 export type Settings = {
@@ -81,7 +80,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
       apiKey: reader.text('SERVICE_API_KEY'),
       profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
     },
-    webhooks: readWebhooks(reader, file?.webhooks ?? defaultWebhooks, readText),
+    webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
     networks: file === null ? [] : networksOf(file, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
     ops: { host: reader.text('OPS_HOST', '127.0.0.1'), port: reader.port('OPS_PORT', 9464) },

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { messageOf } from '../core/errors.ts'
 import type { EnvironmentReader } from './environment.ts'
-import { type SchemeName, schemeNames, type WebhookSection } from './webhook-schema.ts'
+import { defaultWebhooks, type SchemeName, schemeNames, type WebhookSection } from './webhook-schema.ts'
 
 /** A secret counts for what is received from `notBefore` on and before `notAfter`; null is no bound. */
 export type SecretSetting = { text: string; notBefore: Date | null; notAfter: Date | null }
@@ -18,20 +18,24 @@ export function readSchemeName(reader: EnvironmentReader): SchemeName | null {
   return reader.optionalChoice('WEBHOOK_SCHEME', schemeNames)
 }
 
-/** Reads the secrets and the key file that the section asks for. */
+/**
+ * Reads the secrets and the key file that the section asks for.
+ * @param section null where the file has faults: what it asks for is not known then.
+ */
 export function readWebhooks(
   reader: EnvironmentReader,
-  signing: WebhookSection,
+  section: WebhookSection | null,
   readText: (path: string) => string,
 ): WebhookSettings {
+  if (section === null) return { signing: defaultWebhooks, keys: { secrets: [], publicKeys: null } }
   const named = readSchemeName(reader)
-  if (named !== null && named !== signing.scheme)
+  if (named !== null && named !== section.scheme)
     reader.faults.push(
-      `WEBHOOK_SCHEME is ${named}, and DEPOSITD_CONFIG says webhooks.scheme ${signing.scheme}; keep one`,
+      `WEBHOOK_SCHEME is ${named}, and DEPOSITD_CONFIG says webhooks.scheme ${section.scheme}; keep one`,
     )
   const publicKeys =
-    signing.scheme === 'public-key' ? readPublicKeys(reader, signing.publicKeys, readText) : null
-  return { signing, keys: { secrets: readSecrets(reader, signing.scheme), publicKeys } }
+    section.scheme === 'public-key' ? readPublicKeys(reader, section.publicKeys, readText) : null
+  return { signing: section, keys: { secrets: readSecrets(reader, section.scheme), publicKeys } }
 }
 
 /** The path is relative to the settings file, wherever the program is started. */
@@ -56,7 +60,7 @@ function readSecrets(reader: EnvironmentReader, scheme: SchemeName): SecretSetti
 }
 
 /** Separated by commas or line breaks; no secret is ever repeated in a fault. */
-function parseSecrets(text: string, faults: string[]): SecretSetting[] {
+export function parseSecrets(text: string, faults: string[]): SecretSetting[] {
   if (text === '') return []
   const entries = text
     .split('\n')

@@ -77,11 +77,11 @@ test('every fault is named at once', () => {
   }
   expect(faultsOf(bad)).toMatchInlineSnapshot(`
     [
+      "WEBHOOK_SCHEME is "standard"; it takes standard-webhooks, svix, stripe, github, hmac, public-key, shared-secret, none",
       "DATABASE_URL is missing",
       "QUEUE_URL is no address of the form redis:// or rediss:// or postgres:// or postgresql://",
       "SERVICE_URL is no address of the form http:// or https://",
       "SERVICE_API_KEY is empty",
-      "WEBHOOK_SCHEME is "standard"; it takes standard-webhooks, svix, stripe, github, hmac, public-key, shared-secret, none",
       "WEBHOOK_SECRETS is missing",
       "RPC_BASE is no address of the form http:// or https://",
       "HTTP_PORT is no port: "80a"",
