@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import type { Context } from './context.ts'
+import type { News } from './print.ts'
+
+/** `depositd webhooks quarantine …`: what failed verification. */
+export function describeQuarantine(webhooks: Command, context: Context, tell: (news: News) => void): void {
+  const quarantine = webhooks.command('quarantine').description('deliveries that failed verification')
+  quarantine
+    .command('list')
+    .description('the newest deliveries')
+    .option('--limit <count>', 'how many', '50')
+    .option('--json', 'print a JSON document')
+    .action(async (options) =>
+      (await import('./webhooks-quarantine.ts')).listQuarantineCommand(context, options),
+    )
+  quarantine
+    .command('show <id>')
+    .description('one delivery, its headers and its body')
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) =>
+      (await import('./webhooks-quarantine.ts')).showQuarantineCommand(context, id, options),
+    )
+  quarantine
+    .command('retry [ids...]')
+    .description('verify anew by the settings as they are, and take in what is genuine; by default all')
+    .option('--json', 'print a JSON document')
+    .action(async (ids, options) =>
+      tell(await (await import('./webhooks-quarantine.ts')).retryQuarantineCommand(context, ids, options)),
+    )
+  quarantine
+    .command('drop [ids...]')
+    .description('throw deliveries away')
+    .option('--all', 'every one')
+    .option('--json', 'print a JSON document')
+    .action(async (ids, options) =>
+      (await import('./webhooks-quarantine.ts')).dropQuarantineCommand(context, ids, options),
+    )
+}

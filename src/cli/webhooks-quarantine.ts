@@ -1,0 +1,141 @@
+import { isTaken, type Retried, retryQuarantine } from '../app-retry.ts'
+import { Fault } from '../core/errors.ts'
+import {
+  dropQuarantined,
+  listQuarantine,
+  type QuarantinedRow,
+  type QuarantineLine,
+  readQuarantine,
+} from '../store/quarantine.ts'
+import { attachedSettings, type Context, withDatabase } from './context.ts'
+import { limitOf } from './options.ts'
+import { type Column, type News, printJson, printRows } from './print.ts'
+
+type Json = { json?: boolean }
+
+export async function listQuarantineCommand(
+  context: Context,
+  { limit, json }: Json & { limit: string },
+): Promise<void> {
+  const rows = await withDatabase(context, (db) => listQuarantine(db, limitOf(limit)))
+  printRows(context, rows, { columns, json: json === true, empty: 'nothing is in the quarantine' })
+}
+
+const columns: Column<QuarantineLine>[] = [
+  { title: 'ID', of: ({ id }) => id, align: 'right' },
+  { title: 'RECEIVED', of: ({ received_at }) => received_at.toISOString() },
+  { title: 'FROM', of: ({ source }) => source },
+  { title: 'REASON', of: ({ reason }) => reason },
+  { title: 'BYTES', of: ({ bytes }) => String(bytes), align: 'right' },
+  { title: 'SENDER', of: ({ user_agent }) => printable(user_agent) },
+]
+
+/** One delivery; with `json` as one line of a file of captures. */
+export async function showQuarantineCommand(context: Context, id: string, { json }: Json): Promise<void> {
+  const ids = idsOf([id])
+  const [row] = await withDatabase(context, (db) => readQuarantine(db, { ids, after: 0n, limit: 1 }))
+  if (row === undefined) throw unknown(id)
+  if (json === true) printJson(context, captureOf(row))
+  else context.stdout.write(textOf(row))
+}
+
+function captureOf({ headers, body, receivedAt, source, reason }: QuarantinedRow) {
+  return {
+    headers,
+    body_base64: body.toString('base64'),
+    received_at: receivedAt.toISOString(),
+    source,
+    reason,
+  }
+}
+
+function textOf({ id, receivedAt, source, reason, headers, body }: QuarantinedRow): string {
+  const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${printable(value)}\n`)
+  return [
+    `delivery ${id}: ${reason}\n`,
+    `  received ${receivedAt.toISOString()} from ${source}, ${body.length} bytes\n\n`,
+    ...lines,
+    `\n${printable(body.toString())}\n`,
+  ].join('')
+}
+
+/** What strangers sent must not steer the terminal of who looks at it. */
+function printable(text: string): string {
+  return text.replace(/[^\P{C}\n\t]/gu, '\ufffd')
+}
+
+/** Verifies anew; bad news where something that was looked at is still refused. */
+export async function retryQuarantineCommand(
+  context: Context,
+  words: readonly string[],
+  { json }: Json,
+): Promise<News> {
+  const ids = words.length === 0 ? null : idsOf(words)
+  const settings = attachedSettings(context)
+  const retried = await withDatabase(context, async (db) => {
+    const all: Retried[] = []
+    for await (const page of retryQuarantine(db, settings, ids)) {
+      all.push(...page)
+      if (json !== true) context.stderr.write(`looked at ${all.length}\n`)
+    }
+    return all
+  })
+  const missing = ids?.find((id) => !retried.some((one) => one.id === id))
+  if (missing !== undefined) throw unknown(String(missing))
+  if (json === true) printJson(context, summaryOf(retried))
+  else context.stdout.write(sentenceOf(retried))
+  return retried.every(({ outcome }) => isTaken(outcome)) ? 'good' : 'bad'
+}
+
+function summaryOf(retried: readonly Retried[]) {
+  return retried.map(({ id, receivedAt, ...rest }) => ({
+    id,
+    received_at: receivedAt.toISOString(),
+    ...rest,
+  }))
+}
+
+const meanings: Record<string, string> = {
+  stored: 'taken in',
+  duplicate: 'known already, and counted as repeats',
+  conflicting: 'taken in beside another body of the same id',
+}
+
+function sentenceOf(retried: readonly Retried[]): string {
+  const counts = Map.groupBy(retried, ({ outcome }) => outcome)
+  if (counts.size === 0) return 'nothing is in the quarantine\n'
+  return [...counts]
+    .map(([outcome, all]) => `${all.length} ${meanings[outcome] ?? `still refused: ${outcome}`}\n`)
+    .join('')
+}
+
+export async function dropQuarantineCommand(
+  context: Context,
+  words: readonly string[],
+  { all, json }: Json & { all?: boolean },
+): Promise<void> {
+  if ((all === true) === words.length > 0) {
+    throw new Fault('usage_bad', {
+      problem: 'it does not say which deliveries to drop',
+      mend: 'name their numbers, or give --all',
+    })
+  }
+  const ids = all === true ? null : idsOf(words)
+  const dropped = await withDatabase(context, (db) => dropQuarantined(db, ids))
+  if (json === true) printJson(context, { dropped })
+  else context.stdout.write(`${dropped} dropped\n`)
+}
+
+function idsOf(words: readonly string[]): bigint[] {
+  return words.map((word) => {
+    if (/^[1-9]\d{0,17}$/.test(word)) return BigInt(word)
+    throw unknown(word)
+  })
+}
+
+function unknown(id: string): Fault<'usage_bad'> {
+  return new Fault('usage_bad', {
+    problem: `there is no delivery ${id} in the quarantine`,
+    mend: 'take a number from "depositd webhooks quarantine list"',
+  })
+}
