@@ -40,6 +40,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
   describeProvisioning(program, context)
   describeReports(program, context)
   describeChecks(program, context, tell)
+  describeReplay(program, context, tell)
   return program
 }
 
@@ -131,6 +132,17 @@ function describeChecks(program: Command, context: Context, tell: (news: News) =
     .description('balance of every account, and the sum of each asset, which is zero')
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./ledger.ts')).balancesCommand(context, options)))
+}
+
+function describeReplay(program: Command, context: Context, tell: (news: News) => void): void {
+  program
+    .command('replay')
+    .description('read again what was kept and not applied, once the profile is mended')
+    .option('--kind <kind>', 'only what is under this kind of mismatch')
+    .option('--passed-over', 'also what the profile passed over')
+    .option('--since <time>', 'only what was received then or later')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => tell(await (await import('./replay.ts')).replayCommand(context, options)))
 }
 
 /** One line that names the fault and the mend; stack traces only where they are asked for. */

@@ -45,9 +45,7 @@ export function applyPending(deps: ApplyDeps, wanted: Wanted = { rowsMax }): Pro
   return inTransaction(deps.db, async (tx) => {
     const rows = await takePending(tx, wanted)
     const now = deps.now()
-    const { readable, unreadable } = readRows(rows, deps.readClaim)
-    const groups = await link(tx, readable)
-    const decided = await decideGroups(tx, { groups, now }, deps.rules)
+    const { readable, unreadable, decided } = await applyRows(tx, rows, deps)
     const opened = await openMismatches(tx, unreadable)
     await finishPending(
       tx,
@@ -72,6 +70,14 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
     const groups = await takeDueGroups(tx, now, groupsMax)
     return { ...(await decideGroups(tx, { groups, now }, deps.rules)), rows: 0 }
   })
+}
+
+/** Reads rows, keeps what they say, and decides what it bears on; what cannot be read is left to the caller. */
+export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
+  const { readable, unreadable } = readRows(rows, deps.readClaim)
+  const groups = await link(tx, readable)
+  const decided = await decideGroups(tx, { groups, now: deps.now() }, deps.rules)
+  return { readable, unreadable, decided }
 }
 
 type Reading = { kind: 'sighting'; observation: Observation } | ClaimReading

@@ -9,17 +9,19 @@ import type { Profile } from './profile-schema.ts'
  * @throws Fault `settings_bad` that names every fault with its line.
  */
 export function loadProfile(path: string): Profile {
-  const refuse = (faults: readonly string[]): never => {
-    throw new Fault('settings_bad', { faults: faults.map((fault) => `profile ${basename(path)}, ${fault}`) })
-  }
-  const { profile, faults } = parseProfile(readText(path, refuse))
-  return profile ?? refuse(faults)
+  const { profile, faults } = parseProfile(readText(path))
+  if (profile !== null) return profile
+  throw new Fault('settings_bad', { faults: faults.map((fault) => `profile ${basename(path)}, ${fault}`) })
 }
 
-function readText(path: string, refuse: (faults: readonly string[]) => never): string {
+function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    return refuse([`service.profile: ${messageOf(error)}`])
+    const mend =
+      'service.profile is the name of one that comes along, or a path as seen from the settings file'
+    throw new Fault('settings_bad', {
+      faults: [`profile ${basename(path)} cannot be read: ${messageOf(error)}; ${mend}`],
+    })
   }
 }
