@@ -19,6 +19,8 @@ export type ChainsSettings = {
   /** Time between blocks and slots; near the real ones by default. */
   blockMs?: number
   slotMs?: number
+  /** Has the networks listen where people and their settings look for them. Any free ports by default. */
+  usualPorts?: boolean
   log: Logger
   onPart?: OnPart
 }
@@ -63,11 +65,11 @@ function tell(
 }
 
 async function startEvm(
-  { folder, blockMs, log }: ChainsSettings,
+  { folder, blockMs, usualPorts = false, log }: ChainsSettings,
   { name, chainId, port }: (typeof evmNetworks)[number],
 ): Promise<Started> {
-  const pace = blockMs === undefined ? {} : { blockMs }
-  const node = await startAnvil({ name, chainId, folder: join(folder, name), port, log, ...pace })
+  const choices = { ...(blockMs !== undefined && { blockMs }), ...(usualPorts && { port }) }
+  const node = await startAnvil({ name, chainId, folder: join(folder, name), log, ...choices })
   try {
     const accounts = await nodeAccounts(node.client)
     const tokens = await deployTokens(node.client, accounts.deployer)
@@ -80,12 +82,13 @@ async function startEvm(
   }
 }
 
-async function startSolanaNetwork({ folder, slotMs, log }: ChainsSettings): Promise<Started> {
+async function startSolanaNetwork(settings: ChainsSettings): Promise<Started> {
+  const { folder, slotMs, usualPorts = false, log } = settings
   const { name, port } = solana
   const signers = await solanaSigners()
   const genesis = solanaGenesis(signers)
-  const pace = slotMs === undefined ? {} : { slotMs }
-  const node = await startSolana({ folder: join(folder, name), port, genesis, log, ...pace })
+  const choices = { ...(slotMs !== undefined && { slotMs }), ...(usualPorts && { port }) }
+  const node = await startSolana({ folder: join(folder, name), genesis, log, ...choices })
   try {
     const rpc = createSolanaRpc(node.url)
     await createMints(rpc, signers)

@@ -1,7 +1,7 @@
 import type { DepositService } from '../service/service.ts'
 import { type SandboxServiceSettings, startSandboxService } from './sandbox-service.ts'
 
-export type DemoServiceSettings = Omit<SandboxServiceSettings, 'webhooks' | 'faults' | 'port'> & {
+export type DemoServiceSettings = Omit<SandboxServiceSettings, 'webhooks' | 'faults'> & {
   /** Where its webhooks go. */
   webhookUrl: string
 }

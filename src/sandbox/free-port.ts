@@ -1,11 +1,22 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 export const loopback = '127.0.0.1'
 
-/** The wanted port where nobody listens on it, else one the system chooses. */
+/**
+ * Below those that systems give to connections that go out (from 32768 on Linux, 49152 elsewhere): what is found free
+ * here is still free when somebody listens on it a second later.
+ */
+const [lowest, highest] = [20_000, 32_000]
+
+/** The wanted port where nobody listens on it, else any other. */
 export async function freePort(wanted?: number): Promise<number> {
-  return (wanted === undefined ? null : await tryPort(wanted)) ?? (await tryPort(0)) ?? freePort()
+  return (
+    (wanted === undefined ? null : await tryPort(wanted)) ??
+    (await tryPort(randomInt(lowest, highest))) ??
+    freePort()
+  )
 }
 
 async function tryPort(port: number): Promise<number | null> {

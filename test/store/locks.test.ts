@@ -32,7 +32,9 @@ async function overlapping<First, Second>(
 }
 
 async function isWaiting(): Promise<true | null> {
-  const { rows } = await sql`select 1 from pg_locks where not granted`.execute(books.db)
+  const { rows } = await sql`
+    select from pg_locks where not granted
+      and pid in (select pid from pg_stat_activity where datname = current_database())`.execute(books.db)
   return rows.length > 0 ? true : null
 }
 

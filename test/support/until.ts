@@ -6,7 +6,7 @@ const askEveryMs = 20
 export async function until<Answer>(
   what: string,
   ask: () => Answer | null | Promise<Answer | null>,
-  withinMs = 15_000,
+  withinMs = 60_000,
 ): Promise<Answer> {
   const deadline = Date.now() + withinMs
   for (;;) {

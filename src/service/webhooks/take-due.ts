@@ -33,7 +33,7 @@ export async function takeDue(
 ): Promise<readonly Due[]> {
   const { rows } = await sql<Due>`
     with due as (
-      select pending.event_id, pending.endpoint_id
+      select pending.event_id, pending.endpoint_id, pending.next_at
       from service.webhook_endpoint as endpoint
       left join unnest(${[...own.keys()]}::text[], ${[...own.values()]}::integer[]) as room (id, places)
         on room.id = endpoint.id
@@ -49,18 +49,18 @@ export async function takeDue(
       update service.delivery as delivery set attempts = attempts + 1, tries = tries + 1,
         next_at = ${now}::timestamptz + make_interval(secs => ${leaseSeconds})
       from due where (delivery.event_id, delivery.endpoint_id) = (due.event_id, due.endpoint_id)
-      returning delivery.event_id, delivery.endpoint_id, delivery.attempts, delivery.tries
+      returning delivery.event_id, delivery.endpoint_id, delivery.attempts, delivery.tries, due.next_at as due_at
     ), logged as (
       insert into service.delivery_attempt (event_id, endpoint_id, number, started_at)
       select event_id, endpoint_id, attempts, ${now}::timestamptz from taken
     )
-    select taken.*, endpoint.url, event.body,
+    select taken.event_id, taken.endpoint_id, taken.attempts, taken.tries, endpoint.url, event.body,
       case when deposit.id is not null then
         jsonb_build_object('network', network, 'transaction', transaction, 'index', index) end as deposit
     from taken
     join service.webhook_endpoint as endpoint on endpoint.id = taken.endpoint_id
     join service.event on event.id = taken.event_id
     left join service.deposit on deposit.id = event.deposit_id
-    order by event.sequence`.execute(db)
+    order by due_at, event.sequence`.execute(db)
   return rows
 }

@@ -61,14 +61,19 @@ test('a late forward is signed only after the delay', async () => {
   world.service.faults.set({ lateForwardRate: 1, delayMs: 1500 })
   const address = await newChannel(world, world.url, { id: 'late' })
   await world.token.send(address, 14_000_000n)
-  const converting = await untilStatus('late', 'converting')
   const settled = await untilStatus('late', 'settled')
   const stored = world.db
     .selectFrom('service.signing')
     .select('created_at')
     .where('transaction', '=', settled.destination.transaction)
   const { created_at: signedAt } = await stored.executeTakeFirstOrThrow()
-  expect(signedAt.getTime() - Date.parse(converting.updated_at)).toBeGreaterThanOrEqual(1500)
+  const told = world.db
+    .selectFrom('service.event')
+    .select('body')
+    .where('deposit_id', '=', settled.id)
+    .where('type', '=', 'deposit.converting')
+  const { data } = JSON.parse((await told.executeTakeFirstOrThrow()).body) as { data: DepositRecord }
+  expect(signedAt.getTime() - Date.parse(data.updated_at)).toBeGreaterThanOrEqual(1500)
 })
 
 async function forwarded(id: string, amount: bigint) {

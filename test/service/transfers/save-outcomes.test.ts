@@ -51,7 +51,10 @@ test('outcomes wait for the deposits that they change before they hold up the ev
     await lockDeposits(tx, [swept.id])
     const saved = save(ended).catch((error: unknown) => error)
     await until('the outcomes wait', async () => {
-      const { rows } = await sql`select from pg_locks where not granted`.execute(world.db)
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        world.db,
+      )
       return rows.length > 0 || null
     })
     const forwarding = { id: swept.id, status: 'forwarding', to_transaction: 'other' } as const

@@ -29,14 +29,14 @@ test('webhooks are sent until they are answered with 2xx, signed over the very b
   const payment = office.payment()
   await office.book.record([payment], 0n)
   await office.book.record([{ ...payment, final: true }], 0n)
-  receiver.answerWith(503)
+  receiver.answerWith(503, { 'retry-after': '600' })
   await office.deliver()
   const first = receiver.taken()
   expect(first).toHaveLength(2)
   await office.deliver()
   expect(receiver.taken(), 'not before the pause is over').toHaveLength(0)
   receiver.answerWith(204)
-  office.advance(2)
+  office.advance(601)
   await office.deliver()
   const second = receiver.taken()
   expect(bytes(second), 'the same bytes').toEqual(bytes(first))
@@ -53,7 +53,7 @@ test('webhooks are sent until they are answered with 2xx, signed over the very b
     )
     expect(headers['content-type']).toBe('application/json')
     expect(id).toBe((JSON.parse(body) as { id: string }).id)
-    expect(Math.abs(Number(timestamp) * 1000 - office.now().getTime())).toBeLessThan(5000)
+    expect(Math.abs(Number(timestamp) * 1000 - office.now().getTime())).toBeLessThan(60_000)
   }
   expect(await office.deliveriesOf(receiver)).toMatchObject([
     { status: 'delivered', attempts: 2, next_at: null },

@@ -46,7 +46,8 @@ export async function openOffice(): Promise<Office> {
   const receivers: WebhookReceiver[] = []
   const silent = pino({ level: 'silent' })
   let aheadMs = 0
-  const now = () => new Date(Date.now() + aheadMs)
+  // Postgres tells microseconds: a millisecond later, whatever is due by its clock is due by this one too.
+  const now = () => new Date(Date.now() + 1 + aheadMs)
   const courier: Office['courier'] = (changes = {}) => {
     const parts = { db: book.db, vault, poster, faults, log: silent, ...changes }
     return openCourier({ ...parts, now, random: () => 0.5, onRoom: () => undefined })
