@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
 import type { Context } from './context.ts'
 import { describeService } from './describe-service.ts'
+import { describeWebhooks } from './describe-webhooks.ts'
 import type { News } from './print.ts'
 import { version } from './version.ts'
 
@@ -37,6 +38,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
     })
   describeDaemon(program, context)
   describeService(program, context)
+  describeWebhooks(program, context, tell)
   describeProvisioning(program, context)
   describeReports(program, context)
   describeChecks(program, context, tell)

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { assetsOf } from '../config/network-schema.ts'
+import { parseSettingsFile } from '../config/settings-file.ts'
+import { type Address, assetKey, type NetworkName } from '../core/asset.ts'
+import { Fault, messageOf } from '../core/errors.ts'
+import { stableWalletNetwork } from '../core/evidence.ts'
+import type { Hints } from '../provider/infer/hints.ts'
+import type { Vocabulary } from '../provider/profile/known-assets.ts'
+import { knownPlaces } from '../store/samples.ts'
+import { attachedEnvironment, type Context, withDatabase } from './context.ts'
+
+export type KnownService = { hints: Hints; vocabulary: Vocabulary }
+
+/**
+ * What is known of the service before its payloads can be read: networks and assets of the settings file, and what is
+ * in the address book. Neither an address nor a key of the service is needed.
+ * @param isFromDatabase whether the payloads are; where they are not, a database is used only where one is set.
+ */
+export async function knownService(context: Context, isFromDatabase: boolean): Promise<KnownService> {
+  const isAttached = isFromDatabase || isDatabaseSet(context)
+  const environment = isAttached ? attachedEnvironment(context) : context.environment
+  const { networks, creditAsset } = readVocabulary(environment.DEPOSITD_CONFIG)
+  const places = isAttached
+    ? await withDatabase(context, knownPlaces)
+    : { depositAddresses: new Set<string>(), recipients: new Set<string>(), owners: new Map() }
+  return { hints: { networks, ...places }, vocabulary: { networks, creditAsset } }
+}
+
+function isDatabaseSet({ environment }: Context): boolean {
+  return environment.DATABASE_URL !== undefined || environment.DATABASE_URL_FILE !== undefined
+}
+
+function readVocabulary(path: string | undefined): Vocabulary {
+  const { file, faults } = parseSettingsFile(path === undefined ? '' : readFile(path))
+  if (file === null)
+    throw new Fault('settings_bad', { faults: faults.map((fault) => `DEPOSITD_CONFIG, ${fault}`) })
+  const { credit } = file.service
+  const network = stableWalletNetwork
+  return {
+    networks: file.networks.map((entry) => ({
+      name: entry.name as NetworkName,
+      family: entry.family,
+      chainId: entry.chainId,
+      rpcUrls: [],
+      assets: assetsOf(entry),
+    })),
+    creditAsset: { key: assetKey(network, credit.symbol as Address), network, ...credit },
+  }
+}
+
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Fault('settings_bad', { faults: [`DEPOSITD_CONFIG cannot be read: ${messageOf(error)}`] })
+  }
+}

@@ -1,0 +1,48 @@
+import type { Vocabulary } from '../profile/known-assets.ts'
+import { parseProfile } from '../profile/parse-profile.ts'
+import { type ClaimReader, createClaimReader, type Reading } from '../read-claim.ts'
+
+/** How much of what a profile was made from it reads, and the first thing that it does not, in its own words. */
+export type Trial = {
+  webhooks: { read: number; ignored: number; unread: number }
+  records: { read: number; ignored: number; unread: number }
+  problems: readonly string[]
+}
+
+export type TriedBodies = { webhooks: readonly Buffer[]; records: readonly Buffer[] }
+
+/** More would say the same again. */
+const problemsMax = 5
+
+/** Reads the samples by the profile's text, as the daemon would. */
+export function tryProfile(text: string, bodies: TriedBodies, vocabulary: Vocabulary): Trial {
+  const { profile, faults } = parseProfile(text)
+  const none = { read: 0, ignored: 0 }
+  if (profile === null)
+    return {
+      webhooks: { ...none, unread: bodies.webhooks.length },
+      records: { ...none, unread: bodies.records.length },
+      problems: faults.slice(0, problemsMax),
+    }
+  const read = createClaimReader(profile, vocabulary)
+  const webhooks = bodies.webhooks.map((body) => readAs('webhook', body, read))
+  const records = bodies.records.map((body) => readAs('api', body, read))
+  const problems = [...webhooks, ...records].flatMap((reading) =>
+    'problem' in reading ? [`${reading.path}: ${reading.problem}`] : [],
+  )
+  return {
+    webhooks: counts(webhooks),
+    records: counts(records),
+    problems: [...new Set(problems)].slice(0, problemsMax),
+  }
+}
+
+function readAs(source: 'webhook' | 'api', body: Buffer, read: ClaimReader): Reading {
+  return read({ source, body, receivedAt: new Date(0) })
+}
+
+function counts(readings: readonly Reading[]): Trial['webhooks'] {
+  const count = (kind: Reading['kind']) => readings.filter((reading) => reading.kind === kind).length
+  const [read, ignored] = [count('claim'), count('ignored')]
+  return { read, ignored, unread: readings.length - read - ignored }
+}
