@@ -47,10 +47,13 @@ function compileConditions(only: RecordProfile['only']): (place: Place) => boole
 
 function compileOwner(owner: RecordProfile['owner'], prefix: string): (place: Place) => Owner | null {
   if (owner === undefined) return () => null
-  const unknown = ({ text, path }: Found) => refuse(path, `unknown kind of owner ${text}`)
-  const readKind = compileWordField(owner.kind, { prefix, unknown })
+  const readKind = compileWordField(owner.kind, { prefix, unknown: unknownOwner })
   const findId = compileRequired(owner.id, prefix)
   return (place) => ({ kind: readKind(place), id: findId(place).text })
+}
+
+function unknownOwner({ text, path }: Found): never {
+  return refuse(path, `unknown kind of owner ${text}`)
 }
 
 function unknownStatus({ text, path }: Found): never {

@@ -33,23 +33,34 @@ export type Finder = (place: Place) => Found | null
  */
 export function compileField(field: TextField, prefix: string): Finder {
   const { presence, otherwise } = field
-  const absent = new Set(field.absent)
-  const lookups = field.paths.map((path) => ({ look: compilePath(path), path: shownPath(path, prefix) }))
-  const [first] = lookups
-  const constant = otherwise === undefined ? null : { text: otherwise, path: first?.path ?? '', isOurs: true }
+  const path = shownPath(field.paths[0] ?? '', prefix)
+  const constant = otherwise === undefined ? null : { text: otherwise, path, isOurs: true }
+  if (field.paths.length === 0) return () => constant
+  const find = compilePaths(field, prefix)
+  return (place) => {
+    const found = find(place)
+    if (typeof found === 'object') return found
+    const isFine = presence === 'optional' || (presence === 'nullable' && found === 'is null')
+    return isFine ? constant : refuse(path, found)
+  }
+}
+
+type Absence = 'is null' | 'is missing'
+
+/** What the first path leads to that leads to something. */
+function compilePaths({ paths, absent }: TextField, prefix: string): (place: Place) => Found | Absence {
+  const lookups = paths.map((path) => ({ look: compilePath(path), path: shownPath(path, prefix) }))
+  const saysNull = new Set(absent)
   return ({ record, payload }) => {
-    let isThere = lookups.length === 0
+    let absence: Absence = 'is missing'
     for (const { look, path } of lookups) {
       const value = look(record, payload)
       if (value === undefined) continue
-      isThere = true
       const text = value === null ? null : wordOf(value, path)
-      if (text !== null && !absent.has(text)) return { text: checked(text, path), path, isOurs: false }
+      if (text !== null && !saysNull.has(text)) return { text: checked(text, path), path, isOurs: false }
+      absence = 'is null'
     }
-    if (presence === 'required' && first !== undefined)
-      throw new Unreadable(first.path, isThere ? 'is null' : 'is missing')
-    if (presence === 'nullable' && !isThere) throw new Unreadable(first?.path ?? '', 'is missing')
-    return constant
+    return absence
   }
 }
 
