@@ -6,6 +6,15 @@ table public.address_book (
   owner_kind text,
   role text not null
 );
+table public.api_record (
+  gone_at timestamp with time zone,
+  hash text not null,
+  listed_at timestamp with time zone,
+  misses integer not null default 0,
+  read_at timestamp with time zone not null,
+  revision integer not null,
+  service_id text not null
+);
 table public.asset (
   decimals smallint not null,
   key text not null,
@@ -158,6 +167,9 @@ constraint address_book_check on address_book: CHECK (((role = 'deposit'::text) 
 constraint address_book_owner_kind_owner_id_fkey on address_book: FOREIGN KEY (owner_kind, owner_id) REFERENCES owner(kind, id);
 constraint address_book_pkey on address_book: PRIMARY KEY (network, address, role);
 constraint address_book_role_check on address_book: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
+constraint api_record_misses_check on api_record: CHECK ((misses >= 0));
+constraint api_record_pkey on api_record: PRIMARY KEY (service_id);
+constraint api_record_revision_check on api_record: CHECK ((revision >= 0));
 constraint asset_decimals_check on asset: CHECK (((decimals >= 0) AND (decimals <= 38)));
 constraint asset_pkey on asset: PRIMARY KEY (key);
 constraint deposit_check on deposit: CHECK ((num_nonnulls(service_id, transfer, merged_into) > 0));
@@ -226,6 +238,8 @@ constraint webhook_repeat_inbox_id_fkey on webhook_repeat: FOREIGN KEY (inbox_id
 constraint webhook_repeat_newest_at_check on webhook_repeat: CHECK (((cardinality(newest_at) >= 1) AND (cardinality(newest_at) <= 32)));
 constraint webhook_repeat_pkey on webhook_repeat: PRIMARY KEY (inbox_id);
 
+CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
+CREATE INDEX api_record_read_at ON public.api_record USING btree (read_at) WHERE (gone_at IS NULL);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_open ON public.deposit USING btree (state, network) WHERE (state <> ALL (ARRAY['reconciled'::text, 'refunded'::text, 'failed'::text, 'ignored'::text]));
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
@@ -243,6 +257,7 @@ CREATE INDEX mismatch_group_open ON public.mismatch USING btree (group_id) WHERE
 CREATE INDEX sighting_height ON public.sighting USING btree (network, height);
 CREATE INDEX sighting_transfer ON public.sighting USING btree (transfer);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
+CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
 CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
 CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
 CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
@@ -473,6 +488,7 @@ grant insert, select on public.ledger_journal to depositd_daemon;
 grant insert, select on public.ledger_transfer to depositd_daemon;
 grant insert, select on public.sighting to depositd_daemon;
 grant insert, select on public.webhook_conflict to depositd_daemon;
+grant insert, select, update on public.api_record to depositd_daemon;
 grant insert, select, update on public.asset to depositd_daemon;
 grant insert, select, update on public.deposit to depositd_daemon;
 grant insert, select, update on public.evidence to depositd_daemon;

@@ -4,9 +4,10 @@ import type { Queue } from './jobs/queue.ts'
 import type { Tick } from './jobs/schedule.ts'
 import { createWork, type JobName, type Work } from './jobs/work.ts'
 import type { Observer } from './ops/observe.ts'
-import { createProviderClient } from './provider/client.ts'
+import { createDepositClient } from './provider/deposit-client.ts'
 import { loadProfile } from './provider/profile/load-profile.ts'
 import { createClaimReader } from './provider/read-claim.ts'
+import { createServiceCall } from './provider/service-call.ts'
 import type { Database } from './store/database.ts'
 import type { Tables } from './store/tables.ts'
 
@@ -17,15 +18,20 @@ type Parts = { db: Database<Tables>; queue: Queue; holder: string; observer: Obs
 /** Brings the jobs together with what they read from and write to. */
 export function composeWork(settings: Settings, { db, queue, holder, observer }: Parts): Work {
   const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+  const profile = loadProfile(settings.service.profilePath)
+  const { url } = settings.service
+  const call = createServiceCall(settings.service, observer.pollRequest)
+  const { youngMs, quietMs, ...poll } = settings.poll
   return createWork({
     db,
     holder,
     leaseMs,
     now: () => new Date(),
-    readClaim: createClaimReader(loadProfile(settings.service.profilePath), settings),
+    readClaim: createClaimReader(profile, settings),
     rules: { policy: settings.policy, senders: settings.senders },
-    client: createProviderClient(settings.service, observer.pollRequest),
-    overlapMs: settings.pollOverlapMs,
+    client: createDepositClient({ url, call }, profile),
+    ...poll,
+    cadence: { youngMs, quietMs },
     startHeights: settings.startHeights,
     readers: new Map(read.map((network) => [network.name, createReader(network, { observe: observer.rpc })])),
     wake: queue.wake,

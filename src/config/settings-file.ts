@@ -31,6 +31,9 @@ const schema = z
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
         /** How its webhooks and records are read: the name of a profile that comes along, or the path of a file. */
         profile: z.string().min(1).default('depositd'),
+        request: z
+          .strictObject({ timeout: duration.prefault('15s'), attempts: z.int().min(1).max(10).default(3) })
+          .prefault({}),
       })
       .prefault({}),
     webhooks: webhookSection,
@@ -53,6 +56,11 @@ const schema = z
         sweep: cron.default('*/5 * * * * *'),
         /** How far back beyond the oldest open deposit each poll reads, so that a record that changed late is seen. */
         pollOverlap: duration.prefault('1h'),
+        /** How long a deposit is young: while one is, every tick reads. */
+        pollYoung: duration.prefault('1h'),
+        pollQuiet: duration.prefault('1m'),
+        /** How often all records are read, so that those are seen that changed unseen or disappeared. */
+        pollAll: duration.prefault('6h'),
       })
       .prefault({}),
   })

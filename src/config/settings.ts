@@ -31,7 +31,7 @@ export type Settings = {
   policy: Policy
   /** Cron expressions with seconds. */
   schedule: { scan: string; poll: string; sweep: string }
-  pollOverlapMs: number
+  poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   /** Where webhooks are taken. */
   http: Listening
   /** Where metrics and health are shown; on loopback unless told otherwise, for they are not for everyone. */
@@ -44,6 +44,8 @@ export type ServiceSettings = {
   apiKey: string
   /** The file of the mapping profile. */
   profilePath: string
+  timeoutMs: number
+  attemptsMax: number
 }
 
 /** What strangers may take of the webhook endpoint. */
@@ -79,6 +81,8 @@ export function parseSettings(environment: Environment, readText: (path: string)
       url: reader.url('SERVICE_URL', httpSchemes),
       apiKey: reader.text('SERVICE_API_KEY'),
       profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
+      timeoutMs: file?.service.request.timeout ?? 0,
+      attemptsMax: file?.service.request.attempts ?? 0,
     },
     webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
     networks: file === null ? [] : networksOf(file, reader),
@@ -188,7 +192,12 @@ function fileSettings({ networks, service, intake, policy, schedule }: SettingsF
       settlementWithinMs: policy.settlementWithin,
     },
     schedule: { scan: schedule.scan, poll: schedule.poll, sweep: schedule.sweep },
-    pollOverlapMs: schedule.pollOverlap,
+    poll: {
+      overlapMs: schedule.pollOverlap,
+      youngMs: schedule.pollYoung,
+      quietMs: schedule.pollQuiet,
+      sweepEveryMs: schedule.pollAll,
+    },
   }
 }
 

@@ -104,6 +104,12 @@ export const mismatchKinds = {
     means: 'A payment that was final and booked is no longer on the chain; the booking was reversed.',
     next: 'Check the nodes of that network; wait for the payment to be included again.',
   },
+  record_disappeared: {
+    severity: 'warning',
+    family: 'system',
+    means: 'The API listed a record, and has it no more. What it said stands.',
+    next: 'Ask the service why the deposit is gone; compare what it said with the chain.',
+  },
   unknown_event: {
     severity: 'warning',
     family: 'system',

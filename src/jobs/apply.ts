@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { decide, type Rules } from '../core/decide.ts'
-import { type Claim, linkKeys, type Observation } from '../core/evidence.ts'
+import { type Claim, linkKeys, type Observation, type ServiceId } from '../core/evidence.ts'
 import { type Lag, secondsBetween } from '../core/lag.ts'
 import { decodeObservation } from '../core/observation-json.ts'
 import type { ClaimReader, Reading as ClaimReading } from '../provider/read-claim.ts'
@@ -34,6 +34,8 @@ export type Applied = {
   journals: number
   lags: readonly Lag[]
   mismatches: readonly MismatchChange[]
+  /** The service's ids of the deposits that webhooks among the rows told of. */
+  told: readonly ServiceId[]
 }
 
 /** Rows of one transaction. */
@@ -55,6 +57,7 @@ export function applyPending(deps: ApplyDeps, wanted: Wanted = { rowsMax }): Pro
       ...decided,
       rows: rows.length,
       mismatches: [...decided.mismatches, ...opened],
+      told: readable.flatMap(({ observation }) => toldOf(observation)),
       lags: [
         ...decided.lags,
         ...readable.flatMap(({ row, observation }) => messageLags(row, observation, now)),
@@ -68,7 +71,7 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
   return inTransaction(deps.db, async (tx) => {
     const now = deps.now()
     const groups = await takeDueGroups(tx, now, groupsMax)
-    return { ...(await decideGroups(tx, { groups, now }, deps.rules)), rows: 0 }
+    return { ...(await decideGroups(tx, { groups, now }, deps.rules)), rows: 0, told: [] }
   })
 }
 
@@ -141,7 +144,7 @@ async function decideGroups(
   tx: Transaction<Tables>,
   { groups, now }: { groups: readonly bigint[]; now: Date },
   rules: Rules,
-): Promise<Omit<Applied, 'rows'>> {
+): Promise<Omit<Applied, 'rows' | 'told'>> {
   if (groups.length === 0) return { groups: 0, journals: 0, lags: [], mismatches: [] }
   const loaded = await loadGroups(tx, groups)
   const decisions = loaded.map((group) => ({ groupId: group.id, ...decide(group, rules, now) }))
@@ -161,6 +164,10 @@ async function decideGroups(
   )
   const lags = deposits.flatMap((deposit) => deposit.lags)
   return { groups: groups.length, journals: journals.length, lags, mismatches }
+}
+
+function toldOf(observation: Observation): ServiceId[] {
+  return observation.kind === 'claim' && observation.source === 'webhook' ? [observation.serviceId] : []
 }
 
 /** How long a webhook was on its way, and how long a row waited to be applied. */

@@ -1,76 +1,96 @@
-import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
-import type { DepositPage, ProviderClient } from '../provider/client.ts'
+import type { DepositPage } from '../provider/deposit-client.ts'
 import { inTransaction } from '../store/database.ts'
-import { appendInbox } from '../store/inbox.ts'
-import { moveCursor, takeLease } from '../store/streams.ts'
+import { missedRecords, staleRecords } from '../store/records.ts'
+import { type Lease, moveCursor, takeLease } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
+import { type Position, pollStream, readPosition } from './poll-position.ts'
+import { declareGone, nothingRead, type Reading, readAlone } from './read-records.ts'
+import { sweepRecords } from './sweep-records.ts'
+import { type WalkDeps, walkPages } from './walk-pages.ts'
 
-export type PollDeps = {
-  db: Kysely<Tables>
-  client: ProviderClient
-  holder: string
-  leaseMs: number
+export type PollDeps = WalkDeps & {
   overlapMs: number
-  now: () => Date
+  /** How often all records are read, from the first to the last. */
+  sweepEveryMs: number
 }
-
-export type Polled = { pages: number; stored: number }
-
-export const pollStream = 'poll'
-
-/** When deposits that are open for long were last read again, in milliseconds since 1970. */
-type Position = { deepAt: number }
 
 const deepEveryMs = 60_000
-const pageSize = 100
 const pagesMax = 1000
+/** Records that one run reads alone, of each kind. */
+const aloneMax = 20
+/** A record of an open deposit that no list brought for so long is read alone. */
+const staleAfterMs = 3_600_000
 
 /**
- * Reads the service's records, newest first, back by the overlap; once a minute back to the oldest deposit that is
- * still open. A record that changed is stored as a new revision; one that did not is stored no second time.
+ * Reads the service's records: what is recent, some pages of the full reading where one is due, and alone what lists
+ * do not bring. A record that changed is stored as a new revision; one that did not is stored no second time.
  * @returns null while another process polls.
  */
-export async function pollDeposits(deps: PollDeps): Promise<Polled | null> {
+export async function pollDeposits(deps: PollDeps): Promise<Reading | null> {
   const lease = await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
   if (lease === null) return null
-  const startedAt = deps.now()
-  const { deepAt } = (lease.cursor ?? { deepAt: 0 }) as Position
-  const isDeep = startedAt.getTime() - deepAt >= deepEveryMs
-  const oldest = isDeep ? await oldestOfInterest(deps.db, startedAt) : startedAt
-  const readBackTo = new Date(oldest.getTime() - deps.overlapMs)
-  const position: Position = { deepAt: isDeep ? startedAt.getTime() : deepAt }
-  let stored = 0
-  let cursor: string | null = null
-  for (let pages = 1; pages <= pagesMax; pages++) {
-    const page: DepositPage = await deps.client.listDeposits({ cursor, limit: pageSize })
-    stored += await storePage(deps, page)
-    cursor = page.nextCursor
-    const isReadBack = page.records.some(({ createdAt }) => createdAt !== null && createdAt < readBackTo)
-    if (cursor === null || isReadBack) {
-      await inTransaction(deps.db, (tx) =>
-        moveCursor(tx, lease, { cursor: position, progress: { pages, stored } }),
-      )
-      return { pages, stored }
-    }
-    await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
-  }
-  throw new Error(`the service lists more than ${pagesMax} pages for what is still open`)
+  const reading = nothingRead()
+  const recent = await readRecent(deps, readPosition(lease.cursor), reading)
+  await save(deps, lease, { position: recent, reading })
+  const swept = await sweepRecords(deps, recent, reading)
+  await save(deps, lease, { position: swept, reading })
+  await readMissed(deps, reading)
+  return reading
 }
 
-async function storePage({ db, now }: PollDeps, { records }: DepositPage): Promise<number> {
-  const receivedAt = now()
-  const rows = records.map(({ id, text }) => ({
-    source: 'api' as const,
-    // The hash tells records apart; the id is for people, and may hold what Postgres cannot keep.
-    sourceKey: `${(id ?? 'unnamed').replaceAll(/[^\x20-\x7e]/g, '?')}/${createHash('sha256').update(text).digest('hex')}`,
-    body: Buffer.from(text),
-    headers: {},
-    receivedAt,
-  }))
-  if (rows.length === 0) return 0
-  const distinct = [...new Map(rows.map((row) => [row.sourceKey, row])).values()]
-  return (await appendInbox(db, distinct)).size
+type Progress = { position: Position; reading: Reading }
+
+async function save({ db }: PollDeps, lease: Lease, { position, reading }: Progress): Promise<void> {
+  const { pages, stored } = reading
+  const progress = { pages, stored, ...(position.sweptAt !== null && { sweptAt: position.sweptAt / 1000 }) }
+  await inTransaction(db, (tx) => moveCursor(tx, lease, { cursor: position, progress }))
+}
+
+async function readRecent(deps: PollDeps, before: Position, reading: Reading): Promise<Position> {
+  const startedAt = deps.now().getTime()
+  const isDeep = startedAt - before.deepAt >= deepEveryMs
+  const position = { ...before, readAt: startedAt, deepAt: isDeep ? startedAt : before.deepAt }
+  const window = await windowOf(deps, before, isDeep)
+  // Without a place to go on from, the full reading finds it.
+  if (window.isTail && before.tail === null) return position
+  const { readBackTo } = window
+  const isEnough = ({ records }: DepositPage) =>
+    readBackTo !== null && records.some(({ time }) => time !== null && time < readBackTo)
+  const walk = { from: window.isTail ? before.tail : null, since: window.since, pagesMax, isEnough }
+  const { end, lastMark } = await walkPages(deps, walk, reading)
+  if (end === 'paused')
+    throw new Error(`the service lists more than ${pagesMax} pages for what is still open`)
+  if (end === 'expired') return { ...position, tail: null, sweep: null, sweptAt: null }
+  return window.isTail ? { ...position, tail: lastMark } : position
+}
+
+/** Where the recent records are: since a time, back to a time, or at the end of a list that is oldest first. */
+type Window = { since: Date | null; readBackTo: Date | null; isTail: boolean }
+
+/** A list of what was updated needs no more than the time since the last reading; others go back to what is open. */
+async function windowOf(
+  { db, client, overlapMs, now }: PollDeps,
+  { readAt }: Position,
+  isDeep: boolean,
+): Promise<Window> {
+  const { since, order } = client.list
+  const back = { since: null, readBackTo: null, isTail: false }
+  if (since?.of === 'updated') return { ...back, since: new Date((readAt ?? now().getTime()) - overlapMs) }
+  const oldest = isDeep ? await oldestOfInterest(db, now()) : now()
+  const from = new Date(oldest.getTime() - overlapMs)
+  if (since !== undefined) return { ...back, since: from }
+  return order === 'newest-first' ? { ...back, readBackTo: from } : { ...back, isTail: true }
+}
+
+/** Where records can be read alone, that decides whether one that was missed is gone; else a second full reading. */
+async function readMissed(deps: PollDeps, reading: Reading): Promise<void> {
+  const { db, client, now } = deps
+  if (client.list.one === undefined)
+    return declareGone(deps, await missedRecords(db, { missesMin: 2, limit: 1000 }), reading)
+  await readAlone(deps, await missedRecords(db, { missesMin: 1, limit: aloneMax }), reading)
+  const readBefore = new Date(now().getTime() - staleAfterMs)
+  await readAlone(deps, await staleRecords(db, { readBefore, limit: aloneMax }), reading)
 }
 
 /** Deposits that stay open for longer than this no longer make every poll read back to them. */

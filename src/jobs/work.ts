@@ -4,31 +4,41 @@ import { assert } from '../core/errors.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
 import { type Applied, type ApplyDeps, applyDue, applyPending, rowsMax } from './apply.ts'
 import { type PollDeps, pollDeposits } from './poll.ts'
+import { type Cadence, isPollDue } from './poll-cadence.ts'
+import { nothingRead, type Reading, readAlone } from './read-records.ts'
 import { type ScanDeps, type Scanned, scanNetwork } from './scan.ts'
 
 export type WorkDeps = ApplyDeps &
   PollDeps &
   ScanDeps & {
     readers: ReadonlyMap<NetworkName, ChainReader>
+    cadence: Cadence
     /** Asks for a run of a job; may fail, since the sweep asks again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
       applied: (applied: Applied) => void
+      polled: (reading: Reading) => void
       rewound: (network: NetworkName) => void
     }
   }
 
-export type JobName = 'apply' | 'scan' | 'poll' | 'sweep'
+export type JobName = 'apply' | 'scan' | 'poll' | 'read' | 'sweep'
 
 /** How long a stored row may wait before its wake-up counts as lost. */
 const overdueSeconds = 5
+
+/** Of so many deposits that a batch of webhooks told of, each is read alone; of more, the list is read. */
+const readsMax = 20
 
 /** Everything the daemon does again and again. Each job is safe to run twice and beside itself. */
 export type Work = {
   apply: () => Promise<void>
   /** Reads a network on and has what was found applied. */
   scan: (network: string) => Promise<void>
+  /** Reads the service's records, where that is due. */
   poll: () => Promise<void>
+  /** Reads one record, by the service's id, where the service can tell it alone. */
+  read: (id: string) => Promise<void>
   /** Finds what no wake-up reached: rows that wait too long, and groups whose time has come. */
   sweep: () => Promise<void>
   /** Everything there is to do now, without the queue: for tests, and for one-off runs. */
@@ -40,16 +50,31 @@ export function createWork(deps: WorkDeps): Work {
   const wakeIf = async (condition: boolean | undefined, job: JobName, key?: string) => {
     if (condition) await deps.wake(job, key)
   }
+  const poll = async () => {
+    const reading = (await pollDeposits(deps)) ?? nothingRead()
+    deps.observe.polled(reading)
+    return reading.stored > 0
+  }
   return {
-    apply: () => applyAll(deps),
+    async apply() {
+      const told = await applyAll(deps)
+      const isAlone = told.size <= readsMax && deps.client.list.one !== undefined
+      for (const id of isAlone ? told : []) await deps.wake('read', id)
+      await wakeIf(told.size > 0 && !isAlone, 'poll')
+    },
     async scan(network) {
       const scanned = await scanNext(network)
       await wakeIf((scanned?.stored ?? 0) > 0, 'apply')
       await wakeIf(scanned?.more, 'scan', network)
     },
     async poll() {
-      const polled = await pollDeposits(deps)
-      await wakeIf((polled?.stored ?? 0) > 0, 'apply')
+      if (await isPollDue(deps.db, deps.cadence)) await wakeIf(await poll(), 'apply')
+    },
+    async read(id) {
+      const reading = nothingRead()
+      await readAlone(deps, [id], reading)
+      deps.observe.polled(reading)
+      await wakeIf(reading.stored > 0, 'apply')
     },
     async sweep() {
       await decideDue(deps)
@@ -59,18 +84,21 @@ export function createWork(deps: WorkDeps): Work {
       for (const network of deps.readers.keys()) {
         while ((await scanNext(network))?.more) continue
       }
-      await pollDeposits(deps)
+      await poll()
       await applyAll(deps)
       await decideDue(deps)
     },
   }
 }
 
-async function applyAll(deps: WorkDeps): Promise<void> {
+/** @returns the service's ids of the deposits that webhooks told of */
+async function applyAll(deps: WorkDeps): Promise<ReadonlySet<string>> {
+  const told = new Set<string>()
   for (;;) {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     deps.observe.applied(applied)
-    if (applied.rows === 0) return
+    for (const id of applied.told) told.add(id)
+    if (applied.rows === 0) return told
   }
 }
 

@@ -48,6 +48,15 @@ const declared = {
   pollRequests: counter('poll_requests_total', "Requests to the service's API by how they ended.", [
     'outcome',
   ]),
+  pollDrifts: counter(
+    'poll_drifts_total',
+    'Times that records shifted between pages while they were read.',
+    [],
+  ),
+  pollSweepAge: gauge(
+    'poll_sweep_age_seconds',
+    "Since the last complete reading of all the service's records began.",
+  ),
   chainHeadLag: gauge('chain_head_lag_seconds', 'Since the network was last read on.', ['network']),
   chainFinalBlock: gauge('chain_final_block', 'Height up to which everything final was read.', ['network']),
   chainScannedBlock: gauge('chain_scanned_block', 'Newest height the node knew at the last scan.', [

@@ -11,6 +11,7 @@ export type Observer = WebhookObserver & {
   rpc: (request: { network: string; method: string; outcome: string; seconds: number }) => void
   pollRequest: (outcome: string) => void
   applied: (applied: Applied) => void
+  polled: (reading: { drifts: number; mismatches: readonly Change[] }) => void
   mismatches: (changes: readonly Change[]) => void
   rewound: (network: string) => void
   jobFailed: (job: string, error: unknown) => void
@@ -46,6 +47,10 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
       for (const { stage, network, seconds } of lags) metrics.stageLag.observe({ stage, network }, seconds)
       mismatches(changes)
       if (rows + journals > 0) log.debug({ rows, groups, journals }, 'applied')
+    },
+    polled({ drifts, mismatches: changes }) {
+      metrics.pollDrifts.inc(drifts)
+      mismatches(changes)
     },
     rewound(network) {
       metrics.chainReorgs.inc({ network })

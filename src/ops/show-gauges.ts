@@ -46,10 +46,16 @@ function showMismatches(metrics: Metrics, { mismatches, atRisk }: Reading): void
   for (const { units, ...labels } of atRisk) metrics.mismatchValue.set(labels, units)
 }
 
+function showPoll(metrics: Metrics, { age, progress }: Omit<Reading['streams'][number], 'name'>): void {
+  metrics.pollAge.set(age)
+  if (progress.sweptAt !== undefined)
+    metrics.pollSweepAge.set(Math.max(0, Date.now() / 1000 - progress.sweptAt))
+}
+
 function showStreams(metrics: Metrics, { streams }: Reading): void {
   for (const { name, age, progress } of streams) {
     const [kind, network = ''] = name.split('/')
-    if (kind === 'poll') metrics.pollAge.set(age)
+    if (kind === 'poll') showPoll(metrics, { age, progress })
     if (kind !== 'scan') continue
     metrics.chainHeadLag.set({ network }, age)
     metrics.chainFinalBlock.set({ network }, progress.final ?? 0)

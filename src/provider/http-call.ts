@@ -29,15 +29,17 @@ export async function sendRequest(
   request: HttpRequest,
   now: () => Date,
 ): Promise<HttpResult> {
+  const shown = (text: string) => withoutSecrets(text, settings)
   try {
     const response = await send(settings, request)
     const text = await readBounded(response)
-    return response.ok
-      ? { kind: 'answered', body: readJson(text), link: response.headers.get('link') }
-      : complaintOf(response, withoutSecrets(`${response.status} ${text.slice(0, 300)}`, settings), now())
+    if (response.ok)
+      return { kind: 'answered', body: readJson(text, shown), link: response.headers.get('link') }
+    // Shown before it is cut, so that no part of a secret is left at the edge.
+    return complaintOf(response, `${response.status} ${shown(text).slice(0, 300)}`, now())
   } catch (error) {
     // Without the cause: errors of fetch repeat headers and addresses.
-    return { kind: 'failed', problem: withoutSecrets(problemOf(error), settings), retryAfterMs: null }
+    return { kind: 'failed', problem: shown(problemOf(error)), retryAfterMs: null }
   }
 }
 
@@ -69,11 +71,11 @@ async function readBounded(response: Response): Promise<string> {
 }
 
 /** What stands in front of a service may answer 200 with a page of its own. */
-function readJson(text: string): unknown {
+function readJson(text: string, shown: (text: string) => string): unknown {
   try {
     return parseLossless(text)
   } catch (error) {
-    throw new Error(`the answer is no JSON: ${text.slice(0, 80)}`, { cause: error })
+    throw new Error(`the answer is no JSON: ${shown(text).slice(0, 80)}`, { cause: error })
   }
 }
 

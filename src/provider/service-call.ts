@@ -45,28 +45,28 @@ export function createServiceCall(
   pace: Pace = { now: () => new Date(), random: Math.random, wait: sleep },
 ): ServiceCall {
   const breaker = createBreaker(pace.now)
-  const http = { url, apiKey, timeoutMs }
+  const attempt = async (request: HttpRequest): Promise<HttpResult> => {
+    const result = await sendRequest({ url, apiKey, timeoutMs }, request, pace.now)
+    observe(result.kind === 'answered' ? 'ok' : result.kind)
+    return result
+  }
   return async (request) => {
     const heldUntil = breaker.heldUntil()
     if (heldUntil !== null) {
       observe('withheld')
-      throw failure(
-        request,
-        `is left alone until ${heldUntil.toISOString()}, since it failed or asked for it`,
-      )
+      throw failure(request, `is left alone until ${heldUntil.toISOString()}: it failed, or asked for it`)
     }
     // What creates something is not sent twice: it may have been done although no answer came.
     const attempts = request.method === 'GET' && !breaker.isTrial() ? attemptsMax : 1
-    for (let attempt = 1; ; attempt++) {
-      const result = await sendRequest(http, request, pace.now)
-      observe(result.kind === 'answered' ? 'ok' : result.kind)
+    for (let count = 1; ; count++) {
+      const result = await attempt(request)
       if (result.kind === 'answered' || result.kind === 'refused') {
         breaker.succeeded()
         return result
       }
-      const waitMs = waitBefore(attempt, result.retryAfterMs, pace.random())
+      const waitMs = waitBefore(count, result.retryAfterMs, pace.random())
       if (waitMs > waitMaxMs) breaker.hold(waitMs)
-      if (waitMs > waitMaxMs || attempt >= attempts) {
+      if (waitMs > waitMaxMs || count >= attempts) {
         breaker.failed()
         throw failure(request, result.problem)
       }

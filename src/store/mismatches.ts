@@ -38,6 +38,20 @@ export async function syncMismatches(
   return [...cleared.map((one) => ({ ...one, change: 'cleared' as const })), ...opened]
 }
 
+/** Ends mismatches that belong to no group, since what they tell of is no longer so. */
+export async function clearMismatches(
+  tx: Transaction<Tables>,
+  kind: string,
+  subjects: readonly string[],
+): Promise<MismatchChange[]> {
+  if (subjects.length === 0) return []
+  const { rows } = await sql<Omit<MismatchChange, 'change'>>`
+    update mismatch set cleared_at = now(), cleared_how = 'evidence'
+    where kind = ${kind} and subject = any(${subjects}::text[]) and cleared_at is null
+    returning kind, severity, network`.execute(tx)
+  return rows.map((one) => ({ ...one, change: 'cleared' as const }))
+}
+
 /** Opens what is not open yet; what is open keeps its age and takes the newer detail. */
 export async function openMismatches(
   tx: Transaction<Tables>,

@@ -39,6 +39,15 @@ export type Tables = {
     succeeded_at: Date | null
     progress: Defaulted<unknown>
   }
+  api_record: {
+    service_id: string
+    hash: string
+    revision: number
+    listed_at: Date | null
+    read_at: Date
+    misses: Defaulted<number>
+    gone_at: Date | null
+  }
   asset: { key: string; network: string; symbol: string; decimals: number }
   owner: {
     kind: 'channel' | 'stable_wallet'

@@ -63,7 +63,7 @@ schedule: { scan: "* * * * * *", poll: "0 * * * *", sweep: "*/10 * * * * *", pol
       settlementWithinMs: 0,
     },
     schedule: { scan: '* * * * * *', poll: '0 * * * *', sweep: '*/10 * * * * *' },
-    pollOverlapMs: 999_999 * 3_600_000,
+    poll: { overlapMs: 999_999 * 3_600_000, youngMs: 3_600_000, quietMs: 60_000, sweepEveryMs: 21_600_000 },
   })
 })
 

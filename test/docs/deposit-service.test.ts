@@ -104,10 +104,12 @@ function linkTo(kind: string): string {
   return `[${kind}](mismatches.md#${kind})`
 }
 
-function reported(entry: { mismatch: string; clears: boolean; ofWallets?: string }): string {
-  const { mismatch, clears, ofWallets } = entry
+type Entry = { mismatch: string; clears: boolean; ofWallets?: string; ifRead?: string }
+
+function reported({ mismatch, clears, ofWallets, ifRead }: Entry): string {
   const more = ofWallets === undefined ? '' : `, for a StableWallet ${linkTo(ofWallets)} too`
-  return `${linkTo(mismatch)}${clears ? ', clears by itself' : ''}${more}`
+  const read = ifRead === undefined ? '' : `, and ${linkTo(ifRead)} if it was read before`
+  return `${linkTo(mismatch)}${clears ? ', clears by itself' : ''}${more}${read}`
 }
 
 const destination = {

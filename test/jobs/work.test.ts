@@ -41,15 +41,18 @@ function work(changes: Partial<WorkDeps> = {}): Work {
     leaseMs: 600_000,
     overlapMs: 0,
     startHeights: new Map(),
+    sweepEveryMs: 0,
+    cadence: { youngMs: 3_600_000, quietMs: 3_600_000 },
     client: {
-      listDeposits: () => Promise.resolve({ records: [], nextCursor: null }),
-      createChannel: () => Promise.reject(new Error('not asked for')),
-      createStableWallet: () => Promise.reject(new Error('not asked for')),
+      list: ownProfile.list,
+      listDeposits: () => Promise.resolve({ records: [], next: null }),
+      readDeposit: () => Promise.resolve(null),
     },
     readers: new Map([[base, reader]]),
     wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
     observe: {
       applied: ({ rows, groups }) => void told.push(`applied ${rows} ${groups}`),
+      polled: () => undefined,
       rewound: (network) => void told.push(`rewound ${network}`),
     },
     ...changes,
@@ -86,16 +89,6 @@ test('a node that is not of its chain is asked again each time, and never read',
   await expect(scan('base')).rejects.toThrow('wrong chain')
   await expect(scan('base')).rejects.toThrow('wrong chain')
   expect(told).toEqual([])
-})
-
-test('a poll that stored something has it applied, one that did not lets it be', async () => {
-  const text = JSON.stringify({ id: 'dep_9' })
-  const records = [{ id: 'dep_9', createdAt: at(0), text }]
-  const client = { listDeposits: () => Promise.resolve({ records, nextCursor: null }) } as unknown
-  const { poll } = work({ client: client as WorkDeps['client'] })
-  await poll()
-  await poll()
-  expect(told).toEqual(['wake apply'])
 })
 
 test('a sweep decides what has become due, and applies what no wake-up reached', async () => {

@@ -90,8 +90,13 @@ function endOf(struck: readonly DepositKnob[], isWallet: boolean) {
   const must = lasting.flatMap(({ open }) => open)
   const [first, second] = lasting
   if (second === undefined)
-    return { must, any_of: false, may: [], is_reconciled: first?.isReconciled ?? true }
+    return { must, any_of: false, may: ifRead(struck), is_reconciled: first?.isReconciled ?? true }
   return { must: [...must, 'unreported'], any_of: true, may: together, is_reconciled: null }
+}
+
+/** Reported where chance had the record read before it was gone. */
+function ifRead(struck: readonly DepositKnob[]): readonly string[] {
+  return struck.includes('removeRecordRate') ? [faultTable.removeRecordRate.ifRead] : []
 }
 
 async function readForwards(db: ServiceDatabase): Promise<readonly ForwardFact[]> {

@@ -4,10 +4,10 @@ type Share = 'deposits' | 'requests'
 /**
  * One error of the other side. `mismatch` is the kind that depositd must report for it, a word of its table
  * (docs/mismatches.md), and `clears` whether time alone ends it; `ofWallets` is a second one that it reports where the
- * deposit is to a StableWallet. Null where depositd gets over it; `absorbed` says why, and where it is seen all the same.
+ * deposit is to a StableWallet, and `ifRead` one where depositd had read the record before. Null where depositd gets over it; `absorbed` says why, and where it is seen all the same.
  */
 type Entry = { share: Share; does: string } & (
-  | { mismatch: string; clears: boolean; ofWallets?: string }
+  | { mismatch: string; clears: boolean; ofWallets?: string; ifRead?: string }
   | { mismatch: null; absorbed: string }
 )
 
@@ -74,6 +74,7 @@ export const faultTable = {
     mismatch: 'api_missing',
     clears: false,
     ofWallets: 'settlement_missing',
+    ifRead: 'record_disappeared',
   },
   reorderRecordsRate: {
     share: 'requests',

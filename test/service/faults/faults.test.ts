@@ -72,7 +72,13 @@ test('without settings for them no fault strikes, and none can be switched on', 
 test('every knob names a mismatch that depositd knows, or says why it gets over the fault', () => {
   for (const entry of Object.values(faultTable)) {
     const kinds =
-      entry.mismatch === null ? [] : [entry.mismatch, ...('ofWallets' in entry ? [entry.ofWallets] : [])]
+      entry.mismatch === null
+        ? []
+        : [
+            entry.mismatch,
+            ...('ofWallets' in entry ? [entry.ofWallets] : []),
+            ...('ifRead' in entry ? [entry.ifRead] : []),
+          ]
     expect(Object.keys(mismatchKinds)).toEqual(expect.arrayContaining(kinds))
     if (entry.mismatch === null) expect(entry.absorbed).toMatch(/; .*(seen|shows|counts)/)
   }

@@ -1,0 +1,24 @@
+import type { Mark } from '../provider/page-marks.ts'
+
+export const pollStream = 'poll'
+
+/** How far the reading of records has come. Times are in milliseconds since 1970. */
+export type Position = {
+  /** When the last complete reading of what is recent began; null before the first. */
+  readAt: number | null
+  /** When deposits that are open for long were last read again. */
+  deepAt: number
+  /** Where the last page of a list begins, which is read on from where that is oldest first; null while not known. */
+  tail: Mark
+  /** The full reading under way. */
+  sweep: { startedAt: number; mark: Mark; pages: number } | null
+  /** When the last full reading that came to the end began. */
+  sweptAt: number | null
+}
+
+const beginning: Position = { readAt: null, deepAt: 0, tail: null, sweep: null, sweptAt: null }
+
+/** What an earlier version kept lacks some of it. */
+export function readPosition(cursor: unknown): Position {
+  return { ...beginning, ...(cursor as Partial<Position> | null) }
+}

@@ -1,0 +1,92 @@
+import type { Kysely } from 'kysely'
+import { mismatchKinds } from '../core/mismatch.ts'
+import type { DepositClient, DepositPage } from '../provider/deposit-client.ts'
+import type { Mark } from '../provider/page-marks.ts'
+import { inTransaction } from '../store/database.ts'
+import { clearMismatches, type MismatchChange, openMismatches } from '../store/mismatches.ts'
+import { type GoneRecord, markGone, type ReadRecord, saveRecords } from '../store/records.ts'
+import type { Tables } from '../store/tables.ts'
+
+export type ReadDeps = { db: Kysely<Tables>; client: DepositClient; now: () => Date }
+
+/** What a reading came to. */
+export type Reading = {
+  pages: number
+  /** Records that were new or had changed. */
+  stored: number
+  /** Times that records shifted between pages while they were read. */
+  drifts: number
+  mismatches: MismatchChange[]
+}
+
+export const nothingRead = (): Reading => ({ pages: 0, stored: 0, drifts: 0, mismatches: [] })
+
+/** Reads one page and keeps what is new. Null where the service does not know the mark any more. */
+export async function readPage(
+  deps: ReadDeps,
+  place: { mark: Mark; since: Date | null },
+  reading: Reading,
+): Promise<DepositPage | null> {
+  const sentAt = deps.now()
+  const page = await deps.client.listDeposits(place)
+  if (page === null) return null
+  await keep(deps, page.records, { sentAt, reading })
+  reading.pages++
+  if (page.next?.isDrift) reading.drifts++
+  return page
+}
+
+/** Reads records alone. One that the service has no more, and had, is `record_disappeared`. */
+export async function readAlone(deps: ReadDeps, ids: readonly string[], reading: Reading): Promise<void> {
+  for (const id of ids) {
+    const sentAt = deps.now()
+    const record = await deps.client.readDeposit(id)
+    if (record === null) await declareGone(deps, [id], reading)
+    else await keep(deps, [record], { sentAt, reading })
+  }
+}
+
+export async function declareGone(deps: ReadDeps, ids: readonly string[], reading: Reading): Promise<void> {
+  const changes = await inTransaction(deps.db, async (tx) => {
+    const gone = await markGone(tx, ids, deps.now())
+    return openMismatches(tx, gone.map(disappearance))
+  })
+  reading.mismatches.push(...changes)
+}
+
+type Keeping = { sentAt: Date; reading: Reading }
+
+async function keep(
+  { db, now }: ReadDeps,
+  records: readonly ReadRecord[],
+  { sentAt, reading }: Keeping,
+): Promise<void> {
+  if (records.length === 0) return
+  const { stored, cleared } = await inTransaction(db, async (tx) => {
+    const saved = await saveRecords(tx, records, { sentAt, receivedAt: now() })
+    return { ...saved, cleared: await clearMismatches(tx, kind, saved.back.map(subjectOf)) }
+  })
+  reading.stored += stored
+  reading.mismatches.push(...cleared)
+}
+
+const kind = 'record_disappeared'
+
+function subjectOf(id: string): string {
+  return `record/${id}`
+}
+
+/** Of no group: what the evidence says of the deposit stands, and deciding about it again does not end this. */
+function disappearance({ id, depositId, network, asset, amount, state }: GoneRecord) {
+  return {
+    subject: subjectOf(id),
+    kind,
+    severity: mismatchKinds[kind].severity,
+    depositId,
+    groupId: null,
+    network,
+    asset,
+    value: amount === null ? null : BigInt(amount),
+    detail: { record: id, ...(state !== null && { state }) },
+  }
+}

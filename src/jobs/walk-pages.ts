@@ -1,0 +1,42 @@
+import type { DepositPage } from '../provider/deposit-client.ts'
+import type { Mark } from '../provider/page-marks.ts'
+import { takeLease } from '../store/streams.ts'
+import { pollStream } from './poll-position.ts'
+import { type ReadDeps, type Reading, readPage } from './read-records.ts'
+
+export type WalkDeps = ReadDeps & { holder: string; leaseMs: number }
+
+export type Walk = {
+  from: Mark
+  since: Date | null
+  pagesMax: number
+  /** Whether the page leads as far as was wanted. */
+  isEnough: (page: DepositPage) => boolean
+}
+
+export type Walked = {
+  /** `expired`: the service does not know the mark any more. `paused`: there is more than the pages that were wanted. */
+  end: 'reached' | 'paused' | 'expired'
+  /** Where it goes on. */
+  mark: Mark
+  /** Where the last page begins that held records. */
+  lastMark: Mark
+}
+
+const driftsMax = 20
+
+/** Reads page after page, and renews the lease before each but the first. */
+export async function walkPages(deps: WalkDeps, walk: Walk, reading: Reading): Promise<Walked> {
+  let mark = walk.from
+  let lastMark = walk.from
+  for (let pages = 1; ; pages++) {
+    const page = await readPage(deps, { mark, since: walk.since }, reading)
+    if (page === null) return { end: 'expired', mark: null, lastMark: null }
+    if (page.records.length > 0) lastMark = mark
+    if (page.next === null || walk.isEnough(page)) return { end: 'reached', mark, lastMark }
+    if (reading.drifts > driftsMax) throw new Error('the records shift faster than their pages can be read')
+    ;({ mark } = page.next)
+    if (pages === walk.pagesMax) return { end: 'paused', mark, lastMark }
+    await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
+  }
+}

@@ -1,0 +1,133 @@
+import { messageOf } from '../core/errors.ts'
+import type { HttpRequest } from './http-call.ts'
+import { nextLink } from './link-header.ts'
+import { digitsOf } from './lossless-json.ts'
+import { createPaging, type Mark, type NextPage } from './page-marks.ts'
+import type { ListProfile } from './profile/list-schema.ts'
+import { compilePath } from './profile/path.ts'
+import { compileRecordHead, type DepositsProfile, type PolledRecord } from './record-head.ts'
+import { failure, type ServiceAnswer, type ServiceCall } from './service-call.ts'
+
+export type DepositPage = {
+  records: readonly PolledRecord[]
+  /** Null after the last page. */
+  next: NextPage | null
+}
+
+export type DepositClient = {
+  list: ListProfile
+  /**
+   * One page, of what was created or updated since a time where the service can tell. Null where the service does not
+   * know the mark any more.
+   */
+  listDeposits: (place: { mark: Mark; since: Date | null }) => Promise<DepositPage | null>
+  /** One record alone; null where the service has none of that id. Asked only where `list.one` is set. */
+  readDeposit: (id: string) => Promise<PolledRecord | null>
+}
+
+/** Reads deposits as the profile says. Every call throws Fault `remote_failed` where its answer cannot be used. */
+export function createDepositClient(
+  service: { url: string; call: ServiceCall },
+  profile: DepositsProfile,
+): DepositClient {
+  const { list } = profile
+  const readHead = compileRecordHead(profile)
+  return {
+    list,
+    listDeposits: pageReader(service, list, readHead),
+    readDeposit: singleReader(service, list, readHead),
+  }
+}
+
+type ReadHead = (value: unknown) => PolledRecord
+
+function pageReader(
+  { url, call }: { url: string; call: ServiceCall },
+  list: ListProfile,
+  readHead: ReadHead,
+): DepositClient['listDeposits'] {
+  const paging = createPaging(list)
+  const findItems = lookUp(list.items)
+  const findCursor = lookUp(list.next)
+  return async ({ mark, since }) => {
+    const request = { method: 'GET' as const, path: pathOf(list, mark, paging.query(mark, since)) }
+    const answer = await call(request)
+    if (isPastTheEnd(list, mark, answer)) return { records: [], next: null }
+    if (isMarkRefused(mark, answer)) return null
+    return understood(request, answer, ({ body, link }) => {
+      const items = findItems(body)
+      if (!Array.isArray(items))
+        throw new Error(`unexpected answer at ${list.items ?? 'the top'}: is no list`)
+      const records = items.map(readHead)
+      const places = {
+        cursor: cursorText(findCursor(body)),
+        link: list.pages === 'link' ? nextLink(link, url) : null,
+      }
+      return { records, next: paging.next({ mark, heads: records, ...places }) }
+    })
+  }
+}
+
+function singleReader(
+  { call }: { call: ServiceCall },
+  { one }: ListProfile,
+  readHead: ReadHead,
+): DepositClient['readDeposit'] {
+  const find = lookUp(one?.record ?? null)
+  return async (id) => {
+    const path = (one?.path ?? '').replaceAll('{id}', () => encodeURIComponent(id))
+    const request = { method: 'GET' as const, path }
+    const answer = await call(request)
+    if (answer.kind === 'refused' && (answer.status === 404 || answer.status === 410)) return null
+    return understood(request, answer, ({ body }) => {
+      const record = readHead(find(body))
+      if (record.id !== id) throw new Error(`the answer is the record ${record.id ?? 'without an id'}`)
+      return record
+    })
+  }
+}
+
+/** Some services say that there is no such page where others answer an empty one. */
+function isPastTheEnd({ pages }: ListProfile, mark: Mark, answer: ServiceAnswer): boolean {
+  return pages === 'page' && mark !== null && answer.kind === 'refused' && answer.status === 404
+}
+
+/** Such as a cursor that has expired. A key that is refused is no matter of the mark. */
+function isMarkRefused(mark: Mark, answer: ServiceAnswer): boolean {
+  return mark !== null && answer.kind === 'refused' && ![401, 403].includes(answer.status)
+}
+
+/** @throws Fault `remote_failed` that names the call, whatever is wrong with its answer */
+function understood<Value>(
+  request: HttpRequest,
+  answer: ServiceAnswer,
+  read: (answer: Extract<ServiceAnswer, { kind: 'answered' }>) => Value,
+): Value {
+  if (answer.kind === 'refused') throw failure(request, answer.problem)
+  try {
+    return read(answer)
+  } catch (error) {
+    throw failure(request, messageOf(error))
+  }
+}
+
+function pathOf(list: ListProfile, mark: Mark, query: Record<string, string>): string {
+  // A link names the whole query of the next page.
+  if (list.pages === 'link' && mark !== null) return mark
+  const limit = { [list.parameters.limit]: `${list.limit}` }
+  return `${list.path}?${new URLSearchParams({ ...list.query, ...limit, ...query }).toString()}`
+}
+
+function lookUp(path: string | null): (body: unknown) => unknown {
+  if (path === null) return (body) => body
+  const find = compilePath(path)
+  return (body) => find(body, body)
+}
+
+/** @throws Error where what stands there is no cursor; nothing, null and an empty text say that there is none. */
+function cursorText(value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null
+  const text = typeof value === 'string' ? value : digitsOf(value)
+  if (text === null) throw new Error('the cursor of the next page is neither text nor a number')
+  return text
+}

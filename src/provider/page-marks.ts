@@ -1,0 +1,124 @@
+import type { ListProfile } from './profile/list-schema.ts'
+import type { RecordHead } from './record-head.ts'
+
+/**
+ * Where a page begins, as text that can be kept and gone on from: a cursor, a number, a time or a path. Null is the
+ * beginning of the list.
+ */
+export type Mark = string | null
+
+/** One page as the service gave it. */
+export type RawPage = {
+  mark: Mark
+  heads: readonly RecordHead[]
+  /** What the answer calls the cursor of the next page, and the path that its `Link` header leads to. */
+  cursor: string | null
+  link: string | null
+}
+
+export type NextPage = {
+  mark: Mark
+  /** The records shifted while they were read; the mark leads back so that none is left out. */
+  isDrift: boolean
+}
+
+/** One way to page: what a mark adds to the query, and where the next page begins; null after the last. */
+export type Paging = {
+  query: (mark: Mark, since: Date | null) => Record<string, string>
+  /** @throws Error where the pages cannot be followed */
+  next: (page: RawPage) => NextPage | null
+}
+
+export function createPaging(list: ListProfile): Paging {
+  return pagings[list.pages](list)
+}
+
+const pagings: Record<ListProfile['pages'], (list: ListProfile) => Paging> = {
+  cursor: (list) => ({
+    query: (mark, since) => ({
+      ...sinceQuery(list, since),
+      ...(mark !== null && { [list.parameters.cursor]: mark }),
+    }),
+    next: ({ mark, cursor }) => onward(mark, cursor, 'cursor'),
+  }),
+  link: (list) => ({
+    query: (mark, since) => (mark === null ? sinceQuery(list, since) : {}),
+    next: ({ mark, link }) => onward(mark, link, 'link'),
+  }),
+  page: (list) => ({
+    query: (mark, since) => ({
+      ...sinceQuery(list, since),
+      [list.parameters.page]: mark ?? `${list.firstPage}`,
+    }),
+    // A page may hold fewer than were asked for, so that only an empty one is the last.
+    next: ({ mark, heads }) =>
+      heads.length === 0 ? null : { mark: `${Number(mark ?? list.firstPage) + 1}`, isDrift: false },
+  }),
+  offset: (list) => ({
+    query: (mark, since) => ({
+      ...sinceQuery(list, since),
+      [list.parameters.offset]: `${readOffset(mark).offset}`,
+    }),
+    next: (page) => nextOffset(page, list.limit),
+  }),
+  since: (list) => ({
+    query: (mark, since) => sinceQuery(list, mark === null ? since : new Date(mark)),
+    next: (page) => nextTime(page, list.limit),
+  }),
+}
+
+function sinceQuery({ since }: ListProfile, time: Date | null): Record<string, string> {
+  if (since === undefined || time === null) return {}
+  const seconds = Math.floor(time.getTime() / 1000)
+  const text = { iso: time.toISOString(), s: `${seconds}`, ms: `${time.getTime()}` }[since.as]
+  return { [since.parameter]: text }
+}
+
+function onward(mark: Mark, next: Mark, what: string): NextPage | null {
+  if (next === null) return null
+  if (next === mark)
+    throw new Error(`the page leads to itself: its ${what} is the one that it was asked for with`)
+  return { mark: next, isDrift: false }
+}
+
+/**
+ * Each page begins with the last record of the one before. Where that record is not on the page, records have left the
+ * list and the others moved up: the page before is read again.
+ */
+function nextOffset({ mark, heads }: RawPage, limit: number): NextPage | null {
+  const { offset, joint } = readOffset(mark)
+  if (joint !== null && heads.every(({ id }) => id !== joint))
+    return { mark: `${Math.max(0, offset - limit)}`, isDrift: true }
+  const last = heads.at(-1)?.id ?? null
+  const isOnlyJoint = joint !== null && heads.length === 1
+  if (heads.length === 0 || isOnlyJoint) return null
+  return last === null || heads.length === 1
+    ? { mark: `${offset + heads.length}`, isDrift: false }
+    : { mark: `${offset + heads.length - 1} ${last}`, isDrift: false }
+}
+
+function readOffset(mark: Mark): { offset: number; joint: string | null } {
+  const [, digits = '0', joint] = /^(\d+)(?: ([^]+))?$/.exec(mark ?? '0') ?? []
+  return { offset: Number(digits), joint: joint ?? null }
+}
+
+const stepMs = 1000
+
+/**
+ * Goes on a second before the newest record of the page, so that neither a service whose `since` leaves out the time
+ * itself nor records of equal time at the edge of a page lose any.
+ */
+function nextTime({ mark, heads }: RawPage, limit: number): NextPage | null {
+  if (heads.length === 0) return null
+  const times = heads.flatMap(({ time }) => (time === null ? [] : [time.getTime()]))
+  if (times.length === 0) throw new Error('no record of the page tells its time: pages cannot go on from it')
+  const newest = Math.max(...times)
+  const current = mark === null ? Number.NEGATIVE_INFINITY : Date.parse(mark)
+  const next = newest - stepMs > current ? newest - stepMs : newest
+  if (next - current >= stepMs || (next > current && heads.length >= limit))
+    return { mark: new Date(next).toISOString(), isDrift: false }
+  if (heads.length < limit) return null
+  throw new Error(
+    `a page of ${heads.length} records does not get past ${new Date(newest).toISOString()}: ask for more`,
+  )
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { appendInbox } from './inbox.ts'
+import type { Tables } from './tables.ts'
+
+/** A record of the service's API. Without an id it is kept, and cannot be followed. */
+export type ReadRecord = { id: string | null; time: Date | null; text: string }
+
+/** When the request was sent that brought the records, and when they came in. */
+export type ReadingTimes = { sentAt: Date; receivedAt: Date }
+
+export type SavedRecords = {
+  /** How many were new or had changed. */
+  stored: number
+  /** Ids of those that had been gone. */
+  back: string[]
+}
+
+/**
+ * Keeps every record that differs from what was read of it before, as a revision in the inbox. What an earlier request
+ * brought than was read already is passed over.
+ */
+export async function saveRecords(
+  tx: Transaction<Tables>,
+  records: readonly ReadRecord[],
+  times: ReadingTimes,
+): Promise<SavedRecords> {
+  const hashed = records.map((record) => ({ ...record, hash: hashOf(record.text) }))
+  const followed = [...new Map(hashed.map((one) => [one.id, one])).values()].filter(({ id }) => id !== null)
+  const changes = new Map((await noteRecords(tx, followed, times)).map((one) => [one.id, one]))
+  const rows = hashed.flatMap((one) => {
+    const change = one.id === null ? undefined : changes.get(one.id)
+    // A record that stands on one page in two versions is followed by one of them; the other is kept, too.
+    if (one.id !== null && followed.includes(one))
+      return change?.isNew ? [rowOf(one, change.revision, times)] : []
+    return [rowOf(one, 1, times)]
+  })
+  const distinct = [...new Map(rows.map((row) => [row.sourceKey, row])).values()]
+  const stored = distinct.length === 0 ? 0 : (await appendInbox(tx, distinct)).size
+  return { stored, back: [...changes.values()].filter(({ wasGone }) => wasGone).map(({ id }) => id) }
+}
+
+type Hashed = ReadRecord & { hash: string }
+type Change = { id: string; revision: number; isNew: boolean; wasGone: boolean }
+
+/** In the order of their ids, so that two readings of the same records wait for each other instead of deadlocking. */
+async function noteRecords(
+  tx: Transaction<Tables>,
+  records: readonly Hashed[],
+  { sentAt }: ReadingTimes,
+): Promise<Change[]> {
+  if (records.length === 0) return []
+  const { rows } = await sql<Change>`
+    insert into api_record (service_id, hash, revision, listed_at, read_at)
+    select id, hash, 1, listed_at, ${sentAt} from unnest(
+      ${records.map(({ id }) => id)}::text[], ${records.map(({ hash }) => hash)}::text[],
+      ${records.map(({ time }) => time)}::timestamptz[]
+    ) as incoming (id, hash, listed_at) order by id
+    on conflict (service_id) do update
+      set hash = excluded.hash, revision = api_record.revision + (api_record.hash <> excluded.hash)::int,
+        listed_at = excluded.listed_at, read_at = excluded.read_at, misses = 0, gone_at = null
+      where api_record.read_at <= excluded.read_at
+    returning new.service_id as id, new.revision, old.revision is distinct from new.revision as "isNew",
+      old.gone_at is not null as "wasGone"`.execute(tx)
+  return rows
+}
+
+/** The key is of the text, so that it is kept once; one that comes back to an earlier text is another revision. */
+function rowOf({ id, hash, text }: Hashed, revision: number, { receivedAt }: ReadingTimes) {
+  // The hash tells records apart; the id is for people, and may hold what Postgres cannot keep.
+  const key = `${(id ?? 'unnamed').replaceAll(/[^\x20-\x7e]/g, '?')}/${hash}`
+  return {
+    source: 'api' as const,
+    sourceKey: revision > 1 ? `${key}/${revision}` : key,
+    body: Buffer.from(text),
+    headers: {},
+    receivedAt,
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Counts a miss for every record that was not read since a full reading began. What is older need not be listed. */
+export async function countMisses(
+  tx: Transaction<Tables>,
+  { startedAt, listedSince }: { startedAt: Date; listedSince: Date | null },
+): Promise<void> {
+  await sql`
+    update api_record set misses = misses + 1
+    where read_at < ${startedAt} and gone_at is null
+      and (${listedSince}::timestamptz is null or listed_at is null or listed_at >= ${listedSince})`.execute(
+    tx,
+  )
+}
+
+/** Records that full readings have missed so often. */
+export async function missedRecords(
+  db: Kysely<Tables>,
+  { missesMin, limit }: { missesMin: number; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('api_record')
+    .select('service_id')
+    .where('misses', '>=', missesMin)
+    .where('gone_at', 'is', null)
+    .orderBy('service_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ service_id }) => service_id)
+}
+
+/** Records of deposits that are open and were not read since, those that wait longest first. */
+export async function staleRecords(
+  db: Kysely<Tables>,
+  { readBefore, limit }: { readBefore: Date; limit: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select r.service_id as id from api_record r join deposit d on d.service_id = r.service_id
+    where r.read_at < ${readBefore} and r.gone_at is null and d.merged_into is null
+      and d.state in ('observed', 'confirmed', 'settling', 'settled', 'held')
+    order by r.read_at limit ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** A record that the service no longer has, and the deposit that it was of. */
+export type GoneRecord = {
+  id: string
+  depositId: bigint | null
+  network: string | null
+  asset: string | null
+  amount: string | null
+  state: string | null
+}
+
+export async function markGone(
+  tx: Transaction<Tables>,
+  ids: readonly string[],
+  at: Date,
+): Promise<GoneRecord[]> {
+  const { rows } = await sql<GoneRecord>`
+    with gone as (
+      update api_record set gone_at = ${at} where service_id = any(${ids}::text[]) and gone_at is null
+      returning service_id
+    )
+    select g.service_id as id, d.id as "depositId", d.network, d.asset, d.amount::text, d.state
+    from gone g left join deposit d on d.service_id = g.service_id and d.merged_into is null`.execute(tx)
+  return rows
+}
