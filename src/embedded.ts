@@ -6,7 +6,7 @@ import { parseSettings, type Settings } from './config/settings.ts'
 import { Fault } from './core/errors.ts'
 import { transfersPath } from './intake/server.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from './jobs/provision.ts'
-import { createProviderClient } from './provider/client.ts'
+import { connectOwners } from './provider/owners-client.ts'
 import type { Chains } from './sandbox/chains.ts'
 import { demoOwners } from './sandbox/demo-owners.ts'
 import { startDemoService } from './sandbox/demo-service.ts'
@@ -116,7 +116,7 @@ async function choosePorts(environment: EmbeddedOptions['environment']): Promise
 
 /** Creates the demonstration's channels and wallet through the service's API and gives their deposit addresses. */
 async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'client'>): Promise<DepositAddress[]> {
-  const all = { ...deps, client: createProviderClient(settings.service) }
+  const all = { ...deps, client: connectOwners(settings.service) }
   const { channels, wallet } = await demoOwners()
   const entries = [
     ...(await Promise.all(channels.map((channel) => createChannel(all, channel)))),

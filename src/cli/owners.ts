@@ -1,6 +1,9 @@
+import { contradictionsOf, type OwnerEntry, type StatedOwner } from '../core/address-book.ts'
+import { Fault } from '../core/errors.ts'
+import type { Owner } from '../core/evidence.ts'
 import { createChannel, createStableWallet } from '../jobs/provision.ts'
-import { createProviderClient } from '../provider/client.ts'
-import { listOwners, type OwnerEntry, type OwnerLine } from '../store/address-book.ts'
+import { connectOwners } from '../provider/owners-client.ts'
+import { listOwners, type OwnerLine, readOwners } from '../store/owners.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { limitOf } from './options.ts'
 import { type Column, printJson, printRows } from './print.ts'
@@ -15,7 +18,7 @@ export async function createChannelCommand(context: Context, options: ChannelOpt
     forwardAsset: options.asset,
     forwardRecipient: options.recipient,
   }
-  const client = createProviderClient(settings.service)
+  const client = connectOwners(settings.service)
   const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, client }, request))
   printEntry(context, entry, options)
 }
@@ -25,28 +28,75 @@ export async function createWalletCommand(
   options: { id: string; json?: boolean },
 ): Promise<void> {
   const settings = attachedSettings(context)
-  const client = createProviderClient(settings.service)
+  const client = connectOwners(settings.service)
   const entry = await withDatabase(context, (db) =>
     createStableWallet({ ...settings, db, client }, options.id),
   )
   printEntry(context, entry, options)
 }
 
+type ListOptions = { remote?: boolean; limit: string; json?: boolean }
+
 export async function listOwnersCommand(
   context: Context,
-  kind: 'channel' | 'stable_wallet',
-  { limit, json }: { limit: string; json?: boolean },
+  kind: Owner['kind'],
+  { remote, limit, json }: ListOptions,
 ): Promise<void> {
-  const rows = await withDatabase(context, (db) => listOwners(db, { kind, limit: limitOf(limit) }))
-  printRows(context, rows, { columns, json: json === true, empty: 'none yet' })
+  const rows =
+    remote === true
+      ? await listRemote(context, kind, limitOf(limit))
+      : await withDatabase(context, (db) => listOwners(db, { kind, limit: limitOf(limit) }))
+  const shown = remote === true ? [...columns, bookColumn] : columns
+  printRows(context, rows, { columns: shown, json: json === true, empty: 'none yet' })
 }
 
-const columns: Column<OwnerLine>[] = [
+type Line = OwnerLine & { book?: BookWord }
+
+/** What the address book has of an owner that the service lists. */
+type BookWord = 'same' | 'differs' | 'unknown'
+
+async function listRemote(context: Context, kind: Owner['kind'], limit: number): Promise<Line[]> {
+  const settings = attachedSettings(context)
+  const listed = await connectOwners(settings.service).list(kind)
+  if (listed === null) {
+    const problem = `the service does not list its ${kind === 'channel' ? 'channels' : 'wallets'}`
+    throw new Fault('usage_bad', { problem, mend: 'leave out --remote, and import them from a file' })
+  }
+  const ids = listed.map(({ owner }) => owner.id)
+  const kept = await withDatabase(context, (db) => readOwners(db, kind, ids))
+  const book = new Map(kept.map((entry) => [entry.owner.id, entry]))
+  const wordOf = (stated: StatedOwner): BookWord => {
+    const entry = book.get(stated.owner.id)
+    if (entry === undefined) return 'unknown'
+    return contradictionsOf(entry, stated, settings.networks).length === 0 ? 'same' : 'differs'
+  }
+  return listed.flatMap((stated) => linesOf(stated, wordOf(stated))).slice(0, limit)
+}
+
+function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): Line[] {
+  return deposits.map(({ network, address }) => ({
+    id: owner.id,
+    network,
+    address,
+    forward_network: forward?.network ?? null,
+    forward_asset: forward?.asset ?? null,
+    forward_recipient: forward?.recipient ?? null,
+    book,
+  }))
+}
+
+const columns: Column<Line>[] = [
   { title: 'ID', of: ({ id }) => id },
   { title: 'NETWORK', of: ({ network }) => network },
   { title: 'ADDRESS', of: ({ address }) => address },
-  { title: 'FORWARDS TO', of: ({ forward }) => forward },
+  {
+    title: 'FORWARDS TO',
+    of: ({ forward_network: network, forward_asset: asset, forward_recipient: recipient }) =>
+      network === null ? '' : `${asset} on ${network} to ${recipient}`,
+  },
 ]
+
+const bookColumn: Column<Line> = { title: 'BOOK', of: ({ book }) => book ?? '' }
 
 function printEntry(
   context: Context,

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
 import type { Context } from './context.ts'
+import { describeOwners } from './describe-owners.ts'
 import { describeService } from './describe-service.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import type { News } from './print.ts'
@@ -39,7 +40,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
   describeDaemon(program, context)
   describeService(program, context)
   describeWebhooks(program, context, tell)
-  describeProvisioning(program, context)
+  describeOwners(program, context)
   describeReports(program, context)
   describeChecks(program, context, tell)
   describeReplay(program, context, tell)
@@ -57,41 +58,6 @@ function describeDaemon(program: Command, context: Context): void {
     .command('migrate')
     .description('bring the database to the newest schema')
     .action(async () => (await import('./migrate.ts')).runMigrations(context))
-}
-
-function describeProvisioning(program: Command, context: Context): void {
-  const channels = program.command('channels').description('channels: deposit addresses that forward')
-  channels
-    .command('create <id>')
-    .description('create a channel at the service and watch its addresses')
-    .requiredOption('--network <name>', 'network to forward to')
-    .requiredOption('--asset <symbol>', 'asset to deliver')
-    .requiredOption('--recipient <address>', 'address to deliver to')
-    .option('--json', 'print a JSON document')
-    .action(async (id, options) =>
-      (await import('./owners.ts')).createChannelCommand(context, { id, ...options }),
-    )
-  const wallets = program
-    .command('wallets')
-    .description('StableWallets: deposit addresses that are credited in USDC')
-  wallets
-    .command('create <id>')
-    .description('create a StableWallet at the service and watch its addresses')
-    .option('--json', 'print a JSON document')
-    .action(async (id, options) =>
-      (await import('./owners.ts')).createWalletCommand(context, { id, ...options }),
-    )
-  for (const [command, kind] of [
-    [channels, 'channel'],
-    [wallets, 'stable_wallet'],
-  ] as const) {
-    command
-      .command('list')
-      .description('list what is kept in the address book')
-      .option('--limit <count>', 'how many', '100')
-      .option('--json', 'print a JSON document')
-      .action(async (options) => (await import('./owners.ts')).listOwnersCommand(context, kind, options))
-  }
 }
 
 function describeReports(program: Command, context: Context): void {

@@ -1,3 +1,4 @@
+import { ownerText } from './address-book.ts'
 import type { Dossier } from './divide.ts'
 import type { Claim } from './evidence.ts'
 import { approvedPlace, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
@@ -73,7 +74,7 @@ function recipientDiffers(dossier: Dossier): Mismatch | null {
 function addressChanged({ stranger }: Dossier): Mismatch | null {
   if (stranger === null) return null
   const { owner, network, stated, kept } = stranger
-  const detail = { owner: `${owner.kind}/${owner.id}`, network, approved: kept, address: stated }
+  const detail = { owner: ownerText(owner), network, approved: kept, address: stated }
   return { kind: 'address_changed', detail }
 }
 

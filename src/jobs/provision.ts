@@ -1,60 +1,106 @@
-import { type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
+import { readDestination } from '../chain/destination.ts'
+import { contradictionsOf, type OwnerEntry, ownerText, type StatedOwner } from '../core/address-book.ts'
+import { type Address, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
-import type { ChannelRequest, CreatedOwner, ProviderClient } from '../provider/client.ts'
-import { type OwnerEntry, saveOwner } from '../store/address-book.ts'
+import type { ChannelRequest, OwnersClient } from '../provider/owners-client.ts'
 import type { Database } from '../store/database.ts'
+import { changedAddresses, openAddressChanged } from '../store/owner-mismatches.ts'
+import { ownersAt, readOwners, saveOwner } from '../store/owners.ts'
 import type { Tables } from '../store/tables.ts'
 
 export type ProvisionDeps = {
   db: Database<Tables>
-  client: ProviderClient
+  client: OwnersClient
   networks: readonly NetworkSettings[]
 }
 
 /**
  * Creates a channel at the service and keeps its addresses, so that they are watched from now on. The recipient is
- * kept as it was asked for, not as the service answers: it is what every forward is held against.
+ * kept as it was asked for, not as the service answers: it is what every forward is held against. Nothing is asked of
+ * the service that could not be kept.
+ * @throws Fault `usage_bad` where the request cannot be kept; `remote_failed` where the service's answer contradicts it,
+ * which is an `address_changed` then.
  */
 export async function createChannel(deps: ProvisionDeps, request: ChannelRequest): Promise<OwnerEntry> {
+  const owner: Owner = { kind: 'channel', id: request.id }
   const network = networkOf(deps, request.forwardNetwork)
-  const forward = {
-    network: network.name,
-    asset: request.forwardAsset,
-    recipient: parseAddress(network.family, request.forwardRecipient),
-  }
-  const created = await deps.client.createChannel(request)
-  return keep(deps, { kind: 'channel', id: request.id }, { created, forward })
+  const recipient = recipientOn(network, request.forwardRecipient)
+  await refuseOwnAddress(deps, recipient)
+  const forward = { network: network.name, asset: request.forwardAsset, recipient }
+  const known = await knownAs(deps, owner)
+  // Another rule than the one that is kept is refused here, before the service has anything to do with it.
+  if (known !== null) await saveOwner(deps.db, { ...known, forward })
+  return keep(deps, { owner, known, forward }, await deps.client.createChannel(request))
 }
 
-/** Creates a StableWallet at the service and keeps its addresses. */
+/** Creates a StableWallet at the service and keeps its addresses. It throws what `createChannel` throws. */
 export async function createStableWallet(deps: ProvisionDeps, id: string): Promise<OwnerEntry> {
-  const created = await deps.client.createStableWallet({ id })
-  return keep(deps, { kind: 'stable_wallet', id }, { created, forward: null })
+  const owner: Owner = { kind: 'stable_wallet', id }
+  const known = await knownAs(deps, owner)
+  return keep(deps, { owner, known, forward: null }, await deps.client.createStableWallet(id))
 }
 
-type Created = { created: CreatedOwner; forward: OwnerEntry['forward'] }
+type Wanted = { owner: Owner; known: OwnerEntry | null; forward: OwnerEntry['forward'] }
 
-async function keep(deps: ProvisionDeps, owner: Owner, { created, forward }: Created): Promise<OwnerEntry> {
-  if (created.id !== owner.id) {
-    const problem = `asked to create ${owner.id}, the service answered with ${created.id}`
-    throw new Fault('remote_failed', { what: `creating ${owner.kind} ${owner.id}`, problem })
+async function keep(
+  deps: ProvisionDeps,
+  { owner, known, forward }: Wanted,
+  created: StatedOwner,
+): Promise<OwnerEntry> {
+  const what = `creating ${owner.kind} ${owner.id}`
+  if (created.owner.id !== owner.id) {
+    const problem = `asked to create ${owner.id}, the service answered with ${created.owner.id}`
+    throw new Fault('remote_failed', { what, problem })
   }
-  const known = created.addresses.filter(({ network }) => deps.networks.some(({ name }) => name === network))
-  const deposits = known.map(({ network, address }) => {
-    const { name, family } = networkOf(deps, network)
-    return { network: name, address: parseAddress(family, address) }
-  })
-  const entry = { owner, deposits, forward }
+  const approved = known ?? { owner, deposits: [], forward }
+  const contradictions = contradictionsOf(approved, created, deps.networks)
+  const isElsewhere = contradictions.some((one) => one.what === 'address')
+  const entry = { owner, deposits: isElsewhere ? approved.deposits : depositsOf(deps, created), forward }
   await saveOwner(deps.db, entry)
-  return entry
+  if (contradictions.length === 0) return entry
+  const [mismatch] = changedAddresses([{ owner, contradictions }])
+  await openAddressChanged(deps.db, mismatch === undefined ? [] : [mismatch])
+  const problem = contradictions.map(
+    ({ approved: kept, stated }) => `approved is ${kept}, it states ${stated}`,
+  )
+  throw new Fault('remote_failed', { what, problem: `${problem.join('; ')}; address_changed is open` })
 }
 
-function networkOf(
-  { networks }: ProvisionDeps,
-  name: string,
-): { name: NetworkName; family: NetworkSettings['family'] } {
-  const network = networks.find((one) => one.name === name)
+/** Networks that the settings do not have are left out: nothing of them is read. */
+function depositsOf({ networks }: ProvisionDeps, { deposits }: StatedOwner): OwnerEntry['deposits'] {
+  return deposits.flatMap(({ network, address }) => {
+    const known = networks.find(({ name }) => name === network)
+    return known === undefined ? [] : [{ network: known.name, address: parseAddress(known.family, address) }]
+  })
+}
+
+async function knownAs({ db }: ProvisionDeps, { kind, id }: Owner): Promise<OwnerEntry | null> {
+  return (await readOwners(db, kind, [id]))[0] ?? null
+}
+
+/** @throws Fault `usage_bad` that says what is wrong with it */
+function recipientOn(network: NetworkSettings, text: string): Address {
+  const destination = readDestination(network, text)
+  if (destination.kind === 'valid') return destination.address
+  throw new Fault('usage_bad', {
+    problem: destination.problem,
+    mend: `give an address of yours on ${network.name}`,
+  })
+}
+
+/** What is forwarded to a deposit address would come in again as a deposit. */
+async function refuseOwnAddress({ db }: ProvisionDeps, recipient: Address): Promise<void> {
+  const [held] = await ownersAt(db, [recipient])
+  if (held === undefined) return
+  throw new Fault('usage_bad', {
+    problem: `${recipient} is a deposit address of ${ownerText(held.owner)}`,
+    mend: 'forward to an address of your own',
+  })
+}
+
+function networkOf({ networks }: ProvisionDeps, name: string): NetworkSettings {
+  const network = networks.find((one) => one.name === (name as NetworkName))
   if (network !== undefined) return network
   const known = networks.map((one) => one.name).join(', ')
   throw new Fault('usage_bad', { problem: `there is no network ${name}`, mend: `use one of ${known}` })

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ChainReader, ScanRequest, ScanResult, StagedTransfer } from '../../src/chain/port.ts'
 import type { Address } from '../../src/core/asset.ts'
 import { type ScanDeps, type Scanned, scanNetwork } from '../../src/jobs/scan.ts'
-import { saveOwner } from '../../src/store/address-book.ts'
+import { saveOwner } from '../../src/store/owners.ts'
 import { takeLease } from '../../src/store/streams.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import {

@@ -1,14 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { OwnerEntry } from '../../src/core/address-book.ts'
 import type { Address, Asset } from '../../src/core/asset.ts'
-import {
-  listOwners,
-  type OwnerEntry,
-  pinAssets,
-  saveOwner,
-  watchedAddresses,
-} from '../../src/store/address-book.ts'
+import { pinAssets, watchedAddresses } from '../../src/store/address-book.ts'
 import { openDatabase } from '../../src/store/database.ts'
+import { listOwners, saveOwner } from '../../src/store/owners.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { arbitrum, base, claim, usdcOnBase } from '../support/evidence.ts'
@@ -53,7 +49,13 @@ test('an owner is kept with its addresses and its recipient, all of which are wa
       { address: address('beef'), role: 'recipient' },
     ]),
   )
-  const line = { id: 'one', address: address('a1'), forward: `USDC on arbitrum to ${address('beef')}` }
+  const line = {
+    id: 'one',
+    address: address('a1'),
+    forward_network: 'arbitrum',
+    forward_asset: 'USDC',
+    forward_recipient: address('beef'),
+  }
   const owners = await listOwners(books.db, { kind: 'channel', limit: 100 })
   expect(owners.filter(({ id }) => id === 'one')).toEqual([
     { ...line, network: 'arbitrum' },
@@ -125,7 +127,7 @@ test('a channel and a wallet may have one id; a wallet has no recipient', async 
   await saveOwner(books.db, channel('same', 'd1'))
   await saveOwner(books.db, wallet('same', 'd2'))
   const [line] = await listOwners(books.db, { kind: 'stable_wallet', limit: 1 })
-  expect(line?.forward).toBe('')
+  expect(line?.forward_recipient).toBeNull()
 })
 
 test.each([
@@ -162,7 +164,7 @@ test('other decimals than those that are pinned are refused, and named', async (
 test('a deposit to an address that becomes known is decided again', async () => {
   await using own = await openBooks()
   const late = address('d7')
-  await own.receive(claim({ deposit: { address: late } }))
+  await own.receive(claim({ owner: { kind: 'stable_wallet', id: 'late' }, deposit: { address: late } }))
   await own.settle()
   const kinds = async () =>
     (await own.db.selectFrom('mismatch').select('kind').where('cleared_at', 'is', null).execute()).map(

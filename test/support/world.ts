@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { type Daemon, roles, startDaemon } from '../../src/app.ts'
 import { parseSettings, type Settings } from '../../src/config/settings.ts'
+import type { OwnerEntry } from '../../src/core/address-book.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import { createChannel, createStableWallet } from '../../src/jobs/provision.ts'
-import { createProviderClient } from '../../src/provider/client.ts'
+import { connectOwners } from '../../src/provider/owners-client.ts'
 import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import { demoOwners } from '../../src/sandbox/demo-owners.ts'
 import { startDemoService } from '../../src/sandbox/demo-service.ts'
@@ -17,7 +18,6 @@ import { writeSettings } from '../../src/sandbox/settings-files.ts'
 import type { FaultSettings } from '../../src/service/faults/faults.ts'
 import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
 import type { DepositService } from '../../src/service/service.ts'
-import type { OwnerEntry } from '../../src/store/address-book.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { emptyDatabase } from './postgres.ts'
@@ -68,6 +68,7 @@ export async function startWorld(
   const secrets = sandboxSecrets(folder)
   const service = await startDemoService({
     networks: chains.networks,
+    port: 0,
     secrets,
     databaseUrl: theirs.url,
     webhookUrl,
@@ -101,7 +102,7 @@ export async function startWorld(
 }
 
 async function provision(settings: Settings, db: Database<Tables>, more: number): Promise<OwnerEntry[]> {
-  const deps = { db, networks: settings.networks, client: createProviderClient(settings.service) }
+  const deps = { db, networks: settings.networks, client: connectOwners(settings.service) }
   const { channels, wallet } = await demoOwners()
   const known = new Set<string>(settings.networks.map(({ name }) => name))
   const usable = channels.filter(({ forwardNetwork }) => known.has(forwardNetwork))

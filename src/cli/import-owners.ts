@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { basename, extname } from 'node:path'
+import { Fault, messageOf } from '../core/errors.ts'
+import type { Owner } from '../core/evidence.ts'
+import { importOwners, refuseImport } from '../jobs/import-owners.ts'
+import { readOwnersFile } from '../provider/owners-file/read-owners-file.ts'
+import { attachedSettings, type Context, withDatabase } from './context.ts'
+import { printJson } from './print.ts'
+
+type ImportOptions = { file: string; dryRun?: boolean; json?: boolean }
+
+/** Imports a file, or names every line that is wrong. */
+export async function importOwnersCommand(
+  context: Context,
+  kind: Owner['kind'],
+  { file, dryRun, json }: ImportOptions,
+): Promise<void> {
+  const isDryRun = dryRun === true
+  const { networks } = attachedSettings(context)
+  const { rows, faults } = readOwnersFile(readText(file), { format: formatOf(file), kind })
+  const imported = await withDatabase(context, (db) =>
+    // What can be read is checked all the same, so that all faults are told at once.
+    importOwners({ db, networks }, { kind, rows, isDryRun: isDryRun || faults.length > 0 }),
+  )
+  if (imported.kind === 'refused' || faults.length > 0)
+    refuseImport(basename(file), [...faults, ...(imported.kind === 'refused' ? imported.faults : [])])
+  const { owners, added, addresses } = imported
+  if (json === true) printJson(context, { owners, added, addresses, dryRun: isDryRun })
+  else {
+    const would = isDryRun ? 'would be ' : ''
+    context.stdout.write(
+      `${owners} with ${addresses} addresses; ${added} ${would}added, ${owners - added} known before\n`,
+    )
+  }
+}
+
+function formatOf(file: string): 'csv' | 'json' {
+  const extension = extname(file).toLowerCase()
+  if (extension === '.csv') return 'csv'
+  if (extension === '.json') return 'json'
+  throw new Fault('usage_bad', {
+    problem: `${file} is neither .csv nor .json`,
+    mend: 'name the file after its form',
+  })
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Fault(
+      'usage_bad',
+      { problem: messageOf(error), mend: 'give the path of a file' },
+      { cause: error },
+    )
+  }
+}

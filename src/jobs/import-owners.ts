@@ -1,0 +1,131 @@
+import { readDestination } from '../chain/destination.ts'
+import { type OwnerEntry, ownerText } from '../core/address-book.ts'
+import type { Address, NetworkName, NetworkSettings } from '../core/asset.ts'
+import { Fault } from '../core/errors.ts'
+import type { Owner } from '../core/evidence.ts'
+import type { LineFault, OwnerRow } from '../provider/owners-file/read-owners-file.ts'
+import { type Database, inTransaction } from '../store/database.ts'
+import { keepOwners, ownersAt } from '../store/owners.ts'
+import type { Tables } from '../store/tables.ts'
+
+export type ImportDeps = { db: Database<Tables>; networks: readonly NetworkSettings[] }
+
+export type Import = {
+  kind: Owner['kind']
+  rows: readonly OwnerRow[]
+  /** Checks everything and keeps nothing. */
+  isDryRun: boolean
+}
+
+export type Imported =
+  | { kind: 'imported'; owners: number; added: number; addresses: number }
+  | { kind: 'refused'; faults: readonly LineFault[] }
+
+/**
+ * Takes channels or wallets that exist already into the address book: all of them, or none where anything is wrong.
+ * Importing the same again changes nothing.
+ */
+export async function importOwners(deps: ImportDeps, { kind, rows, isDryRun }: Import): Promise<Imported> {
+  const { entries, faults } = gather(rows, { kind, networks: deps.networks })
+  if (faults.length > 0) return { kind: 'refused', faults }
+  const owners = [...entries.values()]
+  const addresses = owners.reduce((sum, { deposits }) => sum + deposits.length, 0)
+  const undone = new Undone()
+  try {
+    return await inTransaction(deps.db, async (tx): Promise<Imported> => {
+      const { added, conflicts } = await keepOwners(tx, owners)
+      const problems = conflicts.map(({ owner, network, problem }) => ({
+        line: lineOf(rows, (row) => row.id === owner.id && (network === null || row.network === network)),
+        problem,
+      }))
+      const recipients = owners.flatMap(({ forward }) => (forward === null ? [] : [forward.recipient]))
+      const circles = (await ownersAt(tx, recipients)).map(({ address, owner }) => ({
+        line: lineOf(rows, (row) => isForwardedTo(row, address)),
+        problem: `${address} is a deposit address of ${ownerText(owner)}: what is forwarded there comes in again`,
+      }))
+      undone.result = { kind: 'refused', faults: [...problems, ...circles] }
+      if (undone.result.faults.length > 0) throw undone
+      undone.result = { kind: 'imported', owners: owners.length, added, addresses }
+      if (isDryRun) throw undone
+      return undone.result
+    })
+  } catch (error) {
+    if (error !== undone) throw error
+    return undone.result
+  }
+}
+
+/** Thrown to roll back; what was found out is told all the same. */
+class Undone extends Error {
+  result: Imported = { kind: 'refused', faults: [] }
+}
+
+type Entries = { entries: Map<string, OwnerEntry>; faults: LineFault[] }
+
+/** Brings the lines of each owner together. */
+function gather(
+  rows: readonly OwnerRow[],
+  { kind, networks }: { kind: Owner['kind']; networks: readonly NetworkSettings[] },
+): Entries {
+  const [entries, faults]: [Entries['entries'], LineFault[]] = [new Map(), []]
+  const refuse = ({ line }: OwnerRow, problem: string) => faults.push({ line, problem })
+  for (const row of rows) {
+    const read = readRow(networks, row)
+    if (read.kind === 'unreadable') {
+      for (const problem of read.problems) refuse(row, problem)
+      continue
+    }
+    const { deposit, forward } = read
+    const known = entries.get(row.id) ?? { owner: { kind, id: row.id }, deposits: [], forward }
+    if (JSON.stringify(known.forward) !== JSON.stringify(forward))
+      refuse(row, `${row.id} forwards elsewhere on a line before`)
+    if (known.deposits.some((one) => one.network === deposit.network && one.address !== deposit.address))
+      refuse(row, `${row.id} has another address on ${deposit.network} on a line before`)
+    entries.set(row.id, { ...known, deposits: [...known.deposits, deposit] })
+  }
+  return { entries, faults }
+}
+
+type ReadRow =
+  | { kind: 'read'; deposit: OwnerEntry['deposits'][number]; forward: OwnerEntry['forward'] }
+  | { kind: 'unreadable'; problems: readonly string[] }
+
+function readRow(networks: readonly NetworkSettings[], row: OwnerRow): ReadRow {
+  const deposit = readPlace(networks, row)
+  const target = row.forward && readPlace(networks, { ...row.forward, address: row.forward.recipient })
+  if (typeof deposit === 'string' || typeof target === 'string')
+    return { kind: 'unreadable', problems: [deposit, target].filter((one) => typeof one === 'string') }
+  const { network, address: recipient } = target ?? deposit
+  const forward = row.forward && { network, asset: row.forward.asset, recipient }
+  return { kind: 'read', deposit, forward }
+}
+
+/** What is wrong with it, where it is a text. */
+function readPlace(
+  networks: readonly NetworkSettings[],
+  { network: name, address }: { network: string; address: string },
+): { network: NetworkName; address: Address } | string {
+  const network = networks.find((one) => one.name === (name as NetworkName))
+  if (network === undefined)
+    return `there is no network ${name}; known are ${networks.map((one) => one.name).join(', ')}`
+  const destination = readDestination(network, address)
+  return destination.kind === 'valid'
+    ? { network: network.name, address: destination.address }
+    : destination.problem
+}
+
+function isForwardedTo({ forward }: OwnerRow, address: Address): boolean {
+  return forward !== null && forward.recipient.toLowerCase() === address.toLowerCase()
+}
+
+function lineOf(rows: readonly OwnerRow[], isMeant: (row: OwnerRow) => boolean): number {
+  return rows.find(isMeant)?.line ?? 0
+}
+
+/** @throws Fault `settings_bad` that names every line */
+export function refuseImport(path: string, faults: readonly LineFault[]): never {
+  const sorted = faults.toSorted((left, right) => left.line - right.line)
+  throw new Fault('settings_bad', {
+    faults: sorted.map(({ line, problem }) => `${path} line ${line}: ${problem}`),
+  })
+}

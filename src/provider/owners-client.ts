@@ -1,0 +1,143 @@
+import type { StatedOwner } from '../core/address-book.ts'
+import { messageOf } from '../core/errors.ts'
+import type { Owner } from '../core/evidence.ts'
+import { createDepositClient, type DepositPage } from './deposit-client.ts'
+import type { HttpRequest } from './http-call.ts'
+import type { Mark } from './page-marks.ts'
+import { loadProfile } from './profile/load-profile.ts'
+import type { Profile } from './profile/profile-schema.ts'
+import { compileOwnerReader, type OwnersProfile } from './read-owner.ts'
+import {
+  createServiceCall,
+  failure,
+  type ProviderSettings,
+  type ServiceAnswer,
+  type ServiceCall,
+} from './service-call.ts'
+
+export type ChannelRequest = {
+  id: string
+  forwardNetwork: string
+  forwardAsset: string
+  forwardRecipient: string
+}
+
+export type OwnersClient = {
+  createChannel: (channel: ChannelRequest) => Promise<StatedOwner>
+  createStableWallet: (id: string) => Promise<StatedOwner>
+  /** All of them; null where the service does not list them. */
+  list: (kind: Owner['kind']) => Promise<readonly StatedOwner[] | null>
+}
+
+/** The client of the service that the settings name, which speaks as its profile says. */
+export function connectOwners(settings: ProviderSettings & { profilePath: string }): OwnersClient {
+  const service = { url: settings.url, call: createServiceCall(settings) }
+  return createOwnersClient(service, loadProfile(settings.profilePath))
+}
+
+const pagesMax = 10_000
+
+/**
+ * Creates and lists channels and StableWallets as the profile says. Creating one again is safe: where the service
+ * refuses an id because it exists, what it lists under that id is the answer.
+ * @throws Fault `remote_failed` from every call, where the service's answer cannot be used
+ */
+export function createOwnersClient(
+  service: { url: string; call: ServiceCall },
+  profile: OwnersProfile,
+): OwnersClient {
+  const { channels, wallets } = profile.owners
+  const sides = {
+    channel: { ...channels, read: compileOwnerReader('channel', profile) },
+    stable_wallet: { ...wallets, read: compileOwnerReader('stable_wallet', profile) },
+  }
+  const list: OwnersClient['list'] = (kind) => listAll(service, sides[kind])
+  const create = async (owner: Owner, body: Record<string, string>): Promise<StatedOwner> => {
+    const { create: creation, read } = sides[owner.kind]
+    const request: HttpRequest = { method: 'POST', path: creation.path, body }
+    const answer = await service.call(request)
+    if (answer.kind === 'answered') return understood(request, () => read(answer.body))
+    const listed = isOfKey(answer) ? null : await list(owner.kind)
+    const found = listed?.find((one) => one.owner.id === owner.id)
+    if (found === undefined) throw failure(request, answer.problem)
+    return found
+  }
+  return {
+    list,
+    createChannel({ id, forwardNetwork, forwardAsset, forwardRecipient }) {
+      const names = channels.create.body
+      return create(
+        { kind: 'channel', id },
+        {
+          [names.id]: id,
+          [names.network]: theirWord(profile, forwardNetwork),
+          [names.asset]: forwardAsset,
+          [names.recipient]: forwardRecipient,
+        },
+      )
+    },
+    createStableWallet: (id) => create({ kind: 'stable_wallet', id }, { [wallets.create.body.id]: id }),
+  }
+}
+
+type Side = {
+  list: Profile['owners']['channels']['list']
+  record: Pick<Profile['record'], 'id'>
+  read: (value: unknown) => StatedOwner
+}
+
+/** The list is read like that of deposits. */
+async function listAll(
+  { url, call }: { url: string; call: ServiceCall },
+  { list, record, read }: Side,
+): Promise<readonly StatedOwner[] | null> {
+  if (list === null) return null
+  const request: HttpRequest = { method: 'GET', path: list.path }
+  const pages = createDepositClient({ url, call: refusingUnlisted(call) }, { list, record })
+  const owners: StatedOwner[] = []
+  let mark: Mark = null
+  try {
+    for (let count = 0; count < pagesMax; count++) {
+      const page: DepositPage | null = await pages.listDeposits({ mark, since: null })
+      if (page === null)
+        throw failure(request, 'the list cannot be read on: where its next page begins is refused')
+      owners.push(...understood(request, () => page.records.map(({ text }) => read(JSON.parse(text)))))
+      if (page.next === null) return owners
+      mark = page.next.mark
+    }
+  } catch (error) {
+    if (error instanceof Unlisted) return null
+    throw error
+  }
+  throw failure(request, `there are more than ${pagesMax} pages`)
+}
+
+/** Thrown within a reading of a list; nobody outside meets it. */
+class Unlisted extends Error {}
+
+/** The interface says nothing of lists: a service that knows no such call has none. */
+function refusingUnlisted(call: ServiceCall): ServiceCall {
+  let isFirst = true
+  return async (request) => {
+    const answer = await call(request)
+    if (isFirst && answer.kind === 'refused' && [404, 405].includes(answer.status)) throw new Unlisted()
+    isFirst = false
+    return answer
+  }
+}
+
+function isOfKey(answer: Extract<ServiceAnswer, { kind: 'refused' }>): boolean {
+  return answer.status === 401 || answer.status === 403
+}
+
+function theirWord({ networks }: OwnersProfile, network: string): string {
+  return Object.entries(networks).find(([, ours]) => ours === network)?.[0] ?? network
+}
+
+function understood<Value>(request: HttpRequest, read: () => Value): Value {
+  try {
+    return read()
+  } catch (error) {
+    throw failure(request, `unexpected answer: ${messageOf(error)}`)
+  }
+}

@@ -1,0 +1,125 @@
+import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import type { Owner } from '../../core/evidence.ts'
+import { readCsv } from './csv.ts'
+
+/** One deposit address of a channel or wallet, as a file states it. */
+export type OwnerRow = {
+  line: number
+  id: string
+  network: string
+  address: string
+  forward: { network: string; asset: string; recipient: string } | null
+}
+
+export type LineFault = { line: number; problem: string }
+
+/** Fields as they stand on a line; those that are empty or null are left out. */
+type LinedFields = { line: number; fields: ReadonlyMap<string, string> }
+
+type Reading<Row> = { rows: Row[]; faults: LineFault[] }
+
+const ofEvery = ['id', 'network', 'address']
+const ofChannels = ['forward_network', 'forward_asset', 'forward_recipient']
+/** What our own list of the service's owners says beside the rest. */
+const ofLists = ['book']
+
+/**
+ * Reads a file of channels or wallets: CSV with a line of names in front, or a JSON list of objects, each with one
+ * deposit address, as `channels list --json` prints them. All faults are named with their lines.
+ */
+export function readOwnersFile(
+  text: string,
+  { format, kind }: { format: 'csv' | 'json'; kind: Owner['kind'] },
+): Reading<OwnerRow> {
+  const { rows: lined, faults } = format === 'csv' ? fieldsOfCsv(text) : fieldsOfJson(text)
+  const rows = lined.flatMap(({ line, fields }) => {
+    const problem = problemOf(fields, kind)
+    if (problem === null) return [rowOf({ line, fields }, kind)]
+    faults.push({ line, problem })
+    return []
+  })
+  if (rows.length === 0 && faults.length === 0) faults.push({ line: 1, problem: 'holds nobody' })
+  return { rows, faults }
+}
+
+function fieldsOfCsv(text: string): Reading<LinedFields> {
+  const reading = readCsv(text)
+  if (reading.kind === 'unclosed')
+    return { rows: [], faults: [{ line: reading.line, problem: 'a quote is not closed' }] }
+  const [head, ...rest] = reading.rows
+  const names = head?.cells ?? []
+  const known = [...ofEvery, ...ofChannels, ...ofLists]
+  const strange = names.filter((name) => !known.includes(name))
+  if (strange.length > 0) {
+    const problem = `knows no column ${strange.map((name) => JSON.stringify(name)).join(', ')}; known are ${known.join(', ')}`
+    return { rows: [], faults: [{ line: head?.line ?? 1, problem }] }
+  }
+  const [rows, faults]: [LinedFields[], LineFault[]] = [[], []]
+  for (const { line, cells } of rest) {
+    if (cells.length === names.length)
+      rows.push({ line, fields: filled(names.map((name, place) => [name, cells[place] ?? ''])) })
+    else faults.push({ line, problem: `has ${cells.length} cells, and the first line names ${names.length}` })
+  }
+  return { rows, faults }
+}
+
+/** Any JSON is YAML, whose parser knows the lines. */
+function fieldsOfJson(text: string): Reading<LinedFields> {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  const [error] = document.errors
+  if (error !== undefined) {
+    const problem = `is no JSON: ${error.message.replace(/ at line [^]*|:?\n[^]*/, '')}`
+    return { rows: [], faults: [{ line: lines.linePos(error.pos[0]).line, problem }] }
+  }
+  if (!isSeq<Node>(document.contents))
+    return { rows: [], faults: [{ line: 1, problem: 'is no list of channels or wallets' }] }
+  const [rows, faults]: [LinedFields[], LineFault[]] = [[], []]
+  for (const item of document.contents.items) {
+    const { line } = lines.linePos(item.range?.[0] ?? 0)
+    const fields = isMap(item) ? textsOf(item.toJSON() as object) : 'is no object'
+    if (typeof fields === 'string') faults.push({ line, problem: fields })
+    else rows.push({ line, fields })
+  }
+  return { rows, faults }
+}
+
+/** What is wrong, where it is a text. */
+function textsOf(item: object): ReadonlyMap<string, string> | string {
+  const entries = Object.entries(item).filter(([, value]) => value !== null)
+  const odd = entries.find(([, value]) => typeof value !== 'string')
+  if (odd !== undefined) return `${odd[0]} is no text`
+  const strange = entries.find(([name]) => ![...ofEvery, ...ofChannels, ...ofLists].includes(name))
+  return strange === undefined ? filled(entries as [string, string][]) : `there is no field ${strange[0]}`
+}
+
+function filled(entries: readonly (readonly [string, string])[]): ReadonlyMap<string, string> {
+  return new Map(entries.filter(([, value]) => value !== ''))
+}
+
+function problemOf(fields: ReadonlyMap<string, string>, kind: Owner['kind']): string | null {
+  const wanted = kind === 'channel' ? [...ofEvery, ...ofChannels] : ofEvery
+  const missing = wanted.filter((name) => !fields.has(name))
+  if (missing.length > 0) return `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`
+  if (kind === 'stable_wallet' && ofChannels.some((name) => fields.has(name)))
+    return 'a StableWallet forwards nowhere'
+  return /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(fields.get('id') ?? '')
+    ? null
+    : 'id is longer than 200 characters, or holds some that cannot be kept'
+}
+
+function rowOf({ line, fields }: LinedFields, kind: Owner['kind']): OwnerRow {
+  const field = (name: string) => fields.get(name) ?? ''
+  const forward = {
+    network: field('forward_network'),
+    asset: field('forward_asset'),
+    recipient: field('forward_recipient'),
+  }
+  return {
+    line,
+    id: field('id'),
+    network: field('network'),
+    address: field('address'),
+    forward: kind === 'channel' ? forward : null,
+  }
+}

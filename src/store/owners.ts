@@ -1,0 +1,141 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import {
+  type Conflict,
+  conflictsOf,
+  type HeldAddress,
+  type OwnerEntry,
+  ownerText,
+} from '../core/address-book.ts'
+import { Fault } from '../core/errors.ts'
+import type { Owner } from '../core/evidence.ts'
+import { inTransaction } from './database.ts'
+import type { Tables } from './tables.ts'
+
+type OwnerRow = Pick<Owner, 'id'> & Pick<OwnerEntry, 'deposits' | 'forward'>
+
+/** The channels or wallets of these ids, as the address book has them. */
+export async function readOwners(
+  db: Kysely<Tables>,
+  kind: Owner['kind'],
+  ids: readonly string[],
+): Promise<OwnerEntry[]> {
+  const { rows } = await sql<OwnerRow>`
+    select o.id,
+      case when o.forward_network is not null then jsonb_build_object('network', o.forward_network,
+        'asset', o.forward_asset, 'recipient', o.forward_recipient) end as forward,
+      coalesce(jsonb_agg(jsonb_build_object('network', b.network, 'address', b.address) order by b.network, b.address)
+        filter (where b.address is not null), '[]') as deposits
+    from owner o left join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
+    where o.kind = ${kind} and o.id = any(${ids}::text[])
+    group by o.kind, o.id order by o.id`.execute(db)
+  return rows.map(({ id, ...entry }) => ({ owner: { kind, id }, ...entry }))
+}
+
+/** Whose deposit addresses these are, on whatever network. */
+export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[]): Promise<HeldAddress[]> {
+  const { rows } = await sql<HeldAddress>`
+    select network, address, jsonb_build_object('kind', owner_kind, 'id', owner_id) as owner from address_book
+    where role = 'deposit' and address = any(${addresses}::text[]) order by network, address`.execute(db)
+  return rows
+}
+
+export type Kept = { added: number; conflicts: readonly Conflict[] }
+
+/**
+ * Keeps channels and wallets with their addresses, in few statements. Saying the same again changes nothing; a network
+ * may come to an owner. Where there are conflicts, the transaction is to be rolled back: some are kept by then.
+ */
+export async function keepOwners(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<Kept> {
+  const added = await insertNew(tx, entries)
+  const kept = new Map<string, OwnerEntry>()
+  for (const kind of new Set(entries.map(({ owner }) => owner.kind))) {
+    const ids = entries.filter(({ owner }) => owner.kind === kind).map(({ owner }) => owner.id)
+    for (const entry of await readOwners(tx, kind, ids)) kept.set(ownerText(entry.owner), entry)
+  }
+  const deposits = entries.flatMap((entry) => entry.deposits)
+  const held = await ownersAt(
+    tx,
+    deposits.map(({ address }) => address),
+  )
+  const holders = Map.groupBy(held, ({ address }) => address)
+  const conflicts = entries.flatMap((entry) => {
+    const standing = kept.get(ownerText(entry.owner))
+    const around = entry.deposits.flatMap(({ address }) => holders.get(address) ?? [])
+    return standing === undefined ? [] : conflictsOf(entry, standing, around)
+  })
+  await recheckUnknown(tx, deposits)
+  return { added, conflicts }
+}
+
+/**
+ * Keeps one channel or wallet.
+ * @throws Fault `usage_bad` where an owner of that id, or an address, is already known otherwise.
+ */
+export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    const { conflicts } = await keepOwners(tx, [entry])
+    const [conflict] = conflicts
+    if (conflict !== undefined)
+      throw new Fault('usage_bad', { problem: conflict.problem, mend: 'choose another id' })
+  })
+}
+
+/** Adds what is new, in two statements; what is known stays as it is. */
+async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<number> {
+  const { numAffectedRows } = await sql`
+    insert into owner (kind, id, forward_network, forward_asset, forward_recipient)
+    select * from unnest(${entries.map(({ owner }) => owner.kind)}::text[], ${entries.map(({ owner }) => owner.id)}::text[],
+      ${entries.map(({ forward }) => forward?.network ?? null)}::text[],
+      ${entries.map(({ forward }) => forward?.asset ?? null)}::text[],
+      ${entries.map(({ forward }) => forward?.recipient ?? null)}::text[]) as entry (kind, id)
+    order by kind, id
+    on conflict (kind, id) do nothing`.execute(tx)
+  const places = entries.flatMap(({ owner, deposits, forward }) => [
+    ...deposits.map((deposit) => ({ ...deposit, role: 'deposit', kind: owner.kind, id: owner.id })),
+    ...(forward === null
+      ? []
+      : [{ network: forward.network, address: forward.recipient, role: 'recipient', kind: null, id: null }]),
+  ])
+  await sql`
+    insert into address_book (network, address, role, owner_kind, owner_id)
+    select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[],
+      ${places.map(({ role }) => role)}::text[], ${places.map(({ kind }) => kind)}::text[],
+      ${places.map(({ id }) => id)}::text[]) as place (network, address, role)
+    order by network, address, role
+    on conflict (network, address, role) do nothing`.execute(tx)
+  return Number(numAffectedRows ?? 0n)
+}
+
+/** What was reported to these addresses before they were known is decided again. */
+async function recheckUnknown(tx: Transaction<Tables>, deposits: OwnerEntry['deposits']): Promise<void> {
+  await sql`
+    update evidence_group set recheck_at = now() where id in (
+      select group_id from mismatch where kind in ('unknown_address', 'address_changed') and cleared_at is null
+        and (detail ->> 'network', detail ->> 'address') in (
+          select * from unnest(${deposits.map(({ network }) => network)}::text[],
+            ${deposits.map(({ address }) => address)}::text[])
+        )
+    )`.execute(tx)
+}
+
+/** One deposit address of a channel or wallet, as lists show it and files hold it. */
+export type OwnerLine = {
+  id: string
+  network: string
+  address: string
+  forward_network: string | null
+  forward_asset: string | null
+  forward_recipient: string | null
+}
+
+/** One line per deposit address. */
+export async function listOwners(
+  db: Kysely<Tables>,
+  { kind, limit }: { kind: Owner['kind']; limit: number },
+): Promise<OwnerLine[]> {
+  const { rows } = await sql<OwnerLine>`
+    select o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient
+    from owner o join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
+    where o.kind = ${kind} order by o.id, b.network limit ${limit}`.execute(db)
+  return rows
+}

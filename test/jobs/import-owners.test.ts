@@ -1,0 +1,147 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address } from '../../src/core/asset.ts'
+import { importOwners } from '../../src/jobs/import-owners.ts'
+import type { OwnerRow } from '../../src/provider/owners-file/read-owners-file.ts'
+import { readOwners, saveOwner } from '../../src/store/owners.ts'
+import { type Books, openBooks } from '../support/books.ts'
+import { arbitrum, base, recipient } from '../support/evidence.ts'
+import { evmNetwork } from '../support/made-up-networks.ts'
+
+let books: Books
+beforeAll(async () => {
+  books = await openBooks()
+  await saveOwner(books.db, {
+    owner: { kind: 'channel', id: 'till' },
+    deposits: [{ network: base, address: address('aa') }],
+    forward: { network: arbitrum, asset: 'USDC', recipient },
+  })
+})
+afterAll(() => books[Symbol.asyncDispose]())
+
+const networks = [evmNetwork('base'), evmNetwork('arbitrum')]
+const address = (last: string) => `0x${last.padStart(40, '0')}` as Address
+const forward = { network: 'arbitrum', asset: 'USDC', recipient: address('beef') }
+
+function row(id: string, line: number, changes: Partial<OwnerRow> = {}): OwnerRow {
+  return { line, id, network: 'base', address: address(`c${line}`), forward, ...changes }
+}
+
+const run = (rows: readonly OwnerRow[], isDryRun = false) =>
+  importOwners({ db: books.db, networks }, { kind: 'channel', rows, isDryRun })
+
+async function everything(): Promise<object[]> {
+  const { rows } = await sql<object>`
+    select o.*, b.* from owner o full join address_book b on b.owner_id = o.id order by 1, 2, network, address, role`.execute(
+    books.db,
+  )
+  return rows
+}
+
+test('channels are taken in with their addresses and recipients, and once', async () => {
+  const rows = [row('a', 2), row('a', 3, { network: 'arbitrum' }), row('b', 4, { address: address('c4') })]
+  const imported = { kind: 'imported', owners: 2, addresses: 3 }
+  expect(await run(rows)).toEqual({ ...imported, added: 2 })
+  expect(await readOwners(books.db, 'channel', ['a'])).toEqual([
+    {
+      owner: { kind: 'channel', id: 'a' },
+      deposits: [
+        { network: 'arbitrum', address: address('c3') },
+        { network: 'base', address: address('c2') },
+      ],
+      forward,
+    },
+  ])
+  const before = await everything()
+  expect(await run(rows)).toEqual({ ...imported, added: 0 })
+  expect(await everything()).toEqual(before)
+})
+
+test('a dry run finds out the same and keeps nothing', async () => {
+  const before = await everything()
+  expect(await run([row('dry', 20)], true)).toEqual({ kind: 'imported', owners: 1, added: 1, addresses: 1 })
+  expect(await run([row('dry', 20), row('till', 21)], true)).toMatchObject({ kind: 'refused' })
+  expect(await everything()).toEqual(before)
+})
+
+test.each<[string, OwnerRow[], [number, RegExp][]]>([
+  [
+    'an unknown network',
+    [row('x', 30, { network: 'moon' })],
+    [[30, /^there is no network moon; known are base, arbitrum$/]],
+  ],
+  [
+    'a cut address',
+    [row('x', 30, { address: '0xdead' })],
+    [[30, /^0xdead is not 0x and 40 hexadecimal digits/]],
+  ],
+  [
+    'a wrong checksum',
+    [row('x', 30, { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed' })],
+    [[30, /has a wrong checksum$/]],
+  ],
+  [
+    'a recipient that cannot be paid, and an address that is none: both',
+    [row('x', 30, { address: 'abc', forward: { ...forward, recipient: address('0') } })],
+    [
+      [30, /^abc is not/],
+      [30, /is the zero address$/],
+    ],
+  ],
+  [
+    'two rules of one channel',
+    [row('x', 30), row('x', 31, { network: 'arbitrum', forward: { ...forward, asset: 'USDT' } })],
+    [[31, /^x forwards elsewhere on a line before$/]],
+  ],
+  [
+    'two addresses of one channel on one network',
+    [row('x', 30), row('x', 31)],
+    [[31, /^x has another address on base on a line before$/]],
+  ],
+  [
+    'one address of two channels',
+    [row('x', 30), row('y', 31, { address: address('c30') })],
+    [[31, /^0x0*c30 on base belongs to channel x$/]],
+  ],
+  [
+    'a channel that forwards elsewhere',
+    [row('till', 30, { address: address('aa') })],
+    [[30, /^channel till forwards USDC to .*ff on arbitrum, not USDC to .*beef on arbitrum$/]],
+  ],
+  ["somebody else's address", [row('x', 30, { address: address('aa') })], [[30, /belongs to channel till$/]]],
+  [
+    'a recipient that is a deposit address',
+    [row('x', 30), row('y', 31, { forward: { ...forward, network: 'base', recipient: address('aa') } })],
+    [[31, /is a deposit address of channel\/till: what is forwarded there comes in again$/]],
+  ],
+  [
+    'a recipient that is a deposit address of the same file',
+    [row('x', 30), row('y', 31, { forward: { ...forward, recipient: address('c30') } })],
+    [[31, /is a deposit address of channel\/x/]],
+  ],
+])('nothing is taken in with %s', async (_what, rows, faults) => {
+  const before = await everything()
+  const found = await run([row('good', 29), ...rows])
+  if (found.kind !== 'refused') throw new Error('it was taken in')
+  expect(found.faults.map(({ line }) => line)).toEqual(faults.map(([line]) => line))
+  for (const [place, [, problem]] of faults.entries()) expect(found.faults[place]?.problem).toMatch(problem)
+  expect(await everything()).toEqual(before)
+})
+
+test('of twenty imports of one file at once, one adds', async () => {
+  const rows = Array.from({ length: 30 }, (_, place) => row(`racer ${place}`, 100 + place))
+  const results = await Promise.all(Array.from({ length: 20 }, () => run(rows)))
+  const added = results.map((one) => (one.kind === 'imported' ? one.added : -1))
+  expect(added.toSorted((left, right) => left - right)).toEqual([...Array.from({ length: 19 }, () => 0), 30])
+})
+
+test('a wallet is taken in without a recipient', async () => {
+  const rows = [row('jar', 50, { forward: null })]
+  await importOwners({ db: books.db, networks }, { kind: 'stable_wallet', rows, isDryRun: false })
+  await saveOwner(books.db, {
+    owner: { kind: 'stable_wallet', id: 'jar' },
+    deposits: [{ network: base, address: address('c50') }],
+    forward: null,
+  })
+  expect(await readOwners(books.db, 'stable_wallet', ['jar'])).toMatchObject([{ forward: null }])
+})
