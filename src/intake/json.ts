@@ -1,41 +1,179 @@
+import { isUtf8 } from 'node:buffer'
+
 /** Deeper documents parse, and then break whatever walks them by calling itself. */
 const depthMax = 64
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Whatever reads the document later makes an object of each; together they must not hold up the process. */
+const valuesMax = 20_000
 
 /**
- * True for UTF-8 without a byte order mark that holds one JSON document of bounded depth. What the
- * document says is not looked at: it is kept as it came and read when it is applied.
+ * True for UTF-8 without a byte order mark that holds one JSON document (RFC 8259) of bounded depth and number of
+ * values. Nothing is made of it: a parser would build all of a hostile megabyte before it says no. What the document
+ * says is read when it is applied.
  */
 export function isJson(body: Buffer): boolean {
-  if (depthOf(body) > depthMax) return false
-  try {
-    JSON.parse(utf8.decode(body))
-    return true
-  } catch {
-    return false
+  if (!isUtf8(body)) return false
+  const reading = { bytes: body, place: 0, values: 0 }
+  if (!passValue(reading, 0)) return false
+  passSpace(reading)
+  return reading.place === body.length
+}
+
+/** Each function below passes over what it is named for, and returns whether it was there. */
+type Reading = { readonly bytes: Buffer; place: number; values: number }
+
+const quote = code('"')
+const backslash = code('\\')
+const comma = code(',')
+const colon = code(':')
+const minus = code('-')
+const point = code('.')
+const zero = code('0')
+const nine = code('9')
+const plus = code('+')
+const smallA = code('a')
+const smallE = code('e')
+const smallF = code('f')
+const smallN = code('n')
+const smallT = code('t')
+const smallU = code('u')
+const openingBracket = code('[')
+const closingBracket = code(']')
+const openingBrace = code('{')
+const closingBrace = code('}')
+/** With this bit set a capital letter is its small one. */
+const smallBit = 0x20
+const space = 0x20
+
+function passValue(reading: Reading, depth: number): boolean {
+  passSpace(reading)
+  if (++reading.values > valuesMax) return false
+  switch (reading.bytes[reading.place] ?? 0) {
+    case quote:
+      return passString(reading)
+    case openingBrace:
+      return passMembers(reading, depth + 1)
+    case openingBracket:
+      return passItems(reading, depth + 1)
+    case smallT:
+      return passWord(reading, 'true')
+    case smallF:
+      return passWord(reading, 'false')
+    case smallN:
+      return passWord(reading, 'null')
+    default:
+      return passNumber(reading)
   }
 }
 
-const quote = 0x22
-const backslash = 0x5c
-// With this bit set `[` is `{` and `]` is `}`, and no other byte of JSON becomes either outside a string.
-const braceBit = 0x20
-const openingBrace = 0x7b
-const closingBrace = 0x7d
+function passItems(reading: Reading, depth: number): boolean {
+  reading.place++
+  if (depth > depthMax) return false
+  if (passByte(reading, closingBracket)) return true
+  do {
+    if (!passValue(reading, depth)) return false
+  } while (passByte(reading, comma))
+  return passByte(reading, closingBracket)
+}
 
-/** Counts brackets outside strings, before anything is parsed. */
-function depthOf(body: Buffer): number {
-  let depth = 0
-  let deepest = 0
-  let inString = false
-  for (let place = 0; place < body.length; place++) {
-    const byte = body[place] ?? 0
-    if (inString && byte === backslash) place++
-    else if (byte === quote) inString = !inString
-    else if (inString) continue
-    else if ((byte | braceBit) === openingBrace) deepest = Math.max(deepest, ++depth)
-    else if ((byte | braceBit) === closingBrace) depth--
+function passMembers(reading: Reading, depth: number): boolean {
+  reading.place++
+  if (depth > depthMax) return false
+  if (passByte(reading, closingBrace)) return true
+  do {
+    passSpace(reading)
+    if (!passString(reading) || !passByte(reading, colon) || !passValue(reading, depth)) return false
+  } while (passByte(reading, comma))
+  return passByte(reading, closingBrace)
+}
+
+/** 1 for every byte that stands for itself in a string. */
+const plain = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < space || byte === quote || byte === backslash ? 0 : 1,
+)
+
+function passString(reading: Reading): boolean {
+  const { bytes } = reading
+  if (bytes[reading.place] !== quote) return false
+  let place = reading.place + 1
+  for (;;) {
+    while (plain[bytes[place] ?? 0] === 1) place++
+    if (bytes[place] !== backslash) break
+    const escaped = escapeLength(bytes, place + 1)
+    if (escaped === 0) return false
+    place += 1 + escaped
   }
-  return deepest
+  reading.place = place + 1
+  return bytes[place] === quote
+}
+
+const escapes = new Set(Buffer.from('"\\/bfnrt'))
+
+/** Bytes of an escape behind its backslash; 0 where it is none. */
+function escapeLength(bytes: Buffer, place: number): number {
+  const byte = bytes[place] ?? 0
+  if (byte !== smallU) return escapes.has(byte) ? 1 : 0
+  for (let digit = place + 1; digit < place + 5; digit++) {
+    if (!isHexadecimal(bytes[digit] ?? 0)) return 0
+  }
+  return 5
+}
+
+function passNumber(reading: Reading): boolean {
+  const { bytes } = reading
+  if (bytes[reading.place] === minus) reading.place++
+  if (bytes[reading.place] === zero) reading.place++
+  else if (!passDigits(reading)) return false
+  if (bytes[reading.place] === point) {
+    reading.place++
+    if (!passDigits(reading)) return false
+  }
+  if (((bytes[reading.place] ?? 0) | smallBit) !== smallE) return true
+  reading.place++
+  if (bytes[reading.place] === minus || bytes[reading.place] === plus) reading.place++
+  return passDigits(reading)
+}
+
+/** One digit or more. */
+function passDigits(reading: Reading): boolean {
+  const first = reading.place
+  while (isDigit(reading.bytes[reading.place] ?? 0)) reading.place++
+  return reading.place > first
+}
+
+function passWord(reading: Reading, word: string): boolean {
+  const end = reading.place + word.length
+  if (reading.bytes.toString('latin1', reading.place, end) !== word) return false
+  reading.place = end
+  return true
+}
+
+/** The byte, behind white space. */
+function passByte(reading: Reading, byte: number): boolean {
+  passSpace(reading)
+  if (reading.bytes[reading.place] !== byte) return false
+  reading.place++
+  return true
+}
+
+function passSpace(reading: Reading): void {
+  const { bytes } = reading
+  for (;;) {
+    const byte = bytes[reading.place]
+    if (byte !== space && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return
+    reading.place++
+  }
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= zero && byte <= nine
+}
+
+function isHexadecimal(byte: number): boolean {
+  const small = byte | smallBit
+  return isDigit(byte) || (small >= smallA && small <= smallF)
+}
+
+function code(character: string): number {
+  return character.charCodeAt(0)
 }

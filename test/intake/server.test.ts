@@ -107,6 +107,7 @@ test.each([
   ['bad UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
   ['a lone surrogate as bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
   ['UTF-16', Buffer.from('{}', 'utf16le')],
+  ['more values than any webhook has', `[${'{},'.repeat(25_000)}{}]`],
   ['a depth of 65', nested(65)],
   ['a depth of 40,000', nested(40_000)],
   ['a depth hidden behind an escaped quote', `["\\"",${nested(64)}]`],
