@@ -2,19 +2,29 @@ import { z } from 'zod'
 import type { Delivery } from '../signature/scheme.ts'
 
 /**
- * Reads captured deliveries: one JSON document per line, with `headers` (values as text or lists of it), the body as
- * `body` or byte for byte as `body_base64`, and `received_at` in ISO 8601. Every line that does not fit is named.
+ * Reads captured deliveries: a JSON document, or one on each line, with `headers` (values as text or lists of it), the
+ * body as `body` or byte for byte as `body_base64`, and `received_at` in ISO 8601. Every one that does not fit is named.
  */
 export function parseCaptures(text: string): { captures: Delivery[]; faults: string[] } {
   const captures: Delivery[] = []
   const faults: string[] = []
-  for (const [place, line] of text.split('\n').entries()) {
-    if (line.trim() === '') continue
-    const result = capture.safeParse(parseLine(line))
+  for (const [line, document] of documentsIn(text)) {
+    const result = capture.safeParse(document)
     if (result.success) captures.push(result.data)
-    else faults.push(`line ${place + 1}: ${result.error.issues.map(describe).join('; ')}`)
+    else faults.push(`line ${line}: ${result.error.issues.map(describe).join('; ')}`)
   }
   return { captures, faults }
+}
+
+/** With the line on which each begins; null for what is no JSON. */
+function documentsIn(text: string): [number, unknown][] {
+  const whole = parseJson(text)
+  if (whole !== null) return [[1, whole]]
+  return text
+    .split('\n')
+    .map((line, place): [number, string] => [place + 1, line])
+    .filter(([, line]) => line.trim() !== '')
+    .map(([number, line]) => [number, parseJson(line)])
 }
 
 const headerValue = z.union([z.string(), z.array(z.string()).transform((values) => values.join(', '))], {
@@ -44,9 +54,9 @@ const capture = z
     }),
   )
 
-function parseLine(line: string): unknown {
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(line) as unknown
+    return JSON.parse(text) as unknown
   } catch {
     return null
   }

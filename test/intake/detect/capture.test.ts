@@ -24,6 +24,11 @@ test('a capture is read with its header names in lower case, and its body byte f
   })
 })
 
+test('a capture may be one document over several lines', () => {
+  const text = JSON.stringify({ headers: {}, body: '{}', received_at }, null, 2)
+  expect(parseCaptures(text)).toMatchObject({ captures: [{ headers: {} }], faults: [] })
+})
+
 test('every line that does not fit is named, with what is wrong about it', () => {
   const text = [
     'no JSON',
