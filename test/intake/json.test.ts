@@ -57,17 +57,24 @@ test('any bytes at all are judged as a parser judges them', () => {
   )
 })
 
-test.each([
-  ...['0', '-0', '1e5', '1E+5', '-1.25e-300', '1e400', '9007199254740993', `1${'0'.repeat(80)}`],
-  ...['01', '-', '+1', '.5', '1.', '1e', '1e+', '0x1', 'NaN', 'Infinity', '1 2', '--1'],
-])('the number %s', (text) => {
+const numbers = ['0', '-0', '1e5', '1E+5', '-1.25e-300', '1e400', '9007199254740993', `1${'0'.repeat(80)}`]
+const notNumbers = ['01', '-', '+1', '.5', '1.', '1e', '1e+', '0x1', 'NaN', 'Infinity', '1 2', '--1']
+
+test.each([...numbers, ...notNumbers])('the number %s', (text) => {
   expect(isJson(Buffer.from(text))).toBe(parses(Buffer.from(text)))
 })
 
-test.each([
-  ...[String.raw`"\""`, String.raw`"\\"`, String.raw`"\u12aF"`, String.raw`"\ud800"`, '"\u007f"', '"é"'],
-  ...[String.raw`"\x"`, String.raw`"\u12g4"`, String.raw`"\u123"`, String.raw`"\"`, '"', '"\t"', '"\u0000"'],
-])('the string %j', (text) => {
+const strings = [
+  String.raw`"\""`,
+  String.raw`"\\"`,
+  String.raw`"\u12aF"`,
+  String.raw`"\ud800"`,
+  '"\u007f"',
+  '"é"',
+]
+const notStrings = [String.raw`"\x"`, String.raw`"\u12g4"`, String.raw`"\u123"`, String.raw`"\"`, '"', '"\t"']
+
+test.each([...strings, ...notStrings, '"\u0000"'])('the string %j', (text) => {
   expect(isJson(Buffer.from(text))).toBe(parses(Buffer.from(text)))
 })
 
