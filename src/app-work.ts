@@ -1,10 +1,12 @@
 import { createReader } from './chain/reader.ts'
 import type { Settings } from './config/settings.ts'
+import { auditOwners } from './jobs/audit-owners.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Tick } from './jobs/schedule.ts'
 import { createWork, type JobName, type Work } from './jobs/work.ts'
 import type { Observer } from './ops/observe.ts'
 import { createDepositClient } from './provider/deposit-client.ts'
+import { createOwnersClient } from './provider/owners-client.ts'
 import { loadProfile } from './provider/profile/load-profile.ts'
 import { createClaimReader } from './provider/read-claim.ts'
 import { createServiceCall } from './provider/service-call.ts'
@@ -22,6 +24,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
   const { url } = settings.service
   const call = createServiceCall(settings.service, observer.pollRequest)
   const { youngMs, quietMs, ...poll } = settings.poll
+  const owners = { db, client: createOwnersClient({ url, call }, profile), networks: settings.networks }
   return createWork({
     db,
     holder,
@@ -32,6 +35,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     client: createDepositClient({ url, call }, profile),
     ...poll,
     cadence: { youngMs, quietMs },
+    audit: () => auditOwners(owners),
     startHeights: settings.startHeights,
     readers: new Map(read.map((network) => [network.name, createReader(network, { observe: observer.rpc })])),
     wake: queue.wake,
@@ -52,5 +56,6 @@ export function ticksOf({ networks, schedule }: Settings, { queue, observer }: W
     ...scans,
     { name: 'poll', expression: schedule.poll, run: wake('poll') },
     { name: 'sweep', expression: schedule.sweep, run: wake('sweep') },
+    { name: 'audit', expression: schedule.audit, run: wake('audit') },
   ]
 }

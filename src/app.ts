@@ -78,8 +78,8 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
   const work = composeWork(settings, { db, queue, holder, observer })
 
   const has = (role: Role) => options.roles.includes(role)
-  const { apply, scan, poll, read, sweep } = work
-  if (has('worker')) queue.work({ apply, scan, poll, read, sweep }, { concurrency: workerConcurrency })
+  const { apply, scan, poll, read, sweep, audit } = work
+  if (has('worker')) queue.work({ apply, scan, poll, read, sweep, audit }, { concurrency: workerConcurrency })
   if (has('scheduler')) {
     const schedule = await startSchedule(ticksOf(settings, { queue, observer }))
     starting.defer(() => schedule.stop())

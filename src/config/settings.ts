@@ -30,7 +30,7 @@ export type Settings = {
   senders: ReadonlySet<string>
   policy: Policy
   /** Cron expressions with seconds. */
-  schedule: { scan: string; poll: string; sweep: string }
+  schedule: { scan: string; poll: string; sweep: string; audit: string }
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   /** Where webhooks are taken. */
   http: Listening
@@ -191,7 +191,7 @@ function fileSettings({ networks, service, intake, policy, schedule }: SettingsF
       reportWithinMs: policy.reportWithin,
       settlementWithinMs: policy.settlementWithin,
     },
-    schedule: { scan: schedule.scan, poll: schedule.poll, sweep: schedule.sweep },
+    schedule: { scan: schedule.scan, poll: schedule.poll, sweep: schedule.sweep, audit: schedule.audit },
     poll: {
       overlapMs: schedule.pollOverlap,
       youngMs: schedule.pollYoung,

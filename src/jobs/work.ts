@@ -2,7 +2,9 @@ import type { ChainReader } from '../chain/port.ts'
 import type { NetworkName } from '../core/asset.ts'
 import { assert } from '../core/errors.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
+import type { MismatchChange } from '../store/mismatches.ts'
 import { type Applied, type ApplyDeps, applyDue, applyPending, rowsMax } from './apply.ts'
+import type { Audited } from './audit-owners.ts'
 import { type PollDeps, pollDeposits } from './poll.ts'
 import { type Cadence, isPollDue } from './poll-cadence.ts'
 import { nothingRead, type Reading, readAlone } from './read-records.ts'
@@ -13,16 +15,18 @@ export type WorkDeps = ApplyDeps &
   ScanDeps & {
     readers: ReadonlyMap<NetworkName, ChainReader>
     cadence: Cadence
+    audit: () => Promise<Audited>
     /** Asks for a run of a job; may fail, since the sweep asks again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
       applied: (applied: Applied) => void
       polled: (reading: Reading) => void
+      mismatches: (changes: readonly MismatchChange[]) => void
       rewound: (network: NetworkName) => void
     }
   }
 
-export type JobName = 'apply' | 'scan' | 'poll' | 'read' | 'sweep'
+export type JobName = 'apply' | 'scan' | 'poll' | 'read' | 'sweep' | 'audit'
 
 /** How long a stored row may wait before its wake-up counts as lost. */
 const overdueSeconds = 5
@@ -41,7 +45,9 @@ export type Work = {
   read: (id: string) => Promise<void>
   /** Finds what no wake-up reached: rows that wait too long, and groups whose time has come. */
   sweep: () => Promise<void>
-  /** Everything there is to do now, without the queue: for tests, and for one-off runs. */
+  /** Holds what the service states of our channels and wallets against the address book. */
+  audit: () => Promise<void>
+  /** Everything that deposits need done now, without the queue: for tests, and for one-off runs. */
   all: () => Promise<void>
 }
 
@@ -79,6 +85,9 @@ export function createWork(deps: WorkDeps): Work {
     async sweep() {
       await decideDue(deps)
       if ((await oldestPending(deps.db)) > overdueSeconds) await applyAll(deps)
+    },
+    async audit() {
+      deps.observe.mismatches((await deps.audit()).changes)
     },
     async all() {
       for (const network of deps.readers.keys()) {

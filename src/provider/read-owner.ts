@@ -23,7 +23,8 @@ export function compileOwnerReader(
   const findAddresses = compilePath(record.addresses)
   return (value) => {
     const addresses = findAddresses(value, value)
-    if (!Array.isArray(addresses)) throw new Error(`${record.addresses} is no list`)
+    if (!Array.isArray(addresses) || addresses.length === 0)
+      throw new Error(`${record.addresses} is no list of addresses`)
     const forward = read.forward(value)
     return {
       owner: { kind, id: read.id(value) },

@@ -45,7 +45,7 @@ test('what is not set has its default', () => {
     ops: { host: '127.0.0.1', port: 9464 },
     logLevel: 'info',
     policy: { webhookWithinMs: 600_000, settlementWithinMs: 3_600_000 },
-    schedule: { scan: '*/5 * * * * *', poll: '*/15 * * * * *', sweep: '*/5 * * * * *' },
+    schedule: { scan: '*/5 * * * * *', poll: '*/15 * * * * *', sweep: '*/5 * * * * *', audit: '0 0 * * * *' },
     poll: { overlapMs: 3_600_000, youngMs: 3_600_000, quietMs: 60_000, sweepEveryMs: 21_600_000 },
     creditAsset: { key: 'stable-wallet/USDC', decimals: 6 },
     senders: new Set(),

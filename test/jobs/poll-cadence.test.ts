@@ -25,9 +25,15 @@ function work(changes: Partial<WorkDeps> = {}): Work {
     cadence: { youngMs: 3_600_000, quietMs: 3_600_000 },
     startHeights: new Map(),
     client,
+    audit: () => Promise.resolve({ compared: 0, changes: [] }),
     readers: new Map(),
     wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
-    observe: { applied: () => undefined, polled: () => undefined, rewound: () => undefined },
+    observe: {
+      applied: () => undefined,
+      polled: () => undefined,
+      mismatches: () => undefined,
+      rewound: () => undefined,
+    },
     ...changes,
   })
 }

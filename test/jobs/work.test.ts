@@ -6,6 +6,7 @@ import { applyPending } from '../../src/jobs/apply.ts'
 import { createWork, type Work, type WorkDeps } from '../../src/jobs/work.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
+import type { MismatchChange } from '../../src/store/mismatches.ts'
 import { type Books, late, openBooks } from '../support/books.ts'
 import { countStatements } from '../support/count-statements.ts'
 import { at, base, claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
@@ -34,6 +35,13 @@ const reader: ChainReader = {
   },
 }
 
+const ended: MismatchChange = {
+  kind: 'address_changed',
+  severity: 'severe',
+  network: 'base',
+  change: 'cleared',
+}
+
 function work(changes: Partial<WorkDeps> = {}): Work {
   return createWork({
     ...books.deps,
@@ -48,11 +56,13 @@ function work(changes: Partial<WorkDeps> = {}): Work {
       listDeposits: () => Promise.resolve({ records: [], next: null }),
       readDeposit: () => Promise.resolve(null),
     },
+    audit: () => Promise.resolve({ compared: 1, changes: [ended] }),
     readers: new Map([[base, reader]]),
     wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
     observe: {
       applied: ({ rows, groups }) => void told.push(`applied ${rows} ${groups}`),
       polled: () => undefined,
+      mismatches: (all) => void told.push(...all.map(({ kind, change }) => `${kind} ${change}`)),
       rewound: (network) => void told.push(`rewound ${network}`),
     },
     ...changes,
@@ -73,6 +83,11 @@ test('a scan that found something has it applied, one that has more to read goes
   await scan('base')
   await scan('base')
   expect(told).toEqual(['identity', 'scan', 'wake apply', 'wake scan base', 'scan'])
+})
+
+test('what an audit finds is told', async () => {
+  await work().audit()
+  expect(told).toEqual(['address_changed cleared'])
 })
 
 test('a change of history is told, and only then', async () => {
