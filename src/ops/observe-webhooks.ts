@@ -28,7 +28,9 @@ export function observeWebhooks(metrics: Metrics, log: Logger): WebhookObserver 
         return
       }
       const { kind, scheme } = event
-      if (kind === 'changed') metrics.webhookSettings.inc({ outcome: 'used' })
+      metrics.webhookSettings.inc({ outcome: 'used' }, kind === 'changed' ? 1 : 0)
+      // An increase is seen only of a series that is there before it.
+      metrics.webhookSettings.inc({ outcome: 'refused' }, 0)
       metrics.webhooksUnsigned.set(scheme === 'none' ? 1 : 0)
       log.info({ scheme }, `settings of webhooks ${kind}`)
       if (scheme === 'none')

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { signStandardWebhook } from '../support/sign-webhook.ts'
 
-const connections = 32
+const connections = 64
 
 /** Sends signed webhooks over kept connections, as fast as they are answered, until it is stopped. */
 export function startSending(url: string, firstSecret: string) {
