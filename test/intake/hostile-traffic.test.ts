@@ -1,0 +1,176 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, expect, test } from 'vitest'
+import { createQuarantine, quarantineLimits } from '../../src/intake/quarantine.ts'
+import { transfersPath } from '../../src/intake/server.ts'
+import { deliver, memoryWriter, signed, startTestIntake, type TestIntake } from '../support/intake.ts'
+
+/** Two clients, told apart by their address: everything of 127.0.0.0/8 is this machine. */
+const attacker = '127.0.0.2'
+const sender = '127.0.0.3'
+
+const started: (TestIntake | Socket)[] = []
+afterEach(async () => {
+  for (const one of started.splice(0)) await ('stop' in one ? one.stop() : one.destroy())
+})
+
+async function start(change: Partial<Parameters<typeof startTestIntake>[0]> = {}): Promise<TestIntake> {
+  const intake = await startTestIntake({ write: memoryWriter().write, ...change })
+  started.push(intake)
+  return intake
+}
+
+/** A connection of a client. */
+async function open({ url }: TestIntake, localAddress: string): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress })
+  started.push(socket)
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Sends one webhook from an address of choice and returns the status of its answer. */
+async function deliverFrom(localAddress: string, { url }: TestIntake, extra = {}): Promise<number> {
+  const body = Buffer.from('{"event":"x"}')
+  const headers = { ...signed('msg_1', body), 'content-length': String(body.length), ...extra }
+  const sent = request(url + transfersPath, { method: 'POST', localAddress, headers, agent: false })
+  sent.end(body)
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  await text(response)
+  return response.statusCode ?? 0
+}
+
+const head = (headers: Record<string, string>) =>
+  [
+    `POST ${transfersPath} HTTP/1.1`,
+    'host: x',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    '',
+  ].join('\r\n')
+
+test('a thousand silent connections of one client leave room for others', async () => {
+  const intake = await start({ limits: { connectionsPerSourceMax: 300, connectionsMax: 500 } })
+  const silent = await Promise.all(Array.from({ length: 1000 }, () => open(intake, attacker)))
+  for (const socket of silent) socket.resume()
+  await expect.poll(() => silent.filter(({ closed }) => closed).length, { timeout: 20_000 }).toBe(700)
+  expect(await deliverFrom(sender, intake)).toBe(202)
+})
+
+test('a client that closes connections may open as many again', async () => {
+  const intake = await start({ limits: { connectionsPerSourceMax: 1 } })
+  const first = await open(intake, attacker)
+  const second = await open(intake, attacker)
+  second.resume()
+  await expect.poll(() => second.closed).toBe(true)
+  first.destroy()
+  await expect.poll(() => deliverFrom(attacker, intake).catch(() => 0)).toBe(202)
+})
+
+test('a trusted proxy brings the connections of many clients', async () => {
+  const intake = await start({ limits: { connectionsPerSourceMax: 1 }, trustedProxies: ['127.0.0.0/8'] })
+  const silent = await Promise.all(Array.from({ length: 20 }, () => open(intake, attacker)))
+  expect(await deliverFrom(attacker, intake)).toBe(202)
+  expect(silent.filter(({ closed }) => closed)).toHaveLength(0)
+})
+
+test('bodies that one client drips take its share of memory, and others send on', async () => {
+  const intake = await start({
+    limits: { unfinishedBytesPerSourceMax: 100_000, unfinishedBytesMax: 1_000_000 },
+  })
+  const senders = await Promise.all(Array.from({ length: 50 }, () => open(intake, attacker)))
+  for (const [number, socket] of senders.entries()) {
+    socket.write(head({ ...signed(`drip_${number}`, Buffer.alloc(0)), 'content-length': '60000' }))
+    socket.write('x'.repeat(10_000))
+  }
+  const overloaded = () => intake.observed.filter(({ outcome }) => outcome === 'overloaded').length
+  await expect.poll(overloaded, { timeout: 20_000 }).toBeGreaterThan(30)
+  expect(await deliverFrom(sender, intake)).toBe(202)
+})
+
+test('behind a trusted proxy the share is that of the client whom it names', async () => {
+  const intake = await start({
+    limits: { unfinishedBytesPerSourceMax: 1000 },
+    trustedProxies: ['127.0.0.0/8'],
+  })
+  const socket = await open(intake, attacker)
+  const forwarded = { 'x-forwarded-for': '198.51.100.1' }
+  socket.write(head({ ...signed('drip', Buffer.alloc(0)), 'content-length': '2000', ...forwarded }))
+  socket.write('x'.repeat(995))
+  await expect.poll(() => deliverFrom(attacker, intake, forwarded)).toBe(503)
+  expect(await deliverFrom(attacker, intake, { 'x-forwarded-for': '198.51.100.2' })).toBe(202)
+})
+
+test('a thousand pipelined requests are answered one by one, in their order', async () => {
+  const intake = await start()
+  const socket = await open(intake, attacker)
+  const body = Buffer.from('{}')
+  const requestOf = (number: number) =>
+    head({
+      ...signed(`msg_${number}`, body),
+      'content-length': '2',
+      connection: number < 999 ? 'keep-alive' : 'close',
+      ...(number % 2 === 1 && { 'webhook-signature': 'v1,forged' }),
+    }) + body.toString()
+  const answers = text(socket)
+  socket.write(Array.from({ length: 1000 }, (_, number) => requestOf(number)).join(''))
+  const statuses = [...(await answers).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+  expect(statuses).toEqual(Array.from({ length: 1000 }, (_, number) => (number % 2 === 0 ? '202' : '401')))
+})
+
+test('in a flood of forgeries every genuine webhook is stored, and what is kept of the flood is bounded', async () => {
+  const inbox = memoryWriter()
+  const kept: string[] = []
+  let dropped = 0
+  const quarantine = createQuarantine({
+    store: async (rows) => void kept.push(...rows.map(({ source }) => source)),
+    limits: { ...quarantineLimits, perSourceAtOnce: 100, perSourcePerSecond: 1 },
+    onDropped: () => dropped++,
+    onError: () => undefined,
+  })
+  const intake = await start({ write: inbox.write, quarantine: quarantine.keep, now: () => new Date() })
+  const forge = async () => {
+    for (let number = 0; number < 100; number++) {
+      const headers = { 'webhook-signature': `v1,${'A'.repeat(43)}=` }
+      expect((await deliver(intake, { id: `forged_${number}`, headers })).status).toBe(401)
+    }
+  }
+  const send = async (lane: number) => {
+    for (let number = 0; number < 20; number++) {
+      expect((await deliver(intake, { id: `msg_${lane}_${number}` })).status).toBe(202)
+    }
+  }
+  await Promise.all([
+    ...Array.from({ length: 10 }, forge),
+    ...Array.from({ length: 5 }, (_, lane) => send(lane)),
+  ])
+  await quarantine.stop()
+  expect(inbox.rows.size).toBe(100)
+  expect(kept.length + dropped).toBe(1000)
+  expect(kept.length).toBeLessThan(500)
+})
+
+test.each([
+  ['letters that look alike', 'msg_\u0430'],
+  ['a space within', 'msg 1'],
+  ['a full stop, which parts it from the timestamp', 'msg_1.1795214376'],
+  ['more than 256 characters', 'm'.repeat(257)],
+])('an id with %s is no id', async (_what, id) => {
+  const intake = await start()
+  const headers = { 'webhook-id': Buffer.from(id).toString('latin1') }
+  expect((await deliver(intake, { id: 'msg_1', headers })).status).toBe(401)
+  expect(intake.observed).toMatchObject([{ reason: 'id_malformed' }])
+})
+
+test.each([
+  ['an amount of eighty digits', `{"amount":${'9'.repeat(80)}}`],
+  ['a key twice', '{"a":1,"a":2}'],
+  ['an address that is a URL', '{"url":"http://127.0.0.1:1/","callback":"file:///etc/passwd"}'],
+])('%s is kept byte for byte, and nothing in it is followed', async (_what, body) => {
+  const inbox = memoryWriter()
+  const intake = await start({ write: inbox.write })
+  expect((await deliver(intake, { id: 'msg_1', body })).status).toBe(202)
+  expect(inbox.rows.get('msg_1')?.body.toString()).toBe(body)
+})

@@ -1,0 +1,65 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startDaemon } from '../../src/app.ts'
+import { parseSettings } from '../../src/config/settings.ts'
+import { freePort } from '../../src/sandbox/free-port.ts'
+import { startPostgres } from '../../src/sandbox/postgres.ts'
+import { temporaryFolderOfFile } from '../support/folder.ts'
+import { makeSecret, signStandardWebhook } from '../support/sign-webhook.ts'
+
+const log = pino({ level: 'silent' })
+const folder = temporaryFolderOfFile()
+const secret = makeSecret()
+let postgres: Awaited<ReturnType<typeof startPostgres>>
+let port: number
+
+beforeAll(async () => {
+  postgres = await startPostgres({ folder, durability: 'none', log })
+  port = Number(new URL(postgres.url('depositd')).port)
+  await postgres.createDatabase('depositd')
+})
+afterAll(() => postgres.stop())
+
+test('while the database is away webhooks are answered 503 with a time to come back, and readiness is false', async () => {
+  const settings = parseSettings(
+    {
+      DATABASE_URL: postgres.url('depositd'),
+      SERVICE_URL: 'http://127.0.0.1:9',
+      SERVICE_API_KEY: 'key',
+      WEBHOOK_SECRETS: secret,
+      RPC_BASE: 'http://127.0.0.1:9',
+      HTTP_HOST: '127.0.0.1',
+      HTTP_PORT: String(await freePort()),
+      OPS_PORT: String(await freePort()),
+    },
+    () => '',
+  )
+  const daemon = await startDaemon(settings, { roles: ['http'], version: 'test', log })
+  const send = async (id: string, signedBy = secret) => {
+    const body = Buffer.from('{"event":"x"}')
+    const headers = {
+      'content-type': 'application/json',
+      ...signStandardWebhook({ secret: signedBy, id, body, at: new Date() }),
+    }
+    const response = await fetch(daemon.webhookUrl ?? '', { method: 'POST', headers, body })
+    return [response.status, response.headers.get('retry-after'), await response.json()]
+  }
+  const readiness = async () => {
+    const response = await fetch(`${daemon.opsUrl}/readyz`)
+    const { unready } = (await response.json()) as { unready: { part: string }[] }
+    return { status: response.status, parts: unready.map(({ part }) => part) }
+  }
+  expect(await send('before')).toEqual([202, null, { status: 'stored' }])
+  await postgres.stop()
+  expect(await send('during')).toEqual([503, '5', { code: 'unavailable' }])
+  expect(await send('forged', makeSecret())).toEqual([401, null, { code: 'bad_signature' }])
+  expect(await readiness()).toMatchObject({ status: 503, parts: expect.arrayContaining(['database']) })
+  postgres = await startPostgres({ folder, port, durability: 'none', log })
+  await expect.poll(() => send('during'), { timeout: 30_000 }).toEqual([202, null, { status: 'stored' }])
+  expect(await send('before')).toEqual([202, null, { status: 'duplicate' }])
+  await expect.poll(async () => (await readiness()).parts, { timeout: 30_000 }).not.toContain('database')
+  const quarantined = async () =>
+    /depositd_quarantine_deliveries (\d+)/.exec(await (await fetch(`${daemon.opsUrl}/metrics`)).text())?.[1]
+  await expect.poll(quarantined, { timeout: 30_000 }).toBe('1')
+  await daemon.stop()
+})
