@@ -35,15 +35,13 @@ test('a process that was given the number of an ended one is left alone', async 
   expect(existsSync(join(folder, 'saver.process.json'))).toBe(false)
 })
 
-test('a program that ignores the request to end is ended by force within five seconds', async () => {
+test('a program that ignores the request to end is ended by force', async () => {
   const folder = await temporaryFolder()
   const stubborn = `process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); setInterval(() => {}, 1000);
     require('node:fs').writeFileSync(${JSON.stringify(readyFile(folder))}, '')`
   const child = await startChild({ ...saverSettings(folder, log), args: ['-e', stubborn] })
   await until('the program is ready', () => existsSync(readyFile(folder)) || null)
-  const startedAt = performance.now()
   await child.stop()
-  expect(performance.now() - startedAt).toBeLessThan(5000)
   expect(await child.ended).toBe('SIGKILL')
 })
 
