@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { messageOf } from '../../core/errors.ts'
 import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
 import type { AmountField, TimeField, WordField } from './field-schema.ts'
-import { compileField, compileRequired, type Found, type Place, refuse, Unreadable } from './find-field.ts'
+import { compileField, compileRequired, type Found, type Place, refuse } from './find-field.ts'
 
 /** Translates words; one that ends in `*` covers all that begin like it, the longest first. */
 export function compileWords<Word extends string>(
@@ -80,14 +80,12 @@ export function compileAmount(
   return (place, assetDecimals) => {
     const found = find(place)
     if (found === null) return null
+    const decimals = ownDecimals === null ? assetDecimals : ownDecimals(place)
     try {
       const digits = plainDecimal(found.text)
       if (field.as === 'units') return parseAmount(digits, assetDecimals)
-      const amount = parseAmount(digits, 0)
-      if (ownDecimals === null) return amount
-      return parseAmount(plainDecimal(formatAmount(amount, ownDecimals(place))), assetDecimals)
+      return parseAmount(plainDecimal(formatAmount(parseAmount(digits, 0), decimals)), assetDecimals)
     } catch (error) {
-      if (error instanceof Unreadable) throw error
       return refuse(found.path, messageOf(error))
     }
   }
