@@ -1,7 +1,7 @@
 import type { Row } from './panel.ts'
 
 export const pipelineRow: Row = {
-  title: 'Intake, queue and poll',
+  title: 'Intake and queue',
   panels: [
     {
       title: 'Webhooks by outcome',
@@ -62,21 +62,6 @@ export const pipelineRow: Row = {
       height: 8,
     },
     {
-      title: 'Requests to the service',
-      kind: 'timeseries',
-      description:
-        "Requests to the service's API by how they ended. refused: the key, limited: too many, failed: no answer.",
-      unit: 'reqps',
-      queries: [
-        {
-          expr: 'sum by (outcome) (rate(depositd_poll_requests_total[$__rate_interval]))',
-          legend: '{{outcome}}',
-        },
-      ],
-      width: 6,
-      height: 8,
-    },
-    {
       title: 'Inbox: pending',
       kind: 'timeseries',
       description: 'Observations stored and not applied yet. A burst drains within seconds.',
@@ -106,21 +91,6 @@ export const pipelineRow: Row = {
       description: 'Wake-ups in the queue by state. Work waiting while nothing is active: no worker runs.',
       unit: 'short',
       queries: [{ expr: 'max by (state) (depositd_queue_jobs{state!="completed"})', legend: '{{state}}' }],
-      width: 6,
-      height: 8,
-    },
-    {
-      title: 'Poll age',
-      kind: 'timeseries',
-      description:
-        "Since the service's records were last read completely (never: 0). Red as the alert: docs/runbook.md#depositdpolldead",
-      unit: 's',
-      queries: [{ expr: 'max(depositd_poll_age_seconds)', legend: 'age' }],
-      thresholds: [
-        { from: null, color: 'green' },
-        { from: 60, color: 'orange' },
-        { from: 300, color: 'red' },
-      ],
       width: 6,
       height: 8,
     },

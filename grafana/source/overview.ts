@@ -1,8 +1,9 @@
 import { lagRow, mismatchRow, moneyRow } from './overview-money.ts'
 import { chainRow, pipelineRow } from './overview-pipeline.ts'
+import { serviceRow } from './overview-service.ts'
 import { dataSource, layOut, type Row } from './panel.ts'
 
-const rows: readonly Row[] = [moneyRow, mismatchRow, lagRow, pipelineRow, chainRow]
+const rows: readonly Row[] = [moneyRow, mismatchRow, lagRow, pipelineRow, serviceRow, chainRow]
 
 /** The dashboard "depositd overview": is money where it should be, and does every part still look? */
 export const overview = {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { z } from 'zod'
 import { Fault } from '../core/errors.ts'
 import { createBreaker } from './breaker.ts'
 import { type HttpRequest, type HttpResult, sendRequest } from './http-call.ts'
@@ -73,18 +72,6 @@ export function createServiceCall(
       await pace.wait(waitMs)
     }
   }
-}
-
-/**
- * The body of an answer, checked.
- * @throws Fault `remote_failed` where it was refused, or is not what is expected
- */
-export function bodyOf<Body>(request: HttpRequest, answer: ServiceAnswer, schema: z.ZodType<Body>): Body {
-  if (answer.kind === 'refused') throw failure(request, answer.problem)
-  const result = schema.safeParse(answer.body)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw failure(request, `unexpected answer at ${issue?.path.join('.')}: ${issue?.message}`)
 }
 
 /** Names the call without its query, which may hold what nobody wants to read. */
