@@ -1,6 +1,6 @@
 import type { Column } from './columns.ts'
-import { hasForm, wordsOf } from './forms.ts'
-import { type Leg, legNames, type Rule } from './rules.ts'
+import { hasForm, type Words, wordsOf } from './forms.ts'
+import type { LegNames, Rule } from './rules.ts'
 
 /** Where a field of ours was found, and what makes it doubtful. */
 export type Found = { column: Column; doubt: string | null }
@@ -15,20 +15,27 @@ const leadMin = 2
 
 type Scored<Field> = { field: Field; column: Column; score: number }
 
+type Ways<Field extends string> = {
+  rules: Readonly<Record<Field, Rule>>
+  legs: LegNames
+  weigh: Weigh<Field>
+}
+
 /** Gives each field the column that fits it best, the clearest first, and no column to two fields. */
 export function assign<Field extends string>(
-  rules: Readonly<Record<Field, Rule>>,
   columns: readonly Column[],
-  weigh: Weigh<Field>,
+  { rules, legs, weigh }: Ways<Field>,
 ): Map<Field, Found> {
   const fields = Object.keys(rules) as Field[]
   const scored = fields
     .flatMap((field) =>
-      columns.map((column) => ({
-        field,
-        column,
-        score: score(rules[field], column, () => weigh(field, column)),
-      })),
+      columns
+        .filter((column) => hasForm(column, rules[field].form))
+        .map((column) => ({
+          field,
+          column,
+          score: score(rules[field], wordsOf(column.path), { legs, weight: weigh(field, column) }),
+        })),
     )
     .filter((one) => one.score >= scoreMin)
     .toSorted((one, other) => other.score - one.score)
@@ -51,26 +58,36 @@ export function assign<Field extends string>(
 }
 
 const nameWeight = 4
-const furtherNameWeight = 2
+const wholeNameWeight = 2
 const againstWeight = 5
 const againstOnTheWayWeight = 3
 const legWeight = 3
 
-function score(rule: Rule, column: Column, weigh: () => number): number {
-  if (!hasForm(column, rule.form)) return 0
-  const { last, before } = wordsOf(column.path)
-  const matches = last.filter((word) => rule.names.includes(word)).length
-  const named = matches === 0 ? 0 : nameWeight + (matches > 1 ? furtherNameWeight : 0)
-  const within = before.some((word) => rule.within?.includes(word)) ? nameWeight : 0
-  const against = last.some((word) => rule.others?.includes(word)) ? againstWeight : 0
-  const aside = before.some((word) => rule.others?.includes(word)) ? againstOnTheWayWeight : 0
-  const depth = Math.min(before.length / 4, 1)
-  return named + within - against - aside + legScore(rule.leg, [...last, ...before]) - depth + weigh()
+type Evidence = { legs: LegNames; weight: number }
+
+function score(rule: Rule, words: Words, { legs, weight }: Evidence): number {
+  const leg = rule.leg === undefined ? noLeg : legs[rule.leg]
+  const all = [...words.last, ...words.before]
+  const named = nameScore(rule, words)
+  const isMissed = rule.must !== undefined && !anyOf(all, rule.must)
+  // That it belongs to a leg says nothing of which field of it it is.
+  if (weight <= 0 && (named === 0 || isMissed)) return 0
+  const side = (anyOf(all, leg.its) ? legWeight : 0) - (anyOf(all, leg.others) ? legWeight : 0)
+  const isWhole = words.last.every((word) => anyOf([word], rule.names) || anyOf([word], leg.its))
+  const depth = Math.min(words.before.length / 4, 1)
+  return weight + named - refusal(rule, words) + side + (isWhole ? wholeNameWeight : 0) - depth
 }
 
-function legScore(leg: Leg | undefined, words: readonly string[]): number {
-  if (leg === undefined) return 0
-  const other = leg === 'deposit' ? 'settlement' : 'deposit'
-  const speaks = (one: Leg) => (words.some((word) => legNames[one].includes(word)) ? legWeight : 0)
-  return speaks(leg) - speaks(other)
+const noLeg = { its: [], others: [] }
+
+function nameScore({ names, within }: Rule, { last, before }: Words): number {
+  return (anyOf(last, names) ? nameWeight : 0) + (anyOf(before, within) ? nameWeight : 0)
+}
+
+function refusal({ others }: Rule, { last, before }: Words): number {
+  return (anyOf(last, others) ? againstWeight : 0) + (anyOf(before, others) ? againstOnTheWayWeight : 0)
+}
+
+function anyOf(words: readonly string[], names: readonly string[] = []): boolean {
+  return words.some((word) => names.includes(word))
 }

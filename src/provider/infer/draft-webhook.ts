@@ -3,7 +3,7 @@ import { type Column, columnsOf, isObject, valueAt } from './columns.ts'
 import { type Doubts, present, type Section } from './doubts.ts'
 import { timeDraft } from './infer-field.ts'
 import { kindWords } from './infer-words.ts'
-import { envelopeRules, type RecordField } from './rules.ts'
+import { envelopeRules, type RecordField, twoLegs } from './rules.ts'
 import { weighEnvelope } from './weigh.ts'
 
 type Told = {
@@ -18,7 +18,11 @@ export function draftWebhook({ payloads, path, record }: Told, doubts: Doubts): 
   const fields = new Set([...record.values()].map(({ column }) => column.path))
   const isAround = (column: Column) =>
     path === '' ? !fields.has(column.path) : !column.path.startsWith(`${path}.`)
-  const found = assign(envelopeRules, columnsOf(payloads).filter(isAround), weighEnvelope)
+  const found = assign(columnsOf(payloads).filter(isAround), {
+    rules: envelopeRules,
+    legs: twoLegs,
+    weigh: weighEnvelope,
+  })
   const id = found.get('id')
   doubts.note(['webhook', 'id'], id?.doubt)
   return present({

@@ -1,8 +1,8 @@
-import { assign } from './assign.ts'
+import { assign, type Found } from './assign.ts'
 import { type Column, columnsOf, isObject, objectPaths, valueAt } from './columns.ts'
-import { isSaid } from './forms.ts'
+import { isSaid, wordsOf } from './forms.ts'
 import type { Hints } from './hints.ts'
-import { recordRules } from './rules.ts'
+import { oneLeg, type RecordField, recordRules, transactionNames, twoLegs } from './rules.ts'
 import { weighRecord } from './weigh.ts'
 
 /**
@@ -30,7 +30,7 @@ export function recordsAt(payloads: readonly unknown[], path: string): unknown[]
 /** Those that tell of a deposit: what a test of the endpoint carries at the same path is no record of one. */
 export function depositsAmong(records: readonly unknown[], hints: Hints): unknown[] {
   const columns = columnsOf(records)
-  const address = assign(recordRules, columns, weighRecord(hints, columns)).get('deposit.address')?.column
+  const address = findFields(columns, hints).get('deposit.address')?.column
   return records.filter((_record, place) => isSaid(address?.leaves[place]))
 }
 
@@ -43,6 +43,18 @@ function likeness(columns: readonly Column[], listed: ReadonlySet<string>): numb
 const telling = ['deposit.address', 'deposit.amount', 'status'] as const
 
 function tellsOfDeposit(columns: readonly Column[], hints: Hints): boolean {
-  const found = assign(recordRules, columns, weighRecord(hints, columns))
+  const found = findFields(columns, hints)
   return telling.every((field) => found.has(field))
+}
+
+/** Where each field of a record is. One that names a single transaction tells of a payment alone. */
+export function findFields(columns: readonly Column[], hints: Hints): Map<RecordField, Found> {
+  const transactions = columns.filter(({ path }) =>
+    wordsOf(path).last.some((word) => transactionNames.includes(word)),
+  )
+  const legs = transactions.length === 1 ? oneLeg : twoLegs
+  const found = assign(columns, { rules: recordRules, legs, weigh: weighRecord(hints, columns) })
+  if (legs === oneLeg)
+    for (const field of found.keys()) if (field.startsWith('settlement.')) found.delete(field)
+  return found
 }

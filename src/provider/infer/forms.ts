@@ -61,8 +61,10 @@ function unitOf(text: string): 'iso' | 'utc' | 's' | 'ms' {
   return /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? 'iso' : 'utc'
 }
 
-/** The words of a path, the last name's first: `order.txHash` gives `tx`, `hash`, then `order`. */
-export function wordsOf(path: string): { last: string[]; before: string[] } {
+/** The words of a path: of `order.txHash`, `tx` and `hash` are the last, and `order` is before. */
+export type Words = { last: readonly string[]; before: readonly string[] }
+
+export function wordsOf(path: string): Words {
   const names = path.split('.').map((name) =>
     name
       .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -26,10 +26,10 @@ export function isSymbol(hints: Hints, text: string): boolean {
 }
 
 const namesOf: Readonly<Record<string, RegExp>> = {
-  mainnet: /^(?:eth|ethereum|mainnet|erc-?20|1|0x1|eip155:1|(?:eth|ethereum)[-_ ]?mainnet)$/i,
+  mainnet: /^(?:eth|ethereum|mainnet|1|0x1|eip155:1|(?:eth|ethereum)[-_ ]?mainnet)$/i,
   base: /^(?:base|base[-_ ]?mainnet|8453|0x2105|eip155:8453)$/i,
   arbitrum: /^(?:arb|arb1|arbitrum|arbitrum[-_ ]?(?:one|mainnet)|42161|0xa4b1|eip155:42161)$/i,
-  solana: /^(?:sol|solana|spl|(?:sol|solana)[-_ ]?mainnet(?:-beta)?|mainnet-beta|solana:\w+)$/i,
+  solana: /^(?:sol|solana|(?:sol|solana)[-_ ]?mainnet(?:-beta)?|mainnet-beta|solana:\w+)$/i,
 }
 
 /** The network of the settings that a word of the service's names; null where nothing tells. */

@@ -1,13 +1,10 @@
-import { assign } from './assign.ts'
 import { columnsOf } from './columns.ts'
 import { type Doubt, Doubts, present, type Section } from './doubts.ts'
 import { draftRecord } from './draft-record.ts'
 import { draftWebhook } from './draft-webhook.ts'
-import { depositsAmong, findRecord, recordsAt } from './find-record.ts'
+import { depositsAmong, findFields, findRecord, recordsAt } from './find-record.ts'
 import type { Hints } from './hints.ts'
 import { draftList, listingIn } from './infer-list.ts'
-import { recordRules } from './rules.ts'
-import { weighRecord } from './weigh.ts'
 
 /** A profile as it is written, and what in it is unsure. */
 export type ProfileDraft = { profile: Section; doubts: readonly Doubt[] }
@@ -26,7 +23,7 @@ export function inferProfile({ payloads, answers }: Samples, hints: Hints): Prof
   const listed = listings.flatMap(({ answer, listing }) => listing?.records ?? [answer])
   const path = findRecord(payloads, listed, hints)
   const columns = columnsOf(depositsAmong([...recordsAt(payloads, path), ...listed], hints))
-  const found = assign(recordRules, columns, weighRecord(hints, columns))
+  const found = findFields(columns, hints)
   const doubts = new Doubts()
   const webhook = payloads.length === 0 ? undefined : draftWebhook({ payloads, path, record: found }, doubts)
   const list = listings.find(({ listing }) => listing !== null)

@@ -9,6 +9,8 @@ export type Rule = {
   names: readonly string[]
   /** Names on the way to it that speak for it as much. */
   within?: readonly string[]
+  /** One of these has to be among all its names, unless its values prove it. */
+  must?: readonly string[]
   /** Names that speak against it. */
   others?: readonly string[]
   leg?: Leg
@@ -30,7 +32,7 @@ const made = words('created opened initiated made started first inserted detecte
 
 /** Of the payload around the record. */
 export const envelopeRules = {
-  id: { form: 'token', names: [...identity, 'event', 'notification', 'delivery', 'message', 'webhook'] },
+  id: { form: 'token', names: identity, within: words('event notification delivery message webhook') },
   kind: { form: 'word', names: ['type', 'event', 'kind', 'topic', 'action', 'name'] },
   occurredAt: { form: 'time', names: [...time, ...made, 'sent', 'occurred'] },
 } as const satisfies Record<string, Rule>
@@ -38,8 +40,8 @@ export const envelopeRules = {
 /** Of the record. */
 export const recordRules = {
   id: { form: 'token', names: [...identity, 'deposit', 'transfer', 'payment'], others: owners },
-  'owner.kind': { form: 'word', names: ['type', 'kind', 'class'], within: owners },
-  'owner.id': { form: 'token', names: [...identity, ...owners], within: owners },
+  'owner.kind': { form: 'word', names: ['type', 'kind', 'class'], within: owners, must: owners },
+  'owner.id': { form: 'token', names: [...identity, ...owners], within: owners, must: owners },
   status: { form: 'word', names: ['status', 'state', 'phase', 'stage', 'step', 'progress'] },
   createdAt: { form: 'time', names: [...time, ...made], others: changed },
   occurredAt: { form: 'time', names: [...time, ...changed], others: made },
@@ -74,16 +76,36 @@ export const recordRules = {
 export type RecordField = keyof typeof recordRules
 export type EnvelopeField = keyof typeof envelopeRules
 
-/** What the two legs are called, in names on the way to their fields. */
-export const legNames: Record<Leg, readonly string[]> = {
-  deposit: words(
-    'deposit deposited source src in incoming inbound input received paid payment pay origin inflow funding',
-  ),
-  settlement: words(
-    'settlement settled destination dest dst out outgoing outbound output forward forwarded payout delivery ' +
-      'delivered target credit credited sent withdrawal outflow',
-  ),
+/** Names on the way to the fields of a leg: those that speak for it, and those that speak against it. */
+export type LegNames = Record<Leg, { its: readonly string[]; others: readonly string[] }>
+
+const paidNames = words(
+  'deposit deposited source src in incoming inbound input received paid payment pay origin inflow funding',
+)
+const deliveredNames = words(
+  'settlement settled destination dest dst out outgoing outbound output forward forwarded payout delivery ' +
+    'delivered target credit credited sent withdrawal outflow',
+)
+
+/** Of a record that tells of a payment and of its delivery. */
+export const twoLegs: LegNames = {
+  deposit: { its: paidNames, others: deliveredNames },
+  settlement: { its: deliveredNames, others: paidNames },
 }
+
+/** Of a record that tells of one transfer alone: where it came from is the payer, where it went is the deposit. */
+export const oneLeg: LegNames = {
+  deposit: {
+    its: words(
+      'deposit in incoming inbound received to destination destinations dest dst receiver recipient',
+    ),
+    others: words('source sources src from sender payer origin external refund'),
+  },
+  settlement: { its: [], others: [] },
+}
+
+/** What a transaction is called, also where none is known yet. */
+export const transactionNames: readonly string[] = transactions
 
 function words(text: string): string[] {
   return text.split(' ')

@@ -52,7 +52,10 @@ function addressWeight(hints: Hints, column: Column, isKnown: (text: string) => 
 function assetWeight(hints: Hints, column: Column): number {
   if (every(column, (text) => networksOfContract(hints, text).length > 0)) return strong + some
   if (every(column, (text) => isSymbol(hints, text))) return strong - some
-  const isNone = hasForm(column, 'transaction') || every(column, (text) => isKnownAddress(hints, text))
+  const isNone =
+    every(column, isUuid) ||
+    hasForm(column, 'transaction') ||
+    every(column, (text) => isKnownAddress(hints, text))
   return isNone ? -proof : 0
 }
 
@@ -62,6 +65,10 @@ function networkWeight(hints: Hints, column: Column): number {
 
 function isKnownAddress({ depositAddresses, recipients }: Hints, text: string): boolean {
   return depositAddresses.has(comparable(text)) || recipients.has(comparable(text))
+}
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(text)
 }
 
 function every(column: Column, test: (text: string) => boolean): boolean {

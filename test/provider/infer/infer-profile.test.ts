@@ -1,4 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { knownNetworks } from '../../../src/config/known-networks.ts'
+import { assetsOf } from '../../../src/config/network-schema.ts'
+import type { NetworkName, NetworkSettings } from '../../../src/core/asset.ts'
 import { inferProfile, type Samples } from '../../../src/provider/infer/infer-profile.ts'
 import { writeProfile } from '../../../src/provider/infer/write-profile.ts'
 import { parseLossless } from '../../../src/provider/lossless-json.ts'
@@ -77,5 +82,99 @@ describe.each([
       const { profile } = infer({ payloads: [], answers: parsed(records) }, book)
       expect(readWith(profile, 'api', records)).toEqual(said.api)
     })
+  })
+})
+
+const fixture = (name: string) =>
+  parseLossless(readFileSync(join(import.meta.dirname, `../profile/fixtures/${name}.json`), 'utf8'))
+
+describe('from one webhook of a publicly documented service, which tells of one transfer alone', () => {
+  const networksOfWorld = knownNetworks.map((entry): NetworkSettings => {
+    const { family, chainId } = entry
+    return { name: entry.name as NetworkName, family, chainId, rpcUrls: [], assets: assetsOf(entry) }
+  })
+  const inferred = (name: string) =>
+    inferProfile({ payloads: [fixture(name)], answers: [] }, { ...noHints, networks: networksOfWorld })
+
+  test('what it went to is the deposit, what it came from is not, and no delivery is made up', () => {
+    const { profile } = inferred('bvnk-layer1')
+    expect(profile).toMatchObject({
+      webhook: { kind: { paths: 'event' }, record: 'data', occurredAt: 'timestamp' },
+      record: {
+        id: 'id',
+        status: { paths: 'status', words: { SUCCESS: 'settled' } },
+        createdAt: 'createdAt',
+        occurredAt: 'updatedAt',
+        deposit: {
+          network: 'address.network',
+          asset: { paths: 'asset', as: 'symbol' },
+          transaction: 'hash',
+        },
+      },
+      networks: { ETHEREUM: 'mainnet' },
+    })
+    expect(profile.record).not.toHaveProperty('settlement')
+    expect(profile.record).not.toHaveProperty('owner')
+  })
+
+  test('a word for an asset that is not in the settings is marked', () => {
+    const { profile, doubts } = inferred('fireblocks')
+    expect(profile).toMatchObject({
+      webhook: { id: 'id', kind: { paths: 'eventType' }, occurredAt: { paths: 'createdAt', as: 'ms' } },
+      record: {
+        id: 'id',
+        occurredAt: { paths: 'lastUpdated', as: 'ms' },
+        deposit: {
+          address: 'destinationAddress',
+          asset: { paths: 'assetId', as: 'symbol' },
+          amount: { paths: 'amount', as: 'units' },
+          transaction: 'txHash',
+          index: 'logIndex',
+        },
+      },
+    })
+    expect(doubts).toContainEqual({
+      path: ['record', 'deposit', 'asset'],
+      text: 'USDC_BASECHAIN_ETH_5I5C is no symbol of the settings: name it under assets',
+    })
+  })
+})
+
+test('of a payload that tells of no deposit, everything that a profile needs is marked as not found', () => {
+  const { profile, doubts } = inferProfile({ payloads: [parseLossless('{"ok":true}')], answers: [] }, noHints)
+  expect(profile).toMatchObject({ record: { id: 'not-found', deposit: { address: 'not-found' } } })
+  expect(doubts.map(({ path }) => path.join('.'))).toEqual([
+    'record.id',
+    'record.status.paths',
+    'record.deposit.address',
+    'record.deposit.asset',
+    'record.deposit.amount',
+  ])
+})
+
+const record = (time: string) => ({ id: time, created: `2026-11-20T10:00:0${time}Z` })
+
+function listOf(answer: object): unknown {
+  return inferProfile({ payloads: [], answers: [parseLossless(JSON.stringify(answer))] }, noHints).profile
+    .list
+}
+
+describe('pages of a list', () => {
+  test.each([
+    [
+      { data: [record('2'), record('1')], next_cursor: 'x' },
+      { items: 'data', pages: 'cursor', next: 'next_cursor' },
+    ],
+    [
+      { result: { rows: [record('2'), record('1')] }, page: 0 },
+      { items: 'result.rows', pages: 'page', firstPage: 0 },
+    ],
+    [
+      { list: [record('1'), record('2')], offset: 0, total: 9 },
+      { items: 'list', pages: 'offset', order: 'oldest-first' },
+    ],
+    [[record('2'), record('1')], { items: null }],
+  ])('%j', (answer, draft) => {
+    expect(listOf(answer)).toEqual(draft)
   })
 })
