@@ -239,7 +239,6 @@ constraint webhook_repeat_newest_at_check on webhook_repeat: CHECK (((cardinalit
 constraint webhook_repeat_pkey on webhook_repeat: PRIMARY KEY (inbox_id);
 
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
-CREATE INDEX api_record_read_at ON public.api_record USING btree (read_at) WHERE (gone_at IS NULL);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_open ON public.deposit USING btree (state, network) WHERE (state <> ALL (ARRAY['reconciled'::text, 'refunded'::text, 'failed'::text, 'ignored'::text]));
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);

@@ -117,10 +117,12 @@ export async function staleRecords(
   { readBefore, limit }: { readBefore: Date; limit: number },
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select r.service_id as id from api_record r join deposit d on d.service_id = r.service_id
-    where r.read_at < ${readBefore} and r.gone_at is null and d.merged_into is null
-      and d.state in ('observed', 'confirmed', 'settling', 'settled', 'held')
-    order by r.read_at limit ${limit}`.execute(db)
+    with open as materialized (
+      select service_id from deposit
+      where state in ('observed', 'confirmed', 'settling', 'settled', 'held') and merged_into is null
+    )
+    select service_id as id from open join api_record using (service_id)
+    where read_at < ${readBefore} and gone_at is null order by read_at limit ${limit}`.execute(db)
   return rows.map(({ id }) => id)
 }
 
