@@ -18,7 +18,8 @@ function jwksOf(text: string): z.output<typeof jwk>[] {
     const document: unknown = JSON.parse(text)
     const single = jwk.safeParse(document)
     const keys = single.success ? [single.data] : jwks.parse(document).keys
-    return keys.filter(({ use }) => use !== 'enc')
+    // A key that could sign has no place where signatures are only verified.
+    return keys.filter(({ use, d }) => use !== 'enc' && d === undefined)
   } catch {
     return []
   }

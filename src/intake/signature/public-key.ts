@@ -22,7 +22,7 @@ export function createPublicKeyScheme(settings: PublicKeySettings, text: string)
       return bytes === null ? [] : [bytes]
     })
     if (signatures.length === 0) return 'signature_missing'
-    const message = messageOf(signed)
+    const message = signedBytes(signed)
     const isRight = keys.some((key) =>
       signatures.some((signature) =>
         verify(
@@ -59,7 +59,7 @@ const paddings: Record<Algorithm, { padding?: number }> = {
 const signatureForms = { der: 'der', p1363: 'ieee-p1363' } as const
 
 /** What was signed, in one piece: these signatures cannot be made piece by piece. */
-export function messageOf({ head, body, tail }: SignedDelivery): Buffer {
+export function signedBytes({ head, body, tail }: SignedDelivery): Buffer {
   return Buffer.concat([Buffer.from(head), body, Buffer.from(tail)])
 }
 
