@@ -1,0 +1,124 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { createInboxWriter, type InboxRow, writerLimits } from '../../src/intake/inbox-writer.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { appendInbox } from '../../src/store/inbox.ts'
+import { storeWebhooks } from '../../src/store/store-webhooks.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import type { Ground } from './ground.ts'
+import { bodyOf } from './load.ts'
+
+/** How the rows of one arm of B2 get into the inbox. */
+export const writers = {
+  ours: 'the inbox writer, 1,000 webhooks waiting at a time',
+  unnest: 'one statement with unnest per 100 rows, one after the other',
+  copy: 'COPY of a file on the server into the same table alone',
+} as const
+
+export type Writer = keyof typeof writers
+export const writerNames = Object.keys(writers) as Writer[]
+
+/** B2: rows per second. */
+export type RowRound = { writer: Writer; perSecond: number }
+
+export type RowSettings = { rounds: number; rowsPerRound: number; bodyBytes: number }
+
+const waitingAtATime = 1000
+const unnestRows = 100
+
+/**
+ * Measures all writers in turns, into one table.
+ * @throws where a row is missing after it was answered.
+ */
+export async function measureRows(
+  ground: Ground,
+  { rounds, rowsPerRound, bodyBytes }: RowSettings,
+  progress: (text: string) => void,
+): Promise<RowRound[]> {
+  const { db: owner, url } = await ground.database('bench_rows')
+  const db = openDatabase<Tables>({
+    url,
+    poolMax: 12,
+    applicationName: 'bench rows',
+    role: 'depositd_daemon',
+  })
+  const results: RowRound[] = []
+  for (let round = 0; round <= rounds; round++) {
+    for (const writer of writerNames) {
+      const count = round === 0 ? Math.min(5000, rowsPerRound) : rowsPerRound
+      const rows = Array.from({ length: count }, (_, number) =>
+        rowOf(`${writer}_${round}_${number}`, bodyBytes),
+      )
+      const write = prepareWriter(writer, rows, { db, owner, folder: ground.folder })
+      const startedAt = performance.now()
+      await write()
+      const perSecond = count / ((performance.now() - startedAt) / 1000)
+      if (round === 0) continue
+      progress(`B2 round ${round}, ${writer}: ${Math.round(perSecond)} rows/s\n`)
+      results.push({ writer, perSecond })
+    }
+  }
+  await db.destroy()
+  await checkRows(owner, writerNames.length * (rounds * rowsPerRound + Math.min(5000, rowsPerRound)))
+  return results
+}
+
+function rowOf(id: string, bodyBytes: number): InboxRow {
+  return {
+    source: 'webhook',
+    sourceKey: id,
+    body: Buffer.from(bodyOf(id, bodyBytes)),
+    headers: { 'content-type': 'application/json', 'webhook-id': id, 'verified-by': 'standard-webhooks' },
+    receivedAt: new Date(),
+  }
+}
+
+type Places = { db: Database<Tables>; owner: Database<Tables>; folder: string }
+
+function prepareWriter(writer: Writer, rows: readonly InboxRow[], places: Places): () => Promise<unknown> {
+  if (writer === 'ours') return () => writeOurs(places.db, rows)
+  if (writer === 'unnest') return () => writeUnnest(places.db, rows)
+  const path = join(places.folder, 'rows.copy')
+  writeFileSync(path, rows.map(copyLine).join(''))
+  return () =>
+    sql`copy inbox (source, source_key, body, headers, received_at) from ${sql.lit(path)}`.execute(
+      places.owner,
+    )
+}
+
+/** As the endpoint does it: each webhook waits for its own answer, and the next takes its place. */
+async function writeOurs(db: Database<Tables>, rows: readonly InboxRow[]): Promise<void> {
+  const { write } = createInboxWriter({
+    store: async (batch) => (await storeWebhooks(db, batch)).outcomes,
+    ...writerLimits,
+  })
+  let next = 0
+  const lane = async () => {
+    for (let row = rows[next++]; row !== undefined; row = rows[next++]) {
+      const outcome = await write(row)
+      if (outcome !== 'stored') throw new Error(`a new webhook was answered ${outcome}`)
+    }
+  }
+  await Promise.all(Array.from({ length: waitingAtATime }, lane))
+}
+
+async function writeUnnest(db: Database<Tables>, rows: readonly InboxRow[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += unnestRows) {
+    await appendInbox(db, rows.slice(start, start + unnestRows))
+  }
+}
+
+/** The text form of COPY. */
+function copyLine({ source, sourceKey, body, headers, receivedAt }: InboxRow): string {
+  const bytes = `\\\\x${body.toString('hex')}`
+  return `${[source, sourceKey, bytes, JSON.stringify(headers), receivedAt.toISOString()].join('\t')}\n`
+}
+
+async function checkRows(db: Database<Tables>, expected: number): Promise<void> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from inbox
+    where convert_from(body, 'utf8')::jsonb ->> 'id' = source_key`.execute(db)
+  const count = rows[0]?.count ?? 0
+  if (count !== expected) throw new Error(`${expected} rows were answered as stored, and ${count} are there`)
+}

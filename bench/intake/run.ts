@@ -1,0 +1,131 @@
+import { describeMachine, type Machine } from '../machine.ts'
+import { type Spread, spreadOf, spreadText } from '../statistics.ts'
+import { type Arm, armNames, arms } from './arms.ts'
+import { startGround } from './ground.ts'
+import { measureRequests, type RequestRound } from './requests.ts'
+import { measureRows, type RowRound, type Writer, writerNames, writers } from './rows.ts'
+
+export type Settings = { rounds: number; seconds: number; json: boolean }
+
+const bodyBytes = 512
+const connections = 64
+const rowsPerRound = 50_000
+
+/** Ours against each arm, in the same round; at least. */
+const requestTargets: Record<Exclude<Arm, 'ours'>, number> = {
+  bare: 0.5,
+  verify: 0.7,
+  queue: 1.6,
+  insert: 1.7,
+}
+const p99TargetMs = 30
+const rowTargets: Record<Exclude<Writer, 'ours'>, number> = { unnest: 0.8, copy: 0.25 }
+
+type Ratio = Spread & { against: string; target: number; isMet: boolean }
+
+type Report = {
+  machine: Machine
+  servers: Record<string, string>
+  settings: Record<string, number>
+  requests: { arm: Arm; perSecond: Spread; p50Ms: Spread; p99Ms: Spread }[]
+  requestRatios: Ratio[]
+  p99: { medianMs: number; targetMs: number; isMet: boolean }
+  rows: { writer: Writer; perSecond: Spread }[]
+  rowRatios: Ratio[]
+  invariants: string
+}
+
+const progress = (text: string) => void process.stderr.write(text)
+
+/** B1 and B2, all arms in turns, on servers of their own. Throws where an invariant fails: the run is void then. */
+export async function runIntake({ rounds, seconds, json }: Settings): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const ground = await startGround(stack)
+  const machine = describeMachine(ground.folder, ['express', 'bullmq', 'ioredis', 'pg', 'kysely'])
+  const requestRounds = await measureRequests(ground, { rounds, seconds, connections, bodyBytes }, progress)
+  const rowRounds = await measureRows(ground, { rounds, rowsPerRound, bodyBytes }, progress)
+  const report: Report = {
+    machine,
+    servers: await ground.settings(),
+    settings: { rounds, secondsPerRound: seconds, connections, bodyBytes, rowsPerRound },
+    ...reportRequests(requestRounds),
+    ...reportRows(rowRounds),
+    invariants: 'held: every webhook that was answered with 202 is kept once, with its own body',
+  }
+  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
+}
+
+function reportRequests(rounds: readonly RequestRound[]): Pick<Report, 'requests' | 'requestRatios' | 'p99'> {
+  const of = (arm: Arm) => rounds.filter((round) => round.arm === arm)
+  const requests = armNames.map((arm) => ({
+    arm,
+    perSecond: spreadOf(of(arm).map(({ perSecond }) => perSecond)),
+    p50Ms: spreadOf(of(arm).map(({ p50Ms }) => p50Ms)),
+    p99Ms: spreadOf(of(arm).map(({ p99Ms }) => p99Ms)),
+  }))
+  const ours = of('ours').map(({ perSecond }) => perSecond)
+  const requestRatios = Object.entries(requestTargets).map(([arm, target]) => {
+    const theirs = of(arm as Arm).map(({ perSecond }) => perSecond)
+    return ratioOf(ours, theirs, { against: arms[arm as Arm], target })
+  })
+  const medianMs = spreadOf(of('ours').map(({ p99Ms }) => p99Ms)).median
+  return { requests, requestRatios, p99: { medianMs, targetMs: p99TargetMs, isMet: medianMs < p99TargetMs } }
+}
+
+function reportRows(rounds: readonly RowRound[]): Pick<Report, 'rows' | 'rowRatios'> {
+  const of = (writer: Writer) =>
+    rounds.filter((round) => round.writer === writer).map(({ perSecond }) => perSecond)
+  return {
+    rows: writerNames.map((writer) => ({ writer, perSecond: spreadOf(of(writer)) })),
+    rowRatios: Object.entries(rowTargets).map(([writer, target]) =>
+      ratioOf(of('ours'), of(writer as Writer), { against: writers[writer as Writer], target }),
+    ),
+  }
+}
+
+type Against = { against: string; target: number }
+
+/** Round by round, so that what changes on the machine from round to round falls out. */
+function ratioOf(ours: readonly number[], theirs: readonly number[], { against, target }: Against): Ratio {
+  const spread = spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))
+  return { against, target, ...spread, isMet: spread.median >= target }
+}
+
+function textOf(report: Report): string {
+  const { machine, servers, settings, p99 } = report
+  const { load, fsyncMs, packages } = machine
+  return [
+    `${machine.processor}, ${machine.cores} cores, load ${load.toFixed(2)} before; node ${machine.node}, ${said(packages)}`,
+    `fsync of 8 KiB: median ${fsyncMs.median.toFixed(2)} ms, p99 ${fsyncMs.p99.toFixed(2)} ms`,
+    said(servers),
+    said(settings),
+    '',
+    'B1 intake: median (range) over the rounds',
+    ...report.requests.map(
+      ({ arm, perSecond, p50Ms, p99Ms }) =>
+        `  ${arm.padEnd(7)} ${spreadText(perSecond).padStart(26)} requests/s   p50 ${spreadText(p50Ms, 1)} ms   p99 ${spreadText(p99Ms, 1)} ms   ${arms[arm]}`,
+    ),
+    ...report.requestRatios.map(ratioLine),
+    `  p99 of ours ${p99.medianMs.toFixed(1)} ms, to be below ${p99.targetMs} ms: ${p99.isMet ? 'met' : 'MISSED'}`,
+    '',
+    'B2 inbox writer',
+    ...report.rows.map(
+      ({ writer, perSecond }) =>
+        `  ${writer.padEnd(7)} ${spreadText(perSecond).padStart(26)} rows/s   ${writers[writer]}`,
+    ),
+    ...report.rowRatios.map(ratioLine),
+    '',
+    `invariants ${report.invariants}`,
+    '',
+  ].join('\n')
+}
+
+function said(parts: Record<string, string | number>): string {
+  return Object.entries(parts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+}
+
+function ratioLine({ against, target, isMet, ...spread }: Ratio): string {
+  return `  ours is ${spreadText(spread, 2)} x, to be at least ${target} x: ${isMet ? 'met' : 'MISSED'}   against ${against}`
+}
