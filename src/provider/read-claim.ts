@@ -24,10 +24,13 @@ type Told = ReadRecord & { occurredAt: Date | null }
 
 /** Makes the one reader of webhook bodies and API records. Nothing is guessed: what does not fit is named. */
 export function createClaimReader(profile: Profile, vocabulary: Vocabulary): ClaimReader {
-  const readers = { webhook: compileWebhook(profile, vocabulary), api: compileListed(profile, vocabulary) }
+  const readers = {
+    webhook: readLosslessly(compileWebhook(profile, vocabulary)),
+    api: readLosslessly(compileListed(profile, vocabulary)),
+  }
   return ({ source, body, receivedAt }) =>
     catchUnreadable(() => {
-      const told = readLosslessly(textOf(body), readers[source])
+      const told = readers[source](textOf(body))
       if (told === null) return { kind: 'ignored' }
       const occurredAt = told.occurredAt ?? receivedAt
       return { kind: 'claim', claim: { kind: 'claim', source, ...told, occurredAt, receivedAt } }
@@ -75,13 +78,17 @@ function compileKind({ kind, unlisted }: Profile['webhook']): (event: Place) => 
   return (event) => read(event) === 'deposit'
 }
 
-/** Reads with numbers as they usually are; where digits matter that those do not keep, once more without loss. */
-function readLosslessly<Value>(text: string, read: (payload: unknown) => Value): Value {
-  try {
-    return read(parse(text, JSON.parse))
-  } catch (error) {
-    if (!(error instanceof DigitsLost)) throw error
-    return read(parse(text, parseLossless))
+/** Reads with numbers as they usually are, until digits matter that those do not keep; from then on without loss. */
+function readLosslessly<Value>(read: (payload: unknown) => Value): (text: string) => Value {
+  let how: (text: string) => unknown = JSON.parse
+  return (text) => {
+    try {
+      return read(parse(text, how))
+    } catch (error) {
+      if (!(error instanceof DigitsLost)) throw error
+      how = parseLossless
+      return read(parse(text, how))
+    }
   }
 }
 
