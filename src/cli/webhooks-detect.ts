@@ -1,7 +1,7 @@
-import { stringify } from 'yaml'
 import { EnvironmentReader } from '../config/environment.ts'
 import { webhookSection } from '../config/webhook-schema.ts'
 import { parseSecrets } from '../config/webhook-settings.ts'
+import { writeYaml } from '../config/yaml-file.ts'
 import { assert, Fault } from '../core/errors.ts'
 import { detectScheme } from '../intake/detect/detect-scheme.ts'
 import { toSection } from '../intake/detect/scheme-section.ts'
@@ -39,7 +39,7 @@ export async function detectCommand(context: Context, options: DetectOptions): P
     alike: found.alike.map(show),
   }
   if (options.json === true) printJson(context, document)
-  else context.stdout.write(`${remarks(document).join('')}${stringify({ webhooks: section })}`)
+  else context.stdout.write(`${remarks(document).join('')}${writeYaml({ webhooks: section })}`)
   return 'good'
 }
 

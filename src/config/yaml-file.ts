@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml'
+import { parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
 import { messageOf } from '../core/errors.ts'
 
@@ -20,6 +20,11 @@ export function parseYaml<Schema extends z.ZodType>(
     file: null,
     faults: result.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`),
   }
+}
+
+/** Writes what a file of settings may hold, one key on a line. */
+export function writeYaml(document: object): string {
+  return stringify(document)
 }
 
 function readYaml(text: string): { value?: unknown; faults: string[] } {
