@@ -61,6 +61,7 @@ async function readRecent(deps: PollDeps, before: Position, reading: Reading): P
   const { end, lastMark } = await walkPages(deps, walk, reading)
   if (end === 'paused')
     throw new Error(`the service lists more than ${pagesMax} pages for what is still open`)
+  // Only the end of a list can have expired; a full reading finds it again.
   if (end === 'expired') return { ...position, tail: null, sweep: null, sweptAt: null }
   return window.isTail ? { ...position, tail: lastMark } : position
 }

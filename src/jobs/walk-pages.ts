@@ -15,7 +15,7 @@ export type Walk = {
 }
 
 export type Walked = {
-  /** `expired`: the service does not know the mark any more. `paused`: there is more than the pages that were wanted. */
+  /** `expired`: the service does not know the mark to begin with any more. `paused`: there are more pages than were wanted. */
   end: 'reached' | 'paused' | 'expired'
   /** Where it goes on. */
   mark: Mark
@@ -31,7 +31,8 @@ export async function walkPages(deps: WalkDeps, walk: Walk, reading: Reading): P
   let lastMark = walk.from
   for (let pages = 1; ; pages++) {
     const page = await readPage(deps, { mark, since: walk.since }, reading)
-    if (page === null) return { end: 'expired', mark: null, lastMark: null }
+    if (page === null && pages === 1) return { end: 'expired', mark: null, lastMark: null }
+    if (page === null) throw new Error('the service refuses the place that it named as its next page')
     if (page.records.length > 0) lastMark = mark
     if (page.next === null || walk.isEnough(page)) return { end: 'reached', mark, lastMark }
     if (reading.drifts > driftsMax) throw new Error('the records shift faster than their pages can be read')

@@ -217,6 +217,15 @@ test('a process that lost the stream between pages does not count its poll as do
   expect(await succeeded()).toBeNull()
 })
 
+test('a service that refuses the place of its own next page fails the poll', async () => {
+  deps = { ...deps, overlapMs: 999 * 60_000 }
+  listing.records = listed(576, 600)
+  listing.before = () => (listing.asked.length === 2 ? { status: 400, body: '{}' } : undefined)
+  await expect(poll()).rejects.toThrow('refuses the place')
+  expect(await succeeded()).toBeNull()
+  expect(await poll()).toMatchObject({ pages: 3, stored: 15 })
+})
+
 test('a service whose pages never end is given up on', async () => {
   let next = 0
   const listDeposits = () => Promise.resolve({ records: [], next: { mark: `${next++}`, isDrift: false } })

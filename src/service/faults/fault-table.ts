@@ -93,20 +93,20 @@ export const faultTable = {
     share: 'requests',
     does: 'answers 429 with a Retry-After, now and then an odd one',
     mismatch: null,
-    absorbed: 'the poll is run again; depositd_poll_requests_total counts the outcome limited',
+    absorbed: 'the request is sent again; depositd_poll_requests_total counts the outcome limited',
   },
   failCallRate: {
     share: 'requests',
     does: 'answers 500',
     mismatch: null,
-    absorbed: 'the poll is run again; depositd_poll_requests_total counts the outcome failed',
+    absorbed: 'the request is sent again; depositd_poll_requests_total counts the outcome failed',
   },
   stallCallRate: {
     share: 'requests',
     does: 'does not answer until the caller gives up',
     mismatch: null,
     absorbed:
-      'the request ends by its time-out and the poll is run again; depositd_poll_requests_total counts the outcome failed',
+      'the request ends by its time-out and is sent again; depositd_poll_requests_total counts the outcome failed',
   },
   shortForwardRate: {
     share: 'deposits',
