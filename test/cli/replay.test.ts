@@ -34,6 +34,7 @@ beforeEach(async () => {
     SERVICE_API_KEY: 'key',
     WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     RPC_BASE: 'https://node.example',
+    LOG_LEVEL: 'silent',
     DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
   }
 })
@@ -80,12 +81,14 @@ test.each([
   expect(err.trimEnd().split('\n')).toHaveLength(1)
 })
 
-test('a profile that cannot be read is named with the line of its fault', async () => {
-  writeFileSync(profilePath, own.replace('paths: type', 'path: type'))
-  expect(await depositd('replay')).toMatchObject({ status: 2, out: '' })
-  expect((await depositd('replay')).err).toContain(
-    'profile profile.yaml, line 5, webhook.kind: Unrecognized key: "path"',
-  )
+test('a profile that cannot be read is named with the line of its fault, by whatever needs it', async () => {
+  writeFileSync(profilePath, own.replace('detected: observed', 'detected: seen'))
+  const fault = 'profile profile.yaml, line 18, record.status.words.detected: Invalid option'
+  for (const line of ['replay', 'start --roles worker']) {
+    const { status, out, err } = await depositd(line)
+    expect({ status, out }).toEqual({ status: 2, out: '' })
+    expect(err).toContain(`depositd: ${fault}`)
+  }
   environment.DEPOSITD_CONFIG = environment.DEPOSITD_CONFIG?.replace('settings.yaml', 'other.yaml') ?? ''
   writeFileSync(environment.DEPOSITD_CONFIG, settingsText.replace('./profile.yaml', './gone.yaml'))
   expect((await depositd('replay')).err).toMatch(

@@ -148,6 +148,12 @@ test('time alone opens a mismatch, and late evidence clears it', async () => {
   expect(await openKinds()).toEqual([])
 })
 
+test('a deposit of which the service names no owner is that of whoever has the address', async () => {
+  await receive(payment(), delivery(), webhook({ owner: null }), claim({ owner: null }))
+  await applyPending(deps)
+  expect(await deposits()).toMatchObject([{ state: 'reconciled', owner_kind: 'channel', owner_id: 'shop' }])
+})
+
 test('a payload that does not fit is kept and named, and stops nobody else', async () => {
   const row = {
     source: 'webhook' as const,

@@ -184,6 +184,33 @@ test.each<[string, string, unknown, string]>([
   })
 })
 
+test('a test of the endpoint tells of no deposit, and is passed over', () => {
+  const told = { ...event({ endpoint: { id: 'we_1', url: 'https://example.com' } }), type: 'endpoint.test' }
+  expect(read('webhook', told)).toEqual({ kind: 'ignored' })
+})
+
+test.each<[string, Json, object]>([
+  [
+    'a kind of event',
+    { ...event(record()), type: 'channel.created' },
+    { kind: 'unknown_event', path: 'type', problem: 'unknown event channel.created' },
+  ],
+  [
+    'a status',
+    event(changed('status', 'teleported')),
+    { kind: 'unknown_status', path: 'data.status', problem: 'unknown status teleported' },
+  ],
+  ['a status that every object knows', event(changed('status', 'constructor')), { kind: 'unknown_status' }],
+  ['a status that is a prototype', event(changed('status', '__proto__')), { kind: 'unknown_status' }],
+  [
+    'no kind of event',
+    { created_at: at(4).toISOString(), data: record() },
+    { kind: 'schema_drift', path: 'type' },
+  ],
+])('%s that nobody has heard of is named', (_what, told, expected) => {
+  expect(read('webhook', told)).toMatchObject(expected)
+})
+
 test.each<[string, string | Buffer]>([
   ['nothing', ''],
   ['a list', '[]'],
