@@ -47,6 +47,8 @@ table public.deposit (
   settlement_network text,
   settlement_tx text,
   state text not null,
+  steps_known smallint not null default 0,
+  steps_told smallint not null default 0,
   transfer text,
   tx text,
   updated_at timestamp with time zone not null default now(),
@@ -238,9 +240,11 @@ constraint webhook_repeat_inbox_id_fkey on webhook_repeat: FOREIGN KEY (inbox_id
 constraint webhook_repeat_newest_at_check on webhook_repeat: CHECK (((cardinality(newest_at) >= 1) AND (cardinality(newest_at) <= 32)));
 constraint webhook_repeat_pkey on webhook_repeat: PRIMARY KEY (inbox_id);
 
+CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_open ON public.deposit USING btree (state, network) WHERE (state <> ALL (ARRAY['reconciled'::text, 'refunded'::text, 'failed'::text, 'ignored'::text]));
+CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
 CREATE INDEX evidence_group_id ON public.evidence USING btree (group_id);
 CREATE INDEX evidence_group_recheck_at ON public.evidence_group USING btree (recheck_at) WHERE (recheck_at IS NOT NULL);
@@ -361,6 +365,33 @@ view accounting.mismatches as
     (COALESCE(m.cleared_at, now()) - m.opened_at) AS age
    FROM (mismatch m
      LEFT JOIN asset a ON ((a.key = m.asset)));
+view accounting.scorecard as
+ SELECT scope,
+    network,
+    asset_symbol,
+    asset,
+    settlement_network,
+    settlement_asset_symbol,
+    settlement_asset,
+    deposits,
+    settled,
+    steps_known,
+    steps_told,
+    completeness,
+    webhooks,
+    duplicates,
+    delivery_p50_seconds,
+    delivery_p95_seconds,
+    delivery_p99_seconds,
+    settle_p50_seconds,
+    settle_p95_seconds,
+    settle_p99_seconds,
+    paid,
+    delivered,
+    fee,
+    fee_share,
+    delivered_per_paid
+   FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_told, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
 view public.deposit_report as
  SELECT d.id,
     d.service_id,
@@ -417,6 +448,56 @@ CREATE OR REPLACE FUNCTION accounting.in_units(amount numeric, decimals smallint
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (amount * (('1e-'::text || decimals))::numeric)
+;
+CREATE OR REPLACE FUNCTION accounting.scorecard_between(from_at timestamp with time zone, to_at timestamp with time zone)
+ RETURNS TABLE(scope text, network text, asset_symbol text, asset text, settlement_network text, settlement_asset_symbol text, settlement_asset text, deposits bigint, settled bigint, steps_known bigint, steps_told bigint, completeness numeric, webhooks bigint, duplicates bigint, delivery_p50_seconds double precision, delivery_p95_seconds double precision, delivery_p99_seconds double precision, settle_p50_seconds double precision, settle_p95_seconds double precision, settle_p99_seconds double precision, paid numeric, delivered numeric, fee numeric, fee_share numeric, delivered_per_paid numeric)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with chosen as (
+    select * from deposit d
+    where d.merged_into is null and d.state <> 'ignored'
+      and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= from_at
+      and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < to_at
+  ), message as (
+    select c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
+      greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
+    from chosen c
+      join evidence e on e.group_id = c.group_id and e.observation ->> 'serviceId' = c.service_id
+      join inbox i on i.id = e.inbox_id and i.source = 'webhook'
+      left join webhook_repeat r on r.inbox_id = i.id
+  ), told as (
+    select grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,
+      percentile_cont(array[0.5, 0.95, 0.99]) within group (order by lag) as lag
+    from message group by grouping sets ((), (asset, settlement_asset))
+  ), done as (
+    select grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
+      sum(steps_known)::bigint as steps_known, sum(steps_told)::bigint as steps_told,
+      percentile_cont(array[0.5, 0.95, 0.99]) within group (
+        order by greatest(extract(epoch from settled_at - final_at), 0)::float8) as settle,
+      sum(amount) filter (where settled_at is not null) as paid,
+      sum(settlement_amount) filter (where settled_at is not null) as delivered,
+      sum(fee_amount) filter (where settled_at is not null) as fee
+    from chosen group by grouping sets ((), (asset, settlement_asset))
+  )
+  select case when done.is_all = 1 then 'service' else 'route' end,
+    a.network, a.symbol, done.asset, s.network, s.symbol, done.settlement_asset,
+    done.deposits, done.settled, coalesce(done.steps_known, 0), coalesce(done.steps_told, 0),
+    done.steps_told::numeric / nullif(done.steps_known, 0),
+    coalesce(told.webhooks, 0), coalesce(told.duplicates, 0),
+    told.lag[1], told.lag[2], told.lag[3], done.settle[1], done.settle[2], done.settle[3],
+    accounting.in_units(done.paid, a.decimals), accounting.in_units(done.delivered, s.decimals),
+    accounting.in_units(done.fee, s.decimals),
+    case when s.key is not null then done.fee / nullif(done.delivered + done.fee, 0) end,
+    accounting.in_units(done.delivered, s.decimals) / nullif(accounting.in_units(done.paid, a.decimals), 0)
+  from done
+    left join told on told.is_all = done.is_all and told.asset is not distinct from done.asset
+      and told.settlement_asset is not distinct from done.settlement_asset
+    left join asset a on a.key = done.asset
+    left join asset s on s.key = done.settlement_asset
+  order by done.is_all desc, a.network, a.symbol, s.network, s.symbol
+$function$
 ;
 CREATE OR REPLACE FUNCTION public.check_reversal()
  RETURNS trigger
@@ -507,6 +588,8 @@ grant select on accounting.journal to depositd_accountant;
 grant select on accounting.journal to depositd_daemon;
 grant select on accounting.mismatches to depositd_accountant;
 grant select on accounting.mismatches to depositd_daemon;
+grant select on accounting.scorecard to depositd_accountant;
+grant select on accounting.scorecard to depositd_daemon;
 grant select on public.deposit_report to depositd_daemon;
 
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
@@ -523,23 +606,35 @@ comment on column asset of view accounting.balances is 'Asset: network/contract,
 comment on column asset of view accounting.deposits is 'Asset paid: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.entries is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.mismatches is 'Asset at stake.';
+comment on column asset of view accounting.scorecard is 'Asset paid.';
 comment on column asset_symbol of view accounting.balances is 'Label of the asset.';
 comment on column asset_symbol of view accounting.deposits is 'Label of the asset paid. Not unique: two tokens may share it.';
 comment on column asset_symbol of view accounting.entries is 'Label of the asset.';
 comment on column asset_symbol of view accounting.mismatches is 'Label of the asset at stake.';
+comment on column asset_symbol of view accounting.scorecard is 'Label of the asset paid.';
 comment on column balance of view accounting.balances is 'In units of the asset; debit balances positive, credit balances negative.';
 comment on column balance_base of view accounting.balances is 'In smallest units; debit balances positive, credit balances negative.';
 comment on column cleared_at of view accounting.mismatches is 'When it ended; empty while open.';
 comment on column cleared_how of view accounting.mismatches is 'evidence: what was missing arrived; person: somebody decided.';
+comment on column completeness of view accounting.scorecard is 'steps_told by steps_known: 1 where no webhook is missing.';
+comment on column delivered of view accounting.scorecard is 'Delivered for them, in units of the asset delivered.';
+comment on column delivered_per_paid of view accounting.scorecard is 'Units delivered for one unit paid, fees and exchange included.';
+comment on column delivery_p50_seconds of view accounting.scorecard is 'From an event to its webhook, in seconds: half are faster.';
+comment on column delivery_p95_seconds of view accounting.scorecard is 'From an event to its webhook, in seconds: 95 of 100 are faster.';
+comment on column delivery_p99_seconds of view accounting.scorecard is 'From an event to its webhook, in seconds: 99 of 100 are faster.';
 comment on column deposit_id of view accounting.entries is 'The deposit it belongs to.';
 comment on column deposit_id of view accounting.journal is 'The deposit it belongs to.';
 comment on column deposit_id of view accounting.mismatches is 'The deposit it is about, where there is one.';
 comment on column deposited_at of view accounting.deposits is 'Time of the block that holds the payment.';
+comment on column deposits of view accounting.scorecard is 'How many deposits.';
 comment on column detail of view accounting.mismatches is 'What each side says.';
+comment on column duplicates of view accounting.scorecard is 'How often one of them came again.';
 comment on column event_at of view accounting.entries is 'When it happened in the world.';
 comment on column event_at of view accounting.journal is 'When it happened in the world.';
 comment on column fee of view accounting.deposits is 'Fee the service states, in units of the asset delivered.';
+comment on column fee of view accounting.scorecard is 'Fees that the service states for them, in units of the asset delivered.';
 comment on column fee_base of view accounting.deposits is 'Fee the service states, in smallest units.';
+comment on column fee_share of view accounting.scorecard is 'Effective fee: fee by delivered and fee together.';
 comment on column final_at of view accounting.deposits is 'When the payment was read as final.';
 comment on column id of view accounting.deposits is 'Our number of the deposit, as in "depositd deposits show ID".';
 comment on column id of view accounting.journal is 'Number of the journal.';
@@ -551,32 +646,47 @@ comment on column kind of view accounting.mismatches is 'What is wrong; docs/mis
 comment on column leg of view accounting.entries is 'Number of the transfer inside its journal.';
 comment on column network of view accounting.deposits is 'Network on which the payment arrived.';
 comment on column network of view accounting.mismatches is 'Network it is about.';
+comment on column network of view accounting.scorecard is 'Network of the payments; empty for the whole service.';
 comment on column opened_at of view accounting.mismatches is 'When it was noticed.';
 comment on column owner_id of view accounting.deposits is 'Whom the deposit is for: the id given when the channel or wallet was created.';
 comment on column owner_kind of view accounting.deposits is 'channel or stable_wallet.';
+comment on column paid of view accounting.scorecard is 'Paid by the settled deposits of the route, in units of the asset paid.';
 comment on column posting_key of view accounting.entries is 'Posting key of the journal.';
 comment on column posting_key of view accounting.journal is 'What was booked. Unique, so that nothing is booked twice.';
 comment on column reconciled_at of view accounting.deposits is 'When all required sources first agreed.';
 comment on column recorded_at of view accounting.entries is 'When it was written.';
 comment on column recorded_at of view accounting.journal is 'When it was written.';
 comment on column reverses of view accounting.journal is 'The journal that this one takes back.';
+comment on column scope of view accounting.scorecard is 'service: all deposits; route: those of one asset paid and one asset delivered.';
 comment on column service_id of view accounting.deposits is 'The deposit service''s own id; empty while the service has not reported it.';
+comment on column settle_p50_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: half are faster.';
+comment on column settle_p95_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: 95 of 100 are faster.';
+comment on column settle_p99_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: 99 of 100 are faster.';
+comment on column settled of view accounting.scorecard is 'Of how many the delivery is proved.';
 comment on column settled_at of view accounting.deposits is 'When the delivery was proved.';
 comment on column settlement_address of view accounting.deposits is 'Recipient of the forward, or the id of the StableWallet credited.';
 comment on column settlement_amount of view accounting.deposits is 'Amount delivered, in units of the asset.';
 comment on column settlement_amount_base of view accounting.deposits is 'Amount delivered, in smallest units.';
 comment on column settlement_asset of view accounting.deposits is 'Asset delivered.';
+comment on column settlement_asset of view accounting.scorecard is 'Asset delivered.';
 comment on column settlement_asset_symbol of view accounting.deposits is 'Label of the asset delivered.';
+comment on column settlement_asset_symbol of view accounting.scorecard is 'Label of the asset delivered.';
 comment on column settlement_network of view accounting.deposits is 'Network on which the deposit was delivered; stable-wallet for a credit.';
+comment on column settlement_network of view accounting.scorecard is 'Network of the deliveries; stable-wallet for credits, empty while none is stated.';
 comment on column settlement_tx of view accounting.deposits is 'Transaction of the forward; empty for a credit.';
 comment on column severity of view accounting.mismatches is 'info, warning or severe.';
 comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
+comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
+comment on column steps_told of view accounting.scorecard is 'Of how many of these a webhook told.';
 comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID or webhook/EVENT.';
 comment on column tx of view accounting.deposits is 'Transaction of the payment.';
+comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
 comment on function accounting.in_units(numeric,smallint) is 'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
+comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How the deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
 comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
 comment on view accounting.mismatches is 'Every mismatch that was ever opened. Open are those without cleared_at.';
+comment on view accounting.scorecard is 'How the deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
 comment on view deposit_report is 'One row per deposit and per transfer that is ignored, as the evidence stands now.';

@@ -17,6 +17,7 @@ import { type Database, openDatabase, pingDatabase } from './store/database.ts'
 import { readGauges } from './store/gauges.ts'
 import { oldestPending } from './store/inbox.ts'
 import { migrate } from './store/migrate.ts'
+import { createScorecardReader } from './store/scorecard.ts'
 import { releaseLeases, stillStreams } from './store/streams.ts'
 import type { Tables } from './store/tables.ts'
 
@@ -87,7 +88,7 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
   const ops = await startOps({
     ...settings.ops,
     metrics,
-    read: async () => ({ ...(await readGauges(db)), jobs: await queue.counts() }),
+    read: createReading(db, queue),
     checks: checksOf(db, queue),
     warnings: () => warningsOf(webhooks),
   })
@@ -120,6 +121,16 @@ async function prepareDatabase({ databaseUrl, networks, creditAsset }: Settings)
 /** As a role that may add to the books and never change them. */
 function openAsDaemon({ databaseUrl: url }: Settings): Database<Tables> {
   return openDatabase<Tables>({ url, poolMax, applicationName: 'depositd', role: 'depositd_daemon' })
+}
+
+/** Reads what metrics show. */
+function createReading(db: Database<Tables>, queue: Queue) {
+  const scorecard = createScorecardReader(db)
+  return async () => ({
+    ...(await readGauges(db)),
+    jobs: await queue.counts(),
+    scorecard: await scorecard(),
+  })
 }
 
 function checksOf(db: Database<Tables>, queue: Queue): Check[] {

@@ -94,6 +94,19 @@ export const pipelineRow: Row = {
       width: 6,
       height: 8,
     },
+    {
+      title: 'Quarantine',
+      kind: 'timeseries',
+      description:
+        'Deliveries that failed verification. kept: they wait for a person. dropped: too many of one sender within 15 minutes. docs/runbook.md#depositdwebhooksrefused',
+      unit: 'short',
+      queries: [
+        { expr: 'max(depositd_quarantine_deliveries)', legend: 'kept' },
+        { expr: 'sum(increase(depositd_quarantine_dropped_total[15m]))', legend: 'dropped' },
+      ],
+      width: 6,
+      height: 8,
+    },
   ],
 }
 

@@ -53,5 +53,58 @@ export const serviceRow: Row = {
       width: 6,
       height: 8,
     },
+    {
+      title: 'Steps that webhooks told of',
+      kind: 'timeseries',
+      description:
+        'Of the steps of the last 24 hours that the API or a chain knows, the share of which a webhook told. Less than all: docs/runbook.md#webhook_missing',
+      unit: 'percentunit',
+      queries: [{ expr: 'min by (route) (depositd_scorecard_completeness_ratio)', legend: '{{route}}' }],
+      width: 6,
+      height: 8,
+    },
+    {
+      title: 'Webhook lag',
+      kind: 'timeseries',
+      description: 'From an event to its webhook, over the deposits of the last 24 hours.',
+      unit: 's',
+      queries: [
+        {
+          expr: 'max by (quantile) (depositd_scorecard_delivery_seconds{route="all"})',
+          legend: '{{quantile}}',
+        },
+      ],
+      width: 6,
+      height: 8,
+    },
+    {
+      title: 'Time to settle',
+      kind: 'timeseries',
+      description:
+        'From a final payment to its proved delivery, over the deposits of the last 24 hours: half are faster.',
+      unit: 's',
+      queries: [
+        {
+          expr: 'max by (route) (depositd_scorecard_settle_seconds{quantile="0.5"})',
+          legend: '{{route}}',
+        },
+      ],
+      width: 6,
+      height: 8,
+    },
+    {
+      title: 'Effective fee, and repeated webhooks',
+      kind: 'table',
+      description:
+        'By route, over the deposits of the last 24 hours: the stated fee as a share of what was delivered and the fee, and how often a webhook came again.',
+      unit: 'none',
+      queries: [
+        { expr: 'max by (route) (depositd_scorecard_fee_ratio)', legend: 'fee' },
+        { expr: 'max by (route) (depositd_scorecard_duplicates)', legend: 'repeats' },
+      ],
+      columns: { fee: 'percentunit', repeats: 'short' },
+      width: 6,
+      height: 8,
+    },
   ],
 }

@@ -100,6 +100,12 @@ function describeChecks(program: Command, context: Context, tell: (news: News) =
     .description('balance of every account, and the sum of each asset, which is zero')
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./ledger.ts')).balancesCommand(context, options)))
+  program
+    .command('scorecard')
+    .description('how the service did: webhooks missing, late and repeated, time to settle, fees by route')
+    .option('--since <time>', 'how long ago, like 24h or 30d, or a time', '30d')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./scorecard.ts')).scorecardCommand(context, options))
 }
 
 function describeReplay(program: Command, context: Context, tell: (news: News) => void): void {

@@ -8,6 +8,7 @@ import type { Mismatch } from './mismatch.ts'
 import type { Policy } from './policy.ts'
 import { type Journal, posting } from './posting.ts'
 import { ignore, reconcile, type Verdict } from './reconcile.ts'
+import { stepsOf } from './steps.ts'
 import { earliest } from './time.ts'
 
 /** A deposit as the store knows it: its number, and what it was recognised by. */
@@ -46,6 +47,8 @@ export type DecidedDeposit = {
   milestones: Milestones
   lags: readonly Lag[]
   journals: readonly Journal[]
+  /** Of the statuses that the API or the chain knows, of how many a webhook told. */
+  steps: { known: number; told: number }
 }
 
 /** A delivery that no deposit explains. */
@@ -96,7 +99,13 @@ function decideDeposit({ dossier, known, booked }: Case, rules: Rules, now: Date
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
     journals: posting(dossier, verdict, booked),
+    steps: countSteps(dossier, verdict, rules.policy),
   }
+}
+
+function countSteps(dossier: Dossier, verdict: Verdict, { webhookStatuses }: Policy) {
+  const steps = verdict.state === 'ignored' ? [] : stepsOf(dossier, verdict, webhookStatuses)
+  return { known: steps.length, told: steps.filter(({ isTold }) => isTold).length }
 }
 
 function milestonesOf(

@@ -89,6 +89,31 @@ const declared = {
     'Sum of all entries of an asset; anything but 0 is an emergency.',
     ['asset'],
   ),
+  scorecardCompleteness: gauge(
+    'scorecard_completeness_ratio',
+    'Of the steps that API or chain know of the last 24 hours of deposits, the share that webhooks told of.',
+    ['route'],
+  ),
+  scorecardDelivery: gauge(
+    'scorecard_delivery_seconds',
+    'From an event to its webhook, of the last 24 hours of deposits.',
+    ['route', 'quantile'],
+  ),
+  scorecardSettle: gauge(
+    'scorecard_settle_seconds',
+    'From a final payment to its proved delivery, of the last 24 hours of deposits.',
+    ['route', 'quantile'],
+  ),
+  scorecardDuplicates: gauge(
+    'scorecard_duplicates',
+    'Webhooks that came again, of the last 24 hours of deposits.',
+    ['route'],
+  ),
+  scorecardFee: gauge(
+    'scorecard_fee_ratio',
+    'Stated fee by delivered and fee together, of the last 24 hours of deposits; approximate.',
+    ['route'],
+  ),
   jobFailures: counter('job_failures_total', 'Runs of a job that failed.', ['name']),
 }
 

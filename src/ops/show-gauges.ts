@@ -11,6 +11,21 @@ export type Reading = {
   imbalances: readonly { asset: string; units: number }[]
   streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
   jobs: Readonly<Record<string, number>>
+  scorecard: readonly Scores[]
+}
+
+/** How the service did on one route; null is what cannot be told of it. */
+export type Scores = {
+  route: string
+  completeness: string | null
+  duplicates: bigint
+  delivery_p50_seconds: number | null
+  delivery_p95_seconds: number | null
+  delivery_p99_seconds: number | null
+  settle_p50_seconds: number | null
+  settle_p95_seconds: number | null
+  settle_p99_seconds: number | null
+  fee_share: string | null
 }
 
 /** Sets every gauge to what was read now; a label that no longer occurs disappears. */
@@ -29,6 +44,7 @@ export function showGauges(metrics: Metrics, reading: Reading): void {
     metrics.queueJobs.set({ queue: 'depositd', state }, count)
   showMismatches(metrics, reading)
   showStreams(metrics, reading)
+  showScorecard(metrics, reading)
 }
 
 function showMismatches(metrics: Metrics, { mismatches, atRisk }: Reading): void {
@@ -60,5 +76,32 @@ function showStreams(metrics: Metrics, { streams }: Reading): void {
     metrics.chainHeadLag.set({ network }, age)
     metrics.chainFinalBlock.set({ network }, progress.final ?? 0)
     metrics.chainScannedBlock.set({ network }, progress.head ?? 0)
+  }
+}
+
+function showScorecard(metrics: Metrics, { scorecard }: Reading): void {
+  const { scorecardCompleteness, scorecardDelivery, scorecardSettle, scorecardDuplicates, scorecardFee } =
+    metrics
+  const gauges = [
+    scorecardCompleteness,
+    scorecardDelivery,
+    scorecardSettle,
+    scorecardDuplicates,
+    scorecardFee,
+  ]
+  for (const one of gauges) one.reset()
+  for (const { route, ...scores } of scorecard) {
+    scorecardDuplicates.set({ route }, Number(scores.duplicates))
+    if (scores.completeness !== null) scorecardCompleteness.set({ route }, Number(scores.completeness))
+    if (scores.fee_share !== null) scorecardFee.set({ route }, Number(scores.fee_share))
+    const spans = [
+      ['0.5', scores.delivery_p50_seconds, scores.settle_p50_seconds],
+      ['0.95', scores.delivery_p95_seconds, scores.settle_p95_seconds],
+      ['0.99', scores.delivery_p99_seconds, scores.settle_p99_seconds],
+    ] as const
+    for (const [quantile, delivery, settle] of spans) {
+      if (delivery !== null) scorecardDelivery.set({ route, quantile }, delivery)
+      if (settle !== null) scorecardSettle.set({ route, quantile }, settle)
+    }
   }
 }

@@ -44,7 +44,7 @@ export async function saveDeposits(
 }
 
 function rowOf(deposit: NumberedDeposit) {
-  const { id, groupId, dossier, verdict, payment, delivery, milestones } = deposit
+  const { id, groupId, dossier, verdict, payment, delivery, milestones, steps } = deposit
   return {
     id: id.toString(),
     group_id: groupId.toString(),
@@ -63,6 +63,8 @@ function rowOf(deposit: NumberedDeposit) {
     final_at: milestones.finalAt,
     settled_at: milestones.settledAt,
     reconciled_at: milestones.reconciledAt,
+    steps_known: steps.known,
+    steps_told: steps.told,
   }
 }
 

@@ -93,6 +93,8 @@ export type Tables = {
     final_at: Date | null
     settled_at: Date | null
     reconciled_at: Date | null
+    steps_known: Generated<number>
+    steps_told: Generated<number>
     created_at: Generated<Date>
     updated_at: Generated<Date>
   }

@@ -14,6 +14,7 @@ const empty: Reading = {
   imbalances: [],
   streams: [],
   jobs: {},
+  scorecard: [],
 }
 
 const running: OpsServer[] = []
@@ -112,11 +113,28 @@ test('gauges say what was read', async () => {
         { name: 'scan/base', age: 8, progress: { final: 100, head: 110 } },
       ],
       jobs: { waiting: 6 },
+      scorecard: [
+        {
+          route: 'all',
+          completeness: '0.5',
+          duplicates: 3n,
+          delivery_p50_seconds: 1,
+          delivery_p95_seconds: 2,
+          delivery_p99_seconds: 3,
+          settle_p50_seconds: null,
+          settle_p95_seconds: null,
+          settle_p99_seconds: null,
+          fee_share: null,
+        },
+      ],
     }),
   )
   const told = Object.fromEntries([...found].filter(([name]) => /^depositd_(?!.*_bucket)/.test(name)))
   expect(told).toMatchObject({
     depositd_inbox_pending: 3,
+    'depositd_scorecard_completeness_ratio{route="all"}': 0.5,
+    'depositd_scorecard_duplicates{route="all"}': 3,
+    'depositd_scorecard_delivery_seconds{route="all",quantile="0.99"}': 3,
     depositd_inbox_oldest_seconds: 4.5,
     'depositd_deposits{state="settled",network="base"}': 2,
     'depositd_stage_oldest_open_seconds{stage="settlement",network="base"}': 60,

@@ -39,6 +39,7 @@ test('an accountant reads every view of the accounting schema', async () => {
     'accounting.entries',
     'accounting.journal',
     'accounting.mismatches',
+    'accounting.scorecard',
   ])
   for (const view of views) await sql.raw(`select * from ${view}`).execute(accountant)
   const { rows } = await sql`select state from accounting.deposits`.execute(accountant)

@@ -1,0 +1,68 @@
+import { Fault } from '../core/errors.ts'
+import { readScorecard, type ScorecardLine } from '../store/scorecard.ts'
+import { type Context, withDatabase } from './context.ts'
+import { type Column, duration, printRows } from './print.ts'
+
+/** Prints how the service did with the deposits since then: as a whole, and by route. */
+export async function scorecardCommand(
+  context: Context,
+  { since, json }: { since: string; json?: boolean },
+): Promise<void> {
+  const to = new Date()
+  const from = readSince(since, to)
+  const rows = await withDatabase(context, (db) => readScorecard(db, { from, to }))
+  const shown = rows.filter(({ deposits }) => deposits > 0n)
+  printRows(context, shown, {
+    columns,
+    json: json === true,
+    empty: `no deposits since ${from.toISOString()}`,
+  })
+}
+
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A time, or how long ago. */
+function readSince(text: string, now: Date): Date {
+  const [, digits, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  const at = digits === undefined ? Date.parse(text) : now.getTime() - Number(digits) * (unitMs[unit] ?? 0)
+  if (Number.isFinite(at)) return new Date(at)
+  throw new Fault('usage_bad', {
+    problem: `--since is ${JSON.stringify(text)}`,
+    mend: 'give how long ago, like 24h or 30d, or a time like 2026-01-31T00:00:00Z',
+  })
+}
+
+const columns: Column<ScorecardLine>[] = [
+  { title: 'ROUTE', of: ({ route }) => route },
+  { title: 'DEPOSITS', of: ({ deposits }) => `${deposits}`, align: 'right' },
+  { title: 'SETTLED', of: ({ settled }) => `${settled}`, align: 'right' },
+  { title: 'TOLD BY WEBHOOK', of: ({ completeness }) => percent(completeness), align: 'right' },
+  { title: 'REPEATS', of: ({ duplicates }) => `${duplicates}`, align: 'right' },
+  {
+    title: 'WEBHOOK LAG P50/P95/P99',
+    of: (line) => spans([line.delivery_p50_seconds, line.delivery_p95_seconds, line.delivery_p99_seconds]),
+  },
+  {
+    title: 'TIME TO SETTLE P50/P95/P99',
+    of: (line) => spans([line.settle_p50_seconds, line.settle_p95_seconds, line.settle_p99_seconds]),
+  },
+  { title: 'FEE', of: ({ fee_share: share }) => percent(share), align: 'right' },
+  {
+    title: 'DELIVERED PER PAID',
+    of: ({ delivered_per_paid: rate }) => rate?.slice(0, 10) ?? '',
+    align: 'right',
+  },
+]
+
+/** A ratio with two digits behind the point, cut off: what is not whole is never shown as whole. */
+function percent(ratio: string | null): string {
+  return ratio === null ? '' : `${Math.trunc(Number(ratio) * 10_000) / 100} %`
+}
+
+function spans(seconds: readonly (number | null)[]): string {
+  return seconds.every((one) => one === null) ? '' : seconds.map((one) => spanText(one ?? 0)).join(' / ')
+}
+
+function spanText(seconds: number): string {
+  return seconds < 10 ? `${seconds.toFixed(2)} s` : duration(seconds)
+}

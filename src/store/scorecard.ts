@@ -1,0 +1,68 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** How the service did with the deposits of a span: `accounting.scorecard` documents each. Ratios are exact decimals. */
+export type ScorecardLine = {
+  /** `all`, or where money came in and where it went, for people and as a label of metrics. */
+  route: string
+  scope: 'service' | 'route'
+  network: string | null
+  asset_symbol: string | null
+  asset: string | null
+  settlement_network: string | null
+  settlement_asset_symbol: string | null
+  settlement_asset: string | null
+  deposits: bigint
+  settled: bigint
+  steps_known: bigint
+  steps_told: bigint
+  completeness: string | null
+  webhooks: bigint
+  duplicates: bigint
+  delivery_p50_seconds: number | null
+  delivery_p95_seconds: number | null
+  delivery_p99_seconds: number | null
+  settle_p50_seconds: number | null
+  settle_p95_seconds: number | null
+  settle_p99_seconds: number | null
+  paid: string | null
+  delivered: string | null
+  fee: string | null
+  fee_share: string | null
+  delivered_per_paid: string | null
+}
+
+/** One line for the whole service, then one per route. */
+export async function readScorecard(
+  db: Kysely<Tables>,
+  { from, to }: { from: Date; to: Date },
+): Promise<ScorecardLine[]> {
+  const { rows } = await sql<Omit<ScorecardLine, 'route'>>`
+    select * from accounting.scorecard_between(${from}, ${to})`.execute(db)
+  return rows.map((line) => ({ route: routeText(line), ...line }))
+}
+
+const dayMs = 86_400_000
+const keptMs = 60_000
+
+/** Makes what reads the scorecard of the last day for metrics, anew once a minute, however often it is asked. */
+export function createScorecardReader(db: Kysely<Tables>): () => Promise<ScorecardLine[]> {
+  let read: { at: number; lines: Promise<ScorecardLine[]> } | null = null
+  return () => {
+    const now = Date.now()
+    if (read === null || now - read.at >= keptMs) {
+      read = { at: now, lines: readScorecard(db, { from: new Date(now - dayMs), to: new Date(now) }) }
+      // What failed is asked for again, not kept.
+      read.lines.catch(() => (read = null))
+    }
+    return read.lines
+  }
+}
+
+function routeText(line: Omit<ScorecardLine, 'route'>): string {
+  if (line.scope === 'service') return 'all'
+  const paid = `${line.asset_symbol ?? '?'} on ${line.network ?? '?'}`
+  return line.settlement_asset === null
+    ? `${paid}, not delivered yet`
+    : `${paid} to ${line.settlement_asset_symbol ?? '?'} on ${line.settlement_network ?? '?'}`
+}
