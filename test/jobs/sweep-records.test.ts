@@ -177,6 +177,20 @@ test('a full reading goes on where it was, also after what ended it', async () =
   expect(await position()).toMatchObject({ sweep: null, sweptAt: at(1000).getTime() })
 })
 
+test('a full reading whose place the service does not know any more begins anew', async () => {
+  await listedBy({})
+  listing.pageMax = 1
+  listing.records = records(60)
+  await pollAfter(0)
+  const mark = (await position()).sweep?.mark ?? ''
+  leave(mark)
+  await pollAfter(1)
+  expect((await position()).sweep).toBeNull()
+  await pollAfter(1)
+  await pollAfter(1)
+  expect(await position()).toMatchObject({ sweep: null, sweptAt: at(1002).getTime() })
+})
+
 test('what a full reading finds changed is another revision, however old', async () => {
   await listedBy({ since: { parameter: 'since', of: 'updated' } })
   listing.records = records(25)

@@ -155,6 +155,7 @@ test('a service that has no page behind the last says so by 404', async () => {
   pages.before = ({ searchParams }) =>
     Number(searchParams.get('page')) > 2 ? { status: 404, body: '{}' } : undefined
   expect((await readAll(pages)).distinct.size).toBe(20)
+  expect(await pages.client.listDeposits({ mark: '3', since: null })).toEqual({ records: [], next: null })
 })
 
 const answering = async (form: ListForm, body: string) => {
