@@ -37,6 +37,7 @@ export function bodyOf(id: string, bytes: number): string {
 }
 
 export type Sent = {
+  count: number
   seconds: number
   /** Of each request, from its first byte to the last of its answer. */
   latenciesMs: Float64Array
@@ -44,8 +45,18 @@ export type Sent = {
   statuses: Map<string, number>
 }
 
-/** Sends all requests over so many connections, each with one request under way. */
-export async function send(url: string, requests: Prepared, connections: number): Promise<Sent> {
+export type Sending = {
+  connections: number
+  /** After this long no further request begins. */
+  secondsMax: number
+}
+
+/** Sends requests over so many connections, each with one under way, until none is left or the time is over. */
+export async function send(
+  url: string,
+  requests: Prepared,
+  { connections, secondsMax }: Sending,
+): Promise<Sent> {
   const port = Number(new URL(url).port)
   const sockets = await Promise.all(
     Array.from({ length: connections }, async () => {
@@ -58,6 +69,7 @@ export async function send(url: string, requests: Prepared, connections: number)
   const statuses = new Map<string, number>()
   let next = 0
   const startedAt = performance.now()
+  const endsAt = startedAt + secondsMax * 1000
   await Promise.all(
     sockets.map((socket) =>
       drive(socket, (status, sentAt) => {
@@ -65,15 +77,14 @@ export async function send(url: string, requests: Prepared, connections: number)
           latenciesMs[sentAt.number] = performance.now() - sentAt.at
           statuses.set(status, (statuses.get(status) ?? 0) + 1)
         }
-        const number = next++
-        const request = requests[number]
-        return request === undefined ? null : { request, number }
+        const request = performance.now() < endsAt ? requests[next] : undefined
+        return request === undefined ? null : { request, number: next++ }
       }),
     ),
   )
   const seconds = (performance.now() - startedAt) / 1000
   for (const socket of sockets) socket.destroy()
-  return { seconds, latenciesMs, statuses }
+  return { count: next, seconds, latenciesMs: latenciesMs.subarray(0, next), statuses }
 }
 
 type Underway = { at: number; number: number }

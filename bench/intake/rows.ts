@@ -22,7 +22,13 @@ export const writerNames = Object.keys(writers) as Writer[]
 /** B2: rows per second. */
 export type RowRound = { writer: Writer; perSecond: number }
 
-export type RowSettings = { rounds: number; rowsPerRound: number; bodyBytes: number }
+export type RowSettings = {
+  rounds: number
+  /** After this long no further row is begun, except by COPY, which is one statement. */
+  seconds: number
+  rowsPerRound: number
+  bodyBytes: number
+}
 
 const waitingAtATime = 1000
 const unnestRows = 100
@@ -33,7 +39,7 @@ const unnestRows = 100
  */
 export async function measureRows(
   ground: Ground,
-  { rounds, rowsPerRound, bodyBytes }: RowSettings,
+  { rounds, seconds, rowsPerRound, bodyBytes }: RowSettings,
   progress: (text: string) => void,
 ): Promise<RowRound[]> {
   const { db: owner, url } = await ground.database('bench_rows')
@@ -44,23 +50,23 @@ export async function measureRows(
     role: 'depositd_daemon',
   })
   const results: RowRound[] = []
+  let written = 0
   for (let round = 0; round <= rounds; round++) {
     for (const writer of writerNames) {
-      const count = round === 0 ? Math.min(5000, rowsPerRound) : rowsPerRound
-      const rows = Array.from({ length: count }, (_, number) =>
-        rowOf(`${writer}_${round}_${number}`, bodyBytes),
-      )
+      const length = round === 0 ? Math.min(5000, rowsPerRound) : rowsPerRound
+      const rows = Array.from({ length }, (_, number) => rowOf(`${writer}_${round}_${number}`, bodyBytes))
       const write = prepareWriter(writer, rows, { db, owner, folder: ground.folder })
       const startedAt = performance.now()
-      await write()
+      const count = await write(startedAt + seconds * 1000)
       const perSecond = count / ((performance.now() - startedAt) / 1000)
+      written += count
       if (round === 0) continue
       progress(`B2 round ${round}, ${writer}: ${Math.round(perSecond)} rows/s\n`)
       results.push({ writer, perSecond })
     }
   }
   await db.destroy()
-  await checkRows(owner, writerNames.length * (rounds * rowsPerRound + Math.min(5000, rowsPerRound)))
+  await checkRows(owner, written)
   return results
 }
 
@@ -76,37 +82,50 @@ function rowOf(id: string, bodyBytes: number): InboxRow {
 
 type Places = { db: Database<Tables>; owner: Database<Tables>; folder: string }
 
-function prepareWriter(writer: Writer, rows: readonly InboxRow[], places: Places): () => Promise<unknown> {
-  if (writer === 'ours') return () => writeOurs(places.db, rows)
-  if (writer === 'unnest') return () => writeUnnest(places.db, rows)
-  const path = join(places.folder, 'rows.copy')
+/** Writes rows until none is left or the time, in milliseconds, has come, and tells how many. */
+type Write = (endsAt: number) => Promise<number>
+
+function prepareWriter(writer: Writer, rows: readonly InboxRow[], { db, owner, folder }: Places): Write {
+  if (writer === 'ours') return (endsAt) => writeOurs(db, rows, endsAt)
+  if (writer === 'unnest') return (endsAt) => writeUnnest(db, rows, endsAt)
+  const path = join(folder, 'rows.copy')
   writeFileSync(path, rows.map(copyLine).join(''))
-  return () =>
-    sql`copy inbox (source, source_key, body, headers, received_at) from ${sql.lit(path)}`.execute(
-      places.owner,
+  return async () => {
+    await sql`copy inbox (source, source_key, body, headers, received_at) from ${sql.lit(path)}`.execute(
+      owner,
     )
+    return rows.length
+  }
 }
 
 /** As the endpoint does it: each webhook waits for its own answer, and the next takes its place. */
-async function writeOurs(db: Database<Tables>, rows: readonly InboxRow[]): Promise<void> {
+async function writeOurs(db: Database<Tables>, rows: readonly InboxRow[], endsAt: number): Promise<number> {
   const { write } = createInboxWriter({
     store: async (batch) => (await storeWebhooks(db, batch)).outcomes,
     ...writerLimits,
   })
   let next = 0
   const lane = async () => {
-    for (let row = rows[next++]; row !== undefined; row = rows[next++]) {
+    while (performance.now() < endsAt) {
+      const row = rows[next]
+      if (row === undefined) return
+      next++
       const outcome = await write(row)
       if (outcome !== 'stored') throw new Error(`a new webhook was answered ${outcome}`)
     }
   }
   await Promise.all(Array.from({ length: waitingAtATime }, lane))
+  return next
 }
 
-async function writeUnnest(db: Database<Tables>, rows: readonly InboxRow[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += unnestRows) {
-    await appendInbox(db, rows.slice(start, start + unnestRows))
+async function writeUnnest(db: Database<Tables>, rows: readonly InboxRow[], endsAt: number): Promise<number> {
+  let next = 0
+  while (next < rows.length && performance.now() < endsAt) {
+    const batch = rows.slice(next, next + unnestRows)
+    await appendInbox(db, batch)
+    next += batch.length
   }
+  return next
 }
 
 /** The text form of COPY. */

@@ -9,7 +9,7 @@ export type Settings = { rounds: number; seconds: number; json: boolean }
 
 const bodyBytes = 512
 const connections = 64
-const rowsPerRound = 50_000
+const rowsPerRound = 40_000
 
 /** Ours against each arm, in the same round; at least. */
 const requestTargets: Record<Exclude<Arm, 'ours'>, number> = {
@@ -43,7 +43,7 @@ export async function runIntake({ rounds, seconds, json }: Settings): Promise<vo
   const ground = await startGround(stack)
   const machine = describeMachine(ground.folder, ['express', 'bullmq', 'ioredis', 'pg', 'kysely'])
   const requestRounds = await measureRequests(ground, { rounds, seconds, connections, bodyBytes }, progress)
-  const rowRounds = await measureRows(ground, { rounds, rowsPerRound, bodyBytes }, progress)
+  const rowRounds = await measureRows(ground, { rounds, seconds, rowsPerRound, bodyBytes }, progress)
   const report: Report = {
     machine,
     servers: await ground.settings(),

@@ -23,10 +23,6 @@ const declared = {
     buckets: requestBuckets,
   }),
   quarantineDeliveries: gauge('quarantine_deliveries', 'Deliveries that failed verification and are kept.'),
-  quarantineBytes: gauge(
-    'quarantine_bytes',
-    'What the deliveries in the quarantine count against its bound.',
-  ),
   quarantineDropped: counter(
     'quarantine_dropped_total',
     'Deliveries that failed verification and were not kept: too many of one sender, or more than the database took.',

@@ -10,16 +10,36 @@ type SchemeEvent =
 export type WebhookObserver = {
   webhook: (answer: { outcome: string; seconds: number; reason?: string }) => void
   webhookScheme: (event: SchemeEvent) => void
+  quarantineDropped: (reason: 'rate' | 'full') => void
 }
 
 const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting'])
 
-export function observeWebhooks(metrics: Metrics, log: Logger): WebhookObserver {
+/** Lines of one second. A flood is counted by the metrics, and must not fill a disk. */
+const refusalLinesMax = 10
+
+/** @param now milliseconds */
+export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): WebhookObserver {
+  let second = 0
+  let refusals = 0
+  const logRefusal = (refusal: { outcome: string; reason?: string | undefined }): void => {
+    const current = Math.floor(now() / 1000)
+    if (current !== second) {
+      if (refusals > refusalLinesMax)
+        log.warn({ untold: refusals - refusalLinesMax }, 'more webhooks were refused')
+      second = current
+      refusals = 0
+    }
+    if (++refusals <= refusalLinesMax) log.warn(refusal, 'webhook refused')
+  }
   return {
     webhook({ outcome, seconds, reason }) {
       metrics.webhooks.inc({ outcome })
       metrics.webhookAck.observe(seconds)
-      if (!keptOutcomes.has(outcome)) log.warn({ outcome, reason }, 'webhook refused')
+      if (!keptOutcomes.has(outcome)) logRefusal({ outcome, reason })
+    },
+    quarantineDropped(reason) {
+      metrics.quarantineDropped.inc({ reason })
     },
     webhookScheme(event) {
       if (event.kind === 'refused') {

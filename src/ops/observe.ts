@@ -7,7 +7,6 @@ export type Change = { kind: string; severity: string; network: string | null; c
 
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
 export type Observer = WebhookObserver & {
-  quarantineDropped: (reason: 'rate' | 'full') => void
   rpc: (request: { network: string; method: string; outcome: string; seconds: number }) => void
   pollRequest: (outcome: string) => void
   applied: (applied: Applied) => void
@@ -32,9 +31,6 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
   }
   return {
     ...observeWebhooks(metrics, log),
-    quarantineDropped(reason) {
-      metrics.quarantineDropped.inc({ reason })
-    },
     rpc({ network, method, outcome, seconds }) {
       metrics.rpcRequests.inc({ network, method, outcome })
       metrics.rpcSeconds.observe({ network, method }, seconds)

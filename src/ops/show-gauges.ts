@@ -3,7 +3,8 @@ import type { Metrics } from './metrics.ts'
 /** Counts and ages as the database and the queue tell them. */
 export type Reading = {
   inbox: { pending: number; oldest: number }
-  quarantine: { deliveries: number; bytes: number }
+  /** Deliveries kept. */
+  quarantine: number
   deposits: readonly { state: string; network: string; count: number }[]
   stages: readonly { stage: string; network: string; oldest: number }[]
   mismatches: readonly { kind: string; severity: string; network: string; count: number; oldest: number }[]
@@ -32,8 +33,7 @@ export type Scores = {
 export function showGauges(metrics: Metrics, reading: Reading): void {
   metrics.inboxPending.set(reading.inbox.pending)
   metrics.inboxOldest.set(reading.inbox.oldest)
-  metrics.quarantineDeliveries.set(reading.quarantine.deliveries)
-  metrics.quarantineBytes.set(reading.quarantine.bytes)
+  metrics.quarantineDeliveries.set(reading.quarantine)
   metrics.deposits.reset()
   for (const { count, ...labels } of reading.deposits) metrics.deposits.set(labels, count)
   metrics.stageOldest.reset()

@@ -4,7 +4,8 @@ import type { Tables } from './tables.ts'
 /** Counts and ages as they stand in the database: the same whichever replica asks. Ages are in seconds. */
 export type Gauges = {
   inbox: { pending: number; oldest: number }
-  quarantine: { deliveries: number; bytes: number }
+  /** Deliveries kept. */
+  quarantine: number
   deposits: { state: string; network: string; count: number }[]
   stages: { stage: string; network: string; oldest: number }[]
   mismatches: { kind: string; severity: string; network: string; count: number; oldest: number }[]
@@ -18,10 +19,7 @@ export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
   const [inbox, quarantine, deposits, stages, mismatches, atRisk, imbalances, streams] = await Promise.all([
     sql<Gauges['inbox']>`
       select count(*)::int as pending, ${age(sql`min(stored_at)`)} as oldest from inbox_pending`.execute(db),
-    sql<Gauges['quarantine']>`
-      select count(*)::int as deliveries, coalesce(sum(size), 0)::float8 as bytes from quarantine`.execute(
-      db,
-    ),
+    sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(db),
     sql<Gauges['deposits'][number]>`
       select state, coalesce(network, '') as network, count(*)::int as count from deposit
       where merged_into is null group by state, network`.execute(db),
@@ -45,7 +43,7 @@ export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
   ])
   return {
     inbox: inbox.rows[0] ?? { pending: 0, oldest: 0 },
-    quarantine: quarantine.rows[0] ?? { deliveries: 0, bytes: 0 },
+    quarantine: quarantine.rows[0]?.count ?? 0,
     deposits: deposits.rows,
     stages,
     mismatches: mismatches.rows,

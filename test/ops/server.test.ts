@@ -6,7 +6,7 @@ import type { Reading } from '../../src/ops/show-gauges.ts'
 
 const empty: Reading = {
   inbox: { pending: 0, oldest: 0 },
-  quarantine: { deliveries: 0, bytes: 0 },
+  quarantine: 0,
   deposits: [],
   stages: [],
   mismatches: [],
@@ -99,7 +99,7 @@ test('gauges say what was read', async () => {
   const found = await scrape(() =>
     Promise.resolve({
       inbox: { pending: 3, oldest: 4.5 },
-      quarantine: { deliveries: 2, bytes: 900 },
+      quarantine: 2,
       deposits: [{ state: 'settled', network: 'base', count: 2 }],
       stages: [{ stage: 'settlement', network: 'base', oldest: 60 }],
       mismatches: [

@@ -24,7 +24,7 @@ beforeAll(async () => {
   books = await openBooks()
   const none = {
     inbox: { pending: 0, oldest: 0 },
-    quarantine: { deliveries: 0, bytes: 0 },
+    quarantine: 0,
     deposits: [],
     stages: [],
     mismatches: [],

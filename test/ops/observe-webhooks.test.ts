@@ -1,0 +1,36 @@
+import { PassThrough } from 'node:stream'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createMetrics } from '../../src/ops/metrics.ts'
+import { observeWebhooks } from '../../src/ops/observe-webhooks.ts'
+
+/** An observer with a clock of its own, and what it logged. */
+function observe() {
+  const lines: string[] = []
+  const output = new PassThrough().on('data', (line) => {
+    const { msg, outcome, untold } = JSON.parse(String(line)) as Record<string, string>
+    lines.push(`${msg}: ${outcome ?? untold}`)
+  })
+  const metrics = createMetrics('test')
+  const clock = { seconds: 1000 }
+  const { webhook } = observeWebhooks(metrics, pino(output), () => clock.seconds * 1000)
+  return { lines, metrics, clock, webhook }
+}
+
+test('a flood of refusals is counted one by one, and logged by a few lines a second', async () => {
+  const { lines, metrics, clock, webhook } = observe()
+  const refuse = () => webhook({ outcome: 'bad_signature', seconds: 0.001, reason: 'signature_wrong' })
+  for (let number = 0; number < 1000; number++) refuse()
+  expect(lines).toEqual(Array(10).fill('webhook refused: bad_signature'))
+  clock.seconds++
+  refuse()
+  expect(lines.slice(10)).toEqual(['more webhooks were refused: 990', 'webhook refused: bad_signature'])
+  const { values } = await metrics.webhooks.get()
+  expect(values).toMatchObject([{ labels: { outcome: 'bad_signature' }, value: 1001 }])
+})
+
+test('what is kept is counted and not logged', () => {
+  const { lines, webhook } = observe()
+  for (const outcome of ['stored', 'duplicate', 'conflicting']) webhook({ outcome, seconds: 0.001 })
+  expect(lines).toEqual([])
+})
