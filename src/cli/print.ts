@@ -42,6 +42,11 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return `${lines.join('\n')}\n`
 }
 
+/** What strangers sent must not steer the terminal of who looks at it. */
+export function printable(text: string): string {
+  return text.replace(/[^\P{C}\n\t]/gu, '\ufffd')
+}
+
 /** A duration in seconds as people say it: `4 s`, `3 min`, `2 h`, `5 d`. */
 export function duration(seconds: number): string {
   if (seconds < 120) return `${Math.floor(seconds)} s`

@@ -1,4 +1,5 @@
 import { Fault } from '../core/errors.ts'
+import { isJson } from '../intake/json.ts'
 import { listingIn } from '../provider/infer/infer-list.ts'
 import { inferProfile } from '../provider/infer/infer-profile.ts'
 import { type Trial, tryProfile } from '../provider/infer/try-profile.ts'
@@ -8,57 +9,53 @@ import { newestSamples } from '../store/samples.ts'
 import { isPlace, readCaptures, readText, samplesMax } from './captures.ts'
 import { type Context, withDatabase } from './context.ts'
 import { knownService } from './known-service.ts'
-import { type News, printJson } from './print.ts'
+import { type News, printable, printJson } from './print.ts'
 
 type ProfileOptions = { from: string; records?: string; json?: boolean }
 
 /** Prints a profile to start from. It is bad news where the profile does not read all that it was made from. */
 export async function profileCommand(context: Context, options: ProfileOptions): Promise<News> {
-  const webhooks = jsonOf((await readCaptures(context, options.from)).map(({ body }) => body.toString()))
+  const captured = (await readCaptures(context, options.from)).map(({ body }) => body)
+  // What the daemon would not take in was not sent by a service; a stranger may have made it to be hard to read.
+  const webhooks = captured.filter(isJson).map((body) => parseLossless(body.toString()))
   const answers = await readAnswers(context, options)
-  if (webhooks.parsed.length + answers.length === 0)
+  if (webhooks.length + answers.length === 0)
     throw new Fault('usage_bad', {
       problem: `there is nothing to read in ${options.from}`,
       mend: 'give captured webhooks by --from, or records by --records',
     })
   const { hints, vocabulary } = await knownService(context, isPlace(options.from))
-  const draft = inferProfile({ payloads: webhooks.parsed, answers }, hints)
+  const draft = inferProfile({ payloads: webhooks, answers }, hints)
   const records = answers.flatMap((answer) => listingIn(answer)?.records ?? [answer])
-  const bodies = { webhooks: webhooks.parsed.map(bodyOf), records: records.map(bodyOf) }
+  const bodies = { webhooks: webhooks.map(bodyOf), records: records.map(bodyOf) }
   const trial = tryProfile(writeProfile(draft, []), bodies, vocabulary)
-  if (options.json === true) printJson(context, { ...draft, ...trial, notJson: webhooks.bad })
-  else context.stdout.write(writeProfile(draft, headingOf(trial, webhooks.bad)))
+  const notJson = captured.length - webhooks.length
+  if (options.json === true) printJson(context, { ...draft, ...trial, notJson })
+  else context.stdout.write(writeProfile(draft, headingOf(trial, notJson)))
   return trial.webhooks.unread + trial.records.unread === 0 ? 'good' : 'bad'
 }
 
 /** Records of a file: one document, or one on each line; without a file those of the polls, beside the inbox. */
 async function readAnswers(context: Context, { from, records }: ProfileOptions): Promise<unknown[]> {
-  if (records === undefined)
-    return from === 'inbox' ? jsonOf(await withDatabase(context, polledRecords)).parsed : []
-  const text = readText('records', records)
-  const whole = jsonOf([text])
-  const lines = whole.bad === 0 ? whole : jsonOf(text.split('\n').filter((line) => line.trim() !== ''))
-  if (lines.bad === 0) return lines.parsed
-  throw new Fault('usage_bad', {
-    problem: `${records} is neither a JSON document nor lines of JSON`,
-    mend: 'save an answer of the API as it came',
-  })
+  if (records !== undefined) return parseAnswers(records, readText('records', records))
+  if (from !== 'inbox') return []
+  const kept = await withDatabase(context, (db) => newestSamples(db, 'api', samplesMax))
+  return kept.map(({ body }) => parseLossless(body.toString()))
 }
 
-const polledRecords = async (db: Parameters<typeof newestSamples>[0]) =>
-  (await newestSamples(db, 'api', samplesMax)).map(({ body }) => body.toString())
-
-function jsonOf(texts: readonly string[]): { parsed: unknown[]; bad: number } {
-  const parsed: unknown[] = []
-  for (const text of texts) {
+function parseAnswers(path: string, text: string): unknown[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  for (const documents of [[text], lines]) {
     try {
-      parsed.push(parseLossless(text))
+      return documents.map(parseLossless)
     } catch (error) {
-      // What is no JSON is counted, and tells nothing of the shape.
       if (!(error instanceof SyntaxError)) throw error
     }
   }
-  return { parsed, bad: texts.length - parsed.length }
+  throw new Fault('usage_bad', {
+    problem: `${path} is neither a JSON document nor lines of JSON`,
+    mend: 'save an answer of the API as it came',
+  })
 }
 
 function bodyOf(document: unknown): Buffer {
@@ -70,7 +67,7 @@ function headingOf({ webhooks, records, problems }: Trial, notJson: number): str
     `A profile to start from. It reads ${shareOf(webhooks, 'webhooks')} and ${shareOf(records, 'records')}.`,
     'What is marked as unsure was guessed: look at each, and at every word of status.',
     ...(notJson === 0 ? [] : [`${notJson} captured bodies are no JSON.`]),
-    ...problems.map((problem) => `Not read: ${problem}`),
+    ...problems.map((problem) => `Not read: ${printable(problem)}`),
   ]
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../store/quarantine.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { limitOf } from './options.ts'
-import { type Column, type News, printJson, printRows } from './print.ts'
+import { type Column, type News, printable, printJson, printRows } from './print.ts'
 
 type Json = { json?: boolean }
 
@@ -57,11 +57,6 @@ function textOf({ id, receivedAt, source, reason, headers, body }: QuarantinedRo
     ...lines,
     `\n${printable(body.toString())}\n`,
   ].join('')
-}
-
-/** What strangers sent must not steer the terminal of who looks at it. */
-function printable(text: string): string {
-  return text.replace(/[^\P{C}\n\t]/gu, '\ufffd')
 }
 
 /** Verifies anew; bad news where something that was looked at is still refused. */

@@ -63,12 +63,20 @@ function* signedForms(parts: readonly HeaderPart[]): Generator<Signed> {
   }
 }
 
+/** Requests have a few of each; one with a hundred was made to be searched for ever. */
+const timestampsMax = 4
+const idsMax = 12
+
 type Content = Pick<SignedSettings, 'template' | 'id' | 'timestamp'>
 
 /** Everything that may have been signed. */
 function contents(parts: readonly HeaderPart[], version: string | null): Content[] {
-  const timestamps = timestampsIn(parts).map((timestamp) => ({ timestamp }))
-  const ids = idHeadersIn(parts).map((header) => ({ id: { header } }))
+  const timestamps = timestampsIn(parts)
+    .slice(0, timestampsMax)
+    .map((timestamp) => ({ timestamp }))
+  const ids = idHeadersIn(parts)
+    .slice(0, idsMax)
+    .map((header) => ({ id: { header } }))
   return templates(version).flatMap(({ text, signsId, signsTimestamp }) =>
     (signsTimestamp ? timestamps : [{}]).flatMap((timestamp) =>
       (signsId ? ids : [{}]).map((id) => ({ template: text, ...id, ...timestamp })),

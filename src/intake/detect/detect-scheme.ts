@@ -18,8 +18,12 @@ export type Detection =
     }
   | { kind: 'none'; tried: number }
 
-/** Captures that are searched. More are only verified: some may be forged, most will not be. */
-const searchedMax = 30
+/** Of each kind of request, told by the names of its headers, so many are searched; all are verified. */
+const searchedOfKind = 10
+const kindsMax = 6
+/** Strangers choose what they send to a quarantine; what they send may not keep the search busy for long. */
+const candidatesMax = 100_000
+
 /** Milliseconds. */
 const usualTolerance = 300_000
 
@@ -30,23 +34,29 @@ const usualTolerance = 300_000
 export function detectScheme(captures: readonly Delivery[], keys: Keys): Detection {
   const secrets = keys.secrets.map(({ text }) => text)
   const deliveries = captures.map((capture) => restoreSecrets(capture, secrets))
-  // What is short is hashed fast.
-  const searched = deliveries
-    .toSorted((one, other) => one.body.length - other.body.length)
-    .slice(0, searchedMax)
-  const tried = new Map<string, Scheme | null>()
-  for (const delivery of searched) {
+  let tried = 0
+  for (const delivery of toSearch(deliveries)) {
     const hits: SchemeSettings[] = []
-    for (const settings of candidates(delivery, secrets)) {
-      const name = JSON.stringify(settings)
-      const scheme = tried.get(name) ?? schemeOf(settings, keys)
-      tried.set(name, scheme)
-      if (scheme?.(delivery).kind === 'verified') hits.push(settings)
+    for (const settings of candidates(delivery, secrets).take(candidatesMax)) {
+      tried++
+      if (schemeOf(settings, keys)?.(delivery).kind === 'verified') hits.push(settings)
     }
     const best = bestOf(hits, deliveries, keys)
     if (best !== null) return best
   }
-  return { kind: 'none', tried: tried.size }
+  return { kind: 'none', tried }
+}
+
+/** Some of each kind of request, the commonest kind first, from all over the time in which they came. */
+function toSearch(deliveries: readonly Delivery[]): Delivery[] {
+  const kinds = Map.groupBy(deliveries, ({ headers }) => Object.keys(headers).toSorted().join())
+  return [...kinds.values()]
+    .toSorted((one, other) => other.length - one.length)
+    .slice(0, kindsMax)
+    .flatMap((kind) => {
+      const step = Math.max(1, kind.length / searchedOfKind)
+      return kind.filter((_delivery, place) => place % step < 1)
+    })
 }
 
 /** Null where the secret or key cannot be one of this scheme. */

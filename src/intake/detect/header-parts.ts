@@ -59,12 +59,18 @@ const ordinary =
 
 const idForm = /^[\x21-\x7e]{1,256}$/
 
-/** Headers that may hold the sender's id of the event. */
+/** Headers that may hold the sender's id of the event, those first that are called so. */
 export function idHeadersIn(parts: readonly HeaderPart[]): string[] {
-  return parts
+  const headers = parts
     .filter(
       ({ header, field, text }) =>
         field === undefined && !ordinary.test(header) && idForm.test(text) && timeUnit(text) === null,
     )
     .map(({ header }) => header)
+  return [
+    ...headers.filter((header) => calledId.test(header)),
+    ...headers.filter((header) => !calledId.test(header)),
+  ]
 }
+
+const calledId = /(?:^|[-_])(?:id|uuid|event|delivery|message)(?:[-_]|$)/

@@ -11,7 +11,7 @@ import { weighRecord } from './weigh.ts'
  * the empty path.
  */
 export function findRecord(payloads: readonly unknown[], records: readonly unknown[], hints: Hints): string {
-  const paths = [...new Set(payloads.flatMap((payload) => objectPaths(payload)))]
+  const paths = objectPaths(payloads)
   const listed = new Set(columnsOf(records).map(({ path }) => path))
   if (listed.size > 0) {
     const [best] = paths

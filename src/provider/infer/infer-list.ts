@@ -19,10 +19,13 @@ export function listingIn(answer: unknown): Listing | null {
   )
 }
 
+/** Lists lie at the top or a little below it. */
+const depthMax = 4
+
 /** Lists that are not within a list. */
 function listPaths(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [path]
-  if (!isObject(value)) return []
+  if (!isObject(value) || path.split('.').length > depthMax) return []
   return Object.entries(value).flatMap(([name, one]) =>
     listPaths(one, path === '' ? name : `${path}.${name}`),
   )

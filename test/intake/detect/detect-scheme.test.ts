@@ -49,7 +49,7 @@ describe.each(senders)('$name', (sender) => {
   test('is not found by another secret or key', () => {
     const other = senders.find(({ publicKeys }) => publicKeys !== sender.publicKeys)?.publicKeys
     const keys = keysOf({ secret: 'another secret', ...(other !== undefined && { publicKeys: other }) })
-    expect(detectScheme(three(sender), keys).kind).toBe('none')
+    expect(detectScheme([captured(sender, 0)], keys).kind).toBe('none')
   })
 })
 
@@ -101,4 +101,17 @@ test('a shared secret is recognised where only its hash was kept', () => {
 
 test('without any capture nothing is found', () => {
   expect(detectScheme([], keysOf(standard))).toEqual({ kind: 'none', tried: 0 })
+})
+
+test('a request that was made to be searched for ever is given up, and the others are searched', () => {
+  const parts = Array.from({ length: 200 }, (_, place) => [`x-${place}`, `${1e9 + place}`])
+  const signatures = Array.from({ length: 100 }, (_, place) => [`y-${place}`, 'ab'.repeat(32)])
+  const endless = {
+    headers: Object.fromEntries([...parts, ...signatures]) as Record<string, string>,
+    body: Buffer.from('{}'),
+    receivedAt: new Date(start),
+  }
+  const found = detectScheme([endless, ...three(stripe)], keysOf(stripe))
+  expect(found).toMatchObject({ kind: 'found', verified: [1, 2, 3] })
+  expect(detectScheme([endless], keysOf(stripe))).toMatchObject({ kind: 'none' })
 })
