@@ -38,8 +38,8 @@ function refuseHalfSet(environment: Context['environment']): void {
 }
 
 async function startAlone({ environment }: Context, roles: (typeof roleNames)[number][]): Promise<void> {
-  const { parseSettings } = await import('../config/settings.ts')
-  const readSettings = () => parseSettings(environment, (path) => readFileSync(path, 'utf8'))
+  const { createSettingsReader } = await import('../config/settings-reader.ts')
+  const readSettings = createSettingsReader(environment, (path) => readFileSync(path, 'utf8'))
   const settings = readSettings()
   const { startDaemon } = await import('../app.ts')
   const { createLog } = await import('./log.ts')

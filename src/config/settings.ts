@@ -77,13 +77,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
   const settings = {
     databaseUrl,
     queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl),
-    service: {
-      url: reader.url('SERVICE_URL', httpSchemes),
-      apiKey: reader.text('SERVICE_API_KEY'),
-      profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
-      timeoutMs: file?.service.request.timeout ?? 0,
-      attemptsMax: file?.service.request.attempts ?? 0,
-    },
+    service: serviceOf(reader, file),
     webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
     networks: file === null ? [] : networksOf(file, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
@@ -146,6 +140,17 @@ function profilePath(profile: string, settingsPath: string | undefined): string 
   return /^[a-z0-9-]+$/.test(profile)
     ? join(profilesFolder, `${profile}.yaml`)
     : resolve(dirname(settingsPath ?? ''), profile)
+}
+
+/** The service as the environment and the file together describe it; a file with faults says nothing of it. */
+function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settings['service'] {
+  return {
+    url: reader.url('SERVICE_URL', httpSchemes),
+    apiKey: reader.text('SERVICE_API_KEY'),
+    profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
+    timeoutMs: file?.service.request.timeout ?? 0,
+    attemptsMax: file?.service.request.attempts ?? 0,
+  }
 }
 
 /** The networks that have an RPC address; the others are left alone. */
