@@ -27,7 +27,7 @@ export const serviceRow: Row = {
       queries: [{ expr: 'max(depositd_poll_age_seconds)', legend: 'age' }],
       thresholds: [
         { from: null, color: 'green' },
-        { from: 60, color: 'orange' },
+        { from: 120, color: 'orange' },
         { from: 300, color: 'red' },
       ],
       width: 6,
