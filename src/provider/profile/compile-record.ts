@@ -1,7 +1,15 @@
 import type { Claim, ClaimStatus, Owner, ServiceId } from '../../core/evidence.ts'
 import { compileLeg, type LegContext } from './compile-leg.ts'
 import { compileAmount, compileWordField } from './compile-value.ts'
-import { compileField, compileRequired, type Found, type Place, refuse, Unreadable } from './find-field.ts'
+import {
+  compileField,
+  compileRequired,
+  type Found,
+  type Place,
+  refuse,
+  Unreadable,
+  wordOf,
+} from './find-field.ts'
 import { compilePath } from './path.ts'
 import type { Profile } from './profile-schema.ts'
 
@@ -42,7 +50,7 @@ function compileConditions(only: RecordProfile['only']): (place: Place) => boole
     words: new Set(words),
   }))
   return ({ record, payload }) =>
-    conditions.every(({ look, words }) => words.has(String(look(record, payload))))
+    conditions.every(({ look, words }) => words.has(wordOf(look(record, payload)) ?? ''))
 }
 
 function compileOwner(owner: RecordProfile['owner'], prefix: string): (place: Place) => Owner | null {

@@ -56,7 +56,7 @@ function compilePaths({ paths, absent }: TextField, prefix: string): (place: Pla
     for (const { look, path } of lookups) {
       const value = look(record, payload)
       if (value === undefined) continue
-      const text = value === null ? null : wordOf(value, path)
+      const text = value === null ? null : (wordOf(value) ?? refuse(path, 'is neither text nor a number'))
       if (text !== null && !saysNull.has(text)) return { text: checked(text, path), path, isOurs: false }
       absence = 'is null'
     }
@@ -85,12 +85,16 @@ const keepable = /^[^\p{Cc}\p{Cs}]*$/u
 const plain = /^[\x20-\x7e]*$/
 const lengthMax = 200
 
-function wordOf(value: unknown, path: string): string {
+/**
+ * Text, the digits of a number, or a truth value as a word; null for anything else.
+ * @throws DigitsLost
+ */
+export function wordOf(value: unknown): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return String(value)
   // Also for a whole number: 7.000000000000000001 is 7 by now.
   if (typeof value === 'number') throw new DigitsLost()
-  return digitsOf(value) ?? refuse(path, 'is neither text nor a number')
+  return digitsOf(value)
 }
 
 function checked(text: string, path: string): string {

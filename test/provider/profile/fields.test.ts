@@ -79,6 +79,10 @@ test('records of other things are passed over, and so is one that tells of no pa
   expect(read(only, { side: 'both' })).toMatchObject({ kind: 'claim' })
   expect(read(only, { side: 'out' })).toEqual({ kind: 'ignored' })
   expect(read(only, {})).toEqual({ kind: 'ignored' })
+  expect(read(only, { side: { toString: 'in' } })).toEqual({ kind: 'ignored' })
+  const second = { '  id: id': "  id: id\n  only: { version: ['2'] }" }
+  expect(read(second, { version: 2 })).toMatchObject({ kind: 'claim' })
+  expect(read(second, { version: 2.5 })).toEqual({ kind: 'ignored' })
   expect(read({ 'done: settled': 'done: ignored' }, { to: null })).toEqual({ kind: 'ignored' })
 })
 
