@@ -40,6 +40,8 @@ const progress = (text: string) => void process.stderr.write(text)
 /** B1 and B2, all arms in turns, on servers of their own. Throws where an invariant fails: the run is void then. */
 export async function runIntake({ rounds, seconds, json }: Settings): Promise<void> {
   await using stack = new AsyncDisposableStack()
+  const stop = () => void stack.disposeAsync().finally(() => process.exit(1))
+  process.once('SIGINT', stop).once('SIGTERM', stop)
   const ground = await startGround(stack)
   const machine = describeMachine(ground.folder, ['express', 'bullmq', 'ioredis', 'pg', 'kysely'])
   const requestRounds = await measureRequests(ground, { rounds, seconds, connections, bodyBytes }, progress)
