@@ -10,7 +10,8 @@ export function openEvmClient(url: string, chainId: number) {
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [url] } },
   })
-  const transport = http(url, { timeout: 10_000 })
+  // Nothing is asked a second time: a payment or a block whose answer is late would be made twice.
+  const transport = http(url, { timeout: 60_000, retryCount: 0 })
   return createTestClient({ mode: 'anvil', chain, transport, pollingInterval: 50, cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions)

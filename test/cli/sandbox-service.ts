@@ -10,7 +10,7 @@ export type Channel = { id: string; addresses: { network: string; address: strin
 /** Where every channel of these tests forwards to, on Base. */
 export const recipient = '0x00000000000000000000000000000000000000ff'
 
-export const withinMs = 60_000
+export const withinMs = 120_000
 
 /** `depositd service` as a process of its own, and what an integrator does with it. */
 export type SandboxService = EmbeddedProgram & {

@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 
 /** The deposit service on a database and nodes of somebody else, as an operator starts it. */
 
-const withinMs = 60_000
+const withinMs = 120_000
 const seed = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
 const fixtures = 'test/service/http/fixtures'
 

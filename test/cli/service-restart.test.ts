@@ -46,7 +46,7 @@ test.each([
 })
 
 test('killed and started again, it knows what it knew and settles what was under way', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const shop = await program.channel('shop')
   const payment = { network: 'base', asset: 'USDC', amount: '3', to: addressOn('base', shop) }
@@ -57,7 +57,7 @@ test('killed and started again, it knows what it knew and settles what was under
   await program.untilSettled(out.trim())
 })
 
-test('Ctrl-C ends it whole; the next start goes on', { timeout: 120_000 }, async () => {
+test('Ctrl-C ends it whole; the next start goes on', { timeout: 300_000 }, async () => {
   const shop = await program.channel('shop')
   expect(await program.end('SIGINT')).toBe(0)
   expect(program.output()).toMatch(/\nstopping\nstopped; the next start goes on from here\n$/)
@@ -74,7 +74,7 @@ test('a port for faults without leave to make any is wrong use', async () => {
   })
 })
 
-test('with --json it prints one document once it is up, and nothing else', { timeout: 120_000 }, async () => {
+test('with --json it prints one document once it is up, and nothing else', { timeout: 300_000 }, async () => {
   const other = await mkdtemp(join(tmpdir(), 'depositd-json-'))
   const silent = spawnProgram(other, ['service', '--json', '--faults'])
   await until('it is up', () => silent.output().endsWith('}\n') || null, withinMs)

@@ -24,7 +24,7 @@ for (const { server, missing, begin } of queueServers) {
     test.each(['', 'hang'])('ends by itself once the queue is stopped (%s)', async (mode) => {
       const { url, end } = await begin()
       const words = ['--input-type=module', '--eval', program(url), mode]
-      const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: 20_000 })
+      const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: 120_000 })
       expect(stdout).toBe('stopped\n')
       await end()
     })

@@ -18,7 +18,7 @@ async function deposits(): Promise<Deposit[]> {
 }
 
 test('a start shows its parts, reconciles on every kind of network, stops whole and goes on from there', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const first = await startProgram(folder, 1)
   for (const part of ['postgres', 'mainnet', 'base', 'arbitrum', 'solana', 'service', 'daemon', 'metrics']) {
@@ -39,7 +39,7 @@ test('a start shows its parts, reconciles on every kind of network, stops whole 
       ]
       return kinds.every(Boolean) ? done : null
     },
-    120_000,
+    240_000,
   )
   const keys = spawnProgram(folder, ['service', 'keys', 'list', '--json'])
   expect(await keys.ended).toBe(0)

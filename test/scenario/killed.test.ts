@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 test(`killed ${kills} times at random moments, it loses no deposit and books none twice (seed ${seed})`, {
-  timeout: 120_000 + kills * 60_000,
+  timeout: 360_000 + kills * 120_000,
 }, async () => {
   for (let count = 0; count < kills; count++) {
     running = await startProgram(folder, 1)
@@ -35,7 +35,7 @@ test(`killed ${kills} times at random moments, it loses no deposit and books non
   const client = new Client({ connectionString: environment.DATABASE_URL })
   await client.connect()
   try {
-    await until('every payment is explained', () => explained(client, environment), 100_000)
+    await until('every payment is explained', () => explained(client, environment), 300_000)
     expect((await client.query(bookedTwice)).rows).toEqual([])
     expect((await client.query(unbalanced)).rows).toEqual([])
     expect((await client.query(unbooked)).rows).toEqual([])

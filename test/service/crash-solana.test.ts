@@ -19,7 +19,7 @@ const folder = temporaryFolderOfFile()
 const recipient = parseAddress('solana', 'GjJyeC1r2RgkuoCWMyPYkCWSGSGLcz266EaAkLA27AhL')
 const liquidity = parseAddress('solana', liquidityAddresses({ seed }).solana)
 const log = pino({ level: 'silent' })
-const withinMs = 60_000
+const withinMs = 120_000
 
 const stack = new AsyncDisposableStack()
 let solana: SandboxNetwork
@@ -99,6 +99,18 @@ async function recordOf(owner: string): Promise<DepositRecord | undefined> {
   return (body['data'] as DepositRecord[])[0]
 }
 
+/** The forwards that were signed for the owner's deposits, and what became of them. */
+function attemptsOf(owner: string) {
+  return db
+    .selectFrom('service.transfer')
+    .innerJoin('service.deposit', 'service.deposit.id', 'deposit_id')
+    .innerJoin('service.signing', 'transfer_id', 'service.transfer.id')
+    .select(['attempt', 'outcome', 'service.signing.transaction'])
+    .where('owner_id', '=', owner)
+    .orderBy('attempt')
+    .execute()
+}
+
 const isSending: Script = ({ method }, forward) =>
   method === 'sendTransaction' ? { error: { code: -32603, message: 'out of order' } } : forward()
 const takesWithoutAnswer: Script = async ({ method }, forward) => {
@@ -116,25 +128,24 @@ test.each<[string, Script]>([
   const signed = await untilSigned(owner)
   await killAndRestart()
   const settled = await untilStatus(owner, 'settled')
-  expect(settled.destination.transaction).toBe(signed)
+  const all = await attemptsOf(owner)
+  expect(all[0]?.transaction).toBe(signed)
+  // On a busy machine the start may take longer than the bytes are good for.
+  for (const { outcome } of all.slice(0, -1)) expect(outcome).toBe('expired')
+  expect(all.at(-1)).toMatchObject({ outcome: 'landed', transaction: settled.destination.transaction })
   expect((await solana.balance(recipient, assetOf('USDC').key)) - before).toBe(997_000n)
 })
 
-test('a forward that expired unsent is followed by another, and paid once', { timeout: 60_000 }, async () => {
+test('a forward that expired unsent is followed by another, and paid once', {
+  timeout: 240_000,
+}, async () => {
   proxy.behave(isSending)
   const before = await solana.balance(recipient, assetOf('USDC').key)
   const { owner } = await paid('USDC', 2_000_000n)
-  const attempts = db
-    .selectFrom('service.transfer')
-    .innerJoin('service.deposit', 'service.deposit.id', 'deposit_id')
-    .innerJoin('service.signing', 'transfer_id', 'service.transfer.id')
-    .select(['attempt', 'outcome', 'service.signing.transaction'])
-    .where('owner_id', '=', owner)
-    .orderBy('attempt')
-  await until('another attempt', async () => ((await attempts.execute()).length > 1 ? true : null), withinMs)
+  await until('another attempt', async () => ((await attemptsOf(owner)).length > 1 ? true : null), withinMs)
   await killAndRestart()
   const settled = await untilStatus(owner, 'settled')
-  const [first] = await attempts.execute()
+  const [first] = await attemptsOf(owner)
   expect(first).toMatchObject({ attempt: 1, outcome: 'expired' })
   expect(settled.destination.transaction).not.toBe(first?.transaction)
   expect((await solana.balance(recipient, assetOf('USDC').key)) - before).toBe(1_994_000n)

@@ -184,7 +184,7 @@ test('killed between the gas for a sweep and the sweep, it gives gas once and sw
   expect((await world.balance(owner.address)).coins).toBeLessThan(parseEther('0.001'))
 })
 
-test('killed at any moment, it forgets no deposit and pays none twice', { timeout: 60_000 }, async () => {
+test('killed at any moment, it forgets no deposit and pays none twice', { timeout: 240_000 }, async () => {
   const owner = await channel()
   // So many blocks after the deposits, the kill meets them in each state in turn.
   const rounds = [0, 1, 2, 4]

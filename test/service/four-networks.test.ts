@@ -22,7 +22,7 @@ const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const log = pino({ level: 'silent' })
 const evmRecipient = getAddress('0x00000000000000000000000000000000000000aa')
 const solanaRecipient = 'GjJyeC1r2RgkuoCWMyPYkCWSGSGLcz266EaAkLA27AhL'
-const withinMs = 60_000
+const withinMs = 120_000
 
 let folder: string
 let chains: Chains

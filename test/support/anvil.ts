@@ -66,7 +66,9 @@ function openClient(url: string, chainId: number): Client {
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [url] } },
   })
-  return createTestClient({ mode: 'anvil', chain, account: rich, transport: http(url), cacheTime: 0 })
+  // Nothing is asked a second time: blocks that take long to mine would be mined twice.
+  const transport = http(url, { timeout: 120_000, retryCount: 0 })
+  return createTestClient({ mode: 'anvil', chain, account: rich, transport, cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions)
 }

@@ -12,7 +12,7 @@ export type EmbeddedProgram = {
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts')
-const upWithinMs = 60_000
+const upWithinMs = 180_000
 
 /** Runs `depositd start` in a folder of its own, as a person would, and returns once everything is up. */
 export async function startProgram(folder: string, trafficSeconds: number): Promise<EmbeddedProgram> {

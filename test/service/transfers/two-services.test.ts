@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 test('two services on one database pay each deposit once and sweep it once', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const url = services[0]?.url ?? ''
   const owners = Array.from({ length: 5 }, (_, place) => `channel-${place}`)
