@@ -66,7 +66,7 @@ function headingOf({ webhooks, records, problems }: Trial, notJson: number): str
   return [
     `A profile to start from. It reads ${shareOf(webhooks, 'webhooks')} and ${shareOf(records, 'records')}.`,
     'What is marked as unsure was guessed: look at each, and at every word of status.',
-    ...(notJson === 0 ? [] : [`${notJson} captured bodies are no JSON.`]),
+    ...(notJson === 0 ? [] : [`Captured bodies that are no JSON: ${notJson}.`]),
     ...problems.map((problem) => `Not read: ${printable(problem)}`),
   ]
 }
