@@ -1,5 +1,7 @@
 import { createReader } from './chain/reader.ts'
+import { knownNetworks } from './config/known-networks.ts'
 import type { Settings } from './config/settings.ts'
+import { stableWalletNetwork } from './core/evidence.ts'
 import { auditOwners } from './jobs/audit-owners.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Tick } from './jobs/schedule.ts'
@@ -20,7 +22,7 @@ type Parts = { db: Database<Tables>; queue: Queue; holder: string; observer: Obs
 /** Brings the jobs together with what they read from and write to. */
 export function composeWork(settings: Settings, { db, queue, holder, observer }: Parts): Work {
   const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
-  const profile = loadProfile(settings.service.profilePath)
+  const profile = loadProfile(settings.service.profilePath, networkNames(settings))
   const { url } = settings.service
   const call = createServiceCall(settings.service, observer.pollRequest)
   const { youngMs, quietMs, ...poll } = settings.poll
@@ -41,6 +43,11 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     wake: queue.wake,
     observe: observer,
   })
+}
+
+/** Those that are known without being set, too: a profile that comes along may name one that is not used here. */
+function networkNames({ networks }: Settings): Set<string> {
+  return new Set([...networks, ...knownNetworks].map(({ name }) => name).concat(stableWalletNetwork))
 }
 
 type Waking = { queue: Queue; observer: Observer }

@@ -6,10 +6,11 @@ import type { Profile } from './profile-schema.ts'
 
 /**
  * Reads a profile from its file.
+ * @param networks that its words may be translated into; any, where it is not given.
  * @throws Fault `settings_bad` that names every fault with its line.
  */
-export function loadProfile(path: string): Profile {
-  const { profile, faults } = parseProfile(readText(path))
+export function loadProfile(path: string, networks?: ReadonlySet<string>): Profile {
+  const { profile, faults } = parseProfile(readText(path), networks)
   if (profile !== null) return profile
   throw new Fault('settings_bad', { faults: faults.map((fault) => `profile ${basename(path)}, ${fault}`) })
 }

@@ -1,9 +1,16 @@
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
 import { messageOf } from '../../core/errors.ts'
+import { parseAssetName } from './known-assets.ts'
 import { type Profile, profileSchema } from './profile-schema.ts'
 
-/** Reads the text of a profile. Every fault is one line that begins with its place: `line 12, record.id: …`. */
-export function parseProfile(text: string): { profile: Profile | null; faults: string[] } {
+/**
+ * Reads the text of a profile. Every fault is one line that begins with its place: `line 12, record.id: …`.
+ * @param networks that words may be translated into; any, where it is not given.
+ */
+export function parseProfile(
+  text: string,
+  networks?: ReadonlySet<string>,
+): { profile: Profile | null; faults: string[] } {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) {
@@ -17,13 +24,30 @@ export function parseProfile(text: string): { profile: Profile | null; faults: s
   const value = valueOf(document)
   if (value.fault !== null) return { profile: null, faults: [value.fault] }
   const result = profileSchema.safeParse(value.value)
-  if (result.success) return { profile: result.data, faults: [] }
-  const faults = result.error.issues.map((issue) => {
+  const issues = result.success ? strangeNetworks(result.data, networks) : result.error.issues
+  if (result.success && issues.length === 0) return { profile: result.data, faults: [] }
+  const faults = issues.map((issue) => {
     const keys = 'keys' in issue ? issue.keys : []
     const line = lineOf(document, lines, [...issue.path, ...keys.slice(0, 1)])
     return `line ${line}, ${issue.path.join('.') || 'the profile'}: ${problemOf(issue.message)}`
   })
   return { profile: null, faults }
+}
+
+type Issue = { path: readonly PropertyKey[]; message: string }
+
+function strangeNetworks(profile: Profile, networks: ReadonlySet<string> | undefined): Issue[] {
+  if (networks === undefined) return []
+  const named = [
+    ...Object.entries(profile.networks).map(([word, network]) => ({ path: ['networks', word], network })),
+    ...Object.entries(profile.assets).flatMap(([word, name]) => {
+      const { network } = parseAssetName(name)
+      return network === null ? [] : [{ path: ['assets', word], network }]
+    }),
+  ]
+  return named
+    .filter(({ network }) => !networks.has(network))
+    .map(({ path, network }) => ({ path, message: `${network} is no network of the settings` }))
 }
 
 function valueOf(document: Document): { value: unknown; fault: string | null } {

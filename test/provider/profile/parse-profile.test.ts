@@ -20,6 +20,15 @@ test.each(readdirSync(folder))('%s, which comes along, is a profile', (name) => 
   expect(parseProfile(readFileSync(join(folder, name), 'utf8')).faults).toEqual([])
 })
 
+test('a word for a network that the settings do not know is a fault, where they are known', () => {
+  const text = `${smallest}networks:\n  B: base\n  M: moon\nassets: { T: base/USDC, U: mars/USDC, V: USDC }\n`
+  expect(parseProfile(text).faults).toEqual([])
+  expect(parseProfile(text, new Set(['base'])).faults).toEqual([
+    'line 12, networks.M: moon is no network of the settings',
+    'line 13, assets.U: mars is no network of the settings',
+  ])
+})
+
 test('the smallest profile needs the record alone', () => {
   expect(parseProfile(smallest).faults).toEqual([])
 })
