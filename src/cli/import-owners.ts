@@ -16,8 +16,9 @@ export async function importOwnersCommand(
   { file, dryRun, json }: ImportOptions,
 ): Promise<void> {
   const isDryRun = dryRun === true
+  const format = formatOf(file)
   const { networks } = attachedSettings(context)
-  const { rows, faults } = readOwnersFile(readText(file), { format: formatOf(file), kind })
+  const { rows, faults } = readOwnersFile(readText(file), { format, kind })
   const imported = await withDatabase(context, (db) =>
     // What can be read is checked all the same, so that all faults are told at once.
     importOwners({ db, networks }, { kind, rows, isDryRun: isDryRun || faults.length > 0 }),

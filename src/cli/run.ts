@@ -101,6 +101,11 @@ function describeChecks(program: Command, context: Context, tell: (news: News) =
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./ledger.ts')).balancesCommand(context, options)))
   program
+    .command('doctor')
+    .description('check the settings, and every server that they name')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => tell(await (await import('./doctor.ts')).doctorCommand(context, options)))
+  program
     .command('scorecard')
     .description('how the service did: webhooks missing, late and repeated, time to settle, fees by route')
     .option('--since <time>', 'how long ago, like 24h or 30d, or a time', '30d')
