@@ -34,16 +34,16 @@ const settings = parseSettings(
 )
 const readClaim = createClaimReader(ownProfile, settings)
 
-function read(source: 'webhook' | 'api', document: unknown) {
+function readAs(source: 'webhook' | 'api', document: unknown) {
   return readClaim({ source, body: Buffer.from(JSON.stringify(document)), receivedAt: new Date(0) })
 }
 
 test('depositd reads the webhook and the record of the page', () => {
-  expect(read('webhook', webhook)).toMatchObject({
+  expect(readAs('webhook', webhook)).toMatchObject({
     kind: 'claim',
     claim: { serviceId: 'dep_8c7b6a5f4e3d2c1b0a9f8e7d' },
   })
-  expect(read('api', record)).toMatchObject({
+  expect(readAs('api', record)).toMatchObject({
     kind: 'claim',
     claim: { serviceId: 'dep_3d0f1a7c9b5e48d2a6f01c73' },
   })
@@ -62,7 +62,7 @@ test('the statuses and events are those of the service, and depositd reads each 
   expect(stated.map(({ name, cells }) => [name, cells[0]])).toEqual(inCode)
   for (const { name: status, cells } of stated) {
     const word = cells[2]?.replaceAll('`', '')
-    expect(read('api', { ...record, status })).toMatchObject({ claim: { status: word } })
+    expect(readAs('api', { ...record, status })).toMatchObject({ claim: { status: word } })
   }
 })
 

@@ -66,10 +66,10 @@ test('what comes again is counted with its times, and stored once', async () => 
 })
 
 test('copies that waited for the same commit are counted, whether their row is new or known', async () => {
-  const copied = (receivedAt: Date) => came('a', '{}', { receivedAt, copiesAt: [at(2), at(3)] })
-  expect(await store(copied(at(1)))).toEqual(['stored'])
+  const copies = { copiesAt: [at(2), at(3)] }
+  expect(await store(came('a', '{}', { receivedAt: at(1), ...copies }))).toEqual(['stored'])
   expect(await repeats()).toMatchObject([{ count: 2n, first: at(2), last: at(3) }])
-  expect(await store(copied(at(4)))).toEqual(['duplicate'])
+  expect(await store(came('a', '{}', { receivedAt: at(4), ...copies }))).toEqual(['duplicate'])
   expect(await repeats()).toMatchObject([{ count: 5n, first: at(2), last: at(4) }])
 })
 
