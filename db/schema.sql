@@ -678,7 +678,7 @@ comment on column severity of view accounting.mismatches is 'info, warning or se
 comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
 comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
 comment on column steps_told of view accounting.scorecard is 'Of how many of these a webhook told.';
-comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID or webhook/EVENT.';
+comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT or owner/KIND/ID.';
 comment on column tx of view accounting.deposits is 'Transaction of the payment.';
 comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
 comment on function accounting.in_units(numeric,smallint) is 'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';

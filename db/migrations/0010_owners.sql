@@ -98,6 +98,9 @@ comment on column accounting.scorecard.fee is 'Fees that the service states for 
 comment on column accounting.scorecard.fee_share is 'Effective fee: fee by delivered and fee together.';
 comment on column accounting.scorecard.delivered_per_paid is 'Units delivered for one unit paid, fees and exchange included.';
 
+comment on column accounting.mismatches.subject is
+  'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT or owner/KIND/ID.';
+
 revoke execute on function accounting.scorecard_between from public;
 grant execute on function accounting.scorecard_between to depositd_accountant, depositd_daemon;
 grant select on accounting.scorecard to depositd_accountant, depositd_daemon;

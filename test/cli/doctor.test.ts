@@ -24,7 +24,7 @@ beforeAll(async () => {
     void text(request).then((body) => {
       const { id } = JSON.parse(body) as { id: number }
       response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x2105' }))
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x2105' }))
     })
   })
   folder = await mkdtemp(join(tmpdir(), 'depositd-'))

@@ -22,7 +22,7 @@ export function mismatchesPage(): string {
   return [
     '<!-- Made from src/core/mismatch.ts by test/support/generate-docs.ts. Change it there. -->\n',
     '# Mismatches\n',
-    `A mismatch is something wrong with one deposit, one transfer or one payload. It opens when the evidence, or the
+    `A mismatch is something wrong with one deposit, one transfer, one payload, or one channel or wallet. It opens when the evidence, or the
 time that has passed, shows it, and clears by itself when new evidence puts it right. It opens anew where it comes back.
 An \`unknown_event\`, an \`unknown_status\` and a \`schema_drift\` are of one payload, and are cleared by
 [\`depositd replay\`](mapping.md#replay) once it can be read.
