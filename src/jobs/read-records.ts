@@ -32,7 +32,6 @@ export async function readPage(
   if (page === null) return null
   await keep(deps, page.records, { sentAt, reading })
   reading.pages++
-  if (page.next?.isDrift) reading.drifts++
   return page
 }
 

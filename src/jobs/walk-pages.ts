@@ -1,5 +1,6 @@
 import type { DepositPage } from '../provider/deposit-client.ts'
 import type { Mark } from '../provider/page-marks.ts'
+import type { ListProfile } from '../provider/profile/list-schema.ts'
 import { takeLease } from '../store/streams.ts'
 import { pollStream } from './poll-position.ts'
 import { type ReadDeps, type Reading, readPage } from './read-records.ts'
@@ -23,21 +24,42 @@ export type Walked = {
   lastMark: Mark
 }
 
-const driftsMax = 20
-
 /** Reads page after page, and renews the lease before each but the first. */
 export async function walkPages(deps: WalkDeps, walk: Walk, reading: Reading): Promise<Walked> {
   let mark = walk.from
   let lastMark = walk.from
+  const hasShifted = watchShifts(deps.client.list)
   for (let pages = 1; ; pages++) {
     const page = await readPage(deps, { mark, since: walk.since }, reading)
     if (page === null && pages === 1) return { end: 'expired', mark: null, lastMark: null }
     if (page === null) throw new Error('the service refuses the place that it named as its next page')
+    if (hasShifted(page)) reading.drifts++
     if (page.records.length > 0) lastMark = mark
     if (page.next === null || walk.isEnough(page)) return { end: 'reached', mark, lastMark }
-    if (reading.drifts > driftsMax) throw new Error('the records shift faster than their pages can be read')
     ;({ mark } = page.next)
     if (pages === walk.pagesMax) return { end: 'paused', mark, lastMark }
     await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
+  }
+}
+
+/** So often the pages of one walk may lead back. */
+const stepsBackMax = 20
+
+/**
+ * Tells of each page whether records shifted since the one before: its mark leads back, or it holds one of an earlier
+ * page. Pages by offset and by time begin with what the page before ended with, so that there only the mark tells.
+ */
+function watchShifts({ pages }: ListProfile): (page: DepositPage) => boolean {
+  const isOnceEach = pages !== 'offset' && pages !== 'since'
+  const seen = new Set<string>()
+  let stepsBack = 0
+  return ({ records, next }) => {
+    const isBack = next?.isDrift ?? false
+    if (isBack) stepsBack++
+    if (stepsBack > stepsBackMax) throw new Error('the records shift faster than their pages can be read')
+    const ids = records.flatMap(({ id }) => (id === null ? [] : [id]))
+    const isRepeat = isOnceEach && ids.some((id) => seen.has(id))
+    for (const id of isOnceEach ? ids : []) seen.add(id)
+    return isBack || isRepeat
   }
 }
