@@ -24,6 +24,7 @@ export function createSourceReader(isTrusted: (address: string) => boolean): Sou
 
 /** Tells whether an address is one of these, or in one of these networks, written like `10.0.0.0/8`. */
 export function createMatcher(networks: readonly string[]): (address: string) => boolean {
+  if (networks.length === 0) return () => false
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', bits] = network.split('/')

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Fault } from '../core/errors.ts'
 
 /**
@@ -10,14 +9,13 @@ export async function within<Value>(
   what: string,
   promise: Promise<Value>,
 ): Promise<Value> {
-  const waiting = new AbortController()
-  const late = delay(timeoutMs, undefined, { signal: waiting.signal }).then(() => {
-    throw new Fault('remote_failed', { what, problem: `no answer within ${timeoutMs} ms` })
-  })
-  late.catch(() => undefined)
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    reject(new Fault('remote_failed', { what, problem: `no answer within ${timeoutMs} ms` }))
+  }, timeoutMs)
   try {
     return await Promise.race([promise, late])
   } finally {
-    waiting.abort()
+    clearTimeout(timer)
   }
 }
