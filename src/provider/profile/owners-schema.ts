@@ -69,5 +69,3 @@ const wallets = z.strictObject({
  * interface; the lists, of which the interface says nothing, those of the project's own service.
  */
 export const ownersSchema = z.strictObject({ channels: channels.prefault({}), wallets: wallets.prefault({}) })
-
-export type OwnersProfile = z.output<typeof ownersSchema>
