@@ -34,8 +34,8 @@ test.each<[string, Group['observations'], string]>([
   [
     'an owner of ours is said to have an address on a network where the book has none',
     [
-      webhook({ deposit: { network: arbitrum, asset: usdcOnArbitrum } }),
-      claim({ deposit: { network: arbitrum, asset: usdcOnArbitrum } }),
+      webhook({ deposit: { network: arbitrum, asset: usdcOnArbitrum, address: elsewhere } }),
+      claim({ deposit: { network: arbitrum, asset: usdcOnArbitrum, address: elsewhere } }),
     ],
     'observed unknown_address chain_missing',
   ],
