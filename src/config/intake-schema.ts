@@ -19,8 +19,6 @@ export const intakeSection = z
   })
   .prefault({})
 
-export type IntakeSection = z.output<typeof intakeSection>
-
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1
