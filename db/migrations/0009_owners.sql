@@ -41,7 +41,8 @@ as $$
     select grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
       sum(steps_known)::bigint as steps_known, sum(steps_told)::bigint as steps_told,
       percentile_cont(array[0.5, 0.95, 0.99]) within group (
-        order by greatest(extract(epoch from settled_at - final_at), 0)::float8) as settle,
+        order by greatest(extract(epoch from settled_at - final_at), 0)::float8
+      ) filter (where settled_at is not null and final_at is not null) as settle,
       sum(amount) filter (where settled_at is not null) as paid,
       sum(settlement_amount) filter (where settled_at is not null) as delivered,
       sum(fee_amount) filter (where settled_at is not null) as fee

@@ -107,6 +107,20 @@ test('time to settle runs from the final payment to the proved delivery', async 
   expect(route?.settle_p95_seconds).toBeCloseTo(120 + 0.95 * 480)
 })
 
+test('what has not settled takes no time to settle', async () => {
+  await books.receive(
+    claim({
+      serviceId: 'dep_4' as ServiceId,
+      deposit: { tx: txId('pay4') },
+      status: 'observed',
+    }),
+    payment({ tx: txId('pay4'), blockAt: at(-60 * 24 * 5) }),
+  )
+  await books.settle()
+  const [all] = await card(-60 * 24 * 6, -60 * 24 * 4)
+  expect(all).toMatchObject({ deposits: 1n, settled: 0n, settle_p50_seconds: null, settle_p99_seconds: null })
+})
+
 test('the fee of a route is what is stated, by what was delivered and the fee together', async () => {
   const [, route, wallet] = await card(-10_000, 10)
   expect(route).toMatchObject({ paid: '200.000000', delivered: '199.800000', fee: '0.200000' })
