@@ -3,6 +3,7 @@ import { messageOf } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import { createDepositClient, type DepositPage } from './deposit-client.ts'
 import type { HttpRequest } from './http-call.ts'
+import { parseLossless } from './lossless-json.ts'
 import type { Mark } from './page-marks.ts'
 import { loadProfile } from './profile/load-profile.ts'
 import type { Profile } from './profile/profile-schema.ts'
@@ -101,7 +102,7 @@ async function listAll(
       const page: DepositPage | null = await pages.listDeposits({ mark, since: null })
       if (page === null)
         throw failure(request, 'the list cannot be read on: where its next page begins is refused')
-      owners.push(...understood(request, () => page.records.map(({ text }) => read(JSON.parse(text)))))
+      owners.push(...understood(request, () => page.records.map(({ text }) => read(parseLossless(text)))))
       if (page.next === null) return owners
       mark = page.next.mark
     }

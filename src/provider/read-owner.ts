@@ -13,7 +13,8 @@ export function compileOwnerReader(
   { owners, networks }: OwnersProfile,
 ): (value: unknown) => StatedOwner {
   const { record } = kind === 'channel' ? owners.channels : owners.wallets
-  const ourWord = (network: string) => networks[network] ?? network
+  const words = new Map(Object.entries(networks))
+  const ourWord = (network: string) => words.get(network) ?? network
   const read = {
     id: compileText(record.id),
     network: compileText(record.network),

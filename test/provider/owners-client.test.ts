@@ -74,6 +74,26 @@ test('a list is read to its end', async () => {
   expect(asked).toEqual(['/v1/channels?limit=100', '/v1/channels?limit=100&cursor=two'])
 })
 
+test('ids that are numbers are read from lists as from answers, digit for digit', async () => {
+  const { list } = await client((_request, response) =>
+    response.end(
+      `{"data":[${JSON.stringify({ addresses, ...rule }).replace('{', '{"id":9007199254740993,')}]}`,
+    ),
+  )
+  expect((await list('channel'))?.map(({ owner }) => owner.id)).toEqual(['9007199254740993'])
+})
+
+test('a network called like a part of every object stays as it is', async () => {
+  const { list } = await client((_request, response) =>
+    response.end(
+      JSON.stringify({
+        data: [{ id: 'c', ...rule, addresses: [{ network: 'constructor', address: '0x1' }] }],
+      }),
+    ),
+  )
+  expect((await list('channel'))?.[0]?.deposits).toEqual([{ network: 'constructor', address: '0x1' }])
+})
+
 test('a service of other words, fields and pages is fitted by the profile', async () => {
   const owners = ownersSchema.parse({
     channels: {
