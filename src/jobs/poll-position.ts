@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import type { Mark } from '../provider/page-marks.ts'
+import type { ListProfile } from '../provider/profile/list-schema.ts'
 
 export const pollStream = 'poll'
 
@@ -14,11 +16,27 @@ export type Position = {
   sweep: { startedAt: number; mark: Mark; pages: number } | null
   /** When the last full reading that came to the end began. */
   sweptAt: number | null
+  /** How the list was read that the marks are of; null where that was not kept. */
+  listedBy: string | null
 }
 
-const beginning: Position = { readAt: null, deepAt: 0, tail: null, sweep: null, sweptAt: null }
+const beginning: Position = {
+  readAt: null,
+  deepAt: 0,
+  tail: null,
+  sweep: null,
+  sweptAt: null,
+  listedBy: null,
+}
 
 /** What an earlier version kept lacks some of it. */
 export function readPosition(cursor: unknown): Position {
   return { ...beginning, ...(cursor as Partial<Position> | null) }
+}
+
+/** Forgets marks of a list that is read in another way by now: where they lead there, nobody can tell. */
+export function positionIn(list: ListProfile, position: Position): Position {
+  const listedBy = createHash('sha256').update(JSON.stringify(list)).digest('hex')
+  if (position.listedBy === null || position.listedBy === listedBy) return { ...position, listedBy }
+  return { ...position, tail: null, sweep: null, sweptAt: null, listedBy }
 }

@@ -4,7 +4,7 @@ import { inTransaction } from '../store/database.ts'
 import { missedRecords, staleRecords } from '../store/records.ts'
 import { type Lease, moveCursor, takeLease } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
-import { type Position, pollStream, readPosition } from './poll-position.ts'
+import { type Position, pollStream, positionIn, readPosition } from './poll-position.ts'
 import { declareGone, nothingRead, type Reading, readAlone } from './read-records.ts'
 import { sweepRecords } from './sweep-records.ts'
 import { type WalkDeps, walkPages } from './walk-pages.ts'
@@ -31,7 +31,7 @@ export async function pollDeposits(deps: PollDeps): Promise<Reading | null> {
   const lease = await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
   if (lease === null) return null
   const reading = nothingRead()
-  const recent = await readRecent(deps, readPosition(lease.cursor), reading)
+  const recent = await readRecent(deps, positionIn(deps.client.list, readPosition(lease.cursor)), reading)
   await save(deps, lease, { position: recent, reading })
   const swept = await sweepRecords(deps, recent, reading)
   await save(deps, lease, { position: swept, reading })
@@ -79,7 +79,8 @@ async function windowOf(
   const back = { since: null, readBackTo: null, isTail: false }
   if (since?.of === 'updated') return { ...back, since: new Date((readAt ?? now().getTime()) - overlapMs) }
   const oldest = isDeep ? await oldestOfInterest(db, now()) : now()
-  const from = new Date(oldest.getTime() - overlapMs)
+  // What came and went since the last reading may be of no deposit that is open.
+  const from = new Date(Math.min(oldest.getTime(), readAt ?? Number.POSITIVE_INFINITY) - overlapMs)
   if (since !== undefined) return { ...back, since: from }
   return order === 'newest-first' ? { ...back, readBackTo: from } : { ...back, isTail: true }
 }
@@ -87,8 +88,10 @@ async function windowOf(
 /** Where records can be read alone, that decides whether one that was missed is gone; else a second full reading. */
 async function readMissed(deps: PollDeps, reading: Reading): Promise<void> {
   const { db, client, now } = deps
-  if (client.list.one === undefined)
-    return declareGone(deps, await missedRecords(db, { missesMin: 2, limit: 1000 }), reading)
+  if (client.list.one === undefined) {
+    const missed = await missedRecords(db, { missesMin: 2, limit: 1000 })
+    return declareGone(deps, missed, { sentAt: now(), reading })
+  }
   await readAlone(deps, await missedRecords(db, { missesMin: 1, limit: aloneMax }), reading)
   const readBefore = new Date(now().getTime() - staleAfterMs)
   await readAlone(deps, await staleRecords(db, { readBefore, limit: aloneMax }), reading)

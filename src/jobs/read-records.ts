@@ -35,21 +35,32 @@ export async function readPage(
   return page
 }
 
-/** Reads records alone. One that the service has no more, and had, is `record_disappeared`. */
+/**
+ * Reads records alone. One that the service has no more, and that was missed before, is `record_disappeared`.
+ * @throws what the first one that cannot be read throws, once the others are read
+ */
 export async function readAlone(deps: ReadDeps, ids: readonly string[], reading: Reading): Promise<void> {
-  for (const id of ids) {
-    const sentAt = deps.now()
-    const record = await deps.client.readDeposit(id)
-    if (record === null) await declareGone(deps, [id], reading)
-    else await keep(deps, [record], { sentAt, reading })
-  }
+  const faults: unknown[] = []
+  for (const id of ids) await readOne(deps, id, reading).catch((fault: unknown) => faults.push(fault))
+  if (faults.length > 0) throw faults[0]
 }
 
-export async function declareGone(deps: ReadDeps, ids: readonly string[], reading: Reading): Promise<void> {
-  const changes = await inTransaction(deps.db, async (tx) => {
-    const gone = await markGone(tx, ids, deps.now())
-    return openMismatches(tx, gone.map(disappearance))
-  })
+async function readOne(deps: ReadDeps, id: string, reading: Reading): Promise<void> {
+  const sentAt = deps.now()
+  const record = await deps.client.readDeposit(id)
+  if (record === null) await declareGone(deps, [id], { sentAt, reading })
+  else await keep(deps, [record], { sentAt, reading })
+}
+
+/** `sentAt` is when the request was sent that did not bring them. */
+export async function declareGone(
+  { db }: ReadDeps,
+  ids: readonly string[],
+  { sentAt, reading }: Keeping,
+): Promise<void> {
+  const changes = await inTransaction(db, async (tx) =>
+    openMismatches(tx, (await markGone(tx, ids, sentAt)).map(disappearance)),
+  )
   reading.mismatches.push(...changes)
 }
 

@@ -22,7 +22,9 @@ export async function sweepRecords(deps: PollDeps, before: Position, reading: Re
   const { startedAt, mark: from, pages } = before.sweep ?? { startedAt: now, mark: null, pages: 0 }
   if (pages > pagesMax) throw new Error(`the service lists more than ${pagesMax} pages`)
   const walk = { from, since: null, pagesMax: pagesPerRun, isEnough: () => false }
-  const { end, mark, lastMark } = await walkPages(deps, walk, reading)
+  // A clock that is behind that of the process which began must not make what it reads look missed.
+  const clock = () => new Date(Math.max(deps.now().getTime(), startedAt))
+  const { end, mark, lastMark } = await walkPages({ ...deps, now: clock }, walk, reading)
   // It begins anew.
   if (end === 'expired') return { ...before, sweep: null }
   if (end === 'paused') return { ...before, sweep: { startedAt, mark, pages: pages + pagesPerRun } }
@@ -30,8 +32,9 @@ export async function sweepRecords(deps: PollDeps, before: Position, reading: Re
   return { ...before, tail: lastMark, sweep: null, sweptAt: startedAt }
 }
 
-async function settleMisses({ db, client }: PollDeps, startedAt: number): Promise<void> {
+async function settleMisses({ db, client, now }: PollDeps, startedAt: number): Promise<void> {
   const { keptDays } = client.list
-  const listedSince = keptDays === undefined ? null : new Date(startedAt - keptDays * dayMs)
+  // By now: records grow too old also while the others are read.
+  const listedSince = keptDays === undefined ? null : new Date(now().getTime() - keptDays * dayMs)
   await inTransaction(db, (tx) => countMisses(tx, { startedAt: new Date(startedAt), listedSince }))
 }

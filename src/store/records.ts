@@ -136,17 +136,24 @@ export type GoneRecord = {
   state: string | null
 }
 
+/**
+ * Marks as gone what was asked for at that time and not found, where it was missed before; else this is its first miss,
+ * since one answer alone may be that of a service in trouble. What was read since is not touched.
+ * @returns what is gone from now on
+ */
 export async function markGone(
   tx: Transaction<Tables>,
   ids: readonly string[],
-  at: Date,
+  askedAt: Date,
 ): Promise<GoneRecord[]> {
   const { rows } = await sql<GoneRecord>`
-    with gone as (
-      update api_record set gone_at = ${at} where service_id = any(${ids}::text[]) and gone_at is null
-      returning service_id
+    with missed as (
+      update api_record set misses = misses + 1, gone_at = case when misses > 0 then ${askedAt}::timestamptz end
+      where service_id = any(${ids}::text[]) and gone_at is null and read_at <= ${askedAt}
+      returning service_id, gone_at
     )
-    select g.service_id as id, d.id as "depositId", d.network, d.asset, d.amount::text, d.state
-    from gone g left join deposit d on d.service_id = g.service_id and d.merged_into is null`.execute(tx)
+    select m.service_id as id, d.id as "depositId", d.network, d.asset, d.amount::text, d.state
+    from missed m left join deposit d on d.service_id = m.service_id and d.merged_into is null
+    where m.gone_at is not null`.execute(tx)
   return rows
 }

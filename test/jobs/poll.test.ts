@@ -108,6 +108,16 @@ describe('how far back is read', () => {
     expect(await poll()).toMatchObject({ pages: 3, stored: 20 })
   })
 
+  test.each<ListForm>([{}, { since: { parameter: 'since', of: 'created' } }])(
+    'beyond the last poll, however long ago: nothing that came and went meanwhile is left out of %j',
+    async (form) => {
+      await listedBy(form, { readAt: at(570).getTime(), deepAt: at(600).getTime() })
+      listing.records = listed(500, 600)
+      await poll()
+      expect((await stored()).map(({ id }) => id)).toContain('dep_569')
+    },
+  )
+
   test('to the oldest deposit that is open, and no further', async () => {
     await books.receive(claim({ receivedAt: at(590) }), payment({ blockAt: at(580), receivedAt: at(590) }))
     await books.settle()

@@ -80,6 +80,7 @@ test('what was not read since is missed, and once more each time, until it is re
 
 test('a record is gone once, and back once', async () => {
   await save(1, record('dep_1'))
+  await miss(2)
   const gone = await Promise.all(
     Array.from({ length: 20 }, () =>
       inTransaction(books.db, (tx) => markGone(tx, ['dep_1', 'never read'], at(2))),

@@ -8,6 +8,8 @@ import { startRawService } from './raw-service.ts'
 
 export type ListedRecord = { id: string; created_at: string; updated_at?: string; status: string }
 
+type Instead = { status: number; body: string }
+
 export type ListForm = z.input<typeof listSchema>
 
 /** A service that lists records in any of the ways that there are; what it does can be changed at any time. */
@@ -18,7 +20,7 @@ export type Listing = AsyncDisposable & {
   /** No page holds more. */
   pageMax: number
   /** The request at hand, before it is answered; it may also answer in its stead. */
-  before: (request: URL) => void | Promise<void> | { status: number; body: string }
+  before: (request: URL) => void | Instead | Promise<void | Instead>
   /** What was asked for: paths with their queries. */
   asked: string[]
 }
