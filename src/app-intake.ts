@@ -60,6 +60,7 @@ export async function composeIntake(
     limits: { ...intakeLimits, connectionsPerSourceMax: connectionsPerSource },
     verify: webhooks.verify,
     signing: webhooks.signing,
+    secrets: webhooks.secrets,
     readEventId: createEventIdReader(loadProfile(settings.service.profilePath)),
     write: writer.write,
     quarantine: quarantine.keep,

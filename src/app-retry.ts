@@ -73,6 +73,7 @@ function admittingOf({ webhooks: { signing, keys }, service }: Settings): Admitt
   return {
     verify: createScheme(signing, keys),
     signing: () => signing,
+    secrets: () => keys.secrets,
     readEventId: createEventIdReader(loadProfile(service.profilePath)),
   }
 }

@@ -75,6 +75,7 @@ async function startWith(keep: (row: InboxRow) => Promise<unknown>): Promise<str
     limits: intakeLimits,
     verify: createScheme(signing, { secrets, publicKeys: null }),
     signing: () => signing,
+    secrets: () => secrets,
     readEventId: () => null,
     write: (row) => keep(row).then(() => 'stored' as const),
     quarantine: () => undefined,

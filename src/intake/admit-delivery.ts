@@ -2,7 +2,7 @@ import { type EventIdReader, eventKey } from './event-key.ts'
 import type { InboxRow } from './inbox-writer.ts'
 import { isJson } from './json.ts'
 import { keptHeaders } from './kept-headers.ts'
-import type { Delivery, Refusal, Scheme, SchemeSettings } from './signature/scheme.ts'
+import type { Delivery, Refusal, Scheme, SchemeSettings, Secret } from './signature/scheme.ts'
 
 /** A delivery as it goes into the inbox, or why it does not. */
 export type Admission =
@@ -14,12 +14,15 @@ export type Admitting = {
   verify: Scheme
   /** How webhooks are signed now. */
   signing: () => SchemeSettings
+  /** Those in force, which are not kept readable wherever a header holds them. */
+  secrets: () => readonly Secret[]
   /** Asked where the scheme signs no id of the event. */
   readEventId: EventIdReader
 }
 
 /** Judges one delivery by what was signed, and by nothing else that it says. */
-export function admitDelivery({ verify, signing, readEventId }: Admitting, delivery: Delivery): Admission {
+export function admitDelivery(admitting: Admitting, delivery: Delivery): Admission {
+  const { verify, signing, secrets, readEventId } = admitting
   const verdict = verify(delivery)
   if (verdict.kind === 'refused') return verdict
   const { body, headers, receivedAt } = delivery
@@ -29,7 +32,7 @@ export function admitDelivery({ verify, signing, readEventId }: Admitting, deliv
     sourceKey: verdict.id ?? eventKey(body, readEventId),
     body,
     // Ours comes last, whatever the sender calls its own.
-    headers: { ...keptHeaders(headers, signing()), 'verified-by': signing().scheme },
+    headers: { ...keptHeaders(headers, signing(), secrets()), 'verified-by': signing().scheme },
     receivedAt,
   }
   return { kind: 'admitted', row }

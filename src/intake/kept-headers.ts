@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { SchemeSettings } from './signature/scheme.ts'
+import type { SchemeSettings, Secret } from './signature/scheme.ts'
 
 /** What tells of the way and not of the webhook. */
 const passedOver =
@@ -10,18 +10,40 @@ const passedOver =
 const credential = /authorization|cookie|token|secret|api-?key|password/
 const signature = /signature/
 
+/** A shorter secret stands in values that have nothing to do with it. */
+const secretLengthMin = 8
+
 /**
- * The headers of a webhook as they are kept beside its body. Of a credential only the hash is kept: who has it
- * recognises it, and nobody can read it.
+ * The headers of a webhook as they are kept beside its body. Of a credential only the hash is kept, and so it is of a
+ * value that holds a secret of ours, whatever its name: who has it recognises it, and nobody can read it. What the
+ * scheme verifies by is kept in any case, for it is verified anew once a secret is corrected.
  */
-export function keptHeaders(headers: IncomingHttpHeaders, signing: SchemeSettings): Record<string, string> {
+export function keptHeaders(
+  headers: IncomingHttpHeaders,
+  signing: SchemeSettings,
+  secrets: readonly Secret[],
+): Record<string, string> {
   const secretHeader = signing.scheme === 'shared-secret' ? signing.header : null
+  const read = headersRead(signing)
+  const holdsSecret = (value: string) =>
+    secrets.some(({ text }) => text.length >= secretLengthMin && value.includes(text))
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || passedOver.test(name)) continue
+    const isRead = read.includes(name)
+    if (value === undefined || (passedOver.test(name) && !isRead)) continue
     const text = typeof value === 'string' ? value : value.join(', ')
-    const isSecret = name === secretHeader || (credential.test(name) && !signature.test(name))
+    const isCredential = credential.test(name) && !signature.test(name) && !isRead
+    const isSecret = isCredential || name === secretHeader || holdsSecret(text)
     kept[name] = isSecret ? `sha256:${createHash('sha256').update(text).digest('hex')}` : text
   }
   return kept
+}
+
+/** Names of the headers that the scheme looks at. */
+function headersRead(signing: SchemeSettings): string[] {
+  if ('headers' in signing)
+    return ['id', 'timestamp', 'signature'].map((name) => `${signing.headers}-${name}`)
+  if (!('header' in signing)) return []
+  const signed = 'template' in signing ? [signing.id?.header, signing.timestamp?.header] : []
+  return [signing.header, ...signed].filter((name) => name !== undefined)
 }

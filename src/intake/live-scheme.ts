@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Fault, messageOf } from '../core/errors.ts'
 import { createScheme } from './signature/create-scheme.ts'
-import type { Keys, Scheme, SchemeSettings } from './signature/scheme.ts'
+import type { Keys, Scheme, SchemeSettings, Secret } from './signature/scheme.ts'
 
 /** How webhooks are signed, and by what their sender is recognised. */
 export type Signing = { signing: SchemeSettings; keys: Keys }
@@ -23,6 +23,7 @@ export type LiveScheme = {
   verify: Scheme
   /** The settings in force. */
   signing: () => SchemeSettings
+  secrets: () => readonly Secret[]
   /** Reads the settings now, and says what came of it even where nothing changed. */
   reload: () => void
   stop: () => void
@@ -64,6 +65,7 @@ export function createLiveScheme(first: Signing, { read, everyMs, now, report }:
   return {
     verify: (delivery) => verify(delivery),
     signing: () => current.signing,
+    secrets: () => current.keys.secrets,
     reload: () => report(follow()),
     stop: () => clearInterval(timer),
   }

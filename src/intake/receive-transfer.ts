@@ -64,7 +64,7 @@ async function receive(receiving: Receiving, request: IncomingMessage): Promise<
   if (admission.kind === 'not_json') return { outcome: 'not_json' }
   if (admission.kind === 'admitted') return { outcome: await receiving.write(admission.row) }
   const { reason } = admission
-  const headers = keptHeaders(delivery.headers, receiving.signing())
+  const headers = keptHeaders(delivery.headers, receiving.signing(), receiving.secrets())
   receiving.quarantine({ ...delivery, headers, source, reason })
   return { outcome: refusedAs[reason], reason }
 }

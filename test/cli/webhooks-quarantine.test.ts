@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -13,7 +14,7 @@ import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { deliver, startTestIntake, type TestIntake } from '../support/intake.ts'
-import { makeSecret, signStandardWebhook } from '../support/sign-webhook.ts'
+import { makeSecret, schemeSettings, signStandardWebhook } from '../support/sign-webhook.ts'
 
 let books: Books
 beforeEach(async () => {
@@ -130,6 +131,21 @@ test('a bearer token is not readable in the quarantine, and is verified all the 
   expect((await depositd('show 1')).out).not.toContain('the-right-one')
   const file = join(await temporaryFolder(), 'depositd.yaml')
   writeFileSync(file, JSON.stringify({ webhooks: signing }))
+  const { status, out } = await depositd('retry', { DEPOSITD_CONFIG: file, WEBHOOK_SECRETS: 'the-right-one' })
+  expect([status, out]).toEqual([0, '1 taken in\n'])
+  expect(await inboxKeys()).toEqual(['evt_1'])
+})
+
+test('a signature in a header that is called like a credential is verified anew once the secret is corrected', async () => {
+  const section = { scheme: 'hmac', header: 'authorization', prefix: 'HMAC ' }
+  await whileListening(async ({ url }) => {
+    const body = '{"id":"evt_1"}'
+    const mac = createHmac('sha256', 'the-right-one').update(body).digest('hex')
+    const headers = { 'content-type': 'application/json', authorization: `HMAC ${mac}` }
+    await fetch(url + transfersPath, { method: 'POST', headers, body })
+  }, schemeSettings(section))
+  const file = join(await temporaryFolder(), 'depositd.yaml')
+  writeFileSync(file, JSON.stringify({ webhooks: section }))
   const { status, out } = await depositd('retry', { DEPOSITD_CONFIG: file, WEBHOOK_SECRETS: 'the-right-one' })
   expect([status, out]).toEqual([0, '1 taken in\n'])
   expect(await inboxKeys()).toEqual(['evt_1'])

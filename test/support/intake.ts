@@ -60,6 +60,7 @@ export async function startTestIntake({ limits, ...change }: Change): Promise<Te
     host: '127.0.0.1',
     verify: standardWebhooks(secret),
     signing: () => ({ scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 }),
+    secrets: () => [],
     readEventId: () => null,
     quarantine: (delivery) => quarantined.push(delivery),
     trustedProxies: [],
