@@ -23,20 +23,26 @@ export function keptHeaders(
   signing: SchemeSettings,
   secrets: readonly Secret[],
 ): Record<string, string> {
-  const secretHeader = signing.scheme === 'shared-secret' ? signing.header : null
   const read = headersRead(signing)
-  const holdsSecret = (value: string) =>
-    secrets.some(({ text }) => text.length >= secretLengthMin && value.includes(text))
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
     const isRead = read.includes(name)
     if (value === undefined || (passedOver.test(name) && !isRead)) continue
     const text = typeof value === 'string' ? value : value.join(', ')
-    const isCredential = credential.test(name) && !signature.test(name) && !isRead
-    const isSecret = isCredential || name === secretHeader || holdsSecret(text)
-    kept[name] = isSecret ? `sha256:${createHash('sha256').update(text).digest('hex')}` : text
+    const isCredential = isRead
+      ? signing.scheme === 'shared-secret'
+      : credential.test(name) && !signature.test(name)
+    kept[name] = isCredential || holdsSecret(text, secrets) ? hashOf(text) : text
   }
   return kept
+}
+
+function holdsSecret(value: string, secrets: readonly Secret[]): boolean {
+  return secrets.some(({ text }) => text.length >= secretLengthMin && value.includes(text))
+}
+
+function hashOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
 /** Names of the headers that the scheme looks at. */
