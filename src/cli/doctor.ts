@@ -2,12 +2,13 @@ import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
 import { isFault, messageOf } from '../core/errors.ts'
+import { openScheme } from '../intake/live-scheme.ts'
 import { createQueue, queueLimits } from '../jobs/queue.ts'
 import { createDepositClient } from '../provider/deposit-client.ts'
 import { type KeyScope, probeScope } from '../provider/probe-scope.ts'
-import { loadProfile } from '../provider/profile/load-profile.ts'
 import type { Profile } from '../provider/profile/profile-schema.ts'
 import { createServiceCall } from '../provider/service-call.ts'
+import { loadServiceProfile } from '../service-profile.ts'
 import { openDatabase, pingDatabase } from '../store/database.ts'
 import { attachedSettings, type Context } from './context.ts'
 import { type Column, type News, printRows } from './print.ts'
@@ -24,23 +25,24 @@ export async function doctorCommand(context: Context, { json }: { json?: boolean
 async function examine(context: Context): Promise<Finding[]> {
   try {
     const settings = attachedSettings(context)
-    const profile = loadProfile(settings.service.profilePath)
+    const profile = loadServiceProfile(settings)
     const found: Finding = { check: 'settings', state: 'ok', says: 'can be read' }
-    return [found, ...(await Promise.all(checksOf(settings, profile)))]
+    const findings = await Promise.all(checksOf(settings, profile))
+    return [found, ...findings.flat()]
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     return error.details.faults.map((says): Finding => ({ check: 'settings', state: 'fault', says }))
   }
 }
 
-function checksOf(settings: Settings, profile: Profile): Promise<Finding>[] {
+function checksOf(settings: Settings, profile: Profile): Promise<Finding | Finding[]>[] {
   const { service, networks, webhooks } = settings
   return [
     check('database', () => askDatabase(settings)),
     check('queue', () => askQueue(settings)),
     check('service', () => askService(settings, profile)),
     probeScope(service, profile.owners.channels.create.path).then(scopeFinding),
-    Promise.resolve(webhookFinding(webhooks)),
+    Promise.resolve(webhookFindings(webhooks)),
     ...networks.map((network) => chainFinding(network)),
   ]
 }
@@ -100,14 +102,23 @@ function scopeFinding(scope: KeyScope): Finding {
   return { check: 'key', ...scopeFindings[scope] }
 }
 
-function webhookFinding({ signing: { scheme } }: Settings['webhooks']): Finding {
-  return scheme === 'none'
-    ? {
-        check: 'webhooks',
+function webhookFindings({ signing, keys }: Settings['webhooks']): Finding[] {
+  const check = 'webhooks'
+  if (signing.scheme === 'none')
+    return [
+      {
+        check,
         state: 'warning',
         says: 'are not signed: anybody who reaches the port is believed; set webhooks.scheme',
-      }
-    : { check: 'webhooks', state: 'ok', says: `are verified by ${scheme}` }
+      },
+    ]
+  try {
+    openScheme({ signing, keys }, new Date())
+    return [{ check, state: 'ok', says: `are verified by ${signing.scheme}` }]
+  } catch (error) {
+    if (!isFault(error, 'settings_bad')) throw error
+    return error.details.faults.map((says): Finding => ({ check, state: 'fault', says }))
+  }
 }
 
 function chainFinding(network: NetworkSettings): Promise<Finding> {

@@ -71,7 +71,8 @@ export function createLiveScheme(first: Signing, { read, everyMs, now, report }:
   }
 }
 
-function openScheme({ signing, keys }: Signing, now: Date): Scheme {
+/** @throws Fault `settings_bad` where a secret or a key does not fit the scheme, or none counts any more. */
+export function openScheme({ signing, keys }: Signing, now: Date): Scheme {
   const ends = keys.secrets.map(({ notAfter }) => notAfter)
   if (ends.length > 0 && ends.every((end) => end !== null && end <= now)) {
     throw new Fault('settings_bad', {

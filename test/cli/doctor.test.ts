@@ -95,6 +95,16 @@ test.each<[string, Record<string, string>, RegExp]>([
     /^database +fault +/m,
   ],
   ['a node that does not answer', { RPC_BASE: 'http://127.0.0.1:1' }, /^chain base +fault +/m],
+  [
+    'a secret that does not fit the scheme',
+    { WEBHOOK_SECRETS: 'hunter2' },
+    /^webhooks +fault +WEBHOOK_SECRETS: secret 1 must be whsec_/m,
+  ],
+  [
+    'a secret that has ended',
+    { WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw not-after=2020-01-01T00:00:00Z' },
+    /^webhooks +fault +WEBHOOK_SECRETS: every secret has ended/m,
+  ],
   ['a setting that is missing', { SERVICE_URL: '' }, /^settings +fault +SERVICE_URL is empty$/m],
 ])('%s is a fault, and bad news', async (_what, changes, line) => {
   const { status, out, err } = await doctor(changes)
