@@ -1,6 +1,6 @@
 import { createPublicKey, createSecretKey, type KeyObject, verify } from 'node:crypto'
 import { hmacsOf, judgeHmacs } from './hmac.ts'
-import { signedBytes } from './public-key.ts'
+import { signaturesFor, signedBytes } from './public-key.ts'
 import type { Scheme, Secret, StandardWebhooksSettings } from './scheme.ts'
 import { bytesOf, keysAt, parseSecrets } from './secret-keys.ts'
 import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
@@ -48,6 +48,7 @@ function judgeEd25519(signed: SignedDelivery, keys: readonly KeyObject[]) {
     .map((text) => bytesOf(text, 'base64'))
     .filter((bytes) => bytes?.length === ed25519Bytes)
     .filter((bytes) => bytes !== null)
+    .slice(0, signaturesFor(keys))
   if (signatures.length === 0) return 'signature_missing'
   const message = signedBytes(signed)
   const isRight = keys.some((key) => signatures.some((signature) => verify(null, message, key, signature)))

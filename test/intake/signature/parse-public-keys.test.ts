@@ -8,6 +8,11 @@ const body = Buffer.from('{}')
 const ed25519 = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')] as const
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const weak = generateKeyPairSync('rsa', { modulusLength: 1024 })
+const bound = generateKeyPairSync('rsa-pss', {
+  modulusLength: 2048,
+  hashAlgorithm: 'sha512',
+  mgf1HashAlgorithm: 'sha512',
+})
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
 const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString()
@@ -57,6 +62,7 @@ test.each<[string, string, string]>([
   ['a private key as JWK', 'ed25519', jwks(jwk(ed25519[0].privateKey))],
   ['a shared key as JWK', 'ed25519', jwks({ kty: 'oct', k: createHash('sha256').digest('base64url') })],
   ['a key for another algorithm', 'ecdsa-sha256', pem(ed25519[0].publicKey)],
+  ['an RSA-PSS key that is bound to another hash', 'rsa-pss-sha256', pem(bound.publicKey)],
   ['an RSA key that is too short', 'rsa-sha256', pem(weak.publicKey)],
 ])('%s for a key file is a fault', (_what, algorithm, text) => {
   expect(() => verifierFor(algorithm, text)).toThrow(
@@ -80,4 +86,17 @@ test.each([
   const files = { ed25519: ed25519[0], 'rsa-sha256': rsa, 'rsa-pss-sha256': rsa, 'ecdsa-sha256': ec }
   for (const [algorithm, { publicKey }] of Object.entries(files))
     expect(verifierFor(algorithm, pem(publicKey))(signature)).toBe('refused')
+})
+
+test('the more keys there are, the fewer signatures of one delivery are tried: strangers pay for none of them', () => {
+  const pairs = Array.from({ length: 10 }, () => generateKeyPairSync('ed25519'))
+  const settings = schemeSettings({ scheme: 'public-key', header: 'x-sig', algorithm: 'ed25519' })
+  const publicKeys = pairs.map(({ publicKey }) => pem(publicKey)).join('\n')
+  const verify = createScheme(settings, { secrets: [], publicKeys })
+  const right = sign(null, body, pairs[9]?.privateKey ?? '').toString('base64')
+  const wrong = Buffer.alloc(64, 1).toString('base64')
+  const send = (...signatures: string[]) =>
+    verify({ headers: { 'x-sig': signatures.join(' ') }, body, receivedAt: new Date() }).kind
+  expect(send(wrong, right)).toBe('verified')
+  expect(send(wrong, wrong, right)).toBe('refused')
 })
