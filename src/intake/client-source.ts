@@ -14,7 +14,7 @@ export function createSourceReader(isTrusted: (address: string) => boolean): Sou
     const forwarded = headers['x-forwarded-for']
     const hops = typeof forwarded === 'string' ? forwarded.split(',') : []
     while (isTrusted(address)) {
-      const hop = plainAddress(hops.pop()?.trim() ?? '')
+      const hop = plainAddress(withoutPort(hops.pop()?.trim() ?? ''))
       if (!isIPv4(hop) && !isIPv6(hop)) break
       address = hop
     }
@@ -38,6 +38,11 @@ export function createMatcher(networks: readonly string[]): (address: string) =>
   }
 }
 
+/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? hop.replace(/^([\d.]+):\d+$/, '$1')
+}
+
 /** A socket that listens for both families shows IPv4 clients as `::ffff:192.0.2.1`. */
 export function plainAddress(address: string): string {
   const mapped = address.replace(/^::ffff:/i, '')
@@ -47,7 +52,8 @@ export function plainAddress(address: string): string {
 /** What is taken for one client: an address of IPv4; of IPv6, where everybody has 2^64 addresses, their network. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
-  const [head = '', tail = ''] = address.split('::')
+  // Behind the percent sign stands an interface, as `eth0`.
+  const [head = '', tail = ''] = (address.split('%')[0] ?? '').split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail === '' ? [] : tail.split(':')
   const gap = address.includes('::') ? Array<string>(8 - left.length - right.length).fill('0') : []
