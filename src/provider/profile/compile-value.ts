@@ -37,7 +37,7 @@ export function compileTime(field: TimeField | undefined, prefix: string): (plac
     const found = find(place)
     if (found === null) return null
     const time = read(found.text)
-    return time === null ? refuse(found.path, timeProblems[field.as]) : time
+    return time !== null && isKeepable(time) ? time : refuse(found.path, timeProblems[field.as])
   }
 }
 
@@ -61,12 +61,16 @@ const timeProblems: Record<TimeField['as'], string> = {
   ms: 'is no time in milliseconds since 1970',
 }
 
-/** The last millisecond of the year 9999. */
-const millisecondsMax = 253_402_300_799_999
+const firstYear = Date.parse('0001-01-01T00:00:00Z')
+const lastYearsEnd = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** Of any other year ISO 8601 has a form that Postgres does not read. */
+function isKeepable(time: Date): boolean {
+  return time.getTime() >= firstYear && time.getTime() <= lastYearsEnd
+}
 
 function since1970(text: string, factor: number): Date | null {
-  const milliseconds = /^\d{1,15}(\.\d{1,20})?$/.test(text) ? Math.floor(Number(text) * factor) : Number.NaN
-  return milliseconds <= millisecondsMax ? new Date(milliseconds) : null
+  return /^\d{1,15}(\.\d{1,20})?$/.test(text) ? new Date(Math.floor(Number(text) * factor)) : null
 }
 
 /** Reads an amount of an asset with so many decimals. Nothing is rounded: what has more digits is refused. */
