@@ -6,8 +6,8 @@ import { createQuarantine, quarantineLimits } from './intake/quarantine.ts'
 import { type Intake, intakeLimits, startIntake } from './intake/server.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Observer } from './ops/observe.ts'
-import { loadProfile } from './provider/profile/load-profile.ts'
 import { createEventIdReader } from './provider/read-event-id.ts'
+import { loadServiceProfile } from './service-profile.ts'
 import type { Database } from './store/database.ts'
 import { keepQuarantined } from './store/quarantine.ts'
 import { storeWebhooks } from './store/store-webhooks.ts'
@@ -61,7 +61,7 @@ export async function composeIntake(
     verify: webhooks.verify,
     signing: webhooks.signing,
     secrets: webhooks.secrets,
-    readEventId: createEventIdReader(loadProfile(settings.service.profilePath)),
+    readEventId: createEventIdReader(loadServiceProfile(settings)),
     write: writer.write,
     quarantine: quarantine.keep,
     now: () => new Date(),

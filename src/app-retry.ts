@@ -3,8 +3,8 @@ import { type Admitting, admitDelivery } from './intake/admit-delivery.ts'
 import { restoreSecrets } from './intake/detect/restore-secrets.ts'
 import { createInboxWriter, type Stored, writerLimits } from './intake/inbox-writer.ts'
 import { createScheme } from './intake/signature/create-scheme.ts'
-import { loadProfile } from './provider/profile/load-profile.ts'
 import { createEventIdReader } from './provider/read-event-id.ts'
+import { loadServiceProfile } from './service-profile.ts'
 import type { Database } from './store/database.ts'
 import { dropQuarantined, type QuarantinedRow, readQuarantine } from './store/quarantine.ts'
 import { storeWebhooks } from './store/store-webhooks.ts'
@@ -69,12 +69,13 @@ export function isTaken(outcome: string): boolean {
   return takenOutcomes.includes(outcome)
 }
 
-function admittingOf({ webhooks: { signing, keys }, service }: Settings): Admitting {
+function admittingOf(settings: Settings): Admitting {
+  const { signing, keys } = settings.webhooks
   return {
     verify: createScheme(signing, keys),
     signing: () => signing,
     secrets: () => keys.secrets,
-    readEventId: createEventIdReader(loadProfile(service.profilePath)),
+    readEventId: createEventIdReader(loadServiceProfile(settings)),
   }
 }
 

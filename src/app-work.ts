@@ -1,7 +1,5 @@
 import { createReader } from './chain/reader.ts'
-import { knownNetworks } from './config/known-networks.ts'
 import type { Settings } from './config/settings.ts'
-import { stableWalletNetwork } from './core/evidence.ts'
 import { auditOwners } from './jobs/audit-owners.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Tick } from './jobs/schedule.ts'
@@ -9,9 +7,9 @@ import { createWork, type JobName, type Work } from './jobs/work.ts'
 import type { Observer } from './ops/observe.ts'
 import { createDepositClient } from './provider/deposit-client.ts'
 import { createOwnersClient } from './provider/owners-client.ts'
-import { loadProfile } from './provider/profile/load-profile.ts'
 import { createClaimReader } from './provider/read-claim.ts'
 import { createServiceCall } from './provider/service-call.ts'
+import { loadServiceProfile } from './service-profile.ts'
 import type { Database } from './store/database.ts'
 import type { Tables } from './store/tables.ts'
 
@@ -22,7 +20,7 @@ type Parts = { db: Database<Tables>; queue: Queue; holder: string; observer: Obs
 /** Brings the jobs together with what they read from and write to. */
 export function composeWork(settings: Settings, { db, queue, holder, observer }: Parts): Work {
   const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
-  const profile = loadProfile(settings.service.profilePath, networkNames(settings))
+  const profile = loadServiceProfile(settings)
   const { url } = settings.service
   const call = createServiceCall(settings.service, observer.pollRequest)
   const { youngMs, quietMs, ...poll } = settings.poll
@@ -43,11 +41,6 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     wake: queue.wake,
     observe: observer,
   })
-}
-
-/** Those that are known without being set, too: a profile that comes along may name one that is not used here. */
-function networkNames({ networks }: Settings): Set<string> {
-  return new Set([...networks, ...knownNetworks].map(({ name }) => name).concat(stableWalletNetwork))
 }
 
 type Waking = { queue: Queue; observer: Observer }

@@ -20,6 +20,7 @@ import { writeSettings } from './sandbox/settings-files.ts'
 import { type OnPart, timed } from './sandbox/started-part.ts'
 import { liquidityAddresses } from './service/keyring/keyring.ts'
 import type { DepositService } from './service/service.ts'
+import { loadServiceProfile } from './service-profile.ts'
 import { type Database, openDatabase } from './store/database.ts'
 import type { Tables } from './store/tables.ts'
 
@@ -116,7 +117,7 @@ async function choosePorts(environment: EmbeddedOptions['environment']): Promise
 
 /** Creates the demonstration's channels and wallet through the service's API and gives their deposit addresses. */
 async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'client'>): Promise<DepositAddress[]> {
-  const all = { ...deps, client: connectOwners(settings.service) }
+  const all = { ...deps, client: connectOwners(settings.service, loadServiceProfile(settings)) }
   const { channels, wallet } = await demoOwners()
   const entries = [
     ...(await Promise.all(channels.map((channel) => createChannel(all, channel)))),

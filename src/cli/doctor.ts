@@ -103,21 +103,21 @@ function scopeFinding(scope: KeyScope): Finding {
 }
 
 function webhookFindings({ signing, keys }: Settings['webhooks']): Finding[] {
-  const check = 'webhooks'
+  const name = 'webhooks'
   if (signing.scheme === 'none')
     return [
       {
-        check,
+        check: name,
         state: 'warning',
         says: 'are not signed: anybody who reaches the port is believed; set webhooks.scheme',
       },
     ]
   try {
     openScheme({ signing, keys }, new Date())
-    return [{ check, state: 'ok', says: `are verified by ${signing.scheme}` }]
+    return [{ check: name, state: 'ok', says: `are verified by ${signing.scheme}` }]
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
-    return error.details.faults.map((says): Finding => ({ check, state: 'fault', says }))
+    return error.details.faults.map((says): Finding => ({ check: name, state: 'fault', says }))
   }
 }
 

@@ -3,6 +3,7 @@ import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import { createChannel, createStableWallet } from '../jobs/provision.ts'
 import { connectOwners } from '../provider/owners-client.ts'
+import { loadServiceProfile } from '../service-profile.ts'
 import { listOwners, type OwnerLine, readOwners } from '../store/owners.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { limitOf } from './options.ts'
@@ -18,7 +19,7 @@ export async function createChannelCommand(context: Context, options: ChannelOpt
     forwardAsset: options.asset,
     forwardRecipient: options.recipient,
   }
-  const client = connectOwners(settings.service)
+  const client = connectOwners(settings.service, loadServiceProfile(settings))
   const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, client }, request))
   printEntry(context, entry, options)
 }
@@ -28,7 +29,7 @@ export async function createWalletCommand(
   options: { id: string; json?: boolean },
 ): Promise<void> {
   const settings = attachedSettings(context)
-  const client = connectOwners(settings.service)
+  const client = connectOwners(settings.service, loadServiceProfile(settings))
   const entry = await withDatabase(context, (db) =>
     createStableWallet({ ...settings, db, client }, options.id),
   )
@@ -57,7 +58,7 @@ type BookWord = 'same' | 'differs' | 'unknown'
 
 async function listRemote(context: Context, kind: Owner['kind'], limit: number): Promise<Line[]> {
   const settings = attachedSettings(context)
-  const listed = await connectOwners(settings.service).list(kind)
+  const listed = await connectOwners(settings.service, loadServiceProfile(settings)).list(kind)
   if (listed === null) {
     const problem = `the service does not list its ${kind === 'channel' ? 'channels' : 'wallets'}`
     throw new Fault('usage_bad', { problem, mend: 'leave out --remote, and import them from a file' })

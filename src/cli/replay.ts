@@ -1,8 +1,8 @@
 import { Fault } from '../core/errors.ts'
 import { unreadableKinds } from '../core/mismatch.ts'
 import { type Replayed, replayKept } from '../jobs/replay.ts'
-import { loadProfile } from '../provider/profile/load-profile.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
+import { loadServiceProfile } from '../service-profile.ts'
 import type { KeptFilter } from '../store/kept.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { wordOf } from './options.ts'
@@ -14,7 +14,7 @@ type ReplayOptions = { kind?: string; since?: string; passedOver?: boolean; json
 export async function replayCommand(context: Context, options: ReplayOptions): Promise<News> {
   const filter = { kinds: kindsOf(options), since: sinceOf(options.since) }
   const settings = attachedSettings(context)
-  const readClaim = createClaimReader(loadProfile(settings.service.profilePath), settings)
+  const readClaim = createClaimReader(loadServiceProfile(settings), settings)
   const rules = { policy: settings.policy, senders: settings.senders }
   const tell = tellProgress(context)
   const replayed = await withDatabase(context, (db) =>

@@ -5,7 +5,6 @@ import { createDepositClient, type DepositPage } from './deposit-client.ts'
 import type { HttpRequest } from './http-call.ts'
 import { parseLossless } from './lossless-json.ts'
 import type { Mark } from './page-marks.ts'
-import { loadProfile } from './profile/load-profile.ts'
 import type { Profile } from './profile/profile-schema.ts'
 import { compileOwnerReader, type OwnersProfile } from './read-owner.ts'
 import {
@@ -31,9 +30,8 @@ export type OwnersClient = {
 }
 
 /** The client of the service that the settings name, which speaks as its profile says. */
-export function connectOwners(settings: ProviderSettings & { profilePath: string }): OwnersClient {
-  const service = { url: settings.url, call: createServiceCall(settings) }
-  return createOwnersClient(service, loadProfile(settings.profilePath))
+export function connectOwners(settings: ProviderSettings, profile: Profile): OwnersClient {
+  return createOwnersClient({ url: settings.url, call: createServiceCall(settings) }, profile)
 }
 
 const pagesMax = 10_000

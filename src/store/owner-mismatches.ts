@@ -22,7 +22,8 @@ export function changedAddresses(
         severity: mismatchKinds[kind].severity,
         depositId: null,
         groupId: null,
-        network: first.stated.split(' ')[0] ?? null,
+        // Of the book: it is a label of metrics, and the service may state any word.
+        network: first.approved.split(' ')[0] ?? null,
         asset: null,
         value: null,
         detail: {

@@ -90,9 +90,15 @@ test('a profile that cannot be read is named with the line of its fault, by what
     expect(err).toContain(`depositd: ${fault}`)
   }
   writeFileSync(profilePath, `${own}networks: { eth: mainet }\n`)
-  expect((await depositd('start --roles worker')).err).toMatch(
-    /^depositd: profile profile\.yaml, line \d+, networks\.eth: mainet is no network of the settings$/m,
-  )
+  for (const line of [
+    'replay',
+    'start --roles worker',
+    'channels list --remote',
+    'webhooks quarantine retry',
+  ])
+    expect((await depositd(line)).err).toMatch(
+      /^depositd: profile profile\.yaml, line \d+, networks\.eth: mainet is no network of the settings$/m,
+    )
   environment.DEPOSITD_CONFIG = environment.DEPOSITD_CONFIG?.replace('settings.yaml', 'other.yaml') ?? ''
   writeFileSync(environment.DEPOSITD_CONFIG, settingsText.replace('./profile.yaml', './gone.yaml'))
   expect((await depositd('replay')).err).toMatch(

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { auditOwners } from '../../src/jobs/audit-owners.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from '../../src/jobs/provision.ts'
@@ -8,8 +7,14 @@ import { connectOwners } from '../../src/provider/owners-client.ts'
 import { readOwners } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { evmNetwork } from '../support/made-up-networks.ts'
+import { profileOf } from '../support/profile.ts'
 
-type Stated = { id: string; addresses: { network: string; address: string }[]; forward_recipient?: string }
+type Stated = {
+  id: string
+  addresses: { network: string; address: string }[]
+  forward_recipient?: string
+  forward_network?: string
+}
 
 let books: Books
 let server: Server
@@ -50,8 +55,7 @@ beforeEach(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const profilePath = join(import.meta.dirname, '../../profiles/depositd.yaml')
-  const client = connectOwners({ url, apiKey: 'key', profilePath })
+  const client = connectOwners({ url, apiKey: 'key' }, profileOf('depositd'))
   deps = { db: books.db, client, networks: [evmNetwork('base'), evmNetwork('arbitrum')] }
 })
 afterEach(async () => {
@@ -80,8 +84,13 @@ function reply(method: string, path: string, text: string): { status: number; bo
   return isOfChannels ? answer(stated) : { status: 201, body: walletOf(stated) }
 }
 
-function channelOf({ id, addresses, forward_recipient = address('beef') }: Stated) {
-  return { id, addresses, forward_network: 'arbitrum', forward_asset_symbol: 'USDC', forward_recipient }
+function channelOf(stated: Stated) {
+  const rule = {
+    forward_network: 'arbitrum',
+    forward_asset_symbol: 'USDC',
+    forward_recipient: address('beef'),
+  }
+  return { ...rule, ...stated }
 }
 
 function walletOf({ id, addresses }: Stated) {
@@ -215,6 +224,14 @@ test('the audit opens what the lists state otherwise, and ends it once they stat
   if (approved !== undefined) channels.set('new', approved)
   expect((await auditOwners(deps)).changes).toMatchObject([{ kind: 'address_changed', change: 'cleared' }])
   expect(await open()).toMatchObject([{ subject: 'owner/stable_wallet/jar' }])
+})
+
+test('metrics are told networks of the book, whatever words the service has for others', async () => {
+  await createChannel(deps, request)
+  const approved = channels.get('new')
+  if (approved !== undefined) channels.set('new', { ...approved, forward_network: 'moon-4711' })
+  const { changes } = await auditOwners(deps)
+  expect(changes).toMatchObject([{ kind: 'address_changed', change: 'opened', network: 'arbitrum' }])
 })
 
 test('a network that comes to an owner is no contradiction, and neither is a service without lists', async () => {

@@ -18,6 +18,7 @@ import { writeSettings } from '../../src/sandbox/settings-files.ts'
 import type { FaultSettings } from '../../src/service/faults/faults.ts'
 import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
 import type { DepositService } from '../../src/service/service.ts'
+import { loadServiceProfile } from '../../src/service-profile.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { emptyDatabase } from './postgres.ts'
@@ -102,7 +103,11 @@ export async function startWorld(
 }
 
 async function provision(settings: Settings, db: Database<Tables>, more: number): Promise<OwnerEntry[]> {
-  const deps = { db, networks: settings.networks, client: connectOwners(settings.service) }
+  const deps = {
+    db,
+    networks: settings.networks,
+    client: connectOwners(settings.service, loadServiceProfile(settings)),
+  }
   const { channels, wallet } = await demoOwners()
   const known = new Set<string>(settings.networks.map(({ name }) => name))
   const usable = channels.filter(({ forwardNetwork }) => known.has(forwardNetwork))
