@@ -94,14 +94,15 @@ function bad(fault: string): Fault<'settings_bad'> {
   return new Fault('settings_bad', { faults: [fault] })
 }
 
-function fits(
-  { asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject,
-  algorithm: Algorithm,
-): boolean {
+function fits(key: KeyObject, algorithm: Algorithm): boolean {
+  const type = key.asymmetricKeyType
   if (algorithm === 'ed25519') return type === 'ed25519'
   if (algorithm.startsWith('ecdsa')) return type === 'ec'
-  // A key for PSS may be bound to one hash, and cannot be asked for another.
-  const hash = details?.hashAlgorithm ?? 'sha256'
-  const isRsa = type === 'rsa' || (type === 'rsa-pss' && algorithm === 'rsa-pss-sha256' && hash === 'sha256')
-  return isRsa && (details?.modulusLength ?? 0) >= rsaBitsMin
+  const isRsa = type === 'rsa' || (algorithm === 'rsa-pss-sha256' && isPssKey(key))
+  return isRsa && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin
+}
+
+/** A key for PSS may be bound to one hash, and cannot be asked for another. */
+function isPssKey({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): boolean {
+  return type === 'rsa-pss' && (details?.hashAlgorithm ?? 'sha256') === 'sha256'
 }
