@@ -16,13 +16,16 @@ export async function newestSamples(
   return rows.toReversed()
 }
 
-/** The newest that failed verification, the oldest of them first. */
+/** The newest of each client that failed verification, in turns, so that none hides the others; the oldest first. */
 export async function newestQuarantined(db: Kysely<Tables>, limit: number): Promise<Sample[]> {
   const { rows } = await sql<Sample>`
-    select headers, body, received_at as "receivedAt" from quarantine order by id desc limit ${limit}`.execute(
-    db,
-  )
-  return rows.toReversed()
+    select headers, body, received_at as "receivedAt" from quarantine
+    where id in (
+      select id from (
+        select id, row_number() over (partition by source order by id desc) as turn from quarantine
+      ) as turns order by turn, id desc limit ${limit}
+    ) order by id`.execute(db)
+  return rows
 }
 
 /** What the address book holds, as sets: addresses are in the spelling used for comparing. */

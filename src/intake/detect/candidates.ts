@@ -6,7 +6,14 @@ import type {
   SharedSecretSettings,
   SignedSettings,
 } from '../signature/scheme.ts'
-import { type HeaderPart, idHeadersIn, partsOf, signaturesIn, timestampsIn } from './header-parts.ts'
+import {
+  type HeaderPart,
+  idHeadersIn,
+  isOrdinary,
+  partsOf,
+  signaturesIn,
+  timestampsIn,
+} from './header-parts.ts'
 import { templates } from './templates.ts'
 
 /**
@@ -42,7 +49,7 @@ function* sharedSecrets(
 ): Generator<SharedSecretSettings> {
   for (const { header, field, text } of parts) {
     const secret = secrets.find((one) => text.endsWith(one))
-    if (field === undefined && secret !== undefined)
+    if (field === undefined && secret !== undefined && !isOrdinary(header))
       yield { scheme: 'shared-secret', header, prefix: text.slice(0, -secret.length) }
   }
 }

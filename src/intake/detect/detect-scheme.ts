@@ -23,6 +23,7 @@ const searchedOfKind = 10
 const kindsMax = 6
 /** Strangers choose what they send to a quarantine; what they send may not keep the search busy for long. */
 const candidatesMax = 100_000
+const hashedBytesMax = 1024 * 1024 * 1024
 
 /** Milliseconds. */
 const usualTolerance = 300_000
@@ -37,7 +38,7 @@ export function detectScheme(captures: readonly Delivery[], keys: Keys): Detecti
   let tried = 0
   for (const delivery of toSearch(deliveries)) {
     const hits: SchemeSettings[] = []
-    for (const settings of candidates(delivery, secrets).take(candidatesMax)) {
+    for (const settings of candidates(delivery, secrets).take(candidatesFor(delivery))) {
       tried++
       if (schemeOf(settings, keys)?.(delivery).kind === 'verified') hits.push(settings)
     }
@@ -47,7 +48,12 @@ export function detectScheme(captures: readonly Delivery[], keys: Keys): Detecti
   return { kind: 'none', tried }
 }
 
-/** Some of each kind of request, the commonest kind first, from all over the time in which they came. */
+/** Each candidate hashes the body. */
+function candidatesFor({ body }: Delivery): number {
+  return Math.min(candidatesMax, Math.floor(hashedBytesMax / Math.max(1, body.length)))
+}
+
+/** Some of each kind of request, from all over the time in which they came; those that cost the least come first. */
 function toSearch(deliveries: readonly Delivery[]): Delivery[] {
   const kinds = Map.groupBy(deliveries, ({ headers }) => Object.keys(headers).toSorted().join())
   return [...kinds.values()]
@@ -57,6 +63,7 @@ function toSearch(deliveries: readonly Delivery[]): Delivery[] {
       const step = Math.max(1, kind.length / searchedOfKind)
       return kind.filter((_delivery, place) => place % step < 1)
     })
+    .toSorted((one, other) => one.body.length - other.body.length)
 }
 
 /** Null where the secret or key cannot be one of this scheme. */
@@ -76,7 +83,12 @@ function bestOf(
 ): Detection | null {
   const counted = hits
     .map((settings) => ({ settings, verified: verifiedBy(settings, deliveries, keys) }))
-    .toSorted((one, other) => other.verified.length - one.verified.length)
+    .toSorted(
+      (one, other) =>
+        Number(isSigned(other.settings)) - Number(isSigned(one.settings)) ||
+        other.verified.length - one.verified.length ||
+        signedPlaces(other.settings) - signedPlaces(one.settings),
+    )
   const [best] = counted
   if (best === undefined) return null
   const settings = withTolerance(best.settings, usualTolerance)
@@ -88,13 +100,27 @@ function bestOf(
     late: best.verified.length - inTime.length,
     alike: counted
       .filter((one) => one !== best && one.verified.length === best.verified.length)
+      .filter(({ settings: other }) => isSigned(other) === isSigned(best.settings))
       .filter((one) => !saysTheSame(best.settings, one.settings))
       .map((one) => withTolerance(one.settings, usualTolerance)),
   }
 }
 
+/** No signature comes out right by chance; a secret may stand at the end of a header that has nothing to do with it. */
+function isSigned({ scheme }: SchemeSettings): boolean {
+  return scheme !== 'shared-secret'
+}
+
+/** Of id, time and body, how many are signed: of two signatures the better one is for whoever can verify it. */
+function signedPlaces(settings: SchemeSettings): number {
+  if ('headers' in settings) return 3
+  if ('template' in settings) return settings.template.split(/\{(?:id|timestamp|body)\}/).length - 1
+  return settings.scheme === 'stripe' ? 2 : 1
+}
+
 /** A scheme with a name of its own is found by its parts, too. */
 function saysTheSame(named: SchemeSettings, other: SchemeSettings): boolean {
+  if ('template' in named) return false
   return named.scheme !== other.scheme && 'header' in other && other.scheme !== 'shared-secret'
 }
 

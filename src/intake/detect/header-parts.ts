@@ -57,6 +57,10 @@ function timeUnit(text: string): TimestampSettings['unit'] | null {
 const ordinary =
   /^(?:accept|accept-.*|connection|content-.*|date|host|keep-alive|transfer-encoding|user-agent|via|forwarded|x-forwarded-.*|x-real-ip|te|expect|cache-control|pragma)$/
 
+export function isOrdinary(header: string): boolean {
+  return ordinary.test(header)
+}
+
 const idForm = /^[\x21-\x7e]{1,256}$/
 
 /** Headers that may hold the sender's id of the event, those first that are called so. */
@@ -64,7 +68,7 @@ export function idHeadersIn(parts: readonly HeaderPart[]): string[] {
   const headers = parts
     .filter(
       ({ header, field, text }) =>
-        field === undefined && !ordinary.test(header) && idForm.test(text) && timeUnit(text) === null,
+        field === undefined && !isOrdinary(header) && idForm.test(text) && timeUnit(text) === null,
     )
     .map(({ header }) => header)
   return [

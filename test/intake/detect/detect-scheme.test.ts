@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { webhookSection } from '../../../src/config/webhook-schema.ts'
 import { detectScheme } from '../../../src/intake/detect/detect-scheme.ts'
@@ -99,6 +99,39 @@ test('a shared secret is recognised where only its hash was kept', () => {
   expect(found).toMatchObject({ kind: 'found', settings: token.settings, verified: [0, 1, 2] })
 })
 
+/** Signs as it says, beside the noise of any request. */
+function senderOf(secret: string, sign: Sender['sign']): Sender {
+  return { name: 'a sender', secret, settings: {}, sign }
+}
+
+const mac = (secret: string, ...parts: (string | Buffer)[]) =>
+  parts.reduce((made, part) => made.update(part), createHmac('sha256', secret)).digest('hex')
+
+test('a secret that happens to stand in another header hides no signature, and is none by itself', () => {
+  const signing = senderOf('acme', ({ body }) => ({
+    'user-agent': 'hooks-by-acme',
+    'x-sent-by': 'acme',
+    'x-mac': mac('acme', body),
+  }))
+  expect(detectScheme(three(signing), keysOf(signing))).toMatchObject({
+    settings: { scheme: 'hmac', header: 'x-mac' },
+    alike: [],
+  })
+  const silent = senderOf('acme', () => ({ 'user-agent': 'hooks-by-acme' }))
+  expect(detectScheme(three(silent), keysOf(silent)).kind).toBe('none')
+})
+
+test('of two signatures that verify as many the one that signs the time as well is preferred', () => {
+  const sender = senderOf('acme', ({ at, body }) => {
+    const time = String(Math.floor(at.getTime() / 1000))
+    return { 'x-sig': `ts=${time},v0=${mac('acme', body)},v1=${mac('acme', `${time}.`, body)}` }
+  })
+  expect(detectScheme(three(sender), keysOf(sender))).toMatchObject({
+    settings: { field: 'v1', template: '{timestamp}.{body}' },
+    alike: [{ field: 'v0', template: '{body}' }],
+  })
+})
+
 test('without any capture nothing is found', () => {
   expect(detectScheme([], keysOf(standard))).toEqual({ kind: 'none', tried: 0 })
 })
@@ -114,4 +147,7 @@ test('a request that was made to be searched for ever is given up, and the other
   const found = detectScheme([endless, ...three(stripe)], keysOf(stripe))
   expect(found).toMatchObject({ kind: 'found', verified: [1, 2, 3] })
   expect(detectScheme([endless], keysOf(stripe))).toMatchObject({ kind: 'none' })
+  // A large body makes each try dear, so that it gets fewer of them.
+  const dear = { ...endless, body: Buffer.alloc(1024 * 1024, '1') }
+  expect(detectScheme([dear], keysOf(stripe))).toEqual({ kind: 'none', tried: 1024 })
 })
