@@ -28,17 +28,35 @@ export type Walked = {
 export async function walkPages(deps: WalkDeps, walk: Walk, reading: Reading): Promise<Walked> {
   let mark = walk.from
   let lastMark = walk.from
+  const isLastAgain = watchRepeats(deps.client.list)
   const hasShifted = watchShifts(deps.client.list)
   for (let pages = 1; ; pages++) {
     const page = await readPage(deps, { mark, since: walk.since }, reading)
-    if (page === null && pages === 1) return { end: 'expired', mark: null, lastMark: null }
-    if (page === null) throw new Error('the service refuses the place that it named as its next page')
+    if (page === null) return expired(pages)
+    if (isLastAgain(page)) return { end: 'reached', mark, lastMark }
     if (hasShifted(page)) reading.drifts++
     if (page.records.length > 0) lastMark = mark
     if (page.next === null || walk.isEnough(page)) return { end: 'reached', mark, lastMark }
     ;({ mark } = page.next)
     if (pages === walk.pagesMax) return { end: 'paused', mark, lastMark }
     await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
+  }
+}
+
+/** @throws Error where it is not the first place of the walk that is refused */
+function expired(pages: number): Walked {
+  if (pages > 1) throw new Error('the service refuses the place that it named as its next page')
+  return { end: 'expired', mark: null, lastMark: null }
+}
+
+/** Some services give their last page again for every number behind it: tells whether a page is the one before. */
+function watchRepeats({ pages }: ListProfile): (page: DepositPage) => boolean {
+  let before = ''
+  return ({ records }) => {
+    const texts = pages === 'page' ? records.map(({ text }) => text).join('\n') : ''
+    const isSame = texts !== '' && texts === before
+    before = texts
+    return isSame
   }
 }
 

@@ -89,7 +89,8 @@ function singleReader(
 
 /** Some services say that there is no such page where others answer an empty one. */
 function isPastTheEnd({ pages }: ListProfile, mark: Mark, answer: ServiceAnswer): boolean {
-  return pages === 'page' && mark !== null && answer.kind === 'refused' && answer.status === 404
+  const isCounted = pages === 'page' || pages === 'offset'
+  return isCounted && mark !== null && answer.kind === 'refused' && answer.status === 404
 }
 
 /** Such as a cursor that has expired. A key that is refused is no matter of the mark. */

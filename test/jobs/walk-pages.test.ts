@@ -66,6 +66,24 @@ test.each(['cursor', 'page', 'offset'] as const)(
   },
 )
 
+test('a service that gives its last page again for every number behind it has come to its end', async () => {
+  const { client } = await shifting('page', 25, 25)
+  const clamping: DepositClient = {
+    ...client,
+    async listDeposits({ mark, since }) {
+      const page = await client.listDeposits({ mark: `${Math.min(3, Number(mark ?? 1))}`, since })
+      return page && { ...page, next: { mark: `${Number(mark ?? 1) + 1}`, isDrift: false } }
+    },
+  }
+  expect(await walk(clamping)).toMatchObject({
+    end: 'reached',
+    stored: 25,
+    pages: 4,
+    lastMark: '3',
+    drifts: 0,
+  })
+})
+
 const restless = () => Promise.resolve({ records: [], next: { mark: null, isDrift: true } })
 
 test('a list that leads back with every page is given up on', async () => {

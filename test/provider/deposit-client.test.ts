@@ -150,6 +150,14 @@ test('a mark that the service does not know any more is told as such, and a refu
   await expect(refusing.client.listDeposits({ mark: 'expired', since: null })).rejects.toThrow('401')
 })
 
+test('a service that has nothing behind the only record says so by 404', async () => {
+  const offsets = await listing({ pages: 'offset' }, records(1))
+  offsets.before = ({ searchParams }) =>
+    Number(searchParams.get('offset')) > 0 ? { status: 404, body: '{}' } : undefined
+  expect((await readAll(offsets)).distinct.size).toBe(1)
+  expect(await offsets.client.listDeposits({ mark: '1', since: null })).toEqual({ records: [], next: null })
+})
+
 test('a service that has no page behind the last says so by 404', async () => {
   const pages = await listing({ pages: 'page' }, records(20))
   pages.before = ({ searchParams }) =>
