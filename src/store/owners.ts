@@ -63,7 +63,7 @@ export async function keepOwners(tx: Transaction<Tables>, entries: readonly Owne
     const around = entry.deposits.flatMap(({ address }) => holders.get(address) ?? [])
     return standing === undefined ? [] : conflictsOf(entry, standing, around)
   })
-  await recheckUnknown(tx, deposits)
+  await recheckUnknown(tx, entries)
   return { added, conflicts }
 }
 
@@ -106,15 +106,22 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
   return Number(numAffectedRows ?? 0n)
 }
 
-/** What was reported to these addresses before they were known is decided again. */
-async function recheckUnknown(tx: Transaction<Tables>, deposits: OwnerEntry['deposits']): Promise<void> {
+/** What was reported to these addresses, or of these owners, before they were known is decided again. */
+async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<void> {
+  const deposits = entries.flatMap((entry) => entry.deposits)
+  const owners = entries.map(({ owner }) => owner)
   await sql`
     update evidence_group set recheck_at = now() where id in (
       select group_id from mismatch where kind in ('unknown_address', 'address_changed') and cleared_at is null
-        and (detail ->> 'network', detail ->> 'address') in (
+        and ((detail ->> 'network', detail ->> 'address') in (
           select * from unnest(${deposits.map(({ network }) => network)}::text[],
             ${deposits.map(({ address }) => address)}::text[])
-        )
+        ) or exists (
+          select from evidence where evidence.group_id = mismatch.group_id
+            and (observation #>> '{owner,kind}', observation #>> '{owner,id}') in (
+              select * from unnest(${owners.map(({ kind }) => kind)}::text[], ${owners.map(({ id }) => id)}::text[])
+            )
+        ))
     )`.execute(tx)
 }
 

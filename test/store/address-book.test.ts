@@ -181,3 +181,15 @@ test('a deposit to an address that becomes known is decided again', async () => 
   await own.settle()
   expect(await kinds()).not.toContain('unknown_address')
 })
+
+test('what was reported for an owner before it was known is decided as if it had been known', async () => {
+  await using own = await openBooks()
+  const { owner: kettle, ...entry } = channel('kettle', 'd8')
+  await own.receive(claim({ owner: kettle, deposit: { address: address('d9') } }))
+  await own.settle()
+  await saveOwner(own.db, { owner: kettle, ...entry })
+  await sql`update evidence_group set recheck_at = '2026-01-01' where recheck_at is not null`.execute(own.db)
+  await own.settle()
+  const rows = await own.db.selectFrom('mismatch').select('kind').where('cleared_at', 'is', null).execute()
+  expect(rows.map(({ kind }) => kind)).toContain('address_changed')
+})
