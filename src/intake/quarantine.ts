@@ -1,11 +1,11 @@
 import { createAllowance } from './allowance.ts'
 import type { Refusal } from './signature/scheme.ts'
 
-/** A delivery that failed verification, as it is kept. `source` names the client. */
+/** A delivery that was not believed, or that was and is no JSON, as it is kept. `source` names the client. */
 export type Quarantined = {
   receivedAt: Date
   source: string
-  reason: Refusal
+  reason: Refusal | 'not_json'
   headers: Record<string, string>
   body: Buffer
 }
@@ -51,7 +51,7 @@ export type Quarantine = {
   stop: () => Promise<void>
 }
 
-/** Collects what failed verification and stores it now and then: nobody may slow down what is genuine with it. */
+/** Collects what was refused and stores it now and then: nobody may slow down what is genuine with it. */
 export function createQuarantine({ store, limits, onDropped, onError }: Settings): Quarantine {
   const { perSourcePerSecond, perSourceAtOnce, perSecond, atOnce, sourcesMax } = limits
   const ofSource = createAllowance({

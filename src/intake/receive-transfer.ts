@@ -28,7 +28,7 @@ export type Receiving = Admitting & {
   sourceOf: SourceReader
   readBody: (request: IncomingMessage, source: string) => Promise<BodyRead>
   write: InboxWriter['write']
-  /** Keeps what failed verification, for the case that the settings are wrong and not the sender. */
+  /** Keeps what failed verification, for the case that the settings are wrong and not the sender; and what is no JSON. */
   quarantine: Quarantine['keep']
   now: () => Date
   observe: (observation: Observation) => void
@@ -61,12 +61,11 @@ async function receive(receiving: Receiving, request: IncomingMessage): Promise<
   if (read.kind !== 'read') return { outcome: read.kind }
   const delivery = { headers: request.headers, body: read.body, receivedAt: receiving.now() }
   const admission = admitDelivery(receiving, delivery)
-  if (admission.kind === 'not_json') return { outcome: 'not_json' }
   if (admission.kind === 'admitted') return { outcome: await receiving.write(admission.row) }
-  const { reason } = admission
+  const reason = admission.kind === 'refused' ? admission.reason : admission.kind
   const headers = keptHeaders(delivery.headers, receiving.signing(), receiving.secrets())
   receiving.quarantine({ ...delivery, headers, source, reason })
-  return { outcome: refusedAs[reason], reason }
+  return reason === 'not_json' ? { outcome: reason } : { outcome: refusedAs[reason], reason }
 }
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:\s*;\s*charset="?utf-8"?)?\s*$/i

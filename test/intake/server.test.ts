@@ -88,9 +88,13 @@ test.each([
   ])
 })
 
-test('what is verified, and what is refused before it could be, is not quarantined', async () => {
+test('what is verified and no JSON is quarantined: whoever sent it is genuine', async () => {
+  await deliver(intake, { id: 'msg_1', body: 'no JSON' })
+  expect(intake.quarantined).toMatchObject([{ reason: 'not_json', body: Buffer.from('no JSON') }])
+})
+
+test('what is taken in, and what is refused before it could be verified, is not quarantined', async () => {
   await deliver(intake, { id: 'msg_1' })
-  await deliver(intake, { id: 'msg_2', body: 'no JSON' })
   await deliver(intake, { id: 'msg_3', headers: { 'content-type': 'text/plain', 'webhook-id': 'forged' } })
   expect(intake.quarantined).toEqual([])
 })
