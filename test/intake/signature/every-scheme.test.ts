@@ -177,3 +177,11 @@ test('of many signatures in one header only the first ten are tried', () => {
   expect(send([...wrong.slice(1), right])).toBe('verified')
   expect(send([...wrong, right])).toBe('refused')
 })
+
+test('a shared secret that no header can hold is a fault at the start, and not a refusal of all that comes', () => {
+  const settings = schemeSettings({ scheme: 'shared-secret', header: 'x-token' })
+  for (const text of ['geheim-äöü', 'a\tb'])
+    expect(() => createScheme(settings, { secrets: secretsOf(text), publicKeys: null })).toThrow(
+      'WEBHOOK_SECRETS: secret 1 must be text in ASCII',
+    )
+})
