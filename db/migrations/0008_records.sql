@@ -9,7 +9,7 @@ create table api_record (
   listed_at timestamptz,
   -- When the request was sent that last brought it. What an earlier request brings is older, whenever it comes in.
   read_at timestamptz not null,
-  -- How many full readings in a row did not list it.
+  -- How often in a row it was not found: by full readings, or where it was asked for alone.
   misses integer not null default 0 check (misses >= 0),
   -- Since when it is known that the service has it no more.
   gone_at timestamptz

@@ -71,7 +71,7 @@ type Window = { since: Date | null; readBackTo: Date | null; isTail: boolean }
 
 /** A list of what was updated needs no more than the time since the last reading; others go back to what is open. */
 async function windowOf(
-  { db, client, overlapMs, now }: PollDeps,
+  { db, client, overlapMs, sweepEveryMs, now }: PollDeps,
   { readAt }: Position,
   isDeep: boolean,
 ): Promise<Window> {
@@ -79,8 +79,9 @@ async function windowOf(
   const back = { since: null, readBackTo: null, isTail: false }
   if (since?.of === 'updated') return { ...back, since: new Date((readAt ?? now().getTime()) - overlapMs) }
   const oldest = isDeep ? await oldestOfInterest(db, now()) : now()
-  // What came and went since the last reading may be of no deposit that is open.
-  const from = new Date(Math.min(oldest.getTime(), readAt ?? Number.POSITIVE_INFINITY) - overlapMs)
+  // What came and went since the last reading may be of no deposit that is open; what is older, a full reading brings.
+  const lastRead = Math.max(readAt ?? now().getTime(), now().getTime() - sweepEveryMs)
+  const from = new Date(Math.min(oldest.getTime(), lastRead) - overlapMs)
   if (since !== undefined) return { ...back, since: from }
   return order === 'newest-first' ? { ...back, readBackTo: from } : { ...back, isTail: true }
 }

@@ -48,7 +48,6 @@ async function stored(): Promise<ListedRecord[]> {
     select convert_from(body, 'UTF8') as text from inbox where source = 'api' order by id`.execute(books.db)
   return rows.map(({ text }) => JSON.parse(text) as ListedRecord)
 }
-
 const stream = () => books.db.selectFrom('stream').selectAll().executeTakeFirstOrThrow()
 const succeeded = async () => (await stream()).succeeded_at
 
@@ -117,6 +116,12 @@ describe('how far back is read', () => {
       expect((await stored()).map(({ id }) => id)).toContain('dep_569')
     },
   )
+
+  test('no further beyond the last poll than to where a full reading is due', async () => {
+    await listedBy({}, { readAt: 0, deepAt: at(600).getTime() })
+    listing.records = listed(0, 600)
+    expect((await poll())?.pages).toBe(37)
+  })
 
   test('to the oldest deposit that is open, and no further', async () => {
     await books.receive(claim({ receivedAt: at(590) }), payment({ blockAt: at(580), receivedAt: at(590) }))
