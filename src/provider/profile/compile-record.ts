@@ -1,4 +1,10 @@
-import type { Claim, ClaimStatus, Owner, ServiceId } from '../../core/evidence.ts'
+import {
+  type Claim,
+  type ClaimStatus,
+  type Owner,
+  type ServiceId,
+  stableWalletNetwork,
+} from '../../core/evidence.ts'
 import { compileLeg, type LegContext } from './compile-leg.ts'
 import { compileAmount, compileWordField } from './compile-value.ts'
 import {
@@ -68,14 +74,18 @@ function unknownStatus({ text, path }: Found): never {
   throw new Unreadable(path, `unknown status ${text}`, 'unknown_status')
 }
 
+const isNoPlaceToPay = `${stableWalletNetwork} is where wallets are credited, and no network of payments`
+
 function compileDeposit(deposit: RecordProfile['deposit'], context: LegContext) {
   const { prefix } = context
   const readLeg = compileLeg(deposit, context)
   const readAmount = compileAmount(deposit.amount, prefix)
   const findIndex = deposit.index ? compileField(deposit.index, prefix) : () => null
+  const networkPath = (deposit.network ?? deposit.asset).paths[0] ?? prefix
   const missing = (path: string | undefined) => refuse(path ?? prefix, 'is missing')
   return (place: Place): Claim['deposit'] => {
     const { asset, ...leg } = readLeg(place) ?? missing(deposit.address.paths[0])
+    if (leg.network === stableWalletNetwork) refuse(networkPath, isNoPlaceToPay)
     return {
       ...leg,
       asset: asset.key,

@@ -103,3 +103,11 @@ test.each<[string, unknown, string | null]>([
   if (expected === null) expect(reading).toMatchObject({ kind: 'schema_drift', path: 'at' })
   else expect(reading).toMatchObject({ claim: { occurredAt: new Date(expected) } })
 })
+
+test('nobody pays on the network of credits', () => {
+  expect(read({}, { net: 'stable-wallet' })).toEqual({
+    kind: 'schema_drift',
+    path: 'net',
+    problem: 'stable-wallet is where wallets are credited, and no network of payments',
+  })
+})
