@@ -6,6 +6,7 @@ import {
   type QuarantinedRow,
   type QuarantineLine,
   readQuarantine,
+  retryAlone,
 } from '../store/quarantine.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { limitOf } from './options.ts'
@@ -67,14 +68,16 @@ export async function retryQuarantineCommand(
 ): Promise<News> {
   const ids = words.length === 0 ? null : idsOf(words)
   const settings = attachedSettings(context)
-  const retried = await withDatabase(context, async (db) => {
-    const all: Retried[] = []
-    for await (const page of retryQuarantine(db, settings, ids)) {
-      all.push(...page)
-      if (json !== true) context.stderr.write(`looked at ${all.length}\n`)
-    }
-    return all
-  })
+  const retried = await withDatabase(context, (db) =>
+    retryAlone(db, async () => {
+      const all: Retried[] = []
+      for await (const page of retryQuarantine(db, settings, ids)) {
+        all.push(...page)
+        if (json !== true) context.stderr.write(`looked at ${all.length}\n`)
+      }
+      return all
+    }),
+  )
   const missing = ids?.find((id) => !retried.some((one) => one.id === id))
   if (missing !== undefined) throw unknown(String(missing))
   if (json === true) printJson(context, summaryOf(retried))

@@ -91,3 +91,15 @@ export async function dropQuarantined(db: Kysely<Tables>, ids: readonly bigint[]
     delete from quarantine where ${ids}::bigint[] is null or id = any(${ids}::bigint[])`.execute(db)
   return Number(numAffectedRows ?? 0n)
 }
+
+/** Does the work while nobody else does such: of two retries at once each would count what the other took in as repeats. */
+export function retryAlone<Result>(db: Kysely<Tables>, work: () => Promise<Result>): Promise<Result> {
+  return db.connection().execute(async (connection) => {
+    await sql`select pg_advisory_lock(hashtext('quarantine retry'))`.execute(connection)
+    try {
+      return await work()
+    } finally {
+      await sql`select pg_advisory_unlock(hashtext('quarantine retry'))`.execute(connection)
+    }
+  })
+}
