@@ -479,7 +479,8 @@ AS $function$
       ) filter (where settled_at is not null and final_at is not null) as settle,
       sum(amount) filter (where settled_at is not null) as paid,
       sum(settlement_amount) filter (where settled_at is not null) as delivered,
-      sum(fee_amount) filter (where settled_at is not null) as fee
+      sum(fee_amount) filter (where settled_at is not null) as fee,
+      sum(settlement_amount + fee_amount) filter (where settled_at is not null) as before_fee
     from chosen group by grouping sets ((), (asset, settlement_asset))
   )
   select case when done.is_all = 1 then 'service' else 'route' end,
@@ -490,7 +491,7 @@ AS $function$
     told.lag[1], told.lag[2], told.lag[3], done.settle[1], done.settle[2], done.settle[3],
     accounting.in_units(done.paid, a.decimals), accounting.in_units(done.delivered, s.decimals),
     accounting.in_units(done.fee, s.decimals),
-    case when s.key is not null then done.fee / nullif(done.delivered + done.fee, 0) end,
+    case when s.key is not null then done.fee / nullif(done.before_fee, 0) end,
     accounting.in_units(done.delivered, s.decimals) / nullif(accounting.in_units(done.paid, a.decimals), 0)
   from done
     left join told on told.is_all = done.is_all and told.asset is not distinct from done.asset
@@ -635,7 +636,7 @@ comment on column event_at of view accounting.journal is 'When it happened in th
 comment on column fee of view accounting.deposits is 'Fee the service states, in units of the asset delivered.';
 comment on column fee of view accounting.scorecard is 'Fees that the service states for them, in units of the asset delivered.';
 comment on column fee_base of view accounting.deposits is 'Fee the service states, in smallest units.';
-comment on column fee_share of view accounting.scorecard is 'Effective fee: fee by delivered and fee together.';
+comment on column fee_share of view accounting.scorecard is 'Effective fee: fee by delivered and fee together, of those for which a fee is stated.';
 comment on column final_at of view accounting.deposits is 'When the payment was read as final.';
 comment on column id of view accounting.deposits is 'Our number of the deposit, as in "depositd deposits show ID".';
 comment on column id of view accounting.journal is 'Number of the journal.';

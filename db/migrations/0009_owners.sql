@@ -45,7 +45,8 @@ as $$
       ) filter (where settled_at is not null and final_at is not null) as settle,
       sum(amount) filter (where settled_at is not null) as paid,
       sum(settlement_amount) filter (where settled_at is not null) as delivered,
-      sum(fee_amount) filter (where settled_at is not null) as fee
+      sum(fee_amount) filter (where settled_at is not null) as fee,
+      sum(settlement_amount + fee_amount) filter (where settled_at is not null) as before_fee
     from chosen group by grouping sets ((), (asset, settlement_asset))
   )
   select case when done.is_all = 1 then 'service' else 'route' end,
@@ -56,7 +57,7 @@ as $$
     told.lag[1], told.lag[2], told.lag[3], done.settle[1], done.settle[2], done.settle[3],
     accounting.in_units(done.paid, a.decimals), accounting.in_units(done.delivered, s.decimals),
     accounting.in_units(done.fee, s.decimals),
-    case when s.key is not null then done.fee / nullif(done.delivered + done.fee, 0) end,
+    case when s.key is not null then done.fee / nullif(done.before_fee, 0) end,
     accounting.in_units(done.delivered, s.decimals) / nullif(accounting.in_units(done.paid, a.decimals), 0)
   from done
     left join told on told.is_all = done.is_all and told.asset is not distinct from done.asset
@@ -96,7 +97,7 @@ comment on column accounting.scorecard.settle_p99_seconds is 'From a final payme
 comment on column accounting.scorecard.paid is 'Paid by the settled deposits of the route, in units of the asset paid.';
 comment on column accounting.scorecard.delivered is 'Delivered for them, in units of the asset delivered.';
 comment on column accounting.scorecard.fee is 'Fees that the service states for them, in units of the asset delivered.';
-comment on column accounting.scorecard.fee_share is 'Effective fee: fee by delivered and fee together.';
+comment on column accounting.scorecard.fee_share is 'Effective fee: fee by delivered and fee together, of those for which a fee is stated.';
 comment on column accounting.scorecard.delivered_per_paid is 'Units delivered for one unit paid, fees and exchange included.';
 
 comment on column accounting.mismatches.subject is

@@ -129,6 +129,26 @@ test('the fee of a route is what is stated, by what was delivered and the fee to
   expect(Number(wallet?.fee_share)).toBe(0.01)
 })
 
+test('a delivery whose fee nobody states does not make the fee of the others smaller', async () => {
+  const far = -60 * 24 * 20
+  for (const [name, fee] of [
+    ['5', 100_000n as Amount],
+    ['6', null],
+  ] as const) {
+    const deposit = { tx: txId(`pay${name}`) }
+    const settlement = { tx: txId(`forward${name}`), fee }
+    await books.receive(
+      claim({ serviceId: `dep_${name}` as ServiceId, deposit, settlement }),
+      payment({ ...deposit, blockAt: at(far) }),
+      delivery({ tx: settlement.tx }),
+    )
+  }
+  await books.settle()
+  const [, route] = await card(far - 10, far + 10)
+  expect(route).toMatchObject({ settled: 2n, fee: '0.100000', delivered: '199.800000' })
+  expect(Number(route?.fee_share)).toBe(0.001)
+})
+
 test('the view has the last thirty days', async () => {
   await sql`update deposit set deposited_at = now() where service_id = 'dep_1'`.execute(books.db)
   const { rows } = await sql<{
