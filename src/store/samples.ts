@@ -17,9 +17,12 @@ export async function newestSamples(
 }
 
 /** The newest of each client that failed verification, in turns, so that none hides the others; the oldest first. */
-export async function newestQuarantined(db: Kysely<Tables>, limit: number): Promise<Sample[]> {
-  const { rows } = await sql<Sample>`
-    select headers, body, received_at as "receivedAt" from quarantine
+export async function newestQuarantined(
+  db: Kysely<Tables>,
+  limit: number,
+): Promise<(Sample & { source: string })[]> {
+  const { rows } = await sql<Sample & { source: string }>`
+    select headers, body, received_at as "receivedAt", source from quarantine
     where id in (
       select id from (
         select id, row_number() over (partition by source order by id desc) as turn from quarantine

@@ -18,9 +18,12 @@ export type Detection =
     }
   | { kind: 'none'; tried: number }
 
-/** Of each kind of request, told by the names of its headers, so many are searched; all are verified. */
+/** A delivery as it was kept; `source` names the client, where that was kept too. */
+export type Captured = Delivery & { source?: string }
+
+/** So many are searched; all are verified. */
+const searchedMax = 60
 const searchedOfKind = 10
-const kindsMax = 6
 /** Strangers choose what they send to a quarantine; what they send may not keep the search busy for long. */
 const candidatesMax = 100_000
 const hashedBytesMax = 1024 * 1024 * 1024
@@ -32,9 +35,11 @@ const usualTolerance = 300_000
  * Finds the settings under which the most captures verify, by trying all that their headers allow. A setting found
  * is proved: it is the verifier itself that is tried, and no signature comes out right by chance.
  */
-export function detectScheme(captures: readonly Delivery[], keys: Keys): Detection {
+export function detectScheme(captures: readonly Captured[], keys: Keys): Detection {
   const secrets = keys.secrets.map(({ text }) => text)
-  const deliveries = captures.map((capture) => restoreSecrets(capture, secrets))
+  const deliveries = captures.map(
+    (capture): Captured => ({ ...capture, ...restoreSecrets(capture, secrets) }),
+  )
   let tried = 0
   for (const delivery of toSearch(deliveries)) {
     const hits: SchemeSettings[] = []
@@ -53,17 +58,27 @@ function candidatesFor({ body }: Delivery): number {
   return Math.min(candidatesMax, Math.floor(hashedBytesMax / Math.max(1, body.length)))
 }
 
-/** Some of each kind of request, from all over the time in which they came; those that cost the least come first. */
-function toSearch(deliveries: readonly Delivery[]): Delivery[] {
-  const kinds = Map.groupBy(deliveries, ({ headers }) => Object.keys(headers).toSorted().join())
-  return [...kinds.values()]
-    .toSorted((one, other) => other.length - one.length)
-    .slice(0, kindsMax)
-    .flatMap((kind) => {
-      const step = Math.max(1, kind.length / searchedOfKind)
-      return kind.filter((_delivery, place) => place % step < 1)
-    })
+/** Clients take turns, and so do the kinds of requests of each: whoever sends the most hides nobody. */
+function toSearch(captures: readonly Captured[]): Captured[] {
+  const clients = [...Map.groupBy(captures, ({ source = '' }) => source).values()]
+  return inTurns(clients.map((ofClient) => inTurns(kindsOf(ofClient))))
+    .slice(0, searchedMax)
     .toSorted((one, other) => one.body.length - other.body.length)
+}
+
+/** A kind is told by the names of its headers. Of each there are some, from all over the time in which they came. */
+function kindsOf(captures: readonly Captured[]): Captured[][] {
+  const kinds = Map.groupBy(captures, ({ headers }) => Object.keys(headers).toSorted().join())
+  return [...kinds.values()].map((kind) => {
+    const step = Math.max(1, kind.length / searchedOfKind)
+    return kind.filter((_capture, place) => place % step < 1)
+  })
+}
+
+/** The first of each list, the second of each, and so on. */
+function inTurns<Item>(lists: readonly (readonly Item[])[]): Item[] {
+  const length = Math.max(0, ...lists.map((list) => list.length))
+  return Array.from({ length }).flatMap((_, turn) => lists.flatMap((list) => list.slice(turn, turn + 1)))
 }
 
 /** Null where the secret or key cannot be one of this scheme. */

@@ -8,7 +8,7 @@ const usualPrefixes = ['', 'Bearer ', 'bearer ', 'Token ', 'token ', 'ApiKey ', 
  * Puts a secret back where a capture holds only its hash: in the quarantine, headers that are credentials by their
  * name are kept as `sha256:` and hexadecimal digits. Who has the secret recognises it, and nobody else.
  */
-export function restoreSecrets(delivery: Delivery, secrets: readonly string[]): Delivery {
+export function restoreSecrets<Kept extends Delivery>(delivery: Kept, secrets: readonly string[]): Kept {
   const known = new Map(
     secrets.flatMap((secret) =>
       usualPrefixes.map((prefix) => [`sha256:${hash(prefix + secret)}`, prefix + secret]),

@@ -67,6 +67,20 @@ test('forged deliveries among the captured ones do not hide the scheme, and are 
   expect(found).toMatchObject({ kind: 'found', verified: [2, 3, 4] })
 })
 
+test.each([
+  ['under the same names of headers', () => ({})],
+  ['under ever other names of headers', (place: number) => ({ [`x-noise-${place % 50}`]: 'x' })],
+])('what one client floods the quarantine with, %s, hides no other client', (_under, others) => {
+  const flood = Array.from({ length: 490 }, (_, place) => ({
+    ...captured(standard, place % 3),
+    headers: { ...captured(standard, place % 3).headers, 'webhook-signature': 'v1,forged', ...others(place) },
+    source: '203.0.113.66',
+  }))
+  const genuine = three(standard).map((capture) => ({ ...capture, source: '198.51.100.1' }))
+  const found = detectScheme([...flood, ...genuine], keysOf(standard))
+  expect(found).toMatchObject({ kind: 'found', verified: [490, 491, 492] })
+})
+
 test('captures that waited long after they were signed are found, and told of: they need a longer tolerance', () => {
   const captures = three(stripe)
   const late = captures.map((capture) => ({ ...capture, receivedAt: new Date(start + 86_400_000) }))
