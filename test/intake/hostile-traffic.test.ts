@@ -5,7 +5,14 @@ import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
 import { createQuarantine, quarantineLimits } from '../../src/intake/quarantine.ts'
 import { transfersPath } from '../../src/intake/server.ts'
-import { deliver, memoryWriter, signed, startTestIntake, type TestIntake } from '../support/intake.ts'
+import {
+  deliver,
+  memoryWriter,
+  requestHead,
+  signed,
+  startTestIntake,
+  type TestIntake,
+} from '../support/intake.ts'
 
 /** Two clients, told apart by their address: everything of 127.0.0.0/8 is this machine. */
 const attacker = '127.0.0.2'
@@ -42,15 +49,6 @@ async function deliverFrom(localAddress: string, { url }: TestIntake, extra = {}
   return response.statusCode ?? 0
 }
 
-const head = (headers: Record<string, string>) =>
-  [
-    `POST ${transfersPath} HTTP/1.1`,
-    'host: x',
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    '',
-    '',
-  ].join('\r\n')
-
 test('a thousand silent connections of one client leave room for others', async () => {
   const intake = await start({ limits: { connectionsPerSourceMax: 300, connectionsMax: 500 } })
   const silent = await Promise.all(Array.from({ length: 1000 }, () => open(intake, attacker)))
@@ -82,7 +80,7 @@ test('bodies that one client drips take its share of memory, and others send on'
   })
   const senders = await Promise.all(Array.from({ length: 50 }, () => open(intake, attacker)))
   for (const [number, socket] of senders.entries()) {
-    socket.write(head({ ...signed(`drip_${number}`, Buffer.alloc(0)), 'content-length': '60000' }))
+    socket.write(requestHead({ ...signed(`drip_${number}`, Buffer.alloc(0)), 'content-length': '60000' }))
     socket.write('x'.repeat(10_000))
   }
   const overloaded = () => intake.observed.filter(({ outcome }) => outcome === 'overloaded').length
@@ -97,7 +95,7 @@ test('behind a trusted proxy the share is that of the client whom it names', asy
   })
   const socket = await open(intake, attacker)
   const forwarded = { 'x-forwarded-for': '198.51.100.1' }
-  socket.write(head({ ...signed('drip', Buffer.alloc(0)), 'content-length': '2000', ...forwarded }))
+  socket.write(requestHead({ ...signed('drip', Buffer.alloc(0)), 'content-length': '2000', ...forwarded }))
   socket.write('x'.repeat(995))
   await expect.poll(() => deliverFrom(attacker, intake, forwarded)).toBe(503)
   expect(await deliverFrom(attacker, intake, { 'x-forwarded-for': '198.51.100.2' })).toBe(202)
@@ -108,7 +106,7 @@ test('a thousand pipelined requests are answered one by one, in their order', as
   const socket = await open(intake, attacker)
   const body = Buffer.from('{}')
   const requestOf = (number: number) =>
-    head({
+    requestHead({
       ...signed(`msg_${number}`, body),
       'content-length': '2',
       connection: number < 999 ? 'keep-alive' : 'close',

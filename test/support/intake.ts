@@ -83,6 +83,16 @@ export function signed(id: string, body: Buffer): Record<string, string> {
   return { 'content-type': 'application/json', ...signStandardWebhook({ secret, id, body, at: new Date() }) }
 }
 
+/** The start line and the headers of a request to the endpoint, as they are written to a socket. */
+export const requestHead = (headers: Record<string, string>) =>
+  [
+    `POST ${transfersPath} HTTP/1.1`,
+    'host: x',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    '',
+  ].join('\r\n')
+
 type Sending = { id: string; body?: Buffer | string; headers?: Record<string, string> }
 
 /** Sends one signed webhook. */
