@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type PollDeps, pollDeposits } from '../../src/jobs/poll.ts'
-import { type Position, readPosition } from '../../src/jobs/poll-position.ts'
 import { nothingRead, readAlone } from '../../src/jobs/read-records.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at } from '../support/evidence.ts'
-import { type ListedRecord, type ListForm, type Listing, startListing } from '../support/listing.ts'
+import { goneSubjects, listedRecords, savedPosition } from '../support/listed-records.ts'
+import { type ListForm, type Listing, startListing } from '../support/listing.ts'
 
 let stack: AsyncDisposableStack
 let books: Books
@@ -27,29 +27,9 @@ async function listedBy(form: ListForm): Promise<void> {
   deps = { db: books.db, client: listing.client, holder: 'me', ...times }
 }
 
-const records = (count: number): ListedRecord[] =>
-  Array.from({ length: count }, (_, place) => ({
-    id: `dep_${place}`,
-    created_at: at(place).toISOString(),
-    status: 'confirmed',
-  }))
-
 async function pollAfter(minutes: number): Promise<void> {
   clock += minutes
   expect(await pollDeposits(deps)).not.toBeNull()
-}
-
-async function openSubjects(): Promise<string[]> {
-  const { rows } = await sql<{ subject: string }>`
-    select subject from mismatch where kind = 'record_disappeared' and cleared_at is null order by 1`.execute(
-    books.db,
-  )
-  return rows.map(({ subject }) => subject)
-}
-
-async function position(): Promise<Position> {
-  const { cursor } = await books.db.selectFrom('stream').select('cursor').executeTakeFirstOrThrow()
-  return readPosition(cursor)
 }
 
 function leave(...ids: string[]): void {
@@ -58,27 +38,27 @@ function leave(...ids: string[]): void {
 
 test('one that cannot be read alone does not keep the others from being told of', async () => {
   await listedBy({})
-  listing.records = records(25)
+  listing.records = listedRecords(25)
   await pollAfter(0)
   leave('dep_3', 'dep_4')
   listing.before = ({ pathname }) => (pathname.endsWith('dep_3') ? { status: 400, body: '' } : undefined)
   await expect(pollAfter(10)).rejects.toThrow('400')
-  expect(await openSubjects()).toEqual(['record/dep_4'])
+  expect(await goneSubjects(books.db)).toEqual(['record/dep_4'])
 })
 
 test('one that is not found alone, and that no reading has missed, has not disappeared', async () => {
   await listedBy({})
-  listing.records = records(25)
+  listing.records = listedRecords(25)
   await pollAfter(0)
   listing.before = () => ({ status: 404, body: 'no such route' })
   const reading = nothingRead()
   await readAlone(deps, ['dep_3'], reading)
-  expect([reading.mismatches, await openSubjects()]).toEqual([[], []])
+  expect([reading.mismatches, await goneSubjects(books.db)]).toEqual([[], []])
 })
 
 test('one that a list brought while it was asked for alone has not disappeared', async () => {
   await listedBy({})
-  listing.records = records(25)
+  listing.records = listedRecords(25)
   await pollAfter(0)
   await sql`update api_record set misses = 1 where service_id = 'dep_24'`.execute(books.db)
   listing.before = async ({ pathname }) => {
@@ -96,11 +76,11 @@ test('one that a list brought while it was asked for alone has not disappeared',
 test('a process whose clock is behind takes a full reading over and misses nothing', async () => {
   await listedBy({ one: undefined })
   listing.pageMax = 1
-  listing.records = records(60)
+  listing.records = listedRecords(60)
   await pollAfter(0)
   clock -= 1
   expect(await pollDeposits(deps)).not.toBeNull()
-  expect(await position()).toMatchObject({ sweep: null })
+  expect(await savedPosition(books.db)).toMatchObject({ sweep: null })
   const { rows } = await sql`select service_id from api_record where misses > 0`.execute(books.db)
   expect(rows).toEqual([])
 })
@@ -108,25 +88,25 @@ test('a process whose clock is behind takes a full reading over and misses nothi
 test('a place kept of a list is of no use for one that is read in another way', async () => {
   await listedBy({})
   listing.pageMax = 1
-  listing.records = records(60)
+  listing.records = listedRecords(60)
   await pollAfter(0)
-  expect((await position()).sweep).not.toBeNull()
+  expect((await savedPosition(books.db)).sweep).not.toBeNull()
   await listedBy({ pages: 'since', order: 'oldest-first', since: { parameter: 'since', of: 'created' } })
-  listing.records = records(60)
+  listing.records = listedRecords(60)
   await pollAfter(1)
-  expect(await position()).toMatchObject({ sweep: null, sweptAt: at(1001).getTime() })
+  expect(await savedPosition(books.db)).toMatchObject({ sweep: null, sweptAt: at(1001).getTime() })
 })
 
 test('a record that grew too old while all were read is not missed', async () => {
   await listedBy({ keptDays: 1 })
   listing.pageMax = 1
-  listing.records = records(60)
+  listing.records = listedRecords(60)
   clock = 1430
   await pollAfter(0)
   await pollAfter(1)
   await pollAfter(10)
   leave('dep_5')
   await pollAfter(6)
-  expect(await position()).toMatchObject({ sweep: null, sweptAt: at(1441).getTime() })
-  expect(await openSubjects()).toEqual([])
+  expect(await savedPosition(books.db)).toMatchObject({ sweep: null, sweptAt: at(1441).getTime() })
+  expect(await goneSubjects(books.db)).toEqual([])
 })

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ServiceId } from '../../src/core/evidence.ts'
 import { applyDue } from '../../src/jobs/apply.ts'
 import { type PollDeps, pollDeposits } from '../../src/jobs/poll.ts'
-import { type Position, readPosition } from '../../src/jobs/poll-position.ts'
 import type { Reading } from '../../src/jobs/read-records.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at, claim, delivery, payment, webhook } from '../support/evidence.ts'
-import { type ListedRecord, type ListForm, type Listing, startListing } from '../support/listing.ts'
+import { goneSubjects, listedRecords, savedPosition } from '../support/listed-records.ts'
+import { type ListForm, type Listing, startListing } from '../support/listing.ts'
 
 let stack: AsyncDisposableStack
 let books: Books
@@ -30,13 +30,6 @@ async function listedBy(form: ListForm): Promise<void> {
   deps = { db: books.db, client: listing.client, holder: 'me', ...times }
 }
 
-const records = (count: number): ListedRecord[] =>
-  Array.from({ length: count }, (_, place) => ({
-    id: `dep_${place}`,
-    created_at: at(place).toISOString(),
-    status: 'confirmed',
-  }))
-
 async function pollAfter(minutes: number): Promise<Reading> {
   clock += minutes
   const reading = await pollDeposits(deps)
@@ -47,19 +40,6 @@ async function pollAfter(minutes: number): Promise<Reading> {
 const changesOf = ({ mismatches }: Reading) => mismatches.map(({ kind, change }) => `${kind} ${change}`)
 const gone = 'record_disappeared opened'
 const back = 'record_disappeared cleared'
-
-async function openSubjects(): Promise<string[]> {
-  const { rows } = await sql<{ subject: string }>`
-    select subject from mismatch where kind = 'record_disappeared' and cleared_at is null order by 1`.execute(
-    books.db,
-  )
-  return rows.map(({ subject }) => subject)
-}
-
-async function position(): Promise<Position> {
-  const { cursor } = await books.db.selectFrom('stream').select('cursor').executeTakeFirstOrThrow()
-  return readPosition(cursor)
-}
 
 function leave(...ids: string[]): void {
   listing.records = listing.records.filter(({ id }) => !ids.includes(id))
@@ -74,7 +54,7 @@ const ways: [string, ListForm][] = [
 describe.each(ways)('of a list by %s', (_what, form) => {
   beforeEach(async () => {
     await listedBy(form)
-    listing.records = records(45)
+    listing.records = listedRecords(45)
   })
 
   test('the first poll reads all there is, and the next one what is recent', async () => {
@@ -91,27 +71,27 @@ describe.each(ways)('of a list by %s', (_what, form) => {
     leave('dep_3')
     expect(changesOf(await pollAfter(9))).toEqual([])
     expect(changesOf(await pollAfter(1))).toEqual([gone])
-    expect(await openSubjects()).toEqual(['record/dep_3'])
+    expect(await goneSubjects(books.db)).toEqual(['record/dep_3'])
     expect(changesOf(await pollAfter(10))).toEqual([])
-    listing.records = records(45)
+    listing.records = listedRecords(45)
     expect(changesOf(await pollAfter(10))).toEqual([back])
-    expect(await openSubjects()).toEqual([])
+    expect(await goneSubjects(books.db)).toEqual([])
   })
 })
 
 describe('where records cannot be read alone', () => {
   beforeEach(async () => {
     await listedBy({ one: undefined })
-    listing.records = records(25)
+    listing.records = listedRecords(25)
     await pollAfter(0)
   })
 
   test('one has disappeared that two full readings in a row have missed', async () => {
     leave('dep_3', 'dep_4')
     expect(changesOf(await pollAfter(10))).toEqual([])
-    listing.records = records(25).filter(({ id }) => id !== 'dep_4')
+    listing.records = listedRecords(25).filter(({ id }) => id !== 'dep_4')
     expect(changesOf(await pollAfter(10))).toEqual([gone])
-    expect(await openSubjects()).toEqual(['record/dep_4'])
+    expect(await goneSubjects(books.db)).toEqual(['record/dep_4'])
     leave('dep_3')
     expect(changesOf(await pollAfter(10))).toEqual([])
   })
@@ -123,25 +103,25 @@ describe('where records cannot be read alone', () => {
 
 test('one that a full reading missed and that is there alone has not disappeared', async () => {
   await listedBy({})
-  listing.records = records(25)
+  listing.records = listedRecords(25)
   await pollAfter(0)
-  const hidden = records(25)
+  const hidden = listedRecords(25)
   listing.before = ({ pathname }) => {
     listing.records = pathname.endsWith('deposits') ? hidden.filter(({ id }) => id !== 'dep_3') : hidden
   }
   expect(changesOf(await pollAfter(10))).toEqual([])
   expect(listing.asked).toContain('/v1/proxies/deposits/dep_3')
-  expect(await openSubjects()).toEqual([])
+  expect(await goneSubjects(books.db)).toEqual([])
 })
 
 test('where it cannot be told now whether one is there, a later poll asks again', async () => {
   await listedBy({})
-  listing.records = records(25)
+  listing.records = listedRecords(25)
   await pollAfter(0)
   leave('dep_3')
   listing.before = ({ pathname }) => (pathname.endsWith('dep_3') ? { status: 503, body: '' } : undefined)
   await expect(pollAfter(10)).rejects.toThrow('503')
-  expect(await openSubjects()).toEqual([])
+  expect(await goneSubjects(books.db)).toEqual([])
   listing.before = () => undefined
   expect(changesOf(await pollAfter(1))).toEqual([gone])
 })
@@ -149,12 +129,12 @@ test('where it cannot be told now whether one is there, a later poll asks again'
 test('a record is not missed that is older than the service keeps any', async () => {
   await listedBy({ keptDays: 1 })
   clock = 1440 + 5
-  listing.records = records(25)
+  listing.records = listedRecords(25)
   await pollAfter(0)
   leave(...Array.from({ length: 20 }, (_, place) => `dep_${place}`))
   clock = 1440 + 5
   expect((await pollAfter(10)).mismatches).toHaveLength(5)
-  expect((await openSubjects()).toSorted()).toEqual([
+  expect((await goneSubjects(books.db)).toSorted()).toEqual([
     'record/dep_15',
     'record/dep_16',
     'record/dep_17',
@@ -166,36 +146,36 @@ test('a record is not missed that is older than the service keeps any', async ()
 test('a full reading goes on where it was, also after what ended it', async () => {
   await listedBy({})
   listing.pageMax = 1
-  listing.records = records(120)
+  listing.records = listedRecords(120)
   await pollAfter(0)
-  expect((await position()).sweep).toMatchObject({ pages: 50, startedAt: at(1000).getTime() })
+  expect((await savedPosition(books.db)).sweep).toMatchObject({ pages: 50, startedAt: at(1000).getTime() })
   listing.before = () => (listing.asked.length === 80 ? { status: 500, body: '' } : undefined)
   await expect(pollAfter(1)).rejects.toThrow('500')
-  expect((await position()).sweep).toMatchObject({ pages: 50 })
+  expect((await savedPosition(books.db)).sweep).toMatchObject({ pages: 50 })
   await pollAfter(1)
   expect(await pollAfter(1)).toMatchObject({ stored: 20 })
-  expect(await position()).toMatchObject({ sweep: null, sweptAt: at(1000).getTime() })
+  expect(await savedPosition(books.db)).toMatchObject({ sweep: null, sweptAt: at(1000).getTime() })
 })
 
 test('a full reading whose place the service does not know any more begins anew', async () => {
   await listedBy({})
   listing.pageMax = 1
-  listing.records = records(60)
+  listing.records = listedRecords(60)
   await pollAfter(0)
-  const mark = (await position()).sweep?.mark ?? ''
+  const mark = (await savedPosition(books.db)).sweep?.mark ?? ''
   leave(mark)
   await pollAfter(1)
-  expect((await position()).sweep).toBeNull()
+  expect((await savedPosition(books.db)).sweep).toBeNull()
   await pollAfter(1)
   await pollAfter(1)
-  expect(await position()).toMatchObject({ sweep: null, sweptAt: at(1002).getTime() })
+  expect(await savedPosition(books.db)).toMatchObject({ sweep: null, sweptAt: at(1002).getTime() })
 })
 
 test('what a full reading finds changed is another revision, however old', async () => {
   await listedBy({ since: { parameter: 'since', of: 'updated' } })
-  listing.records = records(25)
+  listing.records = listedRecords(25)
   await pollAfter(0)
-  listing.records = records(25).map((one) => (one.id === 'dep_0' ? { ...one, status: 'held' } : one))
+  listing.records = listedRecords(25).map((one) => (one.id === 'dep_0' ? { ...one, status: 'held' } : one))
   expect(await pollAfter(9)).toMatchObject({ stored: 0 })
   expect(await pollAfter(1)).toMatchObject({ stored: 1 })
 })
@@ -222,7 +202,7 @@ test('a settled deposit whose record disappears stays settled, and says so', asy
   ])
   await sql`update evidence_group set recheck_at = now() - interval '1 day'`.execute(books.db)
   await applyDue(books.deps)
-  expect(await openSubjects()).toEqual(['record/dep_1'])
+  expect(await goneSubjects(books.db)).toEqual(['record/dep_1'])
 })
 
 test('a deposit that is open for long is read alone, at most once an hour', async () => {
