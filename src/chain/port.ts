@@ -1,4 +1,4 @@
-import type { Address, NetworkName } from '../core/asset.ts'
+import type { Address, AssetKey, NetworkName, TxId } from '../core/asset.ts'
 import type { ChainTransfer } from '../core/evidence.ts'
 
 export type { NetworkSettings } from '../core/asset.ts'
@@ -12,6 +12,24 @@ export type StagedTransfer = ChainTransfer & { stage: Stage }
 /** A block that was read as final, kept so that a later change of history is noticed. */
 export type BlockMark = { height: bigint; hash: string }
 
+/** Heights, both ends included. */
+export type HeightRange = { from: bigint; to: bigint }
+
+/**
+ * A change of what a watched address holds that is nobody's payment to it: what it paid, the fee it bore, what it
+ * wrapped, rent that came back. `change` is signed and never zero. Balances are proved by it; it is never booked.
+ */
+export type Movement = {
+  network: NetworkName
+  tx: TxId
+  index: string
+  asset: AssetKey
+  address: Address
+  change: bigint
+  height: bigint
+  blockHash: string
+}
+
 /** Where reading of one network stands. It is stored as it is and handed to the next scan. */
 export type ScanCursor = {
   /** The highest height up to which everything final was read, with no gap below it. */
@@ -24,6 +42,12 @@ export type ScanCursor = {
 
 export type ScanResult = {
   transfers: readonly StagedTransfer[]
+  /** Final ones, as far as this reading shows them without asking more. */
+  movements: readonly Movement[]
+  /** Heights read completely as final by this scan, for all addresses asked for. */
+  proved: readonly HeightRange[]
+  /** Nodes that answered otherwise than the others, each with what differs. */
+  dissent: readonly string[]
   cursor: ScanCursor
   /** The newest height the node knows. */
   headHeight: bigint
@@ -40,6 +64,40 @@ export type ScanRequest = {
   startHeight: bigint | null
   /** Addresses whose incoming transfers count. */
   watched: ReadonlySet<Address>
+}
+
+export type RangeRequest = HeightRange & { watched: ReadonlySet<Address> }
+
+/** A final stretch, read for its own sake. `reached` is the last height that was read whole, at most the end asked for. */
+export type RangeResult = Pick<ScanResult, 'movements' | 'proved' | 'dissent'> & {
+  transfers: readonly ChainTransfer[]
+  reached: bigint
+}
+
+/** `failed`: included, and moved nothing. A transfer is `final` only where its block is. */
+export type TransactionReading =
+  | { kind: 'unknown' }
+  | { kind: 'failed'; height: bigint }
+  | { kind: 'read'; transfers: readonly StagedTransfer[] }
+
+/** `at` is null where balances are asked for at what is final now. */
+export type BalanceRequest = {
+  pairs: readonly { address: Address; asset: AssetKey }[]
+  at: BlockMark | null
+}
+
+/** In the order of the pairs. */
+export type BalanceReading = { at: BlockMark; balances: readonly bigint[] }
+
+/** Reads what is asked for, beside the scans. */
+export type OnDemandReader = {
+  readRange(request: RangeRequest): Promise<RangeResult>
+  readTransaction(tx: TxId, watched: ReadonlySet<Address>): Promise<TransactionReading>
+  /** The last final height whose block is not after that time; null where the first block that is had is after it. */
+  heightAt(at: Date): Promise<bigint | null>
+  readBalances(request: BalanceRequest): Promise<BalanceReading>
+  /** Movements that scans do not show: on EVM networks, tokens sent and coin wrapped. */
+  readMovements(request: HeightRange & { addresses: ReadonlySet<Address> }): Promise<readonly Movement[]>
 }
 
 export type ChainReader = {

@@ -18,6 +18,15 @@ export type TxId = Brand<string, 'TxId'>
 
 export type Asset = { key: AssetKey; network: NetworkName; symbol: string; decimals: number }
 
+/** How much a network's nodes are believed, and when what they show is final. */
+export type NetworkReading = {
+  /** Nodes that must agree on what will be booked. */
+  quorum: number
+  finality: { kind: 'tag'; tag: 'finalized' | 'safe' } | { kind: 'depth'; blocks: number }
+  /** EVM: whether blocks are traced for payments that contracts make. */
+  traces: 'always' | 'on_difference' | 'never'
+}
+
 /** One network that is read. */
 export type NetworkSettings = {
   name: NetworkName
@@ -27,6 +36,7 @@ export type NetworkSettings = {
   /** In order of preference. */
   rpcUrls: readonly string[]
   assets: readonly Asset[]
+  reading?: NetworkReading
 }
 
 /** The contract or mint of an asset, or `native` for the network's own coin. */

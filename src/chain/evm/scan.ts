@@ -67,8 +67,10 @@ function historyLost({ watch }: EvmScan, { final, trail }: ScanCursor): Fault<'h
   })
 }
 
+const nothing = { transfers: [], movements: [], proved: [], dissent: [] }
+
 function rewound({ head }: Ends, cursor: ScanCursor): ScanResult {
-  return { transfers: [], cursor, headHeight: head.height, rewoundTo: cursor.final.height, more: true }
+  return { ...nothing, cursor, headHeight: head.height, rewoundTo: cursor.final.height, more: true }
 }
 
 async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<ScanResult> {
@@ -77,7 +79,12 @@ async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<Sc
   const reached = highest(seen.last.height, final.last.height)
   await requireHead(scan, reached)
   return {
+    ...nothing,
     transfers: [...final.transfers, ...seen.transfers],
+    proved:
+      final.last.height > cursor.final.height
+        ? [{ from: cursor.final.height + 1n, to: final.last.height }]
+        : [],
     cursor: {
       final: final.last,
       seenHeight: reached,

@@ -30,6 +30,9 @@ export async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<Sc
   const reached = through === null ? final : { height: through, hash: (await readBlock(scan, through)).hash }
   return {
     transfers: transfers.flat(),
+    movements: [],
+    proved: reached.height > below ? [{ from: below + 1n, to: reached.height }] : [],
+    dissent: [],
     cursor: { final: reached, seenHeight: reached.height, trail: [] },
     headHeight: final.height,
     rewoundTo: null,
