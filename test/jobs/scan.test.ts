@@ -44,6 +44,9 @@ function reader({ final, hash = `0x${final}`, ...result }: Script): ChainReader 
       }
       return Promise.resolve({
         transfers: [],
+        movements: [],
+        proved: [],
+        dissent: [],
         cursor,
         headHeight: final + 2n,
         rewoundTo: null,

@@ -25,12 +25,14 @@ afterEach(() => books[Symbol.asyncDispose]())
 
 const cursor = { final: { height: 20n, hash: '0x20' }, seenHeight: 20n, trail: [] }
 
+const nothingFound = { transfers: [], movements: [], proved: [], dissent: [] }
+
 const reader: ChainReader = {
   network: base,
   checkIdentity: () => Promise.resolve(void told.push('identity')),
   scan() {
     told.push('scan')
-    const result = { transfers: [], cursor, headHeight: 22n, rewoundTo: null, more: false }
+    const result = { ...nothingFound, cursor, headHeight: 22n, rewoundTo: null, more: false }
     return Promise.resolve({ ...result, ...scans.shift() })
   },
 }
