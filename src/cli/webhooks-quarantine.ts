@@ -68,6 +68,7 @@ export async function retryQuarantineCommand(
 ): Promise<News> {
   const ids = words.length === 0 ? null : idsOf(words)
   const settings = attachedSettings(context)
+  if (ids === null && settings.webhooks.signing.scheme === 'none') throw nothingProved()
   const retried = await withDatabase(context, (db) =>
     retryAlone(db, async () => {
       const all: Retried[] = []
@@ -83,6 +84,14 @@ export async function retryQuarantineCommand(
   if (json === true) printJson(context, summaryOf(retried))
   else context.stdout.write(sentenceOf(retried))
   return retried.every(({ outcome }) => isTaken(outcome)) ? 'good' : 'bad'
+}
+
+/** Without a signature everything would pass, whatever strangers sent. */
+function nothingProved(): Fault<'usage_bad'> {
+  return new Fault('usage_bad', {
+    problem: 'webhooks.scheme is none, by which every delivery would be taken in',
+    mend: 'set the scheme and its secret, or name the numbers of deliveries that you know',
+  })
 }
 
 function summaryOf(retried: readonly Retried[]) {

@@ -75,6 +75,8 @@ function singleReader(
 ): DepositClient['readDeposit'] {
   const find = lookUp(one?.record ?? null)
   return async (id) => {
+    // In a path these two mean another place, however they are written: no record can have such an id.
+    if (id === '.' || id === '..') return null
     const path = (one?.path ?? '').replaceAll('{id}', () => encodeURIComponent(id))
     const request = { method: 'GET' as const, path }
     const answer = await call(request)

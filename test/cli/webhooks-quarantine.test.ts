@@ -24,14 +24,18 @@ afterEach(() => books[Symbol.asyncDispose]())
 
 const rightSecret = makeSecret()
 
-function depositd(line: string, environment: Record<string, string> = {}) {
+function depositd(
+  line: string,
+  webhooks: Record<string, string> = {},
+  secret: Record<string, string> = { WEBHOOK_SECRETS: rightSecret },
+) {
   return runCommand(`webhooks quarantine ${line}`, {
     DATABASE_URL: books.url,
     SERVICE_URL: 'http://127.0.0.1:9',
     SERVICE_API_KEY: 'key',
     RPC_BASE: 'http://127.0.0.1:9',
-    WEBHOOK_SECRETS: rightSecret,
-    ...environment,
+    ...secret,
+    ...webhooks,
   })
 }
 
@@ -180,6 +184,18 @@ test.each([
   ['list --limit 0', '--limit is "0"'],
 ])('%s is wrong use, and says what to do', async (line, said) => {
   expect(await depositd(line)).toMatchObject({ status: 2, err: expect.stringContaining(said) })
+})
+
+test('without a signature only what is named is taken in', async () => {
+  await whileListening((intake) => sendGenuine(intake, ['a', 'b']))
+  const unsigned = (line: string) => depositd(line, { WEBHOOK_SCHEME: 'none' }, {})
+  expect(await unsigned('retry')).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('webhooks.scheme is none, by which every delivery would be taken in'),
+  })
+  const [{ id }] = JSON.parse((await depositd('list --json')).out)
+  expect(await unsigned(`retry ${id}`)).toMatchObject({ status: 0, out: '1 taken in\n' })
+  expect(JSON.parse((await depositd('list --json')).out)).toHaveLength(1)
 })
 
 test('settings that cannot be used are named, and the quarantine stays as it is', async () => {

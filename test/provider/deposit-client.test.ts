@@ -235,6 +235,12 @@ describe('one record alone', () => {
     expect(await (await listing({})).client.readDeposit('a')).toBeNull()
   })
 
+  test.each(['.', '..'])('is never asked for by the id %j, which would be another path', async (id) => {
+    const one = await listing({})
+    expect(await one.client.readDeposit(id)).toBeNull()
+    expect(one.asked).toEqual([])
+  })
+
   test('that is another one is a fault', async () => {
     const one = await listing({})
     one.before = () => ({ status: 200, body: '{"id":"b"}' })
