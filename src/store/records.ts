@@ -95,7 +95,7 @@ export async function countMisses(
   )
 }
 
-/** Records that full readings have missed so often. */
+/** Records that full readings have missed so often; in no order, so that none that cannot be read stands before others. */
 export async function missedRecords(
   db: Kysely<Tables>,
   { missesMin, limit }: { missesMin: number; limit: number },
@@ -105,7 +105,7 @@ export async function missedRecords(
     .select('service_id')
     .where('misses', '>=', missesMin)
     .where('gone_at', 'is', null)
-    .orderBy('service_id')
+    .orderBy(sql`random()`)
     .limit(limit)
     .execute()
   return rows.map(({ service_id }) => service_id)

@@ -36,7 +36,8 @@ const revisions = () =>
 
 const miss = (minute: number) =>
   inTransaction(books.db, (tx) => countMisses(tx, { startedAt: at(minute), listedSince: null }))
-const missed = (missesMin: number) => missedRecords(books.db, { missesMin, limit: 9 })
+const missed = async (missesMin: number) =>
+  (await missedRecords(books.db, { missesMin, limit: 9 })).toSorted()
 
 const all = Array.from({ length: 50 }, (_, place) => record(`dep_${place}`))
 
