@@ -80,10 +80,14 @@ export type TransactionReading =
   | { kind: 'failed'; height: bigint }
   | { kind: 'read'; transfers: readonly StagedTransfer[] }
 
-/** `at` is null where balances are asked for at what is final now. */
+/**
+ * `at` is null where balances are asked for at what is final now. Without a hash they are asked for at that height,
+ * whichever block is there; with one, another block at that height is a fault. Where past balances cannot be read at
+ * all, as on Solana, the answer is of what is final now, and says so by its `at`.
+ */
 export type BalanceRequest = {
   pairs: readonly { address: Address; asset: AssetKey }[]
-  at: BlockMark | null
+  at: { height: bigint; hash?: string } | null
 }
 
 /** In the order of the pairs. */
