@@ -120,7 +120,7 @@ async function readSeen(scan: EvmScan, ends: Ends, { final, seenHeight }: ScanCu
  * A node behind a load balancer answers a log query for blocks that it lacks with an empty list
  * (ethereum/go-ethereum#24078). Its head, asked after its logs, tells whether it had them.
  */
-async function requireHead({ node }: EvmScan, reached: bigint): Promise<void> {
+export async function requireHead({ node }: EvmScan, reached: bigint): Promise<void> {
   const { height } = await readHeader(node, 'latest')
   if (height < reached)
     throw refusal(node, 'head', `it is at ${height}, but answered for blocks up to ${reached}`)

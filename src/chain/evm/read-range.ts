@@ -1,0 +1,27 @@
+import type { HeightRange, RangeResult } from '../port.ts'
+import { readHeader } from './blocks.ts'
+import { requireHead } from './scan.ts'
+import { readTrack } from './track.ts'
+import type { EvmScan } from './watch.ts'
+
+/**
+ * Reads a stretch of final blocks for its own sake, whatever was read before: as much of it as one scan reads.
+ * `reached` is below `from` where nothing of the stretch is final yet.
+ * @throws Fault `remote_failed` where the node cannot be believed
+ */
+export async function readRange(scan: EvmScan, { from, to }: HeightRange): Promise<RangeResult> {
+  const final = await readHeader(scan.node, 'finalized')
+  const wanted = to < final.height ? to : final.height
+  const bound = from + scan.bounds.blocksPerScan - 1n
+  const reached = wanted < bound ? wanted : bound
+  if (reached < from) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
+  const track = await readTrack(scan, { stage: 'final', from, to: reached, previous: null })
+  await requireHead(scan, reached)
+  return {
+    transfers: track.transfers.map(({ stage: _final, ...transfer }) => transfer),
+    movements: [],
+    proved: [{ from, to: reached }],
+    dissent: [],
+    reached,
+  }
+}
