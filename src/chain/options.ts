@@ -1,4 +1,4 @@
-import type { NetworkName } from '../core/asset.ts'
+import type { NetworkName, NetworkReading } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { NetworkSettings, RpcObserver } from './port.ts'
 
@@ -43,6 +43,13 @@ export const defaultBounds: Bounds = {
   signaturesPerPage: 1000,
   pagesPerAddress: 200,
   transactionsPerScan: 1000,
+}
+
+/** How a network is read where its settings do not say it. */
+export const defaultReading: NetworkReading = {
+  quorum: 1,
+  finality: { kind: 'tag', tag: 'finalized' },
+  traces: 'on_difference',
 }
 
 /** What one connection to one node is made with. */

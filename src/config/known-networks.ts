@@ -5,6 +5,7 @@ export type NetworkEntry = {
   name: string
   family: Family
   chainId: number | null
+  genesisHash?: string | undefined
   assets: readonly { symbol: string; contract: string; decimals: number }[]
 }
 
@@ -51,6 +52,8 @@ export const knownNetworks: readonly NetworkEntry[] = [
     name: 'solana',
     family: 'solana',
     chainId: null,
+    // Of the cluster mainnet-beta.
+    genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
     assets: [
       { symbol: 'SOL', contract: 'native', decimals: 9 },
       { symbol: 'USDC', contract: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', decimals: 6 },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { knownNetworks } from './known-networks.ts'
+import { knownNetworks, type NetworkEntry } from './known-networks.ts'
 import { checkNetwork, networkFields, networkList } from './network-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
@@ -16,7 +16,7 @@ const networks = networkList(network)
 
 /** The settings file of the deposit service: what is no secret and no address of a server. All has a default. */
 const schema = z.strictObject({
-  networks: networks.default(() => structuredClone(knownNetworks) as z.output<typeof network>[]),
+  networks: networks.prefault(() => knownNetworks.map(described)),
   quotes: z
     .strictObject({
       /** By pair: how many whole units of the second asset one whole unit of the first is worth. */
@@ -49,6 +49,11 @@ const schema = z.strictObject({
   pollEvery: some.prefault('2s'),
   replaceAfter: some.prefault('2m'),
 })
+
+/** The service books nothing, so that it is not told which cluster is meant. */
+function described({ name, family, chainId, assets }: NetworkEntry): z.input<typeof network> {
+  return { name, family, chainId, assets: [...assets] }
+}
 
 export type ServiceFile = z.output<typeof schema>
 

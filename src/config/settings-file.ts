@@ -4,6 +4,7 @@ import { claimStatuses } from '../core/evidence.ts'
 import { intakeSection } from './intake-schema.ts'
 import { knownNetworks } from './known-networks.ts'
 import { addressOf, checkNetwork, decimals, networkFields, networkList, symbol } from './network-schema.ts'
+import { checkReading, readingFields } from './reading-schema.ts'
 import { type SchemeName, webhookSection, withScheme } from './webhook-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
@@ -12,17 +13,19 @@ const cron = z.string().refine(validate, 'is no cron expression, like "*/5 * * *
 const network = z
   .strictObject({
     ...networkFields,
+    ...readingFields,
     /** Block or slot at which the first scan begins; without it, at what is final then. */
     startHeight: z.int().min(0).optional(),
   })
   .superRefine(checkNetwork)
+  .superRefine(checkReading)
 
 const networks = networkList(network)
 
 /** The settings file: what is no secret and no address of a server. Everything has a default. */
 const schema = z
   .strictObject({
-    networks: networks.default(() => structuredClone(knownNetworks) as z.output<typeof network>[]),
+    networks: networks.prefault(() => structuredClone(knownNetworks) as z.input<typeof network>[]),
     service: z
       .strictObject({
         /** Addresses the service forwards from, by network. */

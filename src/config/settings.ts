@@ -12,6 +12,7 @@ import { stableWalletNetwork } from '../core/evidence.ts'
 import type { Policy } from '../core/policy.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { assetsOf, rpcName } from './network-schema.ts'
+import { readingOf } from './reading-schema.ts'
 import { parseSettingsFile, type SettingsFile } from './settings-file.ts'
 import { readSchemeName, readWebhooks, type WebhookSettings } from './webhook-settings.ts'
 
@@ -156,9 +157,18 @@ function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settin
 /** The networks that have an RPC address; the others are left alone. */
 function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSettings[] {
   const networks = file.networks.map((entry): NetworkSettings => {
-    const name = entry.name as NetworkName
+    const { family, chainId, genesisHash } = entry
     const rpcUrls = reader.urls(rpcName(entry.name), httpSchemes)
-    return { name, family: entry.family, chainId: entry.chainId, rpcUrls, assets: assetsOf(entry) }
+    reader.faults.push(...quorumFaults(entry, rpcUrls))
+    return {
+      name: entry.name as NetworkName,
+      family,
+      chainId,
+      genesisHash,
+      rpcUrls,
+      assets: assetsOf(entry),
+      reading: readingOf(entry),
+    }
   })
   if (networks.every(({ rpcUrls }) => rpcUrls.length === 0)) {
     reader.faults.push(
@@ -166,6 +176,15 @@ function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSetti
     )
   }
   return networks
+}
+
+/** One node that is named twice would agree with itself. */
+function quorumFaults({ name, quorum }: SettingsFile['networks'][number], urls: readonly string[]): string[] {
+  const nodes = new Set(urls.map((url) => URL.parse(url)?.href)).size
+  if (nodes === 0 || nodes >= quorum) return []
+  return [
+    `${rpcName(name)} names ${nodes} of the ${quorum} different nodes that networks.${name}.quorum asks for`,
+  ]
 }
 
 function fileSettings({ networks, service, intake, policy, schedule }: SettingsFile) {

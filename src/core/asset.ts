@@ -18,6 +18,9 @@ export type TxId = Brand<string, 'TxId'>
 
 export type Asset = { key: AssetKey; network: NetworkName; symbol: string; decimals: number }
 
+/** An asset whose decimals are not known yet. Nothing of it can be read, told or booked. */
+export type AssetLabel = Omit<Asset, 'decimals'>
+
 /** How much a network's nodes are believed, and when what they show is final. */
 export type NetworkReading = {
   /** Nodes that must agree on what will be booked. */
@@ -33,9 +36,13 @@ export type NetworkSettings = {
   family: Family
   /** EVM chain id; null on Solana. */
   chainId: number | null
+  /** Solana: that of the cluster meant; without it, whatever cluster the nodes agree on. */
+  genesisHash?: string | undefined
   /** In order of preference. */
   rpcUrls: readonly string[]
   assets: readonly Asset[]
+  /** Assets whose decimals the settings leave to the chain, until they are known. */
+  unpinned?: readonly AssetLabel[]
   reading?: NetworkReading
 }
 

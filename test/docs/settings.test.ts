@@ -71,13 +71,14 @@ test('no key of the schema is left out, optional ones included', () => {
   const sources = [
     'src/config/settings-file.ts',
     'src/config/network-schema.ts',
+    'src/config/reading-schema.ts',
     'src/config/intake-schema.ts',
   ]
     .map(readText)
     .join('\n')
   const names = [...sources.matchAll(declared)].map(([, name = '']) => name)
   expect(names).toEqual(
-    expect.arrayContaining(['startHeight', 'senders', 'pollOverlap', 'scan', 'apiWithin']),
+    expect.arrayContaining(['startHeight', 'senders', 'pollOverlap', 'scan', 'apiWithin', 'bookOnDepth']),
   )
   expect(names.filter((name) => !fileKeys.some((key) => key.split('.').at(-1) === name))).toEqual([])
 })
@@ -100,7 +101,12 @@ test('the defaults of the file are those of the page', () => {
 
 test('the example of the file is accepted', () => {
   expect(parseSettingsFile(example)).toMatchObject({ faults: [] })
-  const environment = { ...required, RPC_SOLANA: 'https://node.example', DEPOSITD_CONFIG: 'depositd.yaml' }
+  const environment = {
+    ...required,
+    RPC_BASE: 'https://node.example, https://another.example',
+    RPC_SOLANA: 'https://node.example',
+    DEPOSITD_CONFIG: 'depositd.yaml',
+  }
   expect(() => parseSettings(environment, () => example)).not.toThrow()
 })
 
