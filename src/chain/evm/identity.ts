@@ -1,10 +1,10 @@
-import { BaseError, type Client, RpcRequestError } from 'viem'
 import { getChainId } from 'viem/actions'
-import { type Asset, assetCode } from '../../core/asset.ts'
+import type { Asset } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import { rpcSetting } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
+import { readDecimals } from './decimals.ts'
 import { ask, type EvmNode } from './node.ts'
 
 /** The faults in what a node says it is; none where it is the chain that the settings mean. */
@@ -35,34 +35,8 @@ async function chainFaults(node: EvmNode, { name, chainId }: NetworkSettings): P
 }
 
 async function decimalsFaults(node: EvmNode, { key, symbol, decimals }: Asset): Promise<string[]> {
-  const code = assetCode(key)
-  if (code === 'native') return []
-  const found = await ask(node, `decimals of ${key}`, (client) => readDecimals(client, code as `0x${string}`))
-  return found === BigInt(decimals)
-    ? []
-    : [
-        `asset ${symbol} (${key}): expected decimals ${decimals}, found ${found ?? 'no token contract'} (${node.name})`,
-      ]
-}
-
-/** The selector of `decimals()`. */
-const decimalsCall = '0x313ce567'
-
-/** Null where nothing at the address answers the call. */
-async function readDecimals(client: Client, contract: `0x${string}`): Promise<bigint | null> {
-  try {
-    const answer = await client.request({
-      method: 'eth_call',
-      params: [{ to: contract, data: decimalsCall }, 'latest'],
-    })
-    return /^0x[0-9a-f]{64}$/i.test(answer) ? BigInt(answer) : null
-  } catch (error) {
-    if (isRevert(error)) return null
-    throw error
-  }
-}
-
-function isRevert(error: unknown): boolean {
-  const rpc = error instanceof BaseError ? error.walk((inner) => inner instanceof RpcRequestError) : null
-  return rpc instanceof RpcRequestError && (rpc.code === 3 || /revert/i.test(rpc.details))
+  const found = await readDecimals(node, key)
+  if (found === decimals) return []
+  const said = found ?? 'no token contract'
+  return [`asset ${symbol} (${key}): expected decimals ${decimals}, found ${said} (${node.name})`]
 }

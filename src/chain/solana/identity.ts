@@ -1,7 +1,7 @@
-import { type Asset, assetCode } from '../../core/asset.ts'
+import type { Asset } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { NetworkSettings } from '../port.ts'
-import { readMint } from './mints.ts'
+import { readDecimals } from './decimals.ts'
 import { ask, type SolanaNode } from './node.ts'
 
 /** What is off about the mints, with the genesis hash that tells the cluster; none where all is well. */
@@ -16,9 +16,7 @@ export async function identityFaults(
 }
 
 async function mintFaults(node: SolanaNode, { key, symbol, decimals }: Asset): Promise<string[]> {
-  const code = assetCode(key)
-  if (code === 'native') return []
-  const mint = await readMint(node, code)
-  if (mint?.decimals === decimals) return []
-  return [`asset ${symbol} (${key}): expected decimals ${decimals}, found ${mint?.decimals ?? 'no mint'}`]
+  const found = await readDecimals(node, key)
+  if (found === decimals) return []
+  return [`asset ${symbol} (${key}): expected decimals ${decimals}, found ${found ?? 'no mint'}`]
 }

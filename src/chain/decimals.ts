@@ -1,0 +1,72 @@
+import type { Asset, AssetKey, AssetLabel, Family } from '../core/asset.ts'
+import { Fault, isFault } from '../core/errors.ts'
+import { readDecimals as readOnEvm } from './evm/decimals.ts'
+import { openNode as openEvmNode } from './evm/node.ts'
+import { mapBounded } from './map-bounded.ts'
+import { type Connection, connections, defaultBounds, type ReaderOptions } from './options.ts'
+import type { NetworkSettings } from './port.ts'
+import { readDecimals as readOnSolana } from './solana/decimals.ts'
+import { openNode as openSolanaNode } from './solana/node.ts'
+
+/** The most that the books keep of an asset. */
+const decimalsMax = 38
+
+/**
+ * Reads the decimals of assets on every node that answers. What one node says would be pinned for good, so none may
+ * say otherwise.
+ * @throws Fault `settings_bad` that names every asset of which that cannot be told; `remote_failed` where no node answers
+ */
+export async function readDecimals(
+  settings: NetworkSettings,
+  labels: readonly AssetLabel[],
+  options: ReaderOptions = {},
+): Promise<Asset[]> {
+  const { requestsAtOnce } = { ...defaultBounds, ...options.bounds }
+  const asked = connections(settings, options).map((connection) => {
+    const ask = readersOf[settings.family](connection)
+    return mapBounded(labels, requestsAtOnce, ({ key }) => ask(key))
+  })
+  const answers = answersOf(await Promise.allSettled(asked))
+  const assets = labels.map((label, place) => decided(label, new Set(answers.map((answer) => answer[place]))))
+  const faults = assets.filter((one) => typeof one === 'string')
+  if (faults.length > 0) throw new Fault('settings_bad', { faults })
+  return assets.filter((one) => typeof one !== 'string')
+}
+
+type Answer = readonly (number | null)[]
+
+const readersOf: Record<Family, (connection: Connection) => (key: AssetKey) => Promise<number | null>> = {
+  evm: (connection) => {
+    const node = openEvmNode(connection)
+    return (key) => readOnEvm(node, key)
+  },
+  solana: (connection) => {
+    const node = openSolanaNode(connection)
+    return (key) => readOnSolana(node, key)
+  },
+}
+
+/** A node that does not answer is passed over while another does. */
+function answersOf(outcomes: readonly PromiseSettledResult<Answer>[]): Answer[] {
+  const failures = outcomes.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
+  const unforeseen = failures.find((failure) => !isFault(failure, 'remote_failed'))
+  if (unforeseen !== undefined) throw unforeseen
+  if (failures.length === outcomes.length) throw failures[0]
+  return outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+}
+
+/** The asset with its decimals, or what is off. */
+function decided(label: AssetLabel, said: ReadonlySet<number | null | undefined>): Asset | string {
+  const name = `asset ${label.symbol} (${label.key})`
+  const [decimals, other] = said
+  if (other !== undefined)
+    return `${name}: its nodes differ in its decimals: ${[...said].map(worded).join(', ')}`
+  if (decimals === null || decimals === undefined)
+    return `${name}: nothing there says its decimals; check the address`
+  if (decimals <= decimalsMax) return { ...label, decimals }
+  return `${name}: has ${decimals} decimals, and at most ${decimalsMax} can be kept`
+}
+
+function worded(decimals: number | null | undefined): string {
+  return decimals?.toString() ?? 'none'
+}

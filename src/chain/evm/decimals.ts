@@ -1,0 +1,36 @@
+import { BaseError, type Client, RpcRequestError } from 'viem'
+import { type AssetKey, assetCode } from '../../core/asset.ts'
+import { ask, type EvmNode } from './node.ts'
+
+/** Of every coin that pays for gas: balances and values are told in 10^-18 of it, whatever it is called. */
+export const nativeDecimals = 18
+
+/** The decimals that a node shows for an asset; null where nothing at its address answers as a token does. */
+export async function readDecimals(node: EvmNode, key: AssetKey): Promise<number | null> {
+  const code = assetCode(key)
+  if (code === 'native') return nativeDecimals
+  return ask(node, `decimals of ${key}`, (client) => callDecimals(client, code as `0x${string}`))
+}
+
+/** The selector of `decimals()`. */
+const decimalsCall = '0x313ce567'
+
+/** What more than this many bits would hold is no number of decimals. */
+const decimalsMax = 255n
+
+async function callDecimals(client: Client, contract: `0x${string}`): Promise<number | null> {
+  try {
+    const params = [{ to: contract, data: decimalsCall }, 'latest'] as const
+    const answer = await client.request({ method: 'eth_call', params: [...params] })
+    if (!/^0x[0-9a-f]{64}$/i.test(answer) || BigInt(answer) > decimalsMax) return null
+    return Number(BigInt(answer))
+  } catch (error) {
+    if (isRevert(error)) return null
+    throw error
+  }
+}
+
+function isRevert(error: unknown): boolean {
+  const rpc = error instanceof BaseError ? error.walk((inner) => inner instanceof RpcRequestError) : null
+  return rpc instanceof RpcRequestError && (rpc.code === 3 || /revert/i.test(rpc.details))
+}
