@@ -1,11 +1,11 @@
 import { createAllowance } from './allowance.ts'
 import type { Refusal } from './signature/scheme.ts'
 
-/** A delivery that was not believed, or that was and is no JSON, as it is kept. `source` names the client. */
+/** A delivery that was not believed, or is no JSON or does not say that it is, as it is kept. `source` names the client. */
 export type Quarantined = {
   receivedAt: Date
   source: string
-  reason: Refusal | 'not_json'
+  reason: Refusal | 'not_json' | 'wrong_type'
   headers: Record<string, string>
   body: Buffer
 }

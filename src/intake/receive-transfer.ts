@@ -28,7 +28,7 @@ export type Receiving = Admitting & {
   sourceOf: SourceReader
   readBody: (request: IncomingMessage, source: string) => Promise<BodyRead>
   write: InboxWriter['write']
-  /** Keeps what failed verification, for the case that the settings are wrong and not the sender; and what is no JSON. */
+  /** Keeps what is not taken in, for the case that the settings are wrong and not the sender. */
   quarantine: Quarantine['keep']
   now: () => Date
   observe: (observation: Observation) => void
@@ -55,18 +55,21 @@ export function receiveTransfer(receiving: Receiving) {
 }
 
 async function receive(receiving: Receiving, request: IncomingMessage): Promise<Received> {
-  if (!isPlainJson(request.headers)) return { outcome: 'wrong_type' }
   const source = receiving.sourceOf(request)
   const read = await receiving.readBody(request, source)
   if (read.kind !== 'read') return { outcome: read.kind }
   const delivery = { headers: request.headers, body: read.body, receivedAt: receiving.now() }
-  const admission = admitDelivery(receiving, delivery)
+  const admission = isPlainJson(request.headers) ? admitDelivery(receiving, delivery) : wrongType
   if (admission.kind === 'admitted') return { outcome: await receiving.write(admission.row) }
-  const reason = admission.kind === 'refused' ? admission.reason : admission.kind
   const headers = keptHeaders(delivery.headers, receiving.signing(), receiving.secrets())
+  const reason = admission.kind === 'refused' ? admission.reason : admission.kind
   receiving.quarantine({ ...delivery, headers, source, reason })
-  return reason === 'not_json' ? { outcome: reason } : { outcome: refusedAs[reason], reason }
+  return admission.kind === 'refused'
+    ? { outcome: refusedAs[admission.reason], reason: admission.reason }
+    : { outcome: admission.kind }
 }
+
+const wrongType = { kind: 'wrong_type' } as const
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 

@@ -167,6 +167,17 @@ test('show prints headers and body, and with --json a line of a file of captures
   expect(capture).toMatchObject({ received_at: expect.stringMatching(/Z$/), headers: { 'webhook-id': 'a' } })
 })
 
+test('what came under another type than JSON is taken in where it is genuine', async () => {
+  await whileListening(async (intake) => {
+    const body = Buffer.from('{"event":"plain"}')
+    const signed = signStandardWebhook({ secret: rightSecret, id: 'plain', body, at: new Date() })
+    const headers = { ...signed, 'content-type': 'text/plain' }
+    expect((await deliver(intake, { id: 'plain', body, headers })).status).toBe(415)
+  })
+  expect(await depositd('retry')).toMatchObject({ status: 0, out: '1 taken in\n' })
+  expect(await inboxKeys()).toEqual(['plain'])
+})
+
 test('control characters of a stranger do not reach the terminal', async () => {
   await whileListening(async (intake) => {
     await deliver(intake, { id: 'x', body: '"\u001b[2J\u202e"', headers: { 'webhook-signature': 'v1,x' } })
