@@ -23,7 +23,10 @@ export type Block = {
 export type Blocks = ReadonlyMap<bigint, Block>
 
 /** Reads the header at a height or tag. @throws Fault `remote_failed` */
-export async function readHeader(node: EvmNode, at: bigint | 'latest' | 'finalized'): Promise<Block> {
+export async function readHeader(
+  node: EvmNode,
+  at: bigint | 'latest' | 'finalized' | 'safe',
+): Promise<Block> {
   const place = typeof at === 'bigint' ? { blockNumber: at } : { blockTag: at }
   const block = await ask(node, `block ${at}`, (client) => getBlock(client, place))
   return toBlock(node, block, { wanted: at, payments: [] })
@@ -58,14 +61,14 @@ async function readWhole({ node, watch }: EvmScan, height: bigint): Promise<Bloc
   )
   return toBlock(node, block, {
     wanted: height,
-    payments: block.transactions.flatMap((tx) => payment(watch, tx)),
+    payments: block.transactions.flatMap((tx) => paymentsOf(watch, tx)),
   })
 }
 
-type Transaction = ViemBlock<bigint, true>['transactions'][number]
+type Transaction = Pick<ViemBlock<bigint, true>['transactions'][number], 'hash' | 'from' | 'to' | 'value'>
 
 /** What an address pays itself moves nothing. */
-function payment({ recipients }: EvmWatch, { hash, from, to, value }: Transaction): Payment[] {
+export function paymentsOf({ recipients }: EvmWatch, { hash, from, to, value }: Transaction): Payment[] {
   const payer = from.toLowerCase() as Address
   const payee = to?.toLowerCase() as Address | undefined
   if (payee === undefined || payee === payer || value === 0n || !recipients.has(payee)) return []
@@ -74,7 +77,7 @@ function payment({ recipients }: EvmWatch, { hash, from, to, value }: Transactio
 
 function toBlock(
   node: EvmNode,
-  block: ViemBlock<bigint, boolean, 'latest' | 'finalized'>,
+  block: ViemBlock<bigint, boolean, 'latest' | 'finalized' | 'safe'>,
   { wanted, payments }: { wanted: bigint | string; payments: Payment[] },
 ): Block {
   const { number, hash, parentHash, timestamp, logsBloom } = block

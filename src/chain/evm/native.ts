@@ -15,7 +15,7 @@ export async function nativeTransfers(scan: EvmScan, blocks: Blocks): Promise<Ch
     block.payments.map((payment) => ({ block, payment })),
   )
   const kept = await mapBounded(offered, scan.bounds.requestsAtOnce, async (offer) =>
-    (await succeeded(scan, offer)) ? [toTransfer(scan, native, offer)] : [],
+    (await succeeded(scan, offer)) ? [nativeTransfer(scan, native, offer)] : [],
   )
   return kept.flat()
 }
@@ -32,7 +32,11 @@ async function succeeded({ node }: EvmScan, { block, payment }: Offer): Promise<
   return receipt.status === 'success'
 }
 
-function toTransfer({ watch }: EvmScan, asset: AssetKey, { block, payment }: Offer): ChainTransfer {
+export function nativeTransfer(
+  { watch }: EvmScan,
+  asset: AssetKey,
+  { block, payment }: Offer,
+): ChainTransfer {
   return {
     network: watch.network,
     tx: payment.tx,

@@ -7,10 +7,11 @@ import { heightAt } from './height-at.ts'
 import { identityFaults, requireChain } from './identity.ts'
 import { type EvmNode, openNode } from './node.ts'
 import { readRange } from './read-range.ts'
+import { readTransaction } from './read-transaction.ts'
 import { scanOn } from './scan.ts'
 import { watchOf } from './watch.ts'
 
-type EvmReader = ChainReader & Pick<OnDemandReader, 'readRange' | 'heightAt'>
+type EvmReader = ChainReader & Pick<OnDemandReader, 'readRange' | 'heightAt' | 'readTransaction'>
 
 /**
  * Reads an EVM chain. A scan stays on one node; where that node fails, the next one does the whole scan.
@@ -32,6 +33,8 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
       onNode((node) => scanOn({ node, watch: watchOf(settings, request.watched), bounds }, request)),
     readRange: (request) =>
       onNode((node) => readRange({ node, watch: watchOf(settings, request.watched), bounds }, request)),
+    readTransaction: (tx, watched) =>
+      onNode((node) => readTransaction({ node, watch: watchOf(settings, watched), bounds }, tx)),
     heightAt: (at) => onNode((node) => heightAt(node, at)),
     checkIdentity: () =>
       requireIdentity(nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),

@@ -30,7 +30,7 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
   }
 }
 
-function tokenTransfer({ node, watch }: EvmScan, blocks: Blocks, log: TransferLog): ChainTransfer {
+export function tokenTransfer({ node, watch }: EvmScan, blocks: Blocks, log: TransferLog): ChainTransfer {
   const block = blocks.get(log.height)
   if (block === undefined || block.hash !== log.blockHash) {
     throw refusal(

@@ -1,0 +1,72 @@
+import type { Hex, RpcTransactionReceipt } from 'viem'
+import { getTransaction } from 'viem/actions'
+import type { TxId } from '../../core/asset.ts'
+import type { ChainTransfer, TransactionReading } from '../port.ts'
+import { type Block, paymentsOf, readHeader } from './blocks.ts'
+import { nativeTransfer } from './native.ts'
+import { ask, refusal } from './node.ts'
+import { tokenTransfer } from './track.ts'
+import { parseTransfer } from './transfer-log.ts'
+import type { EvmScan } from './watch.ts'
+
+/**
+ * Reads one transaction by its hash, as a scan would tell it. One that failed is told once its block is final, since
+ * before that it may still succeed in another; until then it is unknown.
+ * @throws Fault `remote_failed` where the node cannot be believed
+ */
+export async function readTransaction(scan: EvmScan, tx: TxId): Promise<TransactionReading> {
+  // Asked first: what is at a height that was final before is final too.
+  const final = await readHeader(scan.node, 'finalized')
+  const receipt = await readReceipt(scan, tx)
+  if (receipt === null) return { kind: 'unknown' }
+  const block = await readHeader(scan.node, BigInt(receipt.blockNumber))
+  if (block.hash !== receipt.blockHash)
+    throw refusal(scan.node, `receipt of ${tx}`, `it is of another block than ${block.height}`)
+  const stage = block.height <= final.height ? 'final' : 'seen'
+  if (receipt.status !== '0x1')
+    return stage === 'final' ? { kind: 'failed', height: block.height } : { kind: 'unknown' }
+  const transfers = [...tokenTransfers(scan, receipt, block), ...(await coinTransfers(scan, receipt, block))]
+  return { kind: 'read', transfers: transfers.map((transfer) => ({ ...transfer, stage })) }
+}
+
+async function readReceipt({ node }: EvmScan, tx: TxId): Promise<RpcTransactionReceipt | null> {
+  const what = `receipt of ${tx}`
+  const receipt = await ask(node, what, (client) =>
+    client.request({ method: 'eth_getTransactionReceipt', params: [hashOf(tx)] }),
+  )
+  if (receipt === null) return null
+  if (receipt.transactionHash.toLowerCase() !== tx || receipt.logs.some(({ removed }) => removed))
+    throw refusal(node, what, 'it is of another transaction, or was taken back')
+  return receipt
+}
+
+function tokenTransfers(scan: EvmScan, { logs }: RpcTransactionReceipt, block: Block): ChainTransfer[] {
+  const blocks = new Map([[block.height, block]])
+  return logs.flatMap((log) => {
+    const found = parseTransfer(scan.watch, log)
+    return found === null || found === 'malformed' ? [] : [tokenTransfer(scan, blocks, found)]
+  })
+}
+
+async function coinTransfers(
+  scan: EvmScan,
+  receipt: RpcTransactionReceipt,
+  block: Block,
+): Promise<ChainTransfer[]> {
+  const { native, recipients } = scan.watch
+  const payee = receipt.to?.toLowerCase()
+  if (native === null || ![...recipients].some((recipient) => recipient === payee)) return []
+  const hash = receipt.transactionHash
+  const transaction = await ask(scan.node, `transaction ${hash}`, (client) =>
+    getTransaction(client, { hash }),
+  )
+  if (transaction.blockHash !== block.hash)
+    throw refusal(scan.node, `transaction ${hash}`, `it is of another block than ${block.height}`)
+  return paymentsOf(scan.watch, transaction).map((payment) =>
+    nativeTransfer(scan, native, { block, payment }),
+  )
+}
+
+function hashOf(tx: TxId): Hex {
+  return tx as string as Hex
+}
