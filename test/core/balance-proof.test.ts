@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { array, assert, bigInt, boolean, integer, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type Balance,
@@ -28,11 +28,11 @@ describe('a change of a balance', () => {
 type Event = { height: number; change: bigint; hidden: boolean }
 
 const length = 1000
-const histories = fc.array(
-  fc.record({
-    height: fc.integer({ min: 1, max: length }),
-    change: fc.bigInt({ min: -1000n, max: 1000n }),
-    hidden: fc.boolean(),
+const histories = array(
+  record({
+    height: integer({ min: 1, max: length }),
+    change: bigInt({ min: -1000n, max: 1000n }),
+    hidden: boolean(),
   }),
   { maxLength: 40 },
 )
@@ -65,8 +65,8 @@ const hiddenIn = (events: readonly Event[], above: bigint, upTo: bigint) =>
 
 describe('the search for the block', () => {
   it('ends at one block that holds something hidden, and at exactly that', () => {
-    fc.assert(
-      fc.property(histories, (events) => {
+    assert(
+      property(histories, (events) => {
         const found = search(events)
         if (found === null) return
         expect(isNarrow(found)).toBe(true)
@@ -78,8 +78,8 @@ describe('the search for the block', () => {
   })
 
   it('keeps an interval that holds the change where the node no longer has the balances', () => {
-    fc.assert(
-      fc.property(histories, fc.integer({ min: 0, max: length }), (events, blindTo) => {
+    assert(
+      property(histories, integer({ min: 0, max: length }), (events, blindTo) => {
         const found = search(events, blindTo)
         if (found === null) return
         expect(found.rest).toBe(hiddenIn(events, found.start.height, found.end.height))
