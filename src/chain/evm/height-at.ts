@@ -1,6 +1,7 @@
 import { numberToHex } from 'viem'
-import { readHeader } from './blocks.ts'
+import { readFinalHead } from './finality.ts'
 import { ask, type EvmNode, refusal } from './node.ts'
+import type { EvmScan } from './watch.ts'
 
 /** A height and when its block was made, in Unix seconds. `at` is null where the node does not have that block. */
 type Known = { height: bigint; at: bigint | null }
@@ -10,10 +11,12 @@ type Known = { height: bigint; at: bigint | null }
  * A block that is missing never raises the answer: it is either a block that was read, or null.
  * @throws Fault `remote_failed`
  */
-export async function heightAt(node: EvmNode, at: Date): Promise<bigint | null> {
+export async function heightAt(scan: Pick<EvmScan, 'node' | 'watch'>, at: Date): Promise<bigint | null> {
   // Blocks are timed in whole seconds.
   const wanted = BigInt(Math.floor(at.getTime() / 1000))
-  const final = await readHeader(node, 'finalized')
+  const { node } = scan
+  const final = await readFinalHead(scan)
+  if (final === null) throw refusal(node, 'final block', 'it knows of none yet')
   const above = { height: final.height, at: secondsOf(final.at) }
   if (above.at <= wanted) return above.height
   const first = await timeOf(node, 0n)

@@ -5,6 +5,7 @@ import { mapBounded } from '../map-bounded.ts'
 import { rpcSetting } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
 import { readDecimals } from './decimals.ts'
+import { finalityFaults } from './finality.ts'
 import { ask, type EvmNode } from './node.ts'
 
 /** The faults in what a node says it is; none where it is the chain that the settings mean. */
@@ -15,8 +16,9 @@ export async function identityFaults(
 ): Promise<string[]> {
   const chain = await chainFaults(node, settings)
   if (chain.length > 0) return chain
+  const finality = await finalityFaults(node, settings)
   const decimals = await mapBounded(settings.assets, atOnce, (asset) => decimalsFaults(node, asset))
-  return decimals.flat()
+  return [...finality, ...decimals.flat()]
 }
 
 /** Asks once, and again after each failure of the node, for behind its URL may now be another. */

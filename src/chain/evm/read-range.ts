@@ -1,5 +1,5 @@
 import type { HeightRange, RangeResult } from '../port.ts'
-import { readHeader } from './blocks.ts'
+import { readFinalHead } from './finality.ts'
 import { requireHead } from './scan.ts'
 import { readTrack } from './track.ts'
 import type { EvmScan } from './watch.ts'
@@ -10,8 +10,8 @@ import type { EvmScan } from './watch.ts'
  * @throws Fault `remote_failed` where the node cannot be believed
  */
 export async function readRange(scan: EvmScan, { from, to }: HeightRange): Promise<RangeResult> {
-  const final = await readHeader(scan.node, 'finalized')
-  const wanted = to < final.height ? to : final.height
+  const final = (await readFinalHead(scan))?.height ?? -1n
+  const wanted = to < final ? to : final
   const bound = from + scan.bounds.blocksPerScan - 1n
   const reached = wanted < bound ? wanted : bound
   if (reached < from) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }

@@ -35,7 +35,7 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
       onNode((node) => readRange({ node, watch: watchOf(settings, request.watched), bounds }, request)),
     readTransaction: (tx, watched) =>
       onNode((node) => readTransaction({ node, watch: watchOf(settings, watched), bounds }, tx)),
-    heightAt: (at) => onNode((node) => heightAt(node, at)),
+    heightAt: (at) => onNode((node) => heightAt({ node, watch: watchOf(settings, new Set()) }, at)),
     checkIdentity: () =>
       requireIdentity(nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),
   }

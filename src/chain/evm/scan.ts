@@ -2,6 +2,7 @@ import { Fault } from '../../core/errors.ts'
 import { rpcSetting } from '../options.ts'
 import type { BlockMark, ScanCursor, ScanRequest, ScanResult } from '../port.ts'
 import { type Block, readHeader } from './blocks.ts'
+import { readEnds } from './finality.ts'
 import { refusal } from './node.ts'
 import { readTrack, type TrackResult } from './track.ts'
 import { extendTrail } from './trail.ts'
@@ -10,7 +11,7 @@ import type { EvmScan } from './watch.ts'
 /** Blocks below the last sighting that are read again: a replaced block may have brought a transfer there. */
 const seenOverlap = 4n
 
-type Ends = { head: Block; final: Block }
+type Ends = { head: Block; final: BlockMark }
 
 /**
  * Reads on from the cursor on one node, in two tracks: what became final, believed only from this reading, and
@@ -18,10 +19,8 @@ type Ends = { head: Block; final: Block }
  * @throws Fault `remote_failed` where the node cannot be believed; `history_lost` where every mark was replaced
  */
 export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanResult> {
-  const ends = {
-    head: await readHeader(scan.node, 'latest'),
-    final: await readHeader(scan.node, 'finalized'),
-  }
+  const { head, final } = await readEnds(scan)
+  const ends = { head, final: final ?? waitingAt(scan, request) }
   const cursor = request.cursor ?? (await firstCursor(scan, ends, request.startHeight))
   if (ends.head.height < cursor.final.height) {
     const problem = `its head ${ends.head.height} is below block ${cursor.final.height}, which was read as final`
@@ -29,6 +28,16 @@ export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanR
   }
   const valid = await newestValid(scan, cursor)
   return valid === cursor ? readOn(scan, ends, cursor) : rewound(ends, valid)
+}
+
+/**
+ * While a node knows of nothing final, what was final before stays so, and everything else is waited for.
+ * @throws Fault `remote_failed` where nothing was read yet, for then there is no place to wait at
+ */
+function waitingAt({ node, watch }: EvmScan, { cursor }: ScanRequest): BlockMark {
+  if (cursor !== null) return cursor.final
+  const rule = watch.finality.kind === 'tag' ? watch.finality.tag : 'final'
+  throw refusal(node, `block ${rule}`, 'it knows of none yet, so that there is no place to begin at')
 }
 
 /** The genesis block holds no transfer, so that reading may always start above a block. */
@@ -39,7 +48,7 @@ async function firstCursor(
 ): Promise<ScanCursor> {
   const below = startHeight === null ? final.height : startHeight - 1n
   const height = below < 0n ? 0n : below < final.height ? below : final.height
-  const { hash } = height === final.height ? final : await readHeader(node, height)
+  const hash = height === final.height ? final.hash : (await readHeader(node, height)).hash
   return { final: { height, hash }, seenHeight: height, trail: [] }
 }
 
@@ -109,7 +118,7 @@ async function readFinal(scan: EvmScan, ends: Ends, { final }: ScanCursor): Prom
  */
 async function readSeen(scan: EvmScan, ends: Ends, { final, seenHeight }: ScanCursor): Promise<TrackResult> {
   const seen = lowest(seenHeight, ends.head.height)
-  const below = highest(seen - seenOverlap, ends.final.height)
+  const below = highest(seen - seenOverlap, ends.final.height, final.height)
   const to = lowest(ends.head.height, highest(seen, below) + scan.bounds.blocksPerScan)
   if (to <= below) return { transfers: [], last: final }
   const previous = final.height === below ? final : null
@@ -130,6 +139,6 @@ function lowest(...heights: readonly [bigint, ...bigint[]]): bigint {
   return heights.reduce((low, height) => (height < low ? height : low))
 }
 
-function highest(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
+function highest(...heights: readonly [bigint, ...bigint[]]): bigint {
+  return heights.reduce((high, height) => (height > high ? height : high))
 }

@@ -1,6 +1,7 @@
 import { type Address, type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
-import type { Bounds } from '../options.ts'
+import { type Bounds, defaultReading } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
+import type { Finality } from './finality.ts'
 import type { EvmNode } from './node.ts'
 
 /** What counts on one network: transfers of these assets to these addresses. */
@@ -11,6 +12,7 @@ export type EvmWatch = {
   /** The network's own coin; null where it is not among the assets. */
   native: AssetKey | null
   recipients: ReadonlySet<Address>
+  finality: Finality
 }
 
 /** One scan on one node. */
@@ -24,5 +26,6 @@ export function watchOf(settings: NetworkSettings, recipients: ReadonlySet<Addre
     if (code === 'native') native = key
     else contracts.set(code, key)
   }
-  return { network: settings.name, contracts, native, recipients }
+  const { finality } = settings.reading ?? defaultReading
+  return { network: settings.name, contracts, native, recipients, finality }
 }

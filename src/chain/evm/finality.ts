@@ -1,0 +1,86 @@
+import type { NetworkReading } from '../../core/asset.ts'
+import { isFault } from '../../core/errors.ts'
+import { defaultReading } from '../options.ts'
+import type { NetworkSettings } from '../port.ts'
+import { type Block, readHeader } from './blocks.ts'
+import { type EvmNode, refusal } from './node.ts'
+import type { EvmScan } from './watch.ts'
+
+export type Finality = NetworkReading['finality']
+
+/** The newest block, and the newest one that is final: null while the node knows of none, as after its start. */
+export type Ends = { head: Block; final: Block | null }
+
+/**
+ * Reads where the chain stands by the network's own rule.
+ * @throws Fault `remote_failed`; one that names the setting where the node lacks the rule's tag
+ */
+export async function readEnds({ node, watch }: Pick<EvmScan, 'node' | 'watch'>): Promise<Ends> {
+  const { finality } = watch
+  if (finality.kind === 'depth') {
+    const head = await readHeader(node, 'latest')
+    return { head, final: await readDeep(node, head, BigInt(finality.blocks)) }
+  }
+  const [head, final] = await Promise.all([
+    readHeader(node, 'latest'),
+    readTagged(node, finality.tag, watch.network),
+  ])
+  return { head, final }
+}
+
+/** The newest final block alone; null while the node knows of none. @throws as `readEnds` */
+export async function readFinalHead(scan: Pick<EvmScan, 'node' | 'watch'>): Promise<Block | null> {
+  const { node, watch } = scan
+  if (watch.finality.kind === 'tag') return readTagged(node, watch.finality.tag, watch.network)
+  return (await readEnds(scan)).final
+}
+
+/** What keeps a node from telling what is final; none where it can, or will once it has started. */
+export async function finalityFaults(
+  node: EvmNode,
+  { name, reading = defaultReading }: NetworkSettings,
+): Promise<string[]> {
+  const { finality } = reading
+  if (finality.kind === 'depth') return []
+  const lack = lackOf(finality.tag, name)
+  try {
+    await readTagged(node, finality.tag, name)
+    return []
+  } catch (error) {
+    if (isFault(error, 'remote_failed') && error.details.problem.endsWith(lack))
+      return [`${lack} (${node.name})`]
+    throw error
+  }
+}
+
+/** The genesis block is as final as anything. */
+function readDeep(node: EvmNode, head: Block, blocks: bigint): Promise<Block> {
+  return readHeader(node, head.height > blocks ? head.height - blocks : 0n)
+}
+
+/** How go-ethereum, Nethermind and others say that nothing is final yet; viem says it of an answer of null. */
+const noneYet = /block (?:was )?not found|could not be found|unknown block\b(?! ?tag)|not (?:yet )?available/i
+
+/** How nodes say that they do not know the word: a wrong parameter, whatever the library that reads it. */
+const unknownTag =
+  /code -32602|hex string without 0x|invalid (?:argument|params|block|hex)|unknown (?:variant|tag|block ?tag)|cannot (?:unmarshal|parse|deserialize)|(?:un|not )supported/i
+
+async function readTagged(
+  node: EvmNode,
+  tag: 'finalized' | 'safe',
+  network: NetworkSettings['name'],
+): Promise<Block | null> {
+  try {
+    return await readHeader(node, tag)
+  } catch (error) {
+    if (!isFault(error, 'remote_failed')) throw error
+    const { problem } = error.details
+    if (noneYet.test(problem)) return null
+    if (!unknownTag.test(problem)) throw error
+    throw refusal(node, `block ${tag}`, `${problem}: ${lackOf(tag, network)}`)
+  }
+}
+
+function lackOf(tag: string, network: string): string {
+  return `the setting networks: ${network}: finality names the block tag ${tag}, which the node does not know: name another node, another tag, or a depth with bookOnDepth`
+}
