@@ -1,5 +1,6 @@
 import type { NetworkName, NetworkReading } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
+import { type Health, newHealth } from './health.ts'
 import type { NetworkSettings, RpcObserver } from './port.ts'
 
 export type ReaderOptions = {
@@ -7,6 +8,8 @@ export type ReaderOptions = {
   observe?: RpcObserver
   /** The bounds that differ from `defaultBounds`. */
   bounds?: Partial<Bounds>
+  /** Solana: reads in this way, whatever it costs. Without it the cheaper one is chosen. */
+  solanaWay?: 'by_owner' | 'by_block'
 }
 
 export type Bounds = {
@@ -14,14 +17,24 @@ export type Bounds = {
   timeoutMs: number
   /** The longest answer that is read. */
   bodyBytesMax: number
-  /** Requests under way at once, per reader. */
+  /** Requests under way at once, per node. Fewer while it asks to slow down. */
   requestsAtOnce: number
-  /** For how long a node that failed is asked only after the others. */
+  /** EVM: requests sent together, to a node that takes that. */
+  requestsPerBatch: number
+  /** How long one request is kept for a node that asks to slow down. */
+  quotaWaitMs: number
+  /** The longest time for which a node is left alone because it asks for it. */
+  pauseMaxMs: number
+  /** How often one request is sent to one node before the node has failed. */
+  triesMax: number
+  /** For how long a node that failed once is asked only after the others; ten times as long where it always fails. */
   restMs: number
   /** EVM: blocks per track and scan. */
   blocksPerScan: bigint
   /** EVM: recipients in one log filter; providers refuse long ones. */
   recipientsPerRequest: number
+  /** EVM: balances read in one request where the chain has a contract for that; providers bound its gas. */
+  balancesPerRequest: number
   /** EVM: an answer with this many logs may have been cut off and is asked for in halves. */
   logsPerAnswerMax: number
   /** Solana: signatures asked for in one page; the protocol allows 1,000. */
@@ -30,19 +43,27 @@ export type Bounds = {
   pagesPerAddress: number
   /** Solana: transactions above the cursor read in one scan, rounded up to whole slots. */
   transactionsPerScan: number
+  /** Solana: blocks read whole in one scan. */
+  slotsPerScan: number
 }
 
 export const defaultBounds: Bounds = {
   timeoutMs: 15_000,
   bodyBytesMax: 32 * 1024 * 1024,
   requestsAtOnce: 8,
+  requestsPerBatch: 20,
+  quotaWaitMs: 10_000,
+  pauseMaxMs: 300_000,
+  triesMax: 6,
   restMs: 30_000,
   blocksPerScan: 500n,
   recipientsPerRequest: 500,
+  balancesPerRequest: 250,
   logsPerAnswerMax: 10_000,
   signaturesPerPage: 1000,
   pagesPerAddress: 200,
   transactionsPerScan: 1000,
+  slotsPerScan: 500,
 }
 
 /** How a network is read where its settings do not say it. */
@@ -52,8 +73,14 @@ export const defaultReading: NetworkReading = {
   traces: 'on_difference',
 }
 
-/** What one connection to one node is made with. */
-export type Connection = { network: NetworkName; url: URL; observe: RpcObserver; bounds: Bounds }
+/** What one connection to one node is made with, and how that node does. */
+export type Connection = {
+  network: NetworkName
+  url: URL
+  observe: RpcObserver
+  bounds: Bounds
+  health: Health
+}
 
 /**
  * One connection per URL, in order of preference.
@@ -67,6 +94,7 @@ export function connections(settings: NetworkSettings, options: ReaderOptions): 
     url: parseRpcUrl(setting, text, place),
     observe: options.observe ?? (() => undefined),
     bounds: { ...defaultBounds, ...options.bounds },
+    health: newHealth(),
   }))
 }
 

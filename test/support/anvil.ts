@@ -37,8 +37,9 @@ export type Anvil = {
 
 const binary = join(import.meta.dirname, '../../node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil')
 
-export async function startAnvil(chainId = 8453): Promise<Anvil> {
-  const args = ['--port', '0', '--chain-id', chainId.toString(), '--slots-in-an-epoch', '1', '--no-mining']
+export async function startAnvil(chainId = 8453, options: readonly string[] = []): Promise<Anvil> {
+  const own = ['--port', '0', '--chain-id', chainId.toString(), '--slots-in-an-epoch', '1', '--no-mining']
+  const args = [...own, ...options]
   const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = `http://${await listeningAddress(child)}`
   const client = openClient(url, chainId)

@@ -1,17 +1,21 @@
+import type { Address } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { onFirstNode } from '../failover.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, type ReaderOptions } from '../options.ts'
 import type { ChainReader, NetworkSettings, OnDemandReader } from '../port.ts'
+import { readBalances } from './balances.ts'
 import { heightAt } from './height-at.ts'
 import { identityFaults, requireChain } from './identity.ts'
-import { type EvmNode, openNode } from './node.ts'
+import { openNode } from './node.ts'
 import { readRange } from './read-range.ts'
 import { readTransaction } from './read-transaction.ts'
 import { scanOn } from './scan.ts'
-import { watchOf } from './watch.ts'
+import { type EvmScan, watchOf } from './watch.ts'
 
-type EvmReader = ChainReader & Pick<OnDemandReader, 'readRange' | 'heightAt' | 'readTransaction'>
+type EvmReader = ChainReader & Omit<OnDemandReader, 'readMovements'>
+
+const nobody: ReadonlySet<Address> = new Set()
 
 /**
  * Reads an EVM chain. A scan stays on one node; where that node fails, the next one does the whole scan.
@@ -22,20 +26,18 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
   if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
   const bounds = { ...defaultBounds, ...options.bounds }
   const nodes = connections(settings, options).map(openNode)
-  const onNode = <Result>(read: (node: EvmNode) => Promise<Result>) =>
+  const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: EvmScan) => Promise<Result>) =>
     onFirstNode(nodes, bounds.restMs, async (node) => {
       await requireChain(node, settings)
-      return read(node)
+      return read({ node, watch: watchOf(settings, watched), bounds })
     })
   return {
     network: name,
-    scan: (request) =>
-      onNode((node) => scanOn({ node, watch: watchOf(settings, request.watched), bounds }, request)),
-    readRange: (request) =>
-      onNode((node) => readRange({ node, watch: watchOf(settings, request.watched), bounds }, request)),
-    readTransaction: (tx, watched) =>
-      onNode((node) => readTransaction({ node, watch: watchOf(settings, watched), bounds }, tx)),
-    heightAt: (at) => onNode((node) => heightAt({ node, watch: watchOf(settings, new Set()) }, at)),
+    scan: (request) => onNode(request.watched, (scan) => scanOn(scan, request)),
+    readRange: (request) => onNode(request.watched, (scan) => readRange(scan, request)),
+    readTransaction: (tx, watched) => onNode(watched, (scan) => readTransaction(scan, tx)),
+    heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
+    readBalances: (request) => onNode(nobody, (scan) => readBalances(scan, request)),
     checkIdentity: () =>
       requireIdentity(nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),
   }

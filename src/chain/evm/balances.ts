@@ -1,0 +1,94 @@
+import { encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
+import { assetCode } from '../../core/asset.ts'
+import { isFault } from '../../core/errors.ts'
+import { mapBounded } from '../map-bounded.ts'
+import type { BalanceReading, BalanceRequest, BlockMark } from '../port.ts'
+import { readHeader } from './blocks.ts'
+import { readEnds } from './finality.ts'
+import { type Call, callAt, callMany, coinBalanceCall } from './multicall.ts'
+import { ask, type EvmNode, refusal } from './node.ts'
+import { isPastStateGone } from './past-state.ts'
+import type { EvmScan } from './watch.ts'
+
+type Pair = BalanceRequest['pairs'][number]
+
+/**
+ * Reads what addresses hold at one block. Where the node keeps no state as old as that, it answers what they hold at
+ * what is final now.
+ * @throws Fault `remote_failed`, also where another block than the one named is at that height
+ */
+export async function readBalances(scan: EvmScan, { pairs, at }: BalanceRequest): Promise<BalanceReading> {
+  const mark = at === null ? await finalMark(scan) : await markAt(scan, at)
+  try {
+    return { at: mark, balances: await balancesAt(scan, pairs, mark.height) }
+  } catch (error) {
+    const isGone = isFault(error, 'remote_failed') && isPastStateGone(error.details.problem)
+    if (at === null || !isGone) throw error
+    return readBalances(scan, { pairs, at: null })
+  }
+}
+
+async function finalMark(scan: EvmScan): Promise<BlockMark> {
+  const { final } = await readEnds(scan)
+  if (final === null) throw refusal(scan.node, 'balances', 'it knows of nothing final yet')
+  return { height: final.height, hash: final.hash }
+}
+
+async function markAt({ node }: EvmScan, { height, hash }: Partial<BlockMark> & { height: bigint }) {
+  const header = await readHeader(node, height)
+  if (hash !== undefined && hash !== header.hash)
+    throw refusal(node, `block ${height}`, `it is ${header.hash}, and balances were asked for at ${hash}`)
+  return { height, hash: header.hash }
+}
+
+async function balancesAt(scan: EvmScan, pairs: readonly Pair[], height: bigint): Promise<readonly bigint[]> {
+  const { balancesPerRequest, requestsAtOnce } = scan.bounds
+  const chunks = Array.from({ length: Math.ceil(pairs.length / balancesPerRequest) }, (_, place) =>
+    pairs.slice(place * balancesPerRequest, (place + 1) * balancesPerRequest),
+  )
+  const read = await mapBounded(chunks, requestsAtOnce, (chunk) => chunkAt(scan.node, chunk, height))
+  return mapBounded(read.flat(), requestsAtOnce, async (one) =>
+    typeof one === 'bigint' ? one : readOne(scan.node, one, height),
+  )
+}
+
+/** The balances of a chunk; the pairs themselves where they have to be asked for one by one. */
+async function chunkAt(
+  node: EvmNode,
+  pairs: readonly Pair[],
+  height: bigint,
+): Promise<readonly (bigint | Pair)[]> {
+  if (pairs.length === 1) return pairs
+  const answers = await callMany(node, pairs.map(callOf), height)
+  if (answers === null) return pairs
+  return pairs.map((pair, place) => toBalance(node, pair, answers[place] ?? null))
+}
+
+async function readOne(node: EvmNode, pair: Pair, height: bigint): Promise<bigint> {
+  const address = pair.address as Hex
+  if (assetCode(pair.asset) !== 'native')
+    return toBalance(node, pair, await callAt(node, callOf(pair), height))
+  const balance = await ask(node, `balance of ${address} at block ${height}`, (client) =>
+    client.request({ method: 'eth_getBalance', params: [address, numberToHex(height)] }),
+  )
+  return BigInt(balance)
+}
+
+const tokenAbi = parseAbi(['function balanceOf(address owner) view returns (uint256)'])
+
+function callOf({ address, asset }: Pair): Call {
+  const code = assetCode(asset)
+  if (code === 'native') return coinBalanceCall(address as Hex)
+  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [address as Hex] })
+  return { to: code as Hex, data }
+}
+
+const word = /^0x[0-9a-f]{64}$/i
+
+/** Before a contract was there nobody held anything of it. */
+function toBalance(node: EvmNode, { address, asset }: Pair, answer: Hex | null): bigint {
+  if (answer === '0x') return 0n
+  if (answer === null || !word.test(answer))
+    throw refusal(node, `balance of ${address}`, `${asset} answered no number`)
+  return BigInt(answer)
+}
