@@ -21,6 +21,39 @@ table public.asset (
   network text not null,
   symbol text not null
 );
+table public.chain_coverage (
+  assets text[] not null,
+  heights int8multirange not null,
+  network text not null,
+  watched integer not null
+);
+table public.chain_gap_since (
+  network text not null,
+  since timestamp with time zone not null,
+  watched_from integer not null
+);
+table public.chain_movement (
+  address text not null,
+  asset text not null,
+  block_hash text not null,
+  change numeric(78,0) not null,
+  height bigint not null,
+  index text not null,
+  network text not null,
+  tx text not null
+);
+table public.chain_network (
+  assets text[] not null,
+  height bigint not null,
+  network text not null
+);
+table public.chain_watch (
+  address text not null,
+  enrolled_at timestamp with time zone not null default now(),
+  from_height bigint not null,
+  network text not null,
+  number integer not null
+);
 table public.deposit (
   address text,
   amount numeric(78,0),
@@ -174,6 +207,18 @@ constraint api_record_pkey on api_record: PRIMARY KEY (service_id);
 constraint api_record_revision_check on api_record: CHECK ((revision >= 0));
 constraint asset_decimals_check on asset: CHECK (((decimals >= 0) AND (decimals <= 38)));
 constraint asset_pkey on asset: PRIMARY KEY (key);
+constraint chain_coverage_pkey on chain_coverage: PRIMARY KEY (network, watched, assets);
+constraint chain_coverage_watched_check on chain_coverage: CHECK ((watched > 0));
+constraint chain_gap_since_pkey on chain_gap_since: PRIMARY KEY (network, watched_from);
+constraint chain_movement_change_check on chain_movement: CHECK ((change <> (0)::numeric));
+constraint chain_movement_height_check on chain_movement: CHECK ((height >= 0));
+constraint chain_movement_pkey on chain_movement: PRIMARY KEY (network, tx, index, asset, address, block_hash);
+constraint chain_network_height_check on chain_network: CHECK ((height >= 0));
+constraint chain_network_pkey on chain_network: PRIMARY KEY (network);
+constraint chain_watch_from_height_check on chain_watch: CHECK ((from_height >= 0));
+constraint chain_watch_network_address_key on chain_watch: UNIQUE (network, address);
+constraint chain_watch_number_check on chain_watch: CHECK ((number > 0));
+constraint chain_watch_pkey on chain_watch: PRIMARY KEY (network, number);
 constraint deposit_check on deposit: CHECK ((num_nonnulls(service_id, transfer, merged_into) > 0));
 constraint deposit_group_id_fkey on deposit: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint deposit_merged_into_fkey on deposit: FOREIGN KEY (merged_into) REFERENCES deposit(id);
@@ -242,6 +287,8 @@ constraint webhook_repeat_pkey on webhook_repeat: PRIMARY KEY (inbox_id);
 
 CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
+CREATE INDEX chain_movement_address ON public.chain_movement USING btree (network, address, asset, height);
+CREATE INDEX chain_movement_height ON public.chain_movement USING btree (network, height);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_open ON public.deposit USING btree (state, network) WHERE (state <> ALL (ARRAY['reconciled'::text, 'refunded'::text, 'failed'::text, 'ignored'::text]));
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
@@ -262,6 +309,12 @@ CREATE INDEX sighting_transfer ON public.sighting USING btree (transfer);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
 CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
 CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
+CREATE UNIQUE INDEX chain_coverage_pkey ON public.chain_coverage USING btree (network, watched, assets);
+CREATE UNIQUE INDEX chain_gap_since_pkey ON public.chain_gap_since USING btree (network, watched_from);
+CREATE UNIQUE INDEX chain_movement_pkey ON public.chain_movement USING btree (network, tx, index, asset, address, block_hash);
+CREATE UNIQUE INDEX chain_network_pkey ON public.chain_network USING btree (network);
+CREATE UNIQUE INDEX chain_watch_network_address_key ON public.chain_watch USING btree (network, address);
+CREATE UNIQUE INDEX chain_watch_pkey ON public.chain_watch USING btree (network, number);
 CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
 CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
 CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
@@ -294,6 +347,25 @@ view accounting.balances as
     b.balance AS balance_base
    FROM (ledger_balance b
      JOIN asset a ON ((a.key = b.asset)));
+view accounting.coverage as
+ SELECT w.network,
+    w.address,
+    w.from_height,
+    n.height AS to_height,
+    COALESCE(( SELECT sum((upper(stretch.stretch) - lower(stretch.stretch))) AS sum
+           FROM unnest(g.heights) stretch(stretch)), (0)::numeric) AS missing_heights,
+    w.enrolled_at
+   FROM ((chain_watch w
+     JOIN chain_network n ON ((n.network = w.network)))
+     LEFT JOIN chain_gap g ON (((g.network = w.network) AND (g.from_height = w.from_height) AND ((w.number >= g.watched_from) AND (w.number <= g.watched_to)))));
+view accounting.coverage_gaps as
+ SELECT g.network,
+    lower(stretch.stretch) AS from_height,
+    (upper(stretch.stretch) - 1) AS to_height,
+    g.addresses,
+    g.since
+   FROM chain_gap g,
+    LATERAL unnest(g.heights) stretch(stretch);
 view accounting.deposits as
  SELECT id,
     service_id,
@@ -392,6 +464,40 @@ view accounting.scorecard as
     fee_share,
     delivered_per_paid
    FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_told, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
+view public.chain_gap as
+ WITH level AS MATERIALIZED (
+         SELECT DISTINCT c.network,
+            c.watched,
+            range_agg(c.heights) OVER (PARTITION BY c.network ORDER BY c.watched DESC) AS heights
+           FROM (chain_coverage c
+             JOIN chain_network n ON (((n.network = c.network) AND (c.assets @> n.assets))))
+        ), missing AS (
+         SELECT w.network,
+            w.from_height,
+            min(w.number) AS watched_from,
+            max(w.number) AS watched_to,
+            count(*) AS addresses,
+            (int8multirange(int8range(w.from_height, (n.height + 1))) - COALESCE(level.heights, '{}'::int8multirange)) AS heights
+           FROM ((chain_watch w
+             JOIN chain_network n ON (((n.network = w.network) AND (n.height >= w.from_height))))
+             LEFT JOIN LATERAL ( SELECT nearest.watched,
+                    nearest.heights
+                   FROM level nearest
+                  WHERE ((nearest.network = w.network) AND (nearest.watched >= w.number))
+                  ORDER BY nearest.watched
+                 LIMIT 1) level ON (true))
+          GROUP BY w.network, w.from_height, n.height, level.watched, level.heights
+        )
+ SELECT missing.network,
+    missing.watched_from,
+    missing.watched_to,
+    missing.addresses,
+    missing.from_height,
+    missing.heights,
+    chain_gap_since.since
+   FROM (missing
+     LEFT JOIN chain_gap_since USING (network, watched_from))
+  WHERE (NOT isempty(missing.heights));
 view public.deposit_report as
  SELECT d.id,
     d.service_id,
@@ -552,6 +658,7 @@ $function$
 ;
 
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
+CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -559,8 +666,11 @@ CREATE TRIGGER ledger_transfer_append_only BEFORE DELETE OR UPDATE OR TRUNCATE O
 CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_late_transfer();
 CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.webhook_conflict FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+grant delete, insert, select on public.chain_movement to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
 grant delete, insert, select, update on public.address_book to depositd_daemon;
+grant delete, insert, select, update on public.chain_coverage to depositd_daemon;
+grant delete, insert, select, update on public.chain_gap_since to depositd_daemon;
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
@@ -572,6 +682,8 @@ grant insert, select on public.sighting to depositd_daemon;
 grant insert, select on public.webhook_conflict to depositd_daemon;
 grant insert, select, update on public.api_record to depositd_daemon;
 grant insert, select, update on public.asset to depositd_daemon;
+grant insert, select, update on public.chain_network to depositd_daemon;
+grant insert, select, update on public.chain_watch to depositd_daemon;
 grant insert, select, update on public.deposit to depositd_daemon;
 grant insert, select, update on public.evidence to depositd_daemon;
 grant insert, select, update on public.evidence_group to depositd_daemon;
@@ -582,6 +694,10 @@ grant insert, select, update on public.stream to depositd_daemon;
 grant insert, select, update on public.webhook_repeat to depositd_daemon;
 grant select on accounting.balances to depositd_accountant;
 grant select on accounting.balances to depositd_daemon;
+grant select on accounting.coverage to depositd_accountant;
+grant select on accounting.coverage to depositd_daemon;
+grant select on accounting.coverage_gaps to depositd_accountant;
+grant select on accounting.coverage_gaps to depositd_daemon;
 grant select on accounting.deposits to depositd_accountant;
 grant select on accounting.deposits to depositd_daemon;
 grant select on accounting.entries to depositd_accountant;
@@ -592,11 +708,14 @@ grant select on accounting.mismatches to depositd_accountant;
 grant select on accounting.mismatches to depositd_daemon;
 grant select on accounting.scorecard to depositd_accountant;
 grant select on accounting.scorecard to depositd_daemon;
+grant select on public.chain_gap to depositd_daemon;
 grant select on public.deposit_report to depositd_daemon;
 
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.entries is 'Account, for example assets:in_transit:base.';
+comment on column address of view accounting.coverage is 'The address.';
 comment on column address of view accounting.deposits is 'Deposit address that was paid.';
+comment on column addresses of view accounting.coverage_gaps is 'For how many addresses it was not read.';
 comment on column age of view accounting.mismatches is 'From opened_at to cleared_at, or to now while open.';
 comment on column amount of view accounting.deposits is 'Amount paid, in units of the asset.';
 comment on column amount of view accounting.entries is 'In units of the asset; debits positive, credits negative.';
@@ -631,6 +750,7 @@ comment on column deposited_at of view accounting.deposits is 'Time of the block
 comment on column deposits of view accounting.scorecard is 'How many deposits.';
 comment on column detail of view accounting.mismatches is 'What each side says.';
 comment on column duplicates of view accounting.scorecard is 'How often one of them came again.';
+comment on column enrolled_at of view accounting.coverage is 'When reading took it up.';
 comment on column event_at of view accounting.entries is 'When it happened in the world.';
 comment on column event_at of view accounting.journal is 'When it happened in the world.';
 comment on column fee of view accounting.deposits is 'Fee the service states, in units of the asset delivered.';
@@ -638,6 +758,8 @@ comment on column fee of view accounting.scorecard is 'Fees that the service sta
 comment on column fee_base of view accounting.deposits is 'Fee the service states, in smallest units.';
 comment on column fee_share of view accounting.scorecard is 'Effective fee: fee by delivered and fee together, of those for which a fee is stated.';
 comment on column final_at of view accounting.deposits is 'When the payment was read as final.';
+comment on column from_height of view accounting.coverage is 'Block or slot from which on its transfers are wanted.';
+comment on column from_height of view accounting.coverage_gaps is 'First block or slot of it.';
 comment on column id of view accounting.deposits is 'Our number of the deposit, as in "depositd deposits show ID".';
 comment on column id of view accounting.journal is 'Number of the journal.';
 comment on column id of view accounting.mismatches is 'Number of the mismatch.';
@@ -646,6 +768,9 @@ comment on column kind of view accounting.entries is 'Kind of the journal.';
 comment on column kind of view accounting.journal is 'deposit, settlement or reversal.';
 comment on column kind of view accounting.mismatches is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column leg of view accounting.entries is 'Number of the transfer inside its journal.';
+comment on column missing_heights of view accounting.coverage is 'How many of these heights were not read for this address and every asset; 0 where reading is complete.';
+comment on column network of view accounting.coverage is 'Network on which it is watched.';
+comment on column network of view accounting.coverage_gaps is 'Network of the stretch.';
 comment on column network of view accounting.deposits is 'Network on which the payment arrived.';
 comment on column network of view accounting.mismatches is 'Network it is about.';
 comment on column network of view accounting.scorecard is 'Network of the payments; empty for the whole service.';
@@ -677,15 +802,20 @@ comment on column settlement_network of view accounting.deposits is 'Network on 
 comment on column settlement_network of view accounting.scorecard is 'Network of the deliveries; stable-wallet for credits, empty while none is stated.';
 comment on column settlement_tx of view accounting.deposits is 'Transaction of the forward; empty for a credit.';
 comment on column severity of view accounting.mismatches is 'info, warning or severe.';
+comment on column since of view accounting.coverage_gaps is 'Since when it is known to be open; empty until it was first looked at.';
 comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
 comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
 comment on column steps_told of view accounting.scorecard is 'Of how many of these a webhook told.';
-comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT or owner/KIND/ID.';
+comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT, owner/KIND/ID or network/NAME.';
+comment on column to_height of view accounting.coverage is 'Block or slot up to which the network was read as final.';
+comment on column to_height of view accounting.coverage_gaps is 'Last block or slot of it.';
 comment on column tx of view accounting.deposits is 'Transaction of the payment.';
 comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
 comment on function accounting.in_units(numeric,smallint) is 'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
 comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How the deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
+comment on view accounting.coverage is 'One row per watched address: the heights that are wanted of it, and how many of them were not read.';
+comment on view accounting.coverage_gaps is 'Stretches of heights that were not read for some watched addresses. They are read by themselves.';
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
 comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';

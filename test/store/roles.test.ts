@@ -35,6 +35,8 @@ test('an accountant reads every view of the accounting schema', async () => {
   const views = await relations('accounting')
   expect(views.toSorted()).toEqual([
     'accounting.balances',
+    'accounting.coverage',
+    'accounting.coverage_gaps',
     'accounting.deposits',
     'accounting.entries',
     'accounting.journal',
