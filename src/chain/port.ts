@@ -66,7 +66,11 @@ export type ScanRequest = {
   watched: ReadonlySet<Address>
 }
 
-export type RangeRequest = HeightRange & { watched: ReadonlySet<Address> }
+export type RangeRequest = HeightRange & {
+  watched: ReadonlySet<Address>
+  /** EVM: also what contracts paid inside of transactions, where the node traces blocks. It costs many times as much. */
+  traced?: boolean
+}
 
 /** A final stretch, read for its own sake. `reached` is the last height that was read whole, at most the end asked for. */
 export type RangeResult = Pick<ScanResult, 'movements' | 'proved' | 'dissent'> & {
