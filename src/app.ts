@@ -3,16 +3,19 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { composeIntake, composeScheme } from './app-intake.ts'
 import { composeWork, ticksOf } from './app-work.ts'
+import { readDecimals } from './chain/decimals.ts'
 import type { Settings } from './config/settings.ts'
+import type { NetworkSettings } from './core/asset.ts'
 import { assert } from './core/errors.ts'
 import type { LiveScheme } from './intake/live-scheme.ts'
 import { transfersPath } from './intake/server.ts'
+import { pinDecimals } from './jobs/pin-decimals.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue.ts'
 import { startSchedule } from './jobs/schedule.ts'
 import { createMetrics } from './ops/metrics.ts'
-import { createObserver } from './ops/observe.ts'
+import { createObserver, type Observer } from './ops/observe.ts'
 import { type Check, startOps, type Warning } from './ops/server.ts'
-import { pinAssets } from './store/address-book.ts'
+import { pinAssets } from './store/assets.ts'
 import { type Database, openDatabase, pingDatabase } from './store/database.ts'
 import { readGauges } from './store/gauges.ts'
 import { oldestPending } from './store/inbox.ts'
@@ -57,15 +60,15 @@ const streamAgeMaxSeconds = 300
  * Migrates the database and starts the daemon's roles against the servers the settings name.
  * @throws Fault `settings_bad` or `remote_failed` that says which server, and what is off.
  */
-export async function startDaemon(settings: Settings, options: DaemonOptions): Promise<Daemon> {
+export async function startDaemon(asked: Settings, options: DaemonOptions): Promise<Daemon> {
   await using starting = new AsyncDisposableStack()
   const holder = randomUUID()
   const metrics = createMetrics(options.version)
   const observer = createObserver(metrics, options.log)
-  const webhooks = composeScheme(settings, { ...options, observer })
+  const webhooks = composeScheme(asked, { ...options, observer })
   starting.defer(() => webhooks.stop())
 
-  await prepareDatabase(settings)
+  const settings = { ...asked, networks: await prepareDatabase(asked, observer) }
   const db = openAsDaemon(settings)
   starting.defer(() => db.destroy())
   starting.defer(() => releaseLeases(db, holder).catch(() => undefined))
@@ -107,12 +110,21 @@ export async function startDaemon(settings: Settings, options: DaemonOptions): P
   }
 }
 
-/** Brings the schema up to date and pins the assets, as the user of the URL; the daemon itself may do less. */
-async function prepareDatabase({ databaseUrl, networks, creditAsset }: Settings): Promise<void> {
+/**
+ * Brings the schema up to date and pins the assets, as the user of the URL; the daemon itself may do less.
+ * @returns the networks with all that was left to the chain
+ */
+async function prepareDatabase(
+  { databaseUrl, networks, creditAsset }: Settings,
+  { rpc }: Observer,
+): Promise<NetworkSettings[]> {
   const owner = openDatabase<Tables>({ url: databaseUrl, poolMax: 2, applicationName: 'depositd migrate' })
   try {
     await migrate(owner, migrationsFolder)
-    await pinAssets(owner, [...networks.flatMap(({ assets }) => assets), creditAsset])
+    await pinAssets(owner, [creditAsset])
+    return await pinDecimals(owner, networks, (network, labels) =>
+      readDecimals(network, labels, { observe: rpc }),
+    )
   } finally {
     await owner.destroy()
   }

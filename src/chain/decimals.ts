@@ -5,6 +5,7 @@ import { openNode as openEvmNode } from './evm/node.ts'
 import { mapBounded } from './map-bounded.ts'
 import { type Connection, connections, defaultBounds, type ReaderOptions } from './options.ts'
 import type { NetworkSettings } from './port.ts'
+import { createReader } from './reader.ts'
 import { readDecimals as readOnSolana } from './solana/decimals.ts'
 import { openNode as openSolanaNode } from './solana/node.ts'
 
@@ -12,8 +13,8 @@ import { openNode as openSolanaNode } from './solana/node.ts'
 const decimalsMax = 38
 
 /**
- * Reads the decimals of assets on every node that answers. What one node says would be pinned for good, so none may
- * say otherwise.
+ * Reads the decimals of assets on every node that answers, once those are of the chain that is meant. What one node
+ * says would be pinned for good, so none may say otherwise.
  * @throws Fault `settings_bad` that names every asset of which that cannot be told; `remote_failed` where no node answers
  */
 export async function readDecimals(
@@ -21,6 +22,7 @@ export async function readDecimals(
   labels: readonly AssetLabel[],
   options: ReaderOptions = {},
 ): Promise<Asset[]> {
+  await createReader({ ...settings, assets: [] }, options).checkIdentity()
   const { requestsAtOnce } = { ...defaultBounds, ...options.bounds }
   const asked = connections(settings, options).map((connection) => {
     const ask = readersOf[settings.family](connection)

@@ -11,11 +11,12 @@ export type Destination = { kind: 'valid'; address: Address } | { kind: 'invalid
  * to an address that nobody has is lost, so those are refused; a multi-signature wallet and any other program's account
  * are fine.
  */
-export function readDestination({ name, family, assets }: NetworkSettings, text: string): Destination {
+export function readDestination(network: NetworkSettings, text: string): Destination {
+  const { name, family, assets, unpinned = [] } = network
   const problem = family === 'evm' ? evmProblem(text) : solanaProblem(text)
   if (problem !== null) return { kind: 'invalid', problem: `${text} ${problem.replace('$', name)}` }
   const address = parseAddress(family, text)
-  const asset = assets.find(({ key }) => assetCode(key) === address)
+  const asset = [...assets, ...unpinned].find(({ key }) => assetCode(key) === address)
   if (asset !== undefined) {
     return { kind: 'invalid', problem: `${text} is where ${asset.symbol} itself lives on ${name}` }
   }

@@ -1,3 +1,4 @@
+import { readDecimals } from '../chain/decimals.ts'
 import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
@@ -9,7 +10,9 @@ import { type KeyScope, probeScope } from '../provider/probe-scope.ts'
 import type { Profile } from '../provider/profile/profile-schema.ts'
 import { createServiceCall } from '../provider/service-call.ts'
 import { loadServiceProfile } from '../service-profile.ts'
+import { pinFaults, pinnedNetworks } from '../store/assets.ts'
 import { openDatabase, pingDatabase } from '../store/database.ts'
+import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context } from './context.ts'
 import { type Column, type News, printRows } from './print.ts'
 
@@ -43,7 +46,7 @@ function checksOf(settings: Settings, profile: Profile): Promise<Finding | Findi
     check('service', () => askService(settings, profile)),
     probeScope(service, profile.owners.channels.create.path).then(scopeFinding),
     Promise.resolve(webhookFindings(webhooks)),
-    ...networks.map((network) => chainFinding(network)),
+    ...networks.map((network) => chainFindings(network, settings)),
   ]
 }
 
@@ -121,16 +124,39 @@ function webhookFindings({ signing, keys }: Settings['webhooks']): Finding[] {
   }
 }
 
-function chainFinding(network: NetworkSettings): Promise<Finding> {
+function chainFindings(network: NetworkSettings, { databaseUrl }: Settings): Promise<Finding | Finding[]> {
   const name = `chain ${network.name}`
-  if (network.rpcUrls.length > 0) {
-    return check(name, async () => {
-      await createReader(network).checkIdentity()
-      return 'is the chain of the settings, and so are its assets'
-    })
-  }
+  if (network.rpcUrls.length > 0) return checkChain(name, network, databaseUrl)
   const says = `is not read; set RPC_${network.name.toUpperCase()} where deposits or forwards are on it`
   return Promise.resolve({ check: name, state: 'warning', says })
+}
+
+async function checkChain(name: string, network: NetworkSettings, url: string): Promise<Finding[]> {
+  const known = await recallDecimals(network, url)
+  const faults = known.faults.map((says): Finding => ({ check: name, state: 'fault', says }))
+  const { unpinned = [] } = known.network
+  const found = await check(name, async () => {
+    await createReader(known.network).checkIdentity()
+    const read = unpinned.length === 0 ? [] : await readDecimals(known.network, unpinned)
+    const told = read.map(
+      ({ symbol, decimals }) => `; ${symbol} has ${decimals} decimals, pinned at the start`,
+    )
+    return `is the chain of the settings, and so are its assets${told.join('')}`
+  })
+  return faults.length > 0 && found.state === 'ok' ? faults : [...faults, found]
+}
+
+/** What the database has of the assets: nothing before the first start, nor where it does not answer, which is a check. */
+async function recallDecimals(network: NetworkSettings, url: string) {
+  const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'depositd doctor' })
+  try {
+    const [known = network] = await pinnedNetworks(db, [network])
+    return { network: known, faults: await pinFaults(db, network.assets) }
+  } catch {
+    return { network, faults: [] }
+  } finally {
+    await db.destroy()
+  }
 }
 
 const columns: Column<Finding>[] = [

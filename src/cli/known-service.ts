@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { assetsOf } from '../config/network-schema.ts'
+import { assetsOf, unpinnedOf } from '../config/network-schema.ts'
 import { parseSettingsFile } from '../config/settings-file.ts'
 import { type Address, assetKey, type NetworkName } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { stableWalletNetwork } from '../core/evidence.ts'
 import type { Hints } from '../provider/infer/hints.ts'
 import type { Vocabulary } from '../provider/profile/known-assets.ts'
-import { knownPlaces } from '../store/samples.ts'
+import { pinnedNetworks } from '../store/assets.ts'
+import { type KnownPlaces, knownPlaces } from '../store/samples.ts'
 import { attachedEnvironment, type Context, withDatabase } from './context.ts'
 
 export type KnownService = { hints: Hints; vocabulary: Vocabulary }
@@ -19,11 +20,16 @@ export type KnownService = { hints: Hints; vocabulary: Vocabulary }
 export async function knownService(context: Context, isFromDatabase: boolean): Promise<KnownService> {
   const isAttached = isFromDatabase || isDatabaseSet(context)
   const environment = isAttached ? attachedEnvironment(context) : context.environment
-  const { networks, creditAsset } = readVocabulary(environment.DEPOSITD_CONFIG)
-  const places = isAttached
-    ? await withDatabase(context, knownPlaces)
-    : { depositAddresses: new Set<string>(), recipients: new Set<string>(), owners: new Map() }
-  return { hints: { networks, ...places }, vocabulary: { networks, creditAsset } }
+  const vocabulary = readVocabulary(environment.DEPOSITD_CONFIG)
+  if (!isAttached) return { hints: { ...vocabulary, ...nowhere() }, vocabulary }
+  return withDatabase(context, async (db) => {
+    const networks = await pinnedNetworks(db, vocabulary.networks)
+    return { hints: { networks, ...(await knownPlaces(db)) }, vocabulary: { ...vocabulary, networks } }
+  })
+}
+
+function nowhere(): KnownPlaces {
+  return { depositAddresses: new Set(), recipients: new Set(), owners: new Map() }
 }
 
 function isDatabaseSet({ environment }: Context): boolean {
@@ -43,6 +49,7 @@ function readVocabulary(path: string | undefined): Vocabulary {
       chainId: entry.chainId,
       rpcUrls: [],
       assets: assetsOf(entry),
+      unpinned: unpinnedOf(entry),
     })),
     creditAsset: { key: assetKey(network, credit.symbol as Address), network, ...credit },
   }

@@ -3,6 +3,7 @@ import { unreadableKinds } from '../core/mismatch.ts'
 import { type Replayed, replayKept } from '../jobs/replay.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
 import { loadServiceProfile } from '../service-profile.ts'
+import { pinnedNetworks } from '../store/assets.ts'
 import type { KeptFilter } from '../store/kept.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { wordOf } from './options.ts'
@@ -14,12 +15,14 @@ type ReplayOptions = { kind?: string; since?: string; passedOver?: boolean; json
 export async function replayCommand(context: Context, options: ReplayOptions): Promise<News> {
   const filter = { kinds: kindsOf(options), since: sinceOf(options.since) }
   const settings = attachedSettings(context)
-  const readClaim = createClaimReader(loadServiceProfile(settings), settings)
+  const profile = loadServiceProfile(settings)
   const rules = { policy: settings.policy, senders: settings.senders }
   const tell = tellProgress(context)
-  const replayed = await withDatabase(context, (db) =>
-    replayKept({ db, readClaim, rules, now: () => new Date() }, filter, tell),
-  )
+  const replayed = await withDatabase(context, async (db) => {
+    const networks = await pinnedNetworks(db, settings.networks)
+    const readClaim = createClaimReader(profile, { ...settings, networks })
+    return replayKept({ db, readClaim, rules, now: () => new Date() }, filter, tell)
+  })
   if (options.json) printJson(context, replayed)
   else context.stdout.write(`${lineOf(replayed)}\n`)
   return replayed.unreadable === 0 ? 'good' : 'bad'

@@ -6,6 +6,11 @@ export type NetworkEntry = {
   family: Family
   chainId: number | null
   genesisHash?: string | undefined
+  /** Decimals that are left out are read from the chain. */
+  assets: readonly { symbol: string; contract: string; decimals?: number | undefined }[]
+}
+
+export type KnownNetwork = NetworkEntry & {
   assets: readonly { symbol: string; contract: string; decimals: number }[]
 }
 
@@ -15,7 +20,7 @@ const ether = { symbol: 'ETH', contract: 'native', decimals: 18 }
  * Known without any setting. Contracts as their issuers publish them (Circle, Tether, Base and Arbitrum bridges);
  * native and bridged USDC are different assets. Decimals are checked against the chain before anything is read.
  */
-export const knownNetworks: readonly NetworkEntry[] = [
+export const knownNetworks: readonly KnownNetwork[] = [
   {
     name: 'mainnet',
     family: 'evm',

@@ -2,9 +2,11 @@ import { z } from 'zod'
 import {
   type Address,
   type Asset,
+  type AssetLabel,
   assetKey,
   type Family,
   type NetworkName,
+  nativeDecimals,
   parseAddress,
 } from '../core/asset.ts'
 import type { NetworkEntry } from './known-networks.ts'
@@ -62,11 +64,25 @@ export function addressOf(family: Family, text: string): Address | null {
   }
 }
 
-export function assetsOf({ name, family, assets }: NetworkEntry): Asset[] {
+/** The assets whose decimals the entry says, or that have those of their family. */
+export function assetsOf(entry: NetworkEntry): Asset[] {
+  return described(entry).flatMap(({ digits, ...label }) =>
+    digits === undefined ? [] : [{ ...label, decimals: digits }],
+  )
+}
+
+/** The others. */
+export function unpinnedOf(entry: NetworkEntry): AssetLabel[] {
+  return described(entry).flatMap(({ digits, ...label }) => (digits === undefined ? [label] : []))
+}
+
+function described({ name, family, assets }: NetworkEntry): (AssetLabel & { digits: number | undefined })[] {
   const network = name as NetworkName
-  return assets.map(({ contract, symbol: label, decimals: digits }): Asset => {
-    const code = contract === 'native' ? contract : parseAddress(family, contract)
-    return { key: assetKey(network, code), network, symbol: label, decimals: digits }
+  return assets.map(({ contract, symbol: label, decimals: stated }) => {
+    const isNative = contract === 'native'
+    const code = isNative ? contract : parseAddress(family, contract)
+    const digits = stated ?? (isNative ? nativeDecimals[family] : undefined)
+    return { key: assetKey(network, code), network, symbol: label, digits }
   })
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { knownNetworks, type NetworkEntry } from './known-networks.ts'
+import { type KnownNetwork, knownNetworks } from './known-networks.ts'
 import { checkNetwork, networkFields, networkList } from './network-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
@@ -51,7 +51,7 @@ const schema = z.strictObject({
 })
 
 /** The service books nothing, so that it is not told which cluster is meant. */
-function described({ name, family, chainId, assets }: NetworkEntry): z.input<typeof network> {
+function described({ name, family, chainId, assets }: KnownNetwork): z.input<typeof network> {
   return { name, family, chainId, assets: [...assets] }
 }
 

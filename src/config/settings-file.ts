@@ -14,6 +14,8 @@ const network = z
   .strictObject({
     ...networkFields,
     ...readingFields,
+    /** What it leaves out, the chain tells. */
+    assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals: decimals.optional() })).min(1),
     /** Block or slot at which the first scan begins; without it, at what is final then. */
     startHeight: z.int().min(0).optional(),
   })

@@ -11,7 +11,7 @@ import { Fault, messageOf } from '../core/errors.ts'
 import { stableWalletNetwork } from '../core/evidence.ts'
 import type { Policy } from '../core/policy.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
-import { assetsOf, rpcName } from './network-schema.ts'
+import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
 import { readingOf } from './reading-schema.ts'
 import { parseSettingsFile, type SettingsFile } from './settings-file.ts'
 import { readSchemeName, readWebhooks, type WebhookSettings } from './webhook-settings.ts'
@@ -167,6 +167,7 @@ function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSetti
       genesisHash,
       rpcUrls,
       assets: assetsOf(entry),
+      unpinned: unpinnedOf(entry),
       reading: readingOf(entry),
     }
   })

@@ -21,6 +21,9 @@ export type Asset = { key: AssetKey; network: NetworkName; symbol: string; decim
 /** An asset whose decimals are not known yet. Nothing of it can be read, told or booked. */
 export type AssetLabel = Omit<Asset, 'decimals'>
 
+/** Of the networks' own coins, which no contract tells: wei per ether and lamports per SOL, as powers of ten. */
+export const nativeDecimals: Record<Family, number> = { evm: 18, solana: 9 }
+
 /** How much a network's nodes are believed, and when what they show is final. */
 export type NetworkReading = {
   /** Nodes that must agree on what will be booked. */

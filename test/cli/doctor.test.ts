@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AssetKey, NetworkName } from '../../src/core/asset.ts'
 import { probeScope } from '../../src/provider/probe-scope.ts'
+import { pinAssets } from '../../src/store/assets.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import type { Tables } from '../../src/store/tables.ts'
 import { readKey, writeKey } from '../service/fixtures.ts'
 import { type OpenApi, openApi } from '../service/http/open-api.ts'
+import { makeDeposit, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { type RawService, startRawService } from '../support/raw-service.ts'
@@ -20,13 +25,7 @@ let environment: Record<string, string>
 beforeAll(async () => {
   api = await openApi()
   database = await emptyDatabase()
-  node = await startRawService((request, response) => {
-    void text(request).then((body) => {
-      const { id } = JSON.parse(body) as { id: number }
-      response.writeHead(200, { 'content-type': 'application/json' })
-      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x2105' }))
-    })
-  })
+  node = await startNode()
   folder = await mkdtemp(join(tmpdir(), 'depositd-'))
   const path = join(folder, 'settings.yaml')
   writeFileSync(
@@ -48,6 +47,24 @@ afterAll(async () => {
   await database.drop()
   await rm(folder, { recursive: true })
 })
+
+/** A node of Base, all of whose tokens have six decimals. */
+function startNode(): Promise<RawService> {
+  const hash = `0x${'1'.padStart(64, '0')}`
+  const block = { number: '0x1', hash, parentHash: hash, timestamp: '0x1', logsBloom: '0x', transactions: [] }
+  const answers: Record<string, unknown> = {
+    eth_chainId: '0x2105',
+    eth_getBlockByNumber: block,
+    eth_call: `0x${'6'.padStart(64, '0')}`,
+  }
+  return startRawService((request, response) => {
+    void text(request).then((body) => {
+      const { id, method } = JSON.parse(body) as { id: number; method: string }
+      response.writeHead(200, { 'content-type': 'application/json' })
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] ?? null }))
+    })
+  })
+}
 
 const doctor = (changes: Record<string, string> = {}, options = '') =>
   runCommand(`doctor${options}`, { ...environment, ...changes })
@@ -112,6 +129,53 @@ test.each<[string, Record<string, string>, RegExp]>([
   expect(out + err).not.toContain('hunter2')
   expect(status).toBe(1)
 })
+
+const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
+
+/** Settings with USDC on Base. */
+async function withToken(decimals: string, work: (changes: Record<string, string>) => Promise<void>) {
+  const path = join(folder, 'token.yaml')
+  writeFileSync(
+    path,
+    `networks: [{ name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, contract: "${usdc}" ${decimals}}] }]`,
+  )
+  await work({ DEPOSITD_CONFIG: path })
+}
+
+test('decimals that the settings leave to the chain are read and told', async () => {
+  await withToken('', async (changes) => {
+    const { out, status } = await doctor(changes)
+    expect(out).toMatch(/^chain base +ok .*; USDC has 6 decimals, pinned at the start$/m)
+    expect(status).toBe(0)
+  })
+})
+
+test('decimals that are not those of the chain, or not those that amounts were kept by, are faults', async () => {
+  await using books = await openBooks()
+  await pinUsdc(books.url, 18)
+  await withToken(', decimals: 7', async (changes) => {
+    const { out, status } = await doctor({ ...changes, DATABASE_URL: books.url })
+    expect(out).toMatch(
+      /^chain base +fault +asset base\/0x\w+ has 7 decimals in the settings and 18 in the database$/m,
+    )
+    expect(out).toMatch(/^chain base +fault +.*expected decimals 7, found 6/m)
+    expect(status).toBe(1)
+  })
+  await withToken('', async (changes) => {
+    const { out } = await doctor({ ...changes, DATABASE_URL: books.url })
+    expect(out).toMatch(/^chain base +fault +.*expected decimals 18, found 6/m)
+  })
+})
+
+/** As a number that a deposit was kept by. */
+async function pinUsdc(url: string, decimals: number): Promise<void> {
+  const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'test owner' })
+  const key = `base/${usdc}` as AssetKey
+  await pinAssets(db, [{ key, network: 'base' as NetworkName, symbol: 'USDC', decimals }])
+  const id = await makeDeposit(db, 'base/0x1/0')
+  await db.updateTable('deposit').set({ asset: key }).where('id', '=', id).execute()
+  await db.destroy()
+}
 
 test('webhooks that are not signed are warned of', async () => {
   const { WEBHOOK_SECRETS: _, ...rest } = environment

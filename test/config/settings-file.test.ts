@@ -67,6 +67,20 @@ schedule: { scan: "* * * * * *", poll: "0 * * * *", sweep: "*/10 * * * * *", pol
   })
 })
 
+test("decimals that are left out are open; those of a coin are its family's", () => {
+  const [network] = parse(`
+networks:
+  - name: base
+    family: evm
+    chainId: 8453
+    assets: [{ symbol: USDC, contract: "${contract}" }, { symbol: ETH, contract: native }]
+`).networks
+  expect(network).toMatchObject({
+    assets: [{ key: 'base/native', symbol: 'ETH', decimals: 18 }],
+    unpinned: [{ key: `base/${contract.toLowerCase()}`, symbol: 'USDC' }],
+  })
+})
+
 test.each(['', '# nothing yet', 'policy: {}', '---\n'])('%j is a file of defaults', (text) => {
   expect(parse(text).policy.webhookWithinMs).toBe(600_000)
 })

@@ -1,26 +1,18 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
-import type { Address, Asset } from '../../src/core/asset.ts'
-import { pinAssets, watchedAddresses } from '../../src/store/address-book.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import type { Address } from '../../src/core/asset.ts'
+import { watchedAddresses } from '../../src/store/address-book.ts'
 import { listOwners, saveOwner } from '../../src/store/owners.ts'
-import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import { arbitrum, base, claim, usdcOnBase } from '../support/evidence.ts'
+import { arbitrum, base, claim } from '../support/evidence.ts'
 
 let books: Books
-/** Assets are pinned before the daemon takes its role. */
-let owner: Kysely<Tables>
 
 beforeAll(async () => {
   books = await openBooks()
-  owner = openDatabase({ url: books.url, poolMax: 20, applicationName: 'test owner' })
 })
-afterAll(async () => {
-  await owner.destroy()
-  await books[Symbol.asyncDispose]()
-})
+afterAll(() => books[Symbol.asyncDispose]())
 
 const address = (last: string) => `0x${last.padStart(40, '0')}` as Address
 
@@ -139,26 +131,6 @@ test.each([
   "insert into address_book (network, address, role, owner_kind, owner_id) values ('base', '0x1', 'deposit', 'channel', 'nobody')",
 ])('Postgres refuses what makes no sense: %s', async (statement) => {
   await expect(sql.raw(statement).execute(books.db)).rejects.toThrow(/violates/)
-})
-
-const usdc: Asset = { key: usdcOnBase, network: base, symbol: 'USDC', decimals: 6 }
-
-test('pinning the same assets again, even twenty times at once, changes nothing', async () => {
-  await Promise.all(Array.from({ length: 20 }, () => pinAssets(owner, [usdc])))
-})
-
-test('a new symbol is only a label', async () => {
-  await pinAssets(owner, [{ ...usdc, symbol: 'USD Coin' }])
-  const rows = await owner.selectFrom('asset').select('symbol').where('key', '=', usdcOnBase).execute()
-  expect(rows).toEqual([{ symbol: 'USD Coin' }])
-})
-
-test('other decimals than those that are pinned are refused, and named', async () => {
-  await expect(pinAssets(owner, [{ ...usdc, symbol: 'odd', decimals: 18 }])).rejects.toThrow(
-    `asset ${usdcOnBase} has 18 decimals in the settings and 6 in the database`,
-  )
-  const rows = await owner.selectFrom('asset').select('decimals').where('key', '=', usdcOnBase).execute()
-  expect(rows).toEqual([{ decimals: 6 }])
 })
 
 test('a deposit to an address that becomes known is decided again', async () => {

@@ -1,14 +1,11 @@
 import { BaseError, type Client, RpcRequestError } from 'viem'
-import { type AssetKey, assetCode } from '../../core/asset.ts'
+import { type AssetKey, assetCode, nativeDecimals } from '../../core/asset.ts'
 import { ask, type EvmNode } from './node.ts'
-
-/** Of every coin that pays for gas: balances and values are told in 10^-18 of it, whatever it is called. */
-export const nativeDecimals = 18
 
 /** The decimals that a node shows for an asset; null where nothing at its address answers as a token does. */
 export async function readDecimals(node: EvmNode, key: AssetKey): Promise<number | null> {
   const code = assetCode(key)
-  if (code === 'native') return nativeDecimals
+  if (code === 'native') return nativeDecimals.evm
   return ask(node, `decimals of ${key}`, (client) => callDecimals(client, code as `0x${string}`))
 }
 

@@ -1,0 +1,67 @@
+import { type Kysely, sql } from 'kysely'
+import type { Asset, AssetKey, NetworkSettings } from '../core/asset.ts'
+import { Fault } from '../core/errors.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Pins assets. Decimals that nothing was kept by yet follow the settings, so that a wrong number which the chain
+ * refused can be mended where it was written.
+ * @throws Fault `settings_bad` where amounts that were kept would change
+ */
+export async function pinAssets(db: Kysely<Tables>, assets: readonly Asset[]): Promise<void> {
+  await sql`
+    insert into asset (key, network, symbol, decimals)
+    select * from ${wanted(assets)} order by key
+    on conflict (key) do update set symbol = excluded.symbol, decimals = excluded.decimals
+      where (asset.symbol, asset.decimals) <> (excluded.symbol, excluded.decimals)
+        and (asset.decimals = excluded.decimals or not ${isKept(sql`excluded.key`)})`.execute(db)
+  const faults = await pinFaults(db, assets)
+  if (faults.length > 0) throw new Fault('settings_bad', { faults })
+}
+
+/** What the settings say of assets otherwise than the database, which amounts were kept by. */
+export async function pinFaults(db: Kysely<Tables>, assets: readonly Asset[]): Promise<string[]> {
+  const { rows } = await sql<{ key: AssetKey; decimals: number; pinned: number }>`
+    select wanted.key, wanted.decimals, asset.decimals as pinned
+    from ${wanted(assets)} join asset using (key)
+    where asset.decimals <> wanted.decimals and ${isKept(sql`asset.key`)} order by key`.execute(db)
+  return rows.map(
+    ({ key, decimals, pinned }) =>
+      `asset ${key} has ${decimals} decimals in the settings and ${pinned} in the database`,
+  )
+}
+
+/** The networks, with what is pinned of the assets whose decimals the settings do not say. */
+export async function pinnedNetworks(
+  db: Kysely<Tables>,
+  networks: readonly NetworkSettings[],
+): Promise<NetworkSettings[]> {
+  const open = networks.flatMap(({ unpinned = [] }) => unpinned.map(({ key }): string => key))
+  if (open.length === 0) return [...networks]
+  const rows = await db.selectFrom('asset').select(['key', 'decimals']).where('key', 'in', open).execute()
+  const pins = new Map(rows.map(({ key, decimals }) => [key, decimals]))
+  return networks.map((network) => {
+    const { unpinned = [] } = network
+    const found = unpinned.flatMap((label): Asset[] => {
+      const decimals = pins.get(label.key)
+      return decimals === undefined ? [] : [{ ...label, decimals }]
+    })
+    return {
+      ...network,
+      assets: [...network.assets, ...found],
+      unpinned: unpinned.filter(({ key }) => !pins.has(key)),
+    }
+  })
+}
+
+function wanted(assets: readonly Asset[]) {
+  return sql`unnest(
+    ${assets.map(({ key }) => key)}::text[], ${assets.map(({ network }) => network)}::text[],
+    ${assets.map(({ symbol }) => symbol)}::text[], ${assets.map(({ decimals }) => decimals)}::smallint[]
+  ) as wanted (key, network, symbol, decimals)`
+}
+
+/** Whether some deposit is in it. */
+function isKept(key: ReturnType<typeof sql>) {
+  return sql`exists (select from deposit where ${key} in (deposit.asset, deposit.settlement_asset))`
+}
