@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import express, { type Express } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
+import { createAnswering } from './answering.ts'
 import { createMatcher, createSourceReader } from './client-source.ts'
 import { limitConnections } from './limit-connections.ts'
 import { createBodyReader } from './read-body.ts'
@@ -65,13 +66,11 @@ export async function startIntake(settings: IntakeSettings): Promise<Intake> {
   const isTrusted = createMatcher(settings.trustedProxies)
   const app = createApp({ ...settings, sourceOf: createSourceReader(isTrusted) })
   let stopping = false
-  const answering = new Set<ServerResponse>()
+  const answering = createAnswering(() => {
+    if (stopping) server.closeAllConnections()
+  })
   const server = createServer(serverOptions(limits), (request, response) => {
     answering.add(response)
-    response.once('close', () => {
-      answering.delete(response)
-      if (stopping && answering.size === 0) server.closeAllConnections()
-    })
     if (stopping) response.shouldKeepAlive = false
     app(request, response)
   })
@@ -86,8 +85,8 @@ export async function startIntake(settings: IntakeSettings): Promise<Intake> {
       stopping = true
       const closed = once(server, 'close')
       server.close()
-      for (const response of answering) response.shouldKeepAlive = false
-      if (answering.size === 0) server.closeAllConnections()
+      for (const response of answering.all()) response.shouldKeepAlive = false
+      if (answering.isIdle()) server.closeAllConnections()
       const timer = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
       await closed
       clearTimeout(timer)
