@@ -1,5 +1,5 @@
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
-import { Pool, types } from 'pg'
+import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
+import { Pool, type PoolClient, types } from 'pg'
 import { isFault } from '../core/errors.ts'
 
 export type Database<Tables> = Kysely<Tables>
@@ -36,8 +36,31 @@ export function openDatabase<Tables>({
   // A connection that breaks must not end the process, whether it is idle or in use: who uses it is told by the
   // query that fails, and the next query opens another.
   pool.on('error', () => undefined)
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined)
+    prepareNamed(client)
+  })
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+}
+
+/**
+ * Begins a statement that runs all the time: each connection plans it once, under that name. Its text must always be
+ * the same.
+ */
+export function prepared(name: string): RawBuilder<unknown> {
+  return sql.raw(`/* prepared ${name} */`)
+}
+
+const preparedForm = /^\/\* prepared (\w+) \*\//
+
+/** Kysely itself hands on the text and the parameters of a statement, and no name. */
+function prepareNamed(client: PoolClient): void {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown
+  const named = (text: unknown, ...rest: unknown[]) => {
+    const name = typeof text === 'string' ? preparedForm.exec(text)?.[1] : undefined
+    return name === undefined ? query(text, ...rest) : query({ name, text, values: rest[0] })
+  }
+  client.query = named as typeof client.query
 }
 
 /** Longer than any statement takes; a server that vanished without a word is noticed then. */

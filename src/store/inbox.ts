@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { prepared } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** Something a source said, exactly as it said it. The key tells it from everything else that source said. */
@@ -17,14 +18,18 @@ export async function appendInbox(
   db: Kysely<Tables>,
   rows: readonly InboxRow[],
 ): Promise<Map<string, bigint>> {
+  const { heads, bodies } = packed(rows)
   // Rows go in by key, so that two writers of the same keys wait for each other instead of deadlocking.
-  const { rows: added } = await sql<{ id: bigint; source: string; source_key: string }>`
+  const { rows: added } = await sql<{
+    id: bigint
+    source: string
+    source_key: string
+  }>`${prepared('append_inbox')}
     with incoming as (
-      select * from unnest(
-        ${rows.map((row) => row.source)}::text[], ${rows.map((row) => row.sourceKey)}::text[],
-        ${rows.map((row) => row.body)}::bytea[], ${rows.map((row) => JSON.stringify(row.headers))}::jsonb[],
-        ${rows.map((row) => row.receivedAt)}::timestamptz[]
-      ) as incoming (source, source_key, body, headers, received_at)
+      select source, source_key, substring(${bodies}::bytea from first for length) as body, headers, received_at
+      from jsonb_to_recordset(${heads}::jsonb) as row (
+        source text, source_key text, first int, length int, headers jsonb, received_at timestamptz
+      )
     ), added as (
       insert into inbox (source, source_key, body, headers, received_at)
       select source, source_key, body, headers, received_at from incoming order by source, source_key
@@ -35,6 +40,25 @@ export async function appendInbox(
     )
     select id, source, source_key from added`.execute(db)
   return new Map(added.map(({ id, source, source_key }) => [rowKey({ source, sourceKey: source_key }), id]))
+}
+
+/** Two parameters, whatever the number of rows: bodies go as the bytes they are, for the text of an array doubles them. */
+function packed(rows: readonly InboxRow[]): { heads: string; bodies: Buffer } {
+  let first = 1
+  const heads = rows.map(({ source, sourceKey, headers, receivedAt, body: { length } }) => {
+    // Half a surrogate pair is no character to a document of Postgres; as a parameter of its own it would be replaced.
+    const head = {
+      source,
+      source_key: sourceKey.toWellFormed(),
+      first,
+      length,
+      headers,
+      received_at: receivedAt,
+    }
+    first += length
+    return head
+  })
+  return { heads: JSON.stringify(heads), bodies: Buffer.concat(rows.map(({ body }) => body)) }
 }
 
 /** The oldest rows that wait to be applied. */

@@ -94,3 +94,19 @@ test('the age of the oldest waiting row is told by the clock of the database', a
   await sql`update inbox_pending set stored_at = now() - interval '1 hour'`.execute(own.db)
   expect(await oldestPending(own.db)).toBeGreaterThanOrEqual(3600)
 })
+
+test('a key with half a surrogate pair is stored as text can hold it, and does not keep others out', async () => {
+  const added = await appendInbox(books.db, [row('half \ud800'), row('beside it')])
+  expect([...added.keys()].toSorted()).toEqual(['webhook beside it', 'webhook half \ufffd'])
+})
+
+test('bodies that share a statement keep to their own rows, empty ones too', async () => {
+  const bodies = ['', 'first', '', '\u0000\\x27', 'z'.repeat(5000)]
+  await appendInbox(
+    books.db,
+    bodies.map((body, place) => row(`beside ${place}`, { body: Buffer.from(body) })),
+  )
+  const { rows } = await sql<{ body: Buffer }>`
+    select body from inbox where source_key like 'beside _' order by source_key`.execute(books.db)
+  expect(rows.map(({ body }) => body.toString())).toEqual(bodies)
+})
