@@ -5,6 +5,7 @@ import { createLiveScheme, type LiveScheme } from './intake/live-scheme.ts'
 import { createQuarantine, quarantineLimits } from './intake/quarantine.ts'
 import { type Intake, intakeLimits, startIntake } from './intake/server.ts'
 import type { Queue } from './jobs/queue.ts'
+import { spaceRuns } from './jobs/space-runs.ts'
 import type { Observer } from './ops/observe.ts'
 import { createEventIdReader } from './provider/read-event-id.ts'
 import { loadServiceProfile } from './service-profile.ts'
@@ -15,6 +16,9 @@ import type { Tables } from './store/tables.ts'
 
 /** Long enough to cost nothing, short enough to be seen by somebody who waits for it. */
 const settingsEveryMs = 2000
+
+/** A wake-up costs as much as several webhooks, and the job that it wakes takes all that came meanwhile. */
+const wakeEveryMs = 20
 
 type Following = { readSettings?: () => Settings; observer: Observer }
 
@@ -54,6 +58,10 @@ export async function composeIntake(
     onDropped: observer.quarantineDropped,
     onError: (error) => log.error({ err: error }, 'quarantine could not be stored; it waits'),
   })
+  // A wake-up that fails is made up for by the sweep.
+  const wakeUps = spaceRuns(wakeEveryMs, () =>
+    queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error)),
+  )
   const intake = await startIntake({
     ...settings.http,
     trustedProxies,
@@ -66,14 +74,14 @@ export async function composeIntake(
     quarantine: quarantine.keep,
     now: () => new Date(),
     observe: observer.webhook,
-    // A wake-up that fails is made up for by the sweep.
-    onStored: () => void queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error)),
+    onStored: wakeUps.ask,
     onError: (error) => log.error({ err: error }, 'webhook could not be stored'),
   })
   return {
     url: intake.url,
     async stop() {
       await intake.stop()
+      await wakeUps.stop()
       await quarantine.stop()
     },
   }
