@@ -32,7 +32,10 @@ type Making = { signed: SignedDelivery; algorithm: Algorithm; encoding: Encoding
 /** What each key would have signed with, as text. */
 export function hmacsOf(keys: readonly KeyObject[], { signed, algorithm, encoding }: Making): string[] {
   const { head, body, tail } = signed
-  return keys.map((key) => createHmac(algorithm, key).update(head).update(body).update(tail).digest(encoding))
+  return keys.map((key) => {
+    const hmac = createHmac(algorithm, key).update(head).update(body)
+    return (tail === '' ? hmac : hmac.update(tail)).digest(encoding)
+  })
 }
 
 /** Compared as text, so that a second spelling of the same bytes is refused as well. */

@@ -20,7 +20,7 @@ type Reading = Pick<SignedSettings, 'header' | 'template' | 'id' | 'timestamp' |
 export function createSignedScheme(settings: Reading, judge: Judge): Scheme {
   const { header, id, timestamp, tolerance } = settings
   const idForm = idFormOf(settings.template)
-  const [head = '', tail = ''] = settings.template.split('{body}')
+  const [fillHead = fillNothing, fillTail = fillNothing] = settings.template.split('{body}').map(createFiller)
   return (delivery) => {
     const { body, receivedAt } = delivery
     const idText = id === undefined ? null : headerText(delivery, id.header)
@@ -28,15 +28,26 @@ export function createSignedScheme(settings: Reading, judge: Judge): Scheme {
     const time = timestamp === undefined ? '' : timestampText(delivery, timestamp)
     const late = timestamp && refuseTimestamp(time, timestamp.unit, { receivedAt, tolerance })
     if (late) return refused(late)
-    const fill = (text: string) =>
-      text.replace(placeholder, (_, name) => (name === 'id' ? (idText ?? '') : time))
+    const values = { id: idText ?? '', timestamp: time }
     const signatures = headerText(delivery, header)
-    const wrong = judge({ head: fill(head), body, tail: fill(tail), signatures, receivedAt })
+    const wrong = judge({ head: fillHead(values), body, tail: fillTail(values), signatures, receivedAt })
     return wrong === null ? { kind: 'verified', id: idText } : refused(wrong)
   }
 }
 
-const placeholder = /\{(id|timestamp)\}/g
+type Filler = (values: { id: string; timestamp: string }) => string
+
+const fillNothing: Filler = () => ''
+
+/** Takes the template apart once, and puts it together for each delivery. */
+function createFiller(template: string): Filler {
+  const parts = template.split(/(\{(?:id|timestamp)\})/)
+  return ({ id, timestamp }) => {
+    let text = ''
+    for (const part of parts) text += part === '{id}' ? id : part === '{timestamp}' ? timestamp : part
+    return text
+  }
+}
 
 /** Empty where the header is missing, or came more than once in a way that Node does not join. */
 export function headerText({ headers }: Pick<Delivery, 'headers'>, name: string): string {
