@@ -26,6 +26,8 @@ export type SolanaTestNode = {
   url: string
   calls: Call[]
   slot: bigint
+  /** Slots without a block. */
+  skipped: Set<bigint>
   addMint(decimals: number): Address
   /** Says that the owner has this token account now. */
   addAccount(account: Address, mint: Address, owner: Address): void
@@ -66,6 +68,7 @@ export async function startSolanaNode(): Promise<SolanaTestNode> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
+    skipped: ledger.skipped,
     get slot() {
       return ledger.slot
     },
@@ -89,6 +92,7 @@ export async function startSolanaNode(): Promise<SolanaTestNode> {
 
 class Ledger {
   slot = 1000n
+  readonly skipped = new Set<bigint>()
   readonly accounts = new Map<string, { mint: Address; owner: Address }>()
   private readonly mints = new Map<string, number>()
   private readonly history: Transaction[] = []
@@ -118,7 +122,8 @@ class Ledger {
       getTokenAccountsByOwner: () => this.withContext(this.owned(String(first), second as { mint: string })),
       getSignaturesForAddress: () => this.page(String(first), second as { before?: string; limit: number }),
       getTransaction: () => this.transaction(String(first)),
-      getBlock: () => ({ blockhash: `hash${String(first)}`, blockTime: 1_700_000_000n, parentSlot: 0n }),
+      getBlock: () => this.block(BigInt(String(first)), second as { transactionDetails: string }),
+      getBlocksWithLimit: () => this.blocks(BigInt(String(first)), Number(second)),
     }
     const known = answers[method]
     return known === undefined
@@ -158,17 +163,61 @@ class Ledger {
     }))
   }
 
+  private blocks(from: bigint, limit: number): bigint[] {
+    const slots: bigint[] = []
+    for (let slot = from; slot <= this.slot && slots.length < limit; slot++) {
+      if (!this.skipped.has(slot)) slots.push(slot)
+    }
+    return slots
+  }
+
+  private parentOf(slot: bigint): bigint {
+    let parent = slot - 1n
+    while (this.skipped.has(parent)) parent -= 1n
+    return parent
+  }
+
+  private block(slot: bigint, { transactionDetails }: { transactionDetails: string }): object {
+    const within = this.history.filter((transaction) => transaction.slot === slot)
+    const parentSlot = this.parentOf(slot)
+    return {
+      blockhash: `hash${slot}`,
+      blockTime: 1_700_000_000n,
+      parentSlot,
+      previousBlockhash: `hash${parentSlot}`,
+      ...(transactionDetails === 'accounts' ? { transactions: within.map((one) => this.inBlock(one)) } : {}),
+    }
+  }
+
+  private inBlock({ signature, effects, ...rest }: Transaction): object {
+    const accountKeys = effects.map(({ account }) => ({ pubkey: account, source: 'transaction' }))
+    const { loadedAddresses: _, ...meta } = this.metaOf({ effects, ...rest })
+    return { version: 0n, meta, transaction: { accountKeys, signatures: [signature] } }
+  }
+
   private transaction(wanted: string): object | null {
     const found = this.history.find(({ signature }) => signature === wanted)
     if (found === undefined) return null
-    const { slot, effects, failed } = found
+    return {
+      slot: found.slot,
+      blockTime: 1_700_000_000n,
+      version: 0n,
+      meta: this.metaOf(found),
+      transaction: {
+        message: { accountKeys: found.effects.map(({ account }) => account) },
+        signatures: [wanted],
+      },
+    }
+  }
+
+  private metaOf({ effects, failed }: Pick<Transaction, 'effects' | 'failed'>) {
     const tokens = (which: 'before' | 'after') =>
       effects.flatMap(({ token }, accountIndex) =>
         token === undefined
           ? []
           : [{ accountIndex, ...token, uiTokenAmount: { amount: token[which].toString(), decimals: 6 } }],
       )
-    const meta = {
+    return {
       err: failed ? { InstructionError: [0n, 'Custom'] } : null,
       fee: 0n,
       preBalances: effects.map(({ lamports }) => lamports?.[0] ?? 1n),
@@ -176,14 +225,6 @@ class Ledger {
       preTokenBalances: tokens('before'),
       postTokenBalances: tokens('after'),
       loadedAddresses: { writable: [], readonly: [] },
-    }
-    const message = { accountKeys: effects.map(({ account }) => account) }
-    return {
-      slot,
-      blockTime: 1_700_000_000n,
-      version: 0n,
-      meta,
-      transaction: { message, signatures: [wanted] },
     }
   }
 }

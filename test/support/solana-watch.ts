@@ -1,6 +1,6 @@
 import { address } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import type { Bounds } from '../../src/chain/options.ts'
+import type { Bounds, ReaderOptions } from '../../src/chain/options.ts'
 import type { ChainReader, NetworkSettings, ScanCursor } from '../../src/chain/port.ts'
 import { createSolanaReader } from '../../src/chain/solana/reader.ts'
 import { type Address, assetKey, type NetworkName } from '../../src/core/asset.ts'
@@ -26,11 +26,16 @@ export type SolanaFixture = {
   found(cursor?: ScanCursor, bounds?: Partial<Bounds>): Promise<[string, string, bigint][]>
 }
 
-export async function openSolanaFixture(): Promise<SolanaFixture> {
+/** The ways in which a scan can read; tests of what is found hold for each. */
+export const solanaWays = ['by_owner', 'by_block'] as const
+
+export async function openSolanaFixture(
+  solanaWay: NonNullable<ReaderOptions['solanaWay']> = 'by_owner',
+): Promise<SolanaFixture> {
   const node = await startSolanaNode()
   const usdc = node.addMint(6)
   const settings = (decimals = 6) => settingsFor(node.url, { usdc, decimals })
-  const reader = (bounds: Partial<Bounds> = {}) => createSolanaReader(settings(), { bounds })
+  const reader = (bounds: Partial<Bounds> = {}) => createSolanaReader(settings(), { bounds, solanaWay })
   const { cursor: start } = await drain(reader(), watched, { cursor: null })
   const found: SolanaFixture['found'] = async (cursor = start, bounds = {}) => {
     const { transfers } = await drain(reader(bounds), watched, { cursor })

@@ -1,11 +1,19 @@
 import type { Address, AssetKey } from '../../core/asset.ts'
 import type { SolanaWatch } from './watch.ts'
 
-/** By how much one transaction changed what one owner holds of one asset; never zero. */
-export type BalanceChange = { asset: AssetKey; owner: Address; amount: bigint }
+/** What one transaction did to what one owner holds of one asset. At least one of the two amounts is not zero. */
+export type BalanceChange = {
+  asset: AssetKey
+  owner: Address
+  /** What others paid him, or he paid them, without the fee and without rent that only changed its place. */
+  paid: bigint
+  /** By how much his balance changed, whatever the reason. */
+  held: bigint
+}
 
 /** The parts of a transaction that tell what it moved, whatever instructions moved it. */
 export type Balances = {
+  failed: boolean
   /** Every account of the transaction, those from lookup tables included, in the order of the balances. */
   accounts: readonly string[]
   fee: bigint
@@ -18,21 +26,24 @@ export type Balances = {
 /** Old transactions do not name the owner. */
 export type TokenHolding = { account: number; mint: string; owner: string | undefined; amount: bigint }
 
-/** The changes of the watched assets, of all owners. */
-export function balanceChanges(
-  { mints, native }: Pick<SolanaWatch, 'mints' | 'native'>,
-  balances: Balances,
-): BalanceChange[] {
-  const tokens = [...mints].flatMap(([mint, asset]) => toChanges(asset, tokenSums(balances, mint)))
-  return native === null ? tokens : [...tokens, ...toChanges(native, coinSums(balances))]
+type Watched = Pick<SolanaWatch, 'mints' | 'native'>
+
+/** The changes of the watched assets, of all owners. A failed transaction costs its fee and moves nothing. */
+export function balanceChanges(watch: Watched, balances: Balances): BalanceChange[] {
+  const { native } = watch
+  const coins = (): BalanceChange[] => (native === null ? [] : coinChanges(native, balances))
+  if (balances.failed) return coins().map((change) => ({ ...change, paid: 0n }))
+  return [...tokenChanges(watch, balances), ...coins()]
 }
 
 type Sums = Map<string, bigint>
 
-function toChanges(asset: AssetKey, sums: Sums): BalanceChange[] {
-  return [...sums]
-    .filter(([, amount]) => amount !== 0n)
-    .map(([owner, amount]) => ({ asset, owner: owner as Address, amount }))
+function tokenChanges({ mints }: Watched, balances: Balances): BalanceChange[] {
+  return [...mints].flatMap(([mint, asset]) =>
+    [...tokenSums(balances, mint)]
+      .filter(([, amount]) => amount !== 0n)
+      .map(([owner, amount]) => ({ asset, owner: owner as Address, paid: amount, held: amount })),
+  )
 }
 
 /** Summed over an owner's accounts, so that moving between them is no change. */
@@ -48,21 +59,34 @@ function ownerOf({ owner, mint }: TokenHolding): string {
   return owner
 }
 
+function coinChanges(asset: AssetKey, balances: Balances): BalanceChange[] {
+  const held: Sums = new Map()
+  for (const [place, account] of balances.accounts.entries()) add(held, account, coinChange(balances, place))
+  const paid = coinsPaid(balances, held)
+  return [...held]
+    .map(([owner, change]) => ({ asset, owner: owner as Address, paid: paid.get(owner) ?? 0n, held: change }))
+    .filter((change) => change.paid !== 0n || change.held !== 0n)
+}
+
 /**
  * Counts what each account itself holds. Rent that a token account was given is not its owner's; rent that an
  * owner gets back from a token account of his own was his before and is taken off. The fee is nobody's payment.
  */
-function coinSums({ accounts, fee, lamportsBefore, lamportsAfter, tokensBefore }: Balances): Sums {
-  const change = (place: number) => (lamportsAfter[place] ?? 0n) - (lamportsBefore[place] ?? 0n)
-  const sums: Sums = new Map()
-  for (const [place, account] of accounts.entries()) add(sums, account, change(place))
+function coinsPaid(balances: Balances, held: Sums): Sums {
+  const { accounts, fee, tokensBefore } = balances
+  const sums: Sums = new Map(held)
   add(sums, accounts[0] ?? '', fee)
   for (const { account, owner } of tokensBefore) {
-    if (owner === undefined || (sums.get(owner) ?? 0n) <= 0n || change(account) >= 0n) continue
-    add(sums, owner, change(account))
-    add(sums, accounts[account] ?? '', -change(account))
+    const change = coinChange(balances, account)
+    if (owner === undefined || (sums.get(owner) ?? 0n) <= 0n || change >= 0n) continue
+    add(sums, owner, change)
+    add(sums, accounts[account] ?? '', -change)
   }
   return sums
+}
+
+function coinChange({ lamportsBefore, lamportsAfter }: Balances, place: number): bigint {
+  return (lamportsAfter[place] ?? 0n) - (lamportsBefore[place] ?? 0n)
 }
 
 function add(sums: Sums, owner: string, amount: bigint): void {

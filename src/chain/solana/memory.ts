@@ -1,5 +1,6 @@
 import type { Address } from '../../core/asset.ts'
 import type { BalanceChange } from './balances.ts'
+import { type Costs, noCosts } from './choose-way.ts'
 import type { Mint } from './mints.ts'
 
 /** What a final slot's block says of itself. */
@@ -15,6 +16,8 @@ export type SolanaMemory = {
   /** Token accounts once found, by owner: a closed one is no longer listed, but still has its history. */
   accounts: BoundedMap<Address, ReadonlySet<string>>
   mints: BoundedMap<Address, Mint>
+  /** What reading costs here. */
+  readonly costs: Costs
 }
 
 const entriesMax = 10_000
@@ -25,6 +28,7 @@ export function emptyMemory(): SolanaMemory {
     changes: boundedMap(entriesMax),
     accounts: boundedMap(entriesMax),
     mints: boundedMap(entriesMax),
+    costs: noCosts(),
   }
 }
 

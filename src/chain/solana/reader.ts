@@ -1,8 +1,8 @@
-import { onFirstNode } from '../failover.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, type ReaderOptions } from '../options.ts'
+import { createPool } from '../pool.ts'
 import type { ChainReader, NetworkSettings } from '../port.ts'
-import { identityFaults } from './identity.ts'
+import { identityFaults, requireCluster } from './identity.ts'
 import { emptyMemory } from './memory.ts'
 import { openNode } from './node.ts'
 import { scanOn } from './scan.ts'
@@ -14,17 +14,29 @@ import { watchOf } from './watch.ts'
  */
 export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): ChainReader {
   const bounds = { ...defaultBounds, ...options.bounds }
+  const way = options.solanaWay ?? null
   const nodes = connections(settings, options).map((connection) => ({
     ...openNode(connection),
     memory: emptyMemory(),
   }))
+  const cluster = { genesis: settings.genesisHash ?? null }
+  const pool = createPool({
+    nodes,
+    restMs: bounds.restMs,
+    identify: (node) => requireCluster(node, settings, cluster),
+  })
   return {
     network: settings.name,
     scan: (request) =>
-      onFirstNode(nodes, bounds.restMs, (node) =>
-        scanOn({ node, watch: watchOf(settings, request.watched), bounds, memory: node.memory }, request),
+      pool.onFirst((node) =>
+        scanOn(
+          { node, watch: watchOf(settings, request.watched), bounds, memory: node.memory, way },
+          request,
+        ),
       ),
     checkIdentity: () =>
-      requireIdentity(nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),
+      requireIdentity(nodes, (node) =>
+        identityFaults({ node, cluster, atOnce: bounds.requestsAtOnce }, settings),
+      ),
   }
 }

@@ -1,12 +1,9 @@
-import { type Address, assetCode, toTxId } from '../../core/asset.ts'
-import { toAmount } from '../../core/money.ts'
-import { mapBounded } from '../map-bounded.ts'
-import type { BlockMark, ScanRequest, ScanResult, StagedTransfer } from '../port.ts'
-import { accountsOf } from './accounts.ts'
-import type { BalanceChange } from './balances.ts'
+import type { BlockMark, ScanRequest, ScanResult } from '../port.ts'
+import { readBlock } from './blocks.ts'
+import { nothingFound } from './findings.ts'
 import { ask, refusal } from './node.ts'
-import { type Listed, listSignatures, requireHistory } from './signatures.ts'
-import { readBlock, readChanges } from './transactions.ts'
+import { readStretch, type StretchWanted } from './read-stretch.ts'
+import { provedPart, type StretchRead } from './stretch.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** Slots below the cursor that are listed again: a final slot may become readable late (about a minute). */
@@ -19,25 +16,43 @@ const overlapSlots = 150n
  */
 export async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<ScanResult> {
   const final = await readFinalMark(scan)
-  const below = request.cursor?.final.height ?? (request.startHeight ?? final.height + 1n) - 1n
-  if (request.cursor !== null && final.height < below) {
-    throw refusal(scan.node, 'slot', `it is at ${final.height}, below slot ${below}, which was read as final`)
-  }
-  const floor = request.cursor === null ? below + 1n : below + 1n - overlapSlots
-  const listed = floor > final.height ? [] : await listAll(scan, floor, final.height)
-  const { due, through } = cutToBound(listed, below, scan.bounds.transactionsPerScan)
-  const transfers = await mapBounded(due, scan.bounds.requestsAtOnce, (entry) => readTransfers(scan, entry))
-  const reached = through === null ? final : { height: through, hash: (await readBlock(scan, through)).hash }
+  const from = firstUnread(scan, request, final.height)
+  const read = await readOn(scan, { from, to: final.height, below: request.cursor?.final ?? null })
+  const { transfers, movements, reached } = read
+  const mark = await markAt(scan, final, reached)
   return {
-    transfers: transfers.flat(),
-    movements: [],
-    proved: reached.height > below ? [{ from: below + 1n, to: reached.height }] : [],
+    transfers,
+    movements,
+    proved: provedPart(from, read),
     dissent: [],
-    cursor: { final: reached, seenHeight: reached.height, trail: [] },
+    cursor: { final: mark, seenHeight: mark.height, trail: [] },
     headHeight: final.height,
     rewoundTo: null,
-    more: through !== null,
+    more: reached < final.height,
   }
+}
+
+/** @throws Fault `remote_failed` where the node is behind what was read */
+function firstUnread({ node }: SolanaScan, { cursor, startHeight }: ScanRequest, final: bigint): bigint {
+  if (cursor === null) return startHeight ?? final + 1n
+  const { height } = cursor.final
+  if (final >= height) return height + 1n
+  throw refusal(node, 'slot', `it is at ${final}, below slot ${height}, which was read as final`)
+}
+
+/** Where nothing was read before, nothing can have come late. */
+async function readOn(scan: SolanaScan, stretch: Omit<StretchWanted, 'overlap'>): Promise<StretchRead> {
+  if (stretch.below !== null) return readStretch(scan, { ...stretch, overlap: overlapSlots })
+  if (stretch.from <= stretch.to) return readStretch(scan, { ...stretch, overlap: 0n })
+  return { ...nothingFound, unread: [], reached: stretch.to }
+}
+
+/** @throws Fault `remote_failed` where the final block, if it was read, is not the one that its bank named */
+async function markAt(scan: SolanaScan, final: BlockMark, reached: bigint): Promise<BlockMark> {
+  if (reached !== final.height) return { height: reached, hash: (await readBlock(scan, reached)).hash }
+  const hash = scan.memory.blocks.get(final.height)?.hash ?? final.hash
+  if (hash === final.hash) return final
+  throw refusal(scan.node, `block ${final.height}`, `its hash is ${hash}, and ${final.hash} by its bank`)
 }
 
 /** Slot and hash from one answer of one bank: a block may take a moment longer to become readable. */
@@ -46,57 +61,4 @@ async function readFinalMark({ node }: SolanaScan): Promise<BlockMark> {
     rpc.getLatestBlockhash({ commitment: 'finalized' }).send(),
   )
   return { height: context.slot, hash: value.blockhash }
-}
-
-/** Each transaction once, oldest first, whichever accounts it touched. */
-async function listAll(scan: SolanaScan, floor: bigint, slot: bigint): Promise<Listed[]> {
-  const { requestsAtOnce } = scan.bounds
-  await requireHistory(scan, floor)
-  const owners = [...scan.watch.owners]
-  const accounts = await mapBounded(owners, requestsAtOnce, (owner) => accountsOf(scan, owner, slot))
-  const unique = [...new Set(accounts.flat())]
-  const lists = await mapBounded(unique, requestsAtOnce, (account) =>
-    listSignatures(scan, { account, floor, slot }),
-  )
-  const bySignature = new Map(lists.flat().map((entry) => [entry.signature, entry]))
-  return [...bySignature.values()].toSorted((left, right) => Number(left.slot - right.slot))
-}
-
-/** Cuts what is above the cursor to whole slots; `through` is null where nothing had to be cut. */
-function cutToBound(
-  listed: readonly Listed[],
-  below: bigint,
-  max: number,
-): { due: readonly Listed[]; through: bigint | null } {
-  const last = listed.filter(({ slot }) => slot > below)[max - 1]
-  const due = last === undefined ? listed : listed.filter(({ slot }) => slot <= last.slot)
-  return last === undefined || due.length === listed.length
-    ? { due: listed, through: null }
-    : { due, through: last.slot }
-}
-
-async function readTransfers(scan: SolanaScan, listed: Listed): Promise<StagedTransfer[]> {
-  const changes = await readChanges(scan, listed)
-  const received = changes.filter(({ owner, amount }) => amount > 0n && scan.watch.owners.has(owner))
-  if (received.length === 0) return []
-  const block = await readBlock(scan, listed.slot)
-  return received.map(({ asset, owner, amount }) => ({
-    stage: 'final',
-    network: scan.watch.network,
-    tx: toTxId(listed.signature),
-    index: `${assetCode(asset)}:${owner}`,
-    asset,
-    from: payerOf(changes, asset),
-    to: owner,
-    amount: toAmount(amount),
-    height: listed.slot,
-    blockHash: block.hash,
-    blockAt: block.at,
-  }))
-}
-
-/** Null where several paid, or nobody, as when tokens are minted. */
-function payerOf(changes: readonly BalanceChange[], asset: string): Address | null {
-  const [payer, another] = changes.filter((change) => change.asset === asset && change.amount < 0n)
-  return another === undefined ? (payer?.owner ?? null) : null
 }

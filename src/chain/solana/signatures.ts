@@ -3,10 +3,16 @@ import type { Address } from '../../core/asset.ts'
 import { ask, refusal, type SolanaRpc } from './node.ts'
 import { type SolanaScan, toKit } from './watch.ts'
 
-/** A transaction that succeeded, as an address's history lists it. */
+/** A transaction, as an address's history lists it. */
 export type Listed = { signature: Signature; slot: bigint }
 
-type Range = { account: string; floor: bigint; slot: bigint }
+type Range = {
+  account: string
+  floor: bigint
+  slot: bigint
+  /** Failed ones too: they move nothing, but cost the fee. */
+  failed?: boolean
+}
 
 /**
  * Lists what touched an account from slot `floor` on. It walks back until an entry below the floor, or the end of
@@ -16,12 +22,15 @@ type Range = { account: string; floor: bigint; slot: bigint }
  */
 export async function listSignatures(scan: SolanaScan, range: Range): Promise<Listed[]> {
   const { signaturesPerPage, pagesPerAddress } = scan.bounds
+  const { failed = false } = range
   const found: Listed[] = []
   let before: Signature | undefined
   for (let pages = 0; pages < pagesPerAddress; pages++) {
     const page = await requestPage(scan, range, before)
     const reaching = page.filter(({ slot }) => slot >= range.floor)
-    for (const { signature, slot, err } of reaching) if (err === null) found.push({ signature, slot })
+    for (const { signature, slot, err } of reaching) {
+      if (slot <= range.slot && (failed || err === null)) found.push({ signature, slot })
+    }
     if (page.length < signaturesPerPage || reaching.length < page.length) return found
     before = page.at(-1)?.signature
   }

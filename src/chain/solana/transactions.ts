@@ -1,52 +1,45 @@
 import { MAX_SUPPORTED_TRANSACTION_VERSION } from '@solana/kit'
 import { type BalanceChange, type Balances, balanceChanges, type TokenHolding } from './balances.ts'
-import type { SlotBlock } from './memory.ts'
+import { type readWhole, unlessUnsupported } from './blocks.ts'
 import { ask, refusal, type SolanaRpc } from './node.ts'
 import type { Listed } from './signatures.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**
- * What a listed transaction changed. A version newer than the library knows is an error of the node, so that it
- * stops the scan instead of being skipped.
+ * What a listed transaction changed; `unsupported` where its version is newer than the library knows.
  * @throws Fault `remote_failed` where the node lists a transaction and does not have it
  */
-export async function readChanges(scan: SolanaScan, listed: Listed): Promise<readonly BalanceChange[]> {
+export async function readChanges(
+  scan: SolanaScan,
+  listed: Listed,
+): Promise<readonly BalanceChange[] | 'unsupported'> {
   const known = scan.memory.changes.get(listed.signature)
   if (known !== undefined) return known
   const what = `transaction ${listed.signature}`
-  const found = await ask(scan.node, what, (rpc) => requestTransaction(rpc, listed))
+  const found = await ask(scan.node, what, (rpc) => unlessUnsupported(requestTransaction(rpc, listed)))
+  if (found === 'unsupported') return found
   if (found === null || found.meta === null)
     throw refusal(scan.node, what, 'it is listed, but cannot be read')
   if (found.slot !== listed.slot)
     throw refusal(scan.node, what, `it is in slot ${found.slot}, not ${listed.slot}`)
-  const balances = balancesOf(found, found.meta)
-  if (balances.accounts.length !== balances.lamportsAfter.length) {
-    throw refusal(scan.node, what, 'its balances are not those of its accounts')
-  }
-  const changes = found.meta.err === null ? balanceChanges(scan.watch, balances) : []
+  const { accountKeys } = found.transaction.message
+  const { loadedAddresses: loaded } = found.meta
+  const accounts = [...accountKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])]
+  const changes = changesOf(scan, { what, accounts, meta: found.meta })
   scan.memory.changes.set(listed.signature, changes)
   return changes
 }
 
-/** Hash and time of a slot's block. */
-export async function readBlock({ node, memory }: SolanaScan, slot: bigint): Promise<SlotBlock> {
-  const known = memory.blocks.get(slot)
-  if (known !== undefined) return known
-  const block = await ask(node, `block ${slot}`, (rpc) =>
-    rpc
-      .getBlock(slot, {
-        commitment: 'finalized',
-        maxSupportedTransactionVersion: MAX_SUPPORTED_TRANSACTION_VERSION,
-        rewards: false,
-        transactionDetails: 'none',
-      })
-      .send(),
-  )
-  if (block === null || block.blockTime === null)
-    throw refusal(node, `block ${slot}`, 'it has no block or no time')
-  const read = { hash: block.blockhash, at: new Date(Number(block.blockTime) * 1000) }
-  memory.blocks.set(slot, read)
-  return read
+type Whole = Exclude<Awaited<ReturnType<typeof readWhole>>, null | 'unsupported'>
+
+/** What a transaction of a block changed. */
+export function changesInBlock(
+  scan: SolanaScan,
+  { meta, transaction }: Whole['transactions'][number],
+): readonly BalanceChange[] {
+  const what = `transaction ${transaction.signatures[0] ?? ''}`
+  if (meta === null) throw refusal(scan.node, what, 'its block does not tell what it did')
+  return changesOf(scan, { what, accounts: transaction.accountKeys.map(({ pubkey }) => pubkey), meta })
 }
 
 function requestTransaction(rpc: SolanaRpc, { signature }: Listed) {
@@ -59,13 +52,23 @@ function requestTransaction(rpc: SolanaRpc, { signature }: Listed) {
     .send()
 }
 
-type Transaction = NonNullable<Awaited<ReturnType<typeof requestTransaction>>>
-type Meta = NonNullable<Transaction['meta']>
+type Meta = NonNullable<Whole['transactions'][number]['meta']>
+type Told = { what: string; accounts: readonly string[]; meta: Meta }
 
-function balancesOf({ transaction }: Transaction, meta: Meta): Balances {
-  const loaded = meta.loadedAddresses
+/** @throws Fault `remote_failed` where the balances are not those of the accounts */
+function changesOf({ node, watch }: SolanaScan, { what, accounts, meta }: Told): BalanceChange[] {
+  const balances = toBalances(accounts, meta)
+  const { lamportsBefore, lamportsAfter, tokensBefore, tokensAfter } = balances
+  const sameLength = [lamportsBefore, lamportsAfter].every(({ length }) => length === accounts.length)
+  const tokensKnown = [...tokensBefore, ...tokensAfter].every(({ account }) => account < accounts.length)
+  if (!sameLength || !tokensKnown) throw refusal(node, what, 'its balances are not those of its accounts')
+  return balanceChanges(watch, balances)
+}
+
+function toBalances(accounts: readonly string[], meta: Meta): Balances {
   return {
-    accounts: [...transaction.message.accountKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])],
+    failed: meta.err !== null,
+    accounts,
     fee: meta.fee,
     lamportsBefore: meta.preBalances,
     lamportsAfter: meta.postBalances,

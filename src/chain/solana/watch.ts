@@ -2,6 +2,7 @@ import { address, type Address as KitAddress } from '@solana/kit'
 import { type Address, type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
 import type { Bounds } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
+import type { Way } from './choose-way.ts'
 import type { SolanaMemory } from './memory.ts'
 import type { SolanaNode } from './node.ts'
 
@@ -15,7 +16,14 @@ export type SolanaWatch = {
 }
 
 /** One scan on one node. */
-export type SolanaScan = { node: SolanaNode; watch: SolanaWatch; bounds: Bounds; memory: SolanaMemory }
+export type SolanaScan = {
+  node: SolanaNode
+  watch: SolanaWatch
+  bounds: Bounds
+  memory: SolanaMemory
+  /** The way of reading; null chooses by cost. */
+  way: Way | null
+}
 
 export function watchOf(settings: NetworkSettings, owners: ReadonlySet<Address>): SolanaWatch {
   const mints = new Map<Address, AssetKey>()

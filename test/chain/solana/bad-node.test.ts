@@ -16,14 +16,6 @@ test.each<[string, Lie, RegExp]>([
     /listed, but cannot be read/,
   ],
   [
-    'refuses a version newer than the library knows',
-    ({ method }) =>
-      method === 'getTransaction'
-        ? { error: { code: -32015, message: 'Transaction version (2) is not supported' } }
-        : undefined,
-    /transaction .*version/i,
-  ],
-  [
     'has dropped the slots to be read',
     ({ method }) => (method === 'getFirstAvailableBlock' ? { result: 5000 } : undefined),
     /begins at slot 5000/,

@@ -5,8 +5,8 @@ import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { getTransferInstruction } from '@solana-program/token'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ChainReader, StagedTransfer } from '../../../src/chain/port.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ChainReader, NetworkSettings, StagedTransfer } from '../../../src/chain/port.ts'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
 import { type Address, assetKey, type NetworkName } from '../../../src/core/asset.ts'
 import { messageOf } from '../../../src/core/errors.ts'
@@ -20,6 +20,7 @@ const network = 'solana' as NetworkName
 let folder: string
 let node: SolanaNode
 let wallet: SolanaWallet
+let settings: NetworkSettings
 let reader: ChainReader
 
 beforeAll(async () => {
@@ -33,14 +34,14 @@ beforeAll(async () => {
     decimals: 6,
   }
   const sol = { key: assetKey(network, 'native'), network, symbol: 'SOL', decimals: 9 }
-  const settings = {
+  settings = {
     name: network,
     family: 'solana',
     chainId: null,
     rpcUrls: [node.url],
     assets: [usdc, sol],
-  } as const
-  reader = createSolanaReader(settings, { bounds: { signaturesPerPage: 3 } })
+  }
+  reader = createSolanaReader(settings)
 })
 afterAll(async () => {
   await node.stop()
@@ -81,66 +82,72 @@ async function checkFinalMint(): Promise<true | null> {
   }
 }
 
-test('tokens to a new associated account and to another account are found, their rent is not', async () => {
-  const owner = await generateKeyPairSigner()
-  let sent: string[] = []
-  const transfers = await receivedBy(owner, async () => {
-    const associated = await wallet.createAssociatedAccount(owner.address)
-    const plain = await wallet.createTokenAccount(owner.address)
-    sent = [await wallet.payTokens(associated, 5n), await wallet.payTokens(plain, 7n)]
-    return sent[1] ?? ''
+describe.each(['by_owner', 'by_block'] as const)('%s', (solanaWay) => {
+  beforeAll(() => {
+    reader = createSolanaReader(settings, { bounds: { signaturesPerPage: 3 }, solanaWay })
   })
-  const from = wallet.signer.address
-  expect(brief(transfers)).toEqual([
-    { tx: sent[0], index: wallet.mint, from, amount: 5n },
-    { tx: sent[1], index: wallet.mint, from, amount: 7n },
-  ])
-  expect(transfers[0]?.blockHash).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
-})
 
-test('lamports are found, a failed transaction is not', async () => {
-  const owner = await generateKeyPairSigner()
-  let paid = ''
-  const transfers = await receivedBy(owner, async () => {
-    paid = await wallet.payLamports(owner.address, 1_000_000_000n)
-    return wallet.sendFailing(owner.address)
-  })
-  expect(brief(transfers)).toEqual([
-    { tx: paid, index: 'native', from: wallet.signer.address, amount: 1_000_000_000n },
-  ])
-})
-
-test('two transfers in one transaction are two where assets differ and one sum where they do not', async () => {
-  const owner = await generateKeyPairSigner()
-  let both = ''
-  const transfers = await receivedBy(owner, async () => {
-    const account = await wallet.createAssociatedAccount(owner.address)
-    const tokens = { source: wallet.tokens, destination: account, authority: wallet.signer }
-    both = await wallet.send([
-      getTransferInstruction({ ...tokens, amount: 3n }),
-      getTransferSolInstruction({
-        source: wallet.signer,
-        destination: owner.address,
-        amount: 2_000_000_000n,
-      }),
-      getTransferInstruction({ ...tokens, amount: 4n }),
+  test('tokens to a new associated account and to another account are found, their rent is not', async () => {
+    const owner = await generateKeyPairSigner()
+    let sent: string[] = []
+    const transfers = await receivedBy(owner, async () => {
+      const associated = await wallet.createAssociatedAccount(owner.address)
+      const plain = await wallet.createTokenAccount(owner.address)
+      sent = [await wallet.payTokens(associated, 5n), await wallet.payTokens(plain, 7n)]
+      return sent[1] ?? ''
+    })
+    const from = wallet.signer.address
+    expect(brief(transfers)).toEqual([
+      { tx: sent[0], index: wallet.mint, from, amount: 5n },
+      { tx: sent[1], index: wallet.mint, from, amount: 7n },
     ])
-    return both
+    expect(transfers[0]?.blockHash).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
   })
-  const from = wallet.signer.address
-  expect(brief(transfers)).toEqual([
-    { tx: both, index: wallet.mint, from, amount: 7n },
-    { tx: both, index: 'native', from, amount: 2_000_000_000n },
-  ])
-})
 
-test('more transfers than a page holds are all found', async () => {
-  const owner = await generateKeyPairSigner()
-  const sent: string[] = []
-  const transfers = await receivedBy(owner, async () => {
-    const account = await wallet.createAssociatedAccount(owner.address)
-    for (let count = 1n; count <= 8n; count++) sent.push(await wallet.payTokens(account, count))
-    return sent.at(-1) ?? ''
+  test('lamports are found, a failed transaction is not', async () => {
+    const owner = await generateKeyPairSigner()
+    let paid = ''
+    const transfers = await receivedBy(owner, async () => {
+      paid = await wallet.payLamports(owner.address, 1_000_000_000n)
+      return wallet.sendFailing(owner.address)
+    })
+    expect(brief(transfers)).toEqual([
+      { tx: paid, index: 'native', from: wallet.signer.address, amount: 1_000_000_000n },
+    ])
   })
-  expect(transfers.map(({ tx }) => tx)).toEqual(sent)
+
+  test('two transfers in one transaction are two where assets differ and one sum where they do not', async () => {
+    const owner = await generateKeyPairSigner()
+    let both = ''
+    const transfers = await receivedBy(owner, async () => {
+      const account = await wallet.createAssociatedAccount(owner.address)
+      const tokens = { source: wallet.tokens, destination: account, authority: wallet.signer }
+      both = await wallet.send([
+        getTransferInstruction({ ...tokens, amount: 3n }),
+        getTransferSolInstruction({
+          source: wallet.signer,
+          destination: owner.address,
+          amount: 2_000_000_000n,
+        }),
+        getTransferInstruction({ ...tokens, amount: 4n }),
+      ])
+      return both
+    })
+    const from = wallet.signer.address
+    expect(brief(transfers)).toEqual([
+      { tx: both, index: wallet.mint, from, amount: 7n },
+      { tx: both, index: 'native', from, amount: 2_000_000_000n },
+    ])
+  })
+
+  test('more transfers than a page holds are all found', async () => {
+    const owner = await generateKeyPairSigner()
+    const sent: string[] = []
+    const transfers = await receivedBy(owner, async () => {
+      const account = await wallet.createAssociatedAccount(owner.address)
+      for (let count = 1n; count <= 8n; count++) sent.push(await wallet.payTokens(account, count))
+      return sent.at(-1) ?? ''
+    })
+    expect(transfers.map(({ tx }) => tx)).toEqual(sent)
+  })
 })

@@ -1,0 +1,109 @@
+import {
+  isSolanaError,
+  MAX_SUPPORTED_TRANSACTION_VERSION,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_NOT_AVAILABLE,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_STATUS_NOT_AVAILABLE_YET,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_LONG_TERM_STORAGE_SLOT_SKIPPED,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SLOT_SKIPPED,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION,
+  type SolanaErrorCode,
+} from '@solana/kit'
+import type { BlockMark } from '../port.ts'
+import type { SlotBlock } from './memory.ts'
+import { ask, refusal, type SolanaRpc } from './node.ts'
+import type { SolanaScan } from './watch.ts'
+
+/** A final slot's block without its transactions. */
+export type BlockHead = SlotBlock & { slot: bigint; parent: BlockMark }
+
+/** Hash and time of a slot's block. */
+export async function readBlock(scan: SolanaScan, slot: bigint): Promise<SlotBlock> {
+  const known = scan.memory.blocks.get(slot)
+  if (known !== undefined) return known
+  const head = await readHead(scan, slot)
+  if (head === null) throw refusal(scan.node, `block ${slot}`, 'it has no block or no time')
+  return head
+}
+
+/** Null where the node does not have the block, or not yet: a final slot may become readable late. */
+export async function readHead(scan: SolanaScan, slot: bigint): Promise<BlockHead | null> {
+  const block = await ask(scan.node, `block ${slot}`, (rpc) => unlessLate(requestHead(rpc, slot)))
+  return block === null ? null : toHead(scan, slot, block)
+}
+
+/** With which accounts each transaction has and what it did to them; `unsupported` where a version is unknown. */
+export async function readWhole(scan: SolanaScan, slot: bigint) {
+  const block = await ask(scan.node, `block ${slot}`, (rpc) =>
+    unlessLate(unlessUnsupported(requestWhole(rpc, slot))),
+  )
+  if (block === null || block === 'unsupported') return block
+  const head = toHead(scan, slot, block)
+  return head === null ? null : { head, transactions: block.transactions }
+}
+
+/** The first slots from one on that have a final block. */
+export async function listBlocks(
+  { node }: SolanaScan,
+  from: bigint,
+  most: number,
+): Promise<readonly bigint[]> {
+  return ask(node, `blocks from slot ${from}`, (rpc) =>
+    rpc.getBlocksWithLimit(from, most, { commitment: 'finalized' }).send(),
+  )
+}
+
+const commitment = 'finalized'
+const maxSupportedTransactionVersion = MAX_SUPPORTED_TRANSACTION_VERSION
+
+function requestHead(rpc: SolanaRpc, slot: bigint) {
+  const transactionDetails = 'none'
+  return rpc
+    .getBlock(slot, { commitment, maxSupportedTransactionVersion, rewards: false, transactionDetails })
+    .send()
+}
+
+function requestWhole(rpc: SolanaRpc, slot: bigint) {
+  const transactionDetails = 'accounts'
+  return rpc
+    .getBlock(slot, { commitment, maxSupportedTransactionVersion, rewards: false, transactionDetails })
+    .send()
+}
+
+const lateCodes: readonly SolanaErrorCode[] = [
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_NOT_AVAILABLE,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SLOT_SKIPPED,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_LONG_TERM_STORAGE_SLOT_SKIPPED,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_STATUS_NOT_AVAILABLE_YET,
+]
+
+async function unlessLate<Block>(request: Promise<Block>): Promise<Block | null> {
+  try {
+    return await request
+  } catch (error) {
+    if (lateCodes.some((code) => isSolanaError(error, code))) return null
+    throw error
+  }
+}
+
+/** Answers `unsupported` where the node has a transaction of a version newer than the library knows. */
+export async function unlessUnsupported<Answer>(request: Promise<Answer>): Promise<Answer | 'unsupported'> {
+  try {
+    return await request
+  } catch (error) {
+    if (isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION)) {
+      return 'unsupported'
+    }
+    throw error
+  }
+}
+
+type Answered = NonNullable<Awaited<ReturnType<typeof requestHead>>>
+
+/** A block without a time is not written down completely yet. */
+function toHead({ memory }: SolanaScan, slot: bigint, block: Answered): BlockHead | null {
+  const { blockhash, blockTime, parentSlot, previousBlockhash } = block
+  if (blockTime === null) return null
+  const read = { hash: blockhash, at: new Date(Number(blockTime) * 1000) }
+  memory.blocks.set(slot, read)
+  return { ...read, slot, parent: { height: parentSlot, hash: previousBlockhash } }
+}

@@ -1,0 +1,81 @@
+import { toTxId } from '../../core/asset.ts'
+import { mapBounded } from '../map-bounded.ts'
+import type { BlockMark } from '../port.ts'
+import { type BlockHead, listBlocks, readHead, readWhole } from './blocks.ts'
+import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
+import { refusal } from './node.ts'
+import type { Stretch, StretchRead } from './stretch.ts'
+import { changesInBlock } from './transactions.ts'
+import type { SolanaScan } from './watch.ts'
+
+/** One block, with what it holds for the watched owners; null where it holds what cannot be read. */
+type BlockRead = { head: BlockHead; findings: Findings | null }
+
+/**
+ * Reads every block of a stretch and picks out what concerns the watched owners. Each block names its parent by
+ * hash, and so proves that none was left out: it reads as far as the chain of parents goes.
+ * @throws Fault `remote_failed` where not even the first block follows from what was read before
+ */
+export async function readByBlock(scan: SolanaScan, stretch: Stretch): Promise<StretchRead> {
+  const { from, to, blocksMax } = stretch
+  if (from > to) return { ...nothingFound, unread: [], reached: to }
+  const listed = await listBlocks(scan, from, blocksMax + 1)
+  const wanted = listed.filter((slot) => slot <= to).slice(0, blocksMax)
+  const blocks = await mapBounded(wanted, scan.bounds.requestsAtOnce, (slot) => readOne(scan, slot))
+  const linked = linkedPart(stretch, blocks)
+  const last = linked.at(-1)?.head
+  const next = linked.length === wanted.length ? listed[wanted.length] : undefined
+  // The slots behind the last block have none where the block behind the stretch is its child.
+  const child = next === undefined || next <= to ? null : await readHead(scan, next)
+  const reached = child !== null && isChildOf(child, stretch, last) ? to : last?.slot
+  if (reached === undefined) throw refusal(scan.node, `blocks from slot ${from}`, brokenLink(stretch, blocks))
+  return {
+    ...joinFindings(linked.map(({ findings }) => findings ?? nothingFound)),
+    unread: linked.filter(({ findings }) => findings === null).map(({ head }) => head.slot),
+    reached,
+  }
+}
+
+async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null> {
+  const whole = await readWhole(scan, slot)
+  if (whole === null) return null
+  if (whole === 'unsupported') {
+    const head = await readHead(scan, slot)
+    return head === null ? null : { head, findings: null }
+  }
+  const { head, transactions } = whole
+  const parts = transactions.map((transaction) => {
+    const changes = changesInBlock(scan, transaction)
+    if (!changes.some(({ owner }) => scan.watch.owners.has(owner))) return nothingFound
+    const tx = toTxId(transaction.transaction.signatures[0] ?? '')
+    return findingsOf(scan.watch, { tx, slot, block: head, changes })
+  })
+  return { head, findings: joinFindings(parts) }
+}
+
+/** The blocks from the first on of which each is the parent of the next. */
+function linkedPart(stretch: Stretch, blocks: readonly (BlockRead | null)[]): BlockRead[] {
+  const linked: BlockRead[] = []
+  let last: BlockHead | undefined
+  for (const block of blocks) {
+    if (block === null || !isChildOf(block.head, stretch, last)) break
+    linked.push(block)
+    last = block.head
+  }
+  return linked
+}
+
+/** The first block is measured by what was read before, or, where nothing was, by where the stretch begins. */
+function isChildOf({ parent }: BlockHead, { from, below }: Stretch, last: BlockHead | undefined): boolean {
+  const expected: BlockMark | null = last === undefined ? below : { height: last.slot, hash: last.hash }
+  if (expected === null) return parent.height < from
+  return parent.height === expected.height && parent.hash === expected.hash
+}
+
+function brokenLink({ from, below }: Stretch, [first]: readonly (BlockRead | null)[]): string {
+  if (first === undefined) return 'it lists none, though later ones are final'
+  if (first === null) return 'it lists a block that it does not have'
+  const { parent, slot } = first.head
+  const expected = below === null ? `one below slot ${from}` : `${below.hash} in slot ${below.height}`
+  return `block ${slot} has the parent ${parent.hash} in slot ${parent.height}, not ${expected}`
+}

@@ -1,0 +1,57 @@
+import { type Address, assetCode, type TxId } from '../../core/asset.ts'
+import { toAmount } from '../../core/money.ts'
+import type { Movement, StagedTransfer } from '../port.ts'
+import type { BalanceChange } from './balances.ts'
+import type { SlotBlock } from './memory.ts'
+import type { SolanaWatch } from './watch.ts'
+
+/** What concerns the watched owners. */
+export type Findings = { transfers: readonly StagedTransfer[]; movements: readonly Movement[] }
+
+/** One final transaction with its block. */
+export type Included = { tx: TxId; slot: bigint; block: SlotBlock; changes: readonly BalanceChange[] }
+
+export const nothingFound: Findings = { transfers: [], movements: [] }
+
+/** What one transaction paid to watched owners, and what else changed their balances. */
+export function findingsOf({ network, owners }: SolanaWatch, included: Included): Findings {
+  const { tx, slot, block, changes } = included
+  const watched = changes.filter(({ owner }) => owners.has(owner))
+  const common = ({ asset, owner }: BalanceChange) => ({
+    network,
+    tx,
+    index: `${assetCode(asset)}:${owner}`,
+    asset,
+    height: slot,
+    blockHash: block.hash,
+  })
+  return {
+    transfers: watched
+      .filter(({ paid }) => paid > 0n)
+      .map((change) => ({
+        stage: 'final',
+        ...common(change),
+        from: payerOf(changes, change.asset),
+        to: change.owner,
+        amount: toAmount(change.paid),
+        blockAt: block.at,
+      })),
+    movements: watched
+      .map((change) => ({ change, rest: change.paid > 0n ? change.held - change.paid : change.held }))
+      .filter(({ rest }) => rest !== 0n)
+      .map(({ change, rest }) => ({ ...common(change), address: change.owner, change: rest })),
+  }
+}
+
+export function joinFindings(parts: readonly Findings[]): Findings {
+  return {
+    transfers: parts.flatMap(({ transfers }) => transfers),
+    movements: parts.flatMap(({ movements }) => movements),
+  }
+}
+
+/** Null where several paid, or nobody, as when tokens are minted. */
+function payerOf(changes: readonly BalanceChange[], asset: string): Address | null {
+  const [payer, another] = changes.filter((change) => change.asset === asset && change.paid < 0n)
+  return another === undefined ? (payer?.owner ?? null) : null
+}
