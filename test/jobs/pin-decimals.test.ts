@@ -38,6 +38,9 @@ function chainOf(decimals: number) {
   return { asked, read }
 }
 
+const away: DecimalsReader = () =>
+  Promise.reject(new Fault('remote_failed', { what: 'base node', problem: 'refused' }))
+
 test('what the settings leave open is asked of the chain once, and is pinned', async () => {
   const open = network({ unpinned: [label('new')], assets: [{ ...label('said'), decimals: 4 }] })
   const first = chainOf(8)
@@ -63,8 +66,6 @@ test('an asset of a network without nodes needs its decimals from the settings',
 })
 
 test('a node that does not answer is named with what was asked of it, and nothing is pinned', async () => {
-  const away: DecimalsReader = () =>
-    Promise.reject(new Fault('remote_failed', { what: 'base node', problem: 'refused' }))
   await expect(pinDecimals(owner, [network({ unpinned: [label('late')] })], away)).rejects.toThrow(
     /the decimals of late on base, .*base node: refused/,
   )
