@@ -6,8 +6,14 @@ import type { BlockMark } from '../port.ts'
 import { ask, type EvmNode, refusal } from './node.ts'
 import type { EvmScan, EvmWatch } from './watch.ts'
 
-/** A payment of the native coin by a transaction itself. Its receipt decides whether it happened. */
-export type Payment = { tx: TxId; from: Address; to: Address; value: bigint }
+/**
+ * A payment of the native coin by a transaction itself. Its receipt decides whether it happened; what a rollup mints
+ * to the sender of a deposit from its parent chain stays his even where that transaction fails.
+ */
+export type Payment = { tx: TxId; index: 'native' | 'mint'; from: Address | null; to: Address; value: bigint }
+
+/** A transaction that a watched address sent: it bears the fee, and the value where it succeeded. */
+export type Spending = { tx: TxId; from: Address; to: Address | null; value: bigint }
 
 /** What is kept of a block: a few hundred bytes, whatever its size was. */
 export type Block = {
@@ -18,6 +24,7 @@ export type Block = {
   bloom: Hex
   transactions: number
   payments: readonly Payment[]
+  spendings: readonly Spending[]
 }
 
 export type Blocks = ReadonlyMap<bigint, Block>
@@ -29,7 +36,7 @@ export async function readHeader(
 ): Promise<Block> {
   const place = typeof at === 'bigint' ? { blockNumber: at } : { blockTag: at }
   const block = await ask(node, `block ${at}`, (client) => getBlock(client, place))
-  return toBlock(node, block, { wanted: at, payments: [] })
+  return toBlock(node, block, { wanted: at, payments: [], spendings: [] })
 }
 
 /**
@@ -62,23 +69,46 @@ async function readWhole({ node, watch }: EvmScan, height: bigint): Promise<Bloc
   return toBlock(node, block, {
     wanted: height,
     payments: block.transactions.flatMap((tx) => paymentsOf(watch, tx)),
+    spendings: block.transactions.flatMap((tx) => spendingsOf(watch, tx)),
   })
 }
 
-type Transaction = Pick<ViemBlock<bigint, true>['transactions'][number], 'hash' | 'from' | 'to' | 'value'>
+type Transaction = Pick<ViemBlock<bigint, true>['transactions'][number], 'hash' | 'from' | 'to' | 'value'> & {
+  /** On chains of the OP Stack, in a deposit from the parent chain (its specification, "Deposits"). */
+  mint?: Hex
+}
 
 /** What an address pays itself moves nothing. */
-export function paymentsOf({ recipients }: EvmWatch, { hash, from, to, value }: Transaction): Payment[] {
-  const payer = from.toLowerCase() as Address
-  const payee = to?.toLowerCase() as Address | undefined
-  if (payee === undefined || payee === payer || value === 0n || !recipients.has(payee)) return []
-  return [{ tx: hash.toLowerCase() as TxId, from: payer, to: payee, value }]
+export function paymentsOf(
+  { recipients }: EvmWatch,
+  { hash, from, to, value, mint }: Transaction,
+): Payment[] {
+  const payer = lowerCase(from)
+  const payee = to === null ? null : lowerCase(to)
+  const tx = hash.toLowerCase() as TxId
+  const payments: Payment[] = []
+  if (payee !== null && payee !== payer && value > 0n && recipients.has(payee))
+    payments.push({ tx, index: 'native', from: payer, to: payee, value })
+  const minted = BigInt(mint ?? 0)
+  if (minted > 0n && recipients.has(payer))
+    payments.push({ tx, index: 'mint', from: null, to: payer, value: minted })
+  return payments
+}
+
+function spendingsOf({ recipients }: EvmWatch, { hash, from, to, value }: Transaction): Spending[] {
+  const payer = lowerCase(from)
+  if (!recipients.has(payer)) return []
+  return [{ tx: hash.toLowerCase() as TxId, from: payer, to: to === null ? null : lowerCase(to), value }]
+}
+
+function lowerCase(address: string): Address {
+  return address.toLowerCase() as Address
 }
 
 function toBlock(
   node: EvmNode,
   block: ViemBlock<bigint, boolean, 'latest' | 'finalized' | 'safe'>,
-  { wanted, payments }: { wanted: bigint | string; payments: Payment[] },
+  { wanted, ...found }: { wanted: bigint | string } & Pick<Block, 'payments' | 'spendings'>,
 ): Block {
   const { number, hash, parentHash, timestamp, logsBloom } = block
   if (typeof number !== 'bigint' || hash === null || (typeof wanted === 'bigint' && number !== wanted)) {
@@ -91,7 +121,7 @@ function toBlock(
     at: new Date(Number(timestamp) * 1000),
     bloom: logsBloom ?? '0x',
     transactions: block.transactions.length,
-    payments,
+    ...found,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Hex, RpcLog } from 'viem'
 import { isFault } from '../../core/errors.ts'
 import { ask, type EvmNode, refusal } from './node.ts'
 import { isRangeLimit } from './range-limit.ts'
-import { parseTransfer, type TransferLog, topicOf, transferTopic } from './transfer-log.ts'
+import { emittersOf, parseTransfer, type TransferLog, topicOf, transferTopic } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
 type Range = { from: bigint; to: bigint }
@@ -10,7 +10,7 @@ type Range = { from: bigint; to: bigint }
 /** Reads every watched Transfer of the range, in as many requests as the node's limits ask for. */
 export async function readLogs(scan: EvmScan, range: Range): Promise<TransferLog[]> {
   const { watch, bounds } = scan
-  if (watch.contracts.size === 0) return []
+  if (emittersOf(watch).length === 0) return []
   const recipients = [...watch.recipients]
   const found: TransferLog[] = []
   for (let place = 0; place < recipients.length; place += bounds.recipientsPerRequest) {
@@ -70,7 +70,7 @@ async function requestLogs(
 ): Promise<RpcLog[]> {
   const what = `logs of ${from}..${to}`
   const filter = {
-    address: [...watch.contracts.keys()] as Hex[],
+    address: emittersOf(watch) as string[] as Hex[],
     topics: [transferTopic, null, [...topics]],
     fromBlock: `0x${from.toString(16)}` as const,
     toBlock: `0x${to.toString(16)}` as const,

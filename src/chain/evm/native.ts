@@ -1,35 +1,114 @@
+import type { TransactionReceipt } from 'viem'
 import { getTransactionReceipt } from 'viem/actions'
-import type { AssetKey } from '../../core/asset.ts'
+import type { AssetKey, TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { ChainTransfer } from '../port.ts'
-import type { Block, Blocks, Payment } from './blocks.ts'
+import type { ChainTransfer, Movement, Stage } from '../port.ts'
+import type { Block, Blocks, Payment, Spending } from './blocks.ts'
 import { ask, refusal } from './node.ts'
+import type { TransferLog } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
-/** Payments of the native coin by transactions that succeeded. What contracts send emits nothing and is not here. */
-export async function nativeTransfers(scan: EvmScan, blocks: Blocks): Promise<ChainTransfer[]> {
+export type NativeReading = { transfers: ChainTransfer[]; movements: Movement[] }
+
+/**
+ * What transactions themselves moved of the native coin: payments to watched addresses, and, where the blocks are
+ * final, what watched addresses paid in value and in fees. What contracts send is not here.
+ */
+export async function readNative(scan: EvmScan, blocks: Blocks, stage: Stage): Promise<NativeReading> {
   const { native } = scan.watch
-  if (native === null) return []
-  const offered = [...blocks.values()].flatMap((block) =>
-    block.payments.map((payment) => ({ block, payment })),
-  )
-  const kept = await mapBounded(offered, scan.bounds.requestsAtOnce, async (offer) =>
-    (await succeeded(scan, offer)) ? [nativeTransfer(scan, native, offer)] : [],
-  )
-  return kept.flat()
+  if (native === null) return { transfers: [], movements: [] }
+  const all = [...blocks.values()]
+  const offers = all.flatMap((block) => block.payments.map((payment) => ({ block, payment })))
+  const spent = stage === 'final' ? all.flatMap(spendingsIn) : []
+  const receipts = await readReceipts(scan, [
+    ...offers.flatMap(({ block, payment: { tx, index } }) => (index === 'mint' ? [] : [{ block, tx }])),
+    ...spent.map(({ block, spending: { tx } }) => ({ block, tx })),
+  ])
+  const succeeded = (tx: TxId) => receipts.get(tx)?.status === 'success'
+  return {
+    transfers: offers
+      .filter(({ payment: { tx, index } }) => index === 'mint' || succeeded(tx))
+      .map((offer) => nativeTransfer(scan, native, offer)),
+    movements: spent.flatMap((one) =>
+      movementsOf(scan, native, { ...one, receipt: receipts.get(one.spending.tx) }),
+    ),
+  }
+}
+
+/**
+ * A payment by a transaction itself counts once, as the payment. The log that EIP-7708 makes of it is the first of the
+ * coin's logs in that transaction; those behind it are what contracts sent.
+ */
+export function withoutPayments(
+  scan: EvmScan,
+  logs: readonly TransferLog[],
+  payments: Iterable<Payment>,
+): TransferLog[] {
+  const paid = new Map([...payments].filter(({ index }) => index === 'native').map((one) => [one.tx, one]))
+  const coins = logs.filter(({ asset, tx }) => asset === scan.watch.native && paid.has(tx))
+  const echoes = new Map<TxId, TransferLog>()
+  for (const log of coins.toSorted((one, other) => one.logIndex - other.logIndex)) {
+    const payment = paid.get(log.tx)
+    const isSame = payment?.from === log.from && payment.to === log.to && payment.value === log.value
+    if (isSame && !echoes.has(log.tx)) echoes.set(log.tx, log)
+  }
+  return logs.filter((log) => echoes.get(log.tx) !== log)
 }
 
 type Offer = { block: Block; payment: Payment }
+type Spent = { block: Block; spending: Spending }
 
-async function succeeded({ node }: EvmScan, { block, payment }: Offer): Promise<boolean> {
-  const what = `receipt of ${payment.tx}`
-  const receipt = await ask(node, what, (client) =>
-    getTransactionReceipt(client, { hash: payment.tx as `0x${string}` }),
-  )
-  if (receipt.blockHash !== block.hash)
-    throw refusal(node, what, `it is of another block than ${block.height}`)
-  return receipt.status === 'success'
+function spendingsIn(block: Block): Spent[] {
+  return block.spendings.map((spending) => ({ block, spending }))
+}
+
+async function readReceipts(
+  { node, bounds }: EvmScan,
+  wanted: readonly { block: Block; tx: TxId }[],
+): Promise<ReadonlyMap<TxId, TransactionReceipt>> {
+  const blocks = new Map(wanted.map(({ tx, block }) => [tx, block]))
+  const receipts = await mapBounded([...blocks], bounds.requestsAtOnce, async ([tx, block]) => {
+    const what = `receipt of ${tx}`
+    const receipt = await ask(node, what, (client) =>
+      getTransactionReceipt(client, { hash: tx as string as `0x${string}` }),
+    )
+    if (receipt.blockHash !== block.hash)
+      throw refusal(node, what, `it is of another block than ${block.height}`)
+    return [tx, receipt] as const
+  })
+  return new Map(receipts)
+}
+
+function movementsOf(
+  { watch }: EvmScan,
+  asset: AssetKey,
+  { block, spending, receipt }: Spent & { receipt: TransactionReceipt | undefined },
+): Movement[] {
+  const { tx, from, to, value } = spending
+  const paid = receipt?.status === 'success' && to !== from ? value : 0n
+  const parts = [
+    { index: 'native', change: -paid },
+    { index: 'fee', change: receipt === undefined ? 0n : -feeOf(receipt) },
+  ]
+  const place = {
+    network: watch.network,
+    tx,
+    asset,
+    address: from,
+    height: block.height,
+    blockHash: block.hash,
+  }
+  return parts.filter(({ change }) => change !== 0n).map((part) => ({ ...place, ...part }))
+}
+
+/** What chains of the OP Stack take for their parent chain, as their receipts name it. */
+type RollupReceipt = TransactionReceipt & { l1Fee?: `0x${string}` | null }
+
+/** Gas at the price paid, blobs, and the part for a parent chain; Arbitrum counts that one as gas. */
+function feeOf(receipt: RollupReceipt): bigint {
+  const { gasUsed, effectiveGasPrice, blobGasUsed = 0n, blobGasPrice = 0n, l1Fee } = receipt
+  return gasUsed * effectiveGasPrice + blobGasUsed * blobGasPrice + BigInt(l1Fee ?? 0)
 }
 
 export function nativeTransfer(
@@ -40,7 +119,7 @@ export function nativeTransfer(
   return {
     network: watch.network,
     tx: payment.tx,
-    index: 'native',
+    index: payment.index,
     asset,
     from: payment.from,
     to: payment.to,

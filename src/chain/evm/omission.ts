@@ -4,7 +4,7 @@ import { mapBounded } from '../map-bounded.ts'
 import type { Block, Blocks } from './blocks.ts'
 import { type BloomBits, bloomBits, bloomMayHold, parseBloom } from './bloom.ts'
 import { ask, refusal } from './node.ts'
-import { parseTransfer, type TransferLog, topicOf, transferTopic } from './transfer-log.ts'
+import { emittersOf, parseTransfer, type TransferLog, topicOf, transferTopic } from './transfer-log.ts'
 import type { EvmScan, EvmWatch } from './watch.ts'
 
 /**
@@ -28,11 +28,11 @@ export async function refuseOmissions(
 type Probe = (block: Block, known: readonly TransferLog[]) => boolean
 
 /** Tells whether a block's filter may hold a transfer to someone to whom none is known. */
-function filterProbe({ contracts, recipients }: EvmWatch): Probe {
+function filterProbe(watch: EvmWatch): Probe {
   const event = bloomBits(transferTopic)
-  const emitters = [...contracts.keys()].map((contract) => bloomBits(`0x${contract.slice(2)}`))
+  const emitters = emittersOf(watch).map((contract) => bloomBits(`0x${contract.slice(2)}`))
   const topics = new Map<Address, BloomBits>()
-  for (const recipient of emitters.length > 0 ? recipients : [])
+  for (const recipient of emitters.length > 0 ? watch.recipients : [])
     topics.set(recipient, bloomBits(topicOf(recipient)))
   return (block, known) => {
     const bloom = parseBloom(block.bloom)

@@ -19,7 +19,7 @@ export async function readRange(scan: EvmScan, { from, to }: HeightRange): Promi
   await requireHead(scan, reached)
   return {
     transfers: track.transfers.map(({ stage: _final, ...transfer }) => transfer),
-    movements: [],
+    movements: track.movements,
     proved: [{ from, to: reached }],
     dissent: [],
     reached,

@@ -1,9 +1,10 @@
 import type { Hex, RpcTransactionReceipt } from 'viem'
 import { getTransaction } from 'viem/actions'
-import type { TxId } from '../../core/asset.ts'
+import type { Address, TxId } from '../../core/asset.ts'
 import type { ChainTransfer, TransactionReading } from '../port.ts'
-import { type Block, paymentsOf, readHeader } from './blocks.ts'
-import { nativeTransfer } from './native.ts'
+import { type Block, type Payment, paymentsOf, readHeader } from './blocks.ts'
+import { readEnds } from './finality.ts'
+import { nativeTransfer, withoutPayments } from './native.ts'
 import { ask, refusal } from './node.ts'
 import { tokenTransfer } from './track.ts'
 import { parseTransfer } from './transfer-log.ts'
@@ -16,16 +17,20 @@ import type { EvmScan } from './watch.ts'
  */
 export async function readTransaction(scan: EvmScan, tx: TxId): Promise<TransactionReading> {
   // Asked first: what is at a height that was final before is final too.
-  const final = await readHeader(scan.node, 'finalized')
+  const { final } = await readEnds(scan)
   const receipt = await readReceipt(scan, tx)
   if (receipt === null) return { kind: 'unknown' }
   const block = await readHeader(scan.node, BigInt(receipt.blockNumber))
   if (block.hash !== receipt.blockHash)
     throw refusal(scan.node, `receipt of ${tx}`, `it is of another block than ${block.height}`)
-  const stage = block.height <= final.height ? 'final' : 'seen'
+  const stage = final !== null && block.height <= final.height ? 'final' : 'seen'
   if (receipt.status !== '0x1')
     return stage === 'final' ? { kind: 'failed', height: block.height } : { kind: 'unknown' }
-  const transfers = [...tokenTransfers(scan, receipt, block), ...(await coinTransfers(scan, receipt, block))]
+  const payments = await readPayments(scan, receipt, block)
+  const transfers = [
+    ...tokenTransfers(scan, receipt, { block, payments }),
+    ...coinTransfers(scan, { block, payments }),
+  ]
   return { kind: 'read', transfers: transfers.map((transfer) => ({ ...transfer, stage })) }
 }
 
@@ -40,31 +45,35 @@ async function readReceipt({ node }: EvmScan, tx: TxId): Promise<RpcTransactionR
   return receipt
 }
 
-function tokenTransfers(scan: EvmScan, { logs }: RpcTransactionReceipt, block: Block): ChainTransfer[] {
+type Inside = { block: Block; payments: readonly Payment[] }
+
+function tokenTransfers(
+  scan: EvmScan,
+  { logs }: RpcTransactionReceipt,
+  { block, payments }: Inside,
+): ChainTransfer[] {
   const blocks = new Map([[block.height, block]])
-  return logs.flatMap((log) => {
-    const found = parseTransfer(scan.watch, log)
-    return found === null || found === 'malformed' ? [] : [tokenTransfer(scan, blocks, found)]
-  })
+  const found = logs.map((log) => parseTransfer(scan.watch, log))
+  const told = found.filter((log) => log !== null && log !== 'malformed')
+  return withoutPayments(scan, told, payments).map((log) => tokenTransfer(scan, blocks, log))
 }
 
-async function coinTransfers(
-  scan: EvmScan,
-  receipt: RpcTransactionReceipt,
-  block: Block,
-): Promise<ChainTransfer[]> {
+function coinTransfers(scan: EvmScan, { block, payments }: Inside): ChainTransfer[] {
+  const { native } = scan.watch
+  return native === null ? [] : payments.map((payment) => nativeTransfer(scan, native, { block, payment }))
+}
+
+async function readPayments(scan: EvmScan, receipt: RpcTransactionReceipt, block: Block): Promise<Payment[]> {
   const { native, recipients } = scan.watch
-  const payee = receipt.to?.toLowerCase()
-  if (native === null || ![...recipients].some((recipient) => recipient === payee)) return []
+  const parties = [receipt.from, receipt.to ?? receipt.from].map((party) => party.toLowerCase() as Address)
+  if (native === null || !parties.some((party) => recipients.has(party))) return []
   const hash = receipt.transactionHash
   const transaction = await ask(scan.node, `transaction ${hash}`, (client) =>
     getTransaction(client, { hash }),
   )
   if (transaction.blockHash !== block.hash)
     throw refusal(scan.node, `transaction ${hash}`, `it is of another block than ${block.height}`)
-  return paymentsOf(scan.watch, transaction).map((payment) =>
-    nativeTransfer(scan, native, { block, payment }),
-  )
+  return paymentsOf(scan.watch, transaction)
 }
 
 function hashOf(tx: TxId): Hex {

@@ -90,6 +90,7 @@ async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<Sc
   return {
     ...nothing,
     transfers: [...final.transfers, ...seen.transfers],
+    movements: final.movements,
     proved:
       final.last.height > cursor.final.height
         ? [{ from: cursor.final.height + 1n, to: final.last.height }]
@@ -108,7 +109,7 @@ async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<Sc
 async function readFinal(scan: EvmScan, ends: Ends, { final }: ScanCursor): Promise<TrackResult> {
   const from = final.height + 1n
   const to = lowest(ends.final.height, ends.head.height, final.height + scan.bounds.blocksPerScan)
-  if (to < from) return { transfers: [], last: final }
+  if (to < from) return { ...nothing, last: final }
   return readTrack(scan, { stage: 'final', from, to, previous: final })
 }
 
@@ -120,7 +121,7 @@ async function readSeen(scan: EvmScan, ends: Ends, { final, seenHeight }: ScanCu
   const seen = lowest(seenHeight, ends.head.height)
   const below = highest(seen - seenOverlap, ends.final.height, final.height)
   const to = lowest(ends.head.height, highest(seen, below) + scan.bounds.blocksPerScan)
-  if (to <= below) return { transfers: [], last: final }
+  if (to <= below) return { ...nothing, last: final }
   const previous = final.height === below ? final : null
   return readTrack(scan, { stage: 'seen', from: below + 1n, to, previous })
 }

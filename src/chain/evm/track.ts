@@ -1,8 +1,8 @@
 import { toAmount } from '../../core/money.ts'
-import type { BlockMark, ChainTransfer, Stage, StagedTransfer } from '../port.ts'
+import type { BlockMark, ChainTransfer, Movement, Stage, StagedTransfer } from '../port.ts'
 import { type Blocks, readBlocks } from './blocks.ts'
 import { readLogs } from './logs.ts'
-import { nativeTransfers } from './native.ts'
+import { readNative, withoutPayments } from './native.ts'
 import { refusal } from './node.ts'
 import { refuseOmissions } from './omission.ts'
 import type { TransferLog } from './transfer-log.ts'
@@ -11,7 +11,11 @@ import type { EvmScan } from './watch.ts'
 /** A stretch of blocks to be read at one stage; `previous` is the block below it, where its hash is known. */
 export type Track = { stage: Stage; from: bigint; to: bigint; previous: BlockMark | null }
 
-export type TrackResult = { transfers: readonly StagedTransfer[]; last: BlockMark }
+export type TrackResult = {
+  transfers: readonly StagedTransfer[]
+  movements: readonly Movement[]
+  last: BlockMark
+}
 
 /** Reads a stretch. The blocks are read after the logs, so that a log of a block that was replaced shows. */
 export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResult> {
@@ -21,11 +25,13 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
     track,
     logs.map((log) => log.height),
   )
-  const tokens = logs.map((log) => tokenTransfer(scan, blocks, log))
+  const payments = [...blocks.values()].flatMap((block) => block.payments)
+  const tokens = withoutPayments(scan, logs, payments).map((log) => tokenTransfer(scan, blocks, log))
   if (track.stage === 'final') await refuseOmissions(scan, blocks, logs)
-  const coins = await nativeTransfers(scan, blocks)
+  const coins = await readNative(scan, blocks, track.stage)
   return {
-    transfers: [...tokens, ...coins].map((transfer) => ({ ...transfer, stage: track.stage })),
+    transfers: [...tokens, ...coins.transfers].map((transfer) => ({ ...transfer, stage: track.stage })),
+    movements: coins.movements,
     last: { height: track.to, hash: blocks.get(track.to)?.hash ?? '' },
   }
 }

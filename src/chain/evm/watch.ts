@@ -1,8 +1,10 @@
 import { type Address, type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
+import { Fault } from '../../core/errors.ts'
 import { type Bounds, defaultReading } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
 import type { Finality } from './finality.ts'
 import type { EvmNode } from './node.ts'
+import { coinEmitter } from './transfer-log.ts'
 
 /** What counts on one network: transfers of these assets to these addresses. */
 export type EvmWatch = {
@@ -18,11 +20,16 @@ export type EvmWatch = {
 /** One scan on one node. */
 export type EvmScan = { node: EvmNode; watch: EvmWatch; bounds: Bounds }
 
+/** @throws Fault `settings_bad` where the voice of the native coin is set as a token */
 export function watchOf(settings: NetworkSettings, recipients: ReadonlySet<Address>): EvmWatch {
   const contracts = new Map<Address, AssetKey>()
   let native: AssetKey | null = null
   for (const { key } of settings.assets) {
     const code = assetCode(key)
+    if (code === coinEmitter) {
+      const problem = 'is what a chain itself tells movements of its native coin by (EIP-7708), and no token'
+      throw new Fault('settings_bad', { faults: [`networks: ${settings.name}: assets: ${code} ${problem}`] })
+    }
     if (code === 'native') native = key
     else contracts.set(code, key)
   }
