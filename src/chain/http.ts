@@ -1,33 +1,44 @@
 import { messageOf } from '../core/errors.ts'
-import type { Bounds } from './options.ts'
+import { readRetryAfter } from '../core/retry-after.ts'
+import type { Connection } from './options.ts'
 
-export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>
+/** One whole answer of a server. `retryAfterMs` is how long it asks to be left alone, null where it does not. */
+export type Reply = { status: number; text: string; retryAfterMs: number | null }
 
 /**
- * A fetch that reads the whole answer within one deadline and one size, and follows no redirect. Libraries
- * bound the wait for the headers only, so that a node which drips its body would hold a scan for ever.
+ * Posts JSON and reads the whole answer within one deadline and one size; follows no redirect. Libraries bound the
+ * wait for the headers only, so that a node which drips its body would hold a scan for ever.
  * What it throws never contains the URL, which may hold a key.
  */
-export function boundedFetch({ timeoutMs, bodyBytesMax }: Bounds): Fetch {
-  return async (url, init) => {
-    const signal = AbortSignal.timeout(timeoutMs)
-    try {
-      const response = await fetch(url, { ...init, redirect: 'error', signal })
-      const body = await readBody(response, bodyBytesMax)
-      return new Response(body, { status: response.status, headers: { 'content-type': 'application/json' } })
-    } catch (error) {
-      if (signal.aborted) throw new Error(`no whole answer within ${timeoutMs} ms`, { cause: error })
-      throw new Error(innermostMessage(error), { cause: error })
+export async function postJson({ url, bounds }: Connection, body: string): Promise<Reply> {
+  const signal = AbortSignal.timeout(bounds.timeoutMs)
+  try {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal })
+    const bytes = await readBody(response, bounds.bodyBytesMax)
+    return {
+      status: response.status,
+      text: bytes.toString('utf8'),
+      retryAfterMs: readRetryAfter(response.headers.get('retry-after'), new Date()),
     }
+  } catch (error) {
+    if (signal.aborted) throw new Error(`no whole answer within ${bounds.timeoutMs} ms`, { cause: error })
+    if (error instanceof TooLarge) throw error
+    throw new ConnectionProblem(innermostMessage(error), { cause: error })
   }
 }
+
+/** The connection did not come about or broke; it may be worth another try, which a wait that was too long is not. */
+export class ConnectionProblem extends Error {}
+
+class TooLarge extends Error {}
 
 async function readBody(response: Response, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new Error(`answer exceeds ${bytesMax} bytes`)
+    if (bytes > bytesMax) throw new TooLarge(`answer exceeds ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

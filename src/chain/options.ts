@@ -52,7 +52,7 @@ export const defaultBounds: Bounds = {
   bodyBytesMax: 32 * 1024 * 1024,
   requestsAtOnce: 8,
   requestsPerBatch: 20,
-  quotaWaitMs: 10_000,
+  quotaWaitMs: 12_000,
   pauseMaxMs: 300_000,
   triesMax: 6,
   restMs: 30_000,

@@ -1,6 +1,6 @@
 import { messageOf } from '../core/errors.ts'
+import { readRetryAfter } from '../core/retry-after.ts'
 import { parseLossless } from './lossless-json.ts'
-import { readRetryAfter } from './retry-after.ts'
 
 export type HttpSettings = {
   /** Every path is relative to it. */

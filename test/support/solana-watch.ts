@@ -1,7 +1,7 @@
 import { address } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type { Bounds, ReaderOptions } from '../../src/chain/options.ts'
-import type { ChainReader, NetworkSettings, ScanCursor } from '../../src/chain/port.ts'
+import type { NetworkSettings, ScanCursor } from '../../src/chain/port.ts'
 import { createSolanaReader } from '../../src/chain/solana/reader.ts'
 import { type Address, assetKey, type NetworkName } from '../../src/core/asset.ts'
 import { drain } from './evm-watch.ts'
@@ -21,7 +21,7 @@ export type SolanaFixture = {
   /** Where reading stands before a test has done anything. */
   start: ScanCursor
   settings(decimals?: number): NetworkSettings
-  reader(bounds?: Partial<Bounds>): ChainReader
+  reader(bounds?: Partial<Bounds>): ReturnType<typeof createSolanaReader>
   /** What is read on from a cursor, as transaction, index and amount. */
   found(cursor?: ScanCursor, bounds?: Partial<Bounds>): Promise<[string, string, bigint][]>
 }
@@ -35,7 +35,8 @@ export async function openSolanaFixture(
   const node = await startSolanaNode()
   const usdc = node.addMint(6)
   const settings = (decimals = 6) => settingsFor(node.url, { usdc, decimals })
-  const reader = (bounds: Partial<Bounds> = {}) => createSolanaReader(settings(), { bounds, solanaWay })
+  const reader = (bounds: Partial<Bounds> = {}) =>
+    createSolanaReader(settings(), { bounds: { quotaWaitMs: 0, ...bounds }, solanaWay })
   const { cursor: start } = await drain(reader(), watched, { cursor: null })
   const found: SolanaFixture['found'] = async (cursor = start, bounds = {}) => {
     const { transfers } = await drain(reader(bounds), watched, { cursor })

@@ -21,12 +21,10 @@ export async function identityFaults(
   return [...finality, ...decimals.flat()]
 }
 
-/** Asks once, and again after each failure of the node, for behind its URL may now be another. */
+/** @throws Fault `settings_bad` where a node is of another chain */
 export async function requireChain(node: EvmNode, settings: NetworkSettings): Promise<void> {
-  if (node.chainChecked) return
   const faults = await chainFaults(node, settings)
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
-  node.chainChecked = true
 }
 
 async function chainFaults(node: EvmNode, { name, chainId }: NetworkSettings): Promise<string[]> {

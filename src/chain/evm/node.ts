@@ -1,35 +1,30 @@
-import {
-  BaseError,
-  type Client,
-  createClient,
-  HttpRequestError,
-  http,
-  RpcRequestError,
-  type Transport,
-} from 'viem'
+import { BaseError, type Client, createClient, createTransport, RpcRequestError, type Transport } from 'viem'
 import { Fault, messageOf } from '../../core/errors.ts'
-import type { Resting } from '../failover.ts'
-import { boundedFetch } from '../http.ts'
-import { observed } from '../observed.ts'
+import type { Health } from '../health.ts'
+import { type Answer, type Codec, type Exchange, openExchange, type Payload } from '../json-rpc.ts'
 import { type Connection, nodeName } from '../options.ts'
+import { createTogether } from '../together.ts'
 
 /** One JSON-RPC server and what this process learned of it. */
-export type EvmNode = Resting & {
+export type EvmNode = {
   readonly name: string
+  readonly health: Health
   readonly client: Client
+  /** Sends what it is asked for in one turn of the event loop together, where the server takes that. */
+  readonly batching: Client
   /** How many blocks its log filter last took; null until a limit was met. */
   logSpan: bigint | null
-  /** Whether it said the right chain id since it last failed. */
-  chainChecked: boolean
 }
 
 export function openNode(connection: Connection): EvmNode {
+  const exchange = openExchange(connection, plainJson)
+  const together = createTogether(exchange.askTogether, connection.bounds.requestsPerBatch)
   return {
     name: nodeName(connection),
-    client: createClient({ transport: transportOf(connection) }),
+    health: connection.health,
+    client: createClient({ transport: transportOf(exchange.ask) }),
+    batching: createClient({ transport: transportOf(together) }),
     logSpan: null,
-    chainChecked: false,
-    restUntilMs: 0,
   }
 }
 
@@ -50,6 +45,15 @@ export async function ask<Result>(
   }
 }
 
+/** Runs one call of many that are made at once and may go in one request. @throws as `ask` */
+export function askTogether<Result>(
+  node: EvmNode,
+  what: string,
+  call: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  return ask({ ...node, client: node.batching }, what, call)
+}
+
 /** The fault for an answer that cannot be used. */
 export function refusal(node: EvmNode, what: string, problem: string): Fault<'remote_failed'> {
   return new Fault('remote_failed', { what: `${node.name}, ${what}`, problem })
@@ -60,25 +64,28 @@ export function problemOf(error: unknown): string {
   if (!(error instanceof BaseError)) return messageOf(error)
   const rpc = error.walk((inner) => inner instanceof RpcRequestError)
   if (rpc instanceof RpcRequestError) return `${rpc.details} (code ${rpc.code})`
-  const web = error.walk((inner) => inner instanceof HttpRequestError)
-  if (web instanceof HttpRequestError && web.status !== undefined)
-    return `${web.details} (HTTP ${web.status})`
   // Typed as always there, but some errors have none.
   return error.details || error.shortMessage
 }
 
-/** Never retries by itself: the job does, with backoff, and every request is told to the observer once. */
-function transportOf(connection: Connection): Transport {
-  const plain = http(connection.url.href, {
-    retryCount: 0,
-    timeout: connection.bounds.timeoutMs,
-    maxResponseBodySize: false,
-    fetchFn: boundedFetch(connection.bounds),
-  })
-  return (parameters) => {
-    const built = plain({ ...parameters, retryCount: 0 })
-    const request: typeof built.request = (args, options) =>
-      observed(connection, { method: args.method, send: () => built.request(args, options) })
-    return { ...built, request }
+const plainJson: Codec = { encode: JSON.stringify, decode: JSON.parse }
+
+/** The library retries nothing by itself: what is worth it was tried again before. */
+function transportOf(exchange: Exchange['ask']): Transport {
+  let asked = 0
+  const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
+    const payload: Payload = {
+      jsonrpc: '2.0',
+      id: ++asked,
+      method,
+      ...(params === undefined ? {} : { params }),
+    }
+    const answer: Answer = await exchange(payload)
+    // Named without the URL, which may hold a key.
+    if (answer.error !== undefined)
+      throw new RpcRequestError({ body: { method }, error: answer.error, url: '' })
+    return answer.result
   }
+  return () =>
+    createTransport({ key: 'http', name: 'JSON-RPC', type: 'http', retryCount: 0, request: request as never })
 }

@@ -1,8 +1,8 @@
 import type { Address } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import { onFirstNode } from '../failover.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, type ReaderOptions } from '../options.ts'
+import { createPool } from '../pool.ts'
 import type { ChainReader, NetworkSettings, OnDemandReader } from '../port.ts'
 import { readBalances } from './balances.ts'
 import { heightAt } from './height-at.ts'
@@ -26,11 +26,13 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
   if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
   const bounds = { ...defaultBounds, ...options.bounds }
   const nodes = connections(settings, options).map(openNode)
+  const pool = createPool({
+    nodes,
+    restMs: bounds.restMs,
+    identify: (node) => requireChain(node, settings),
+  })
   const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: EvmScan) => Promise<Result>) =>
-    onFirstNode(nodes, bounds.restMs, async (node) => {
-      await requireChain(node, settings)
-      return read({ node, watch: watchOf(settings, watched), bounds })
-    })
+    pool.onFirst((node) => read({ node, watch: watchOf(settings, watched), bounds }))
   return {
     network: name,
     scan: (request) => onNode(request.watched, (scan) => scanOn(scan, request)),

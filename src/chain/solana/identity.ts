@@ -1,18 +1,45 @@
 import type { Asset } from '../../core/asset.ts'
+import { Fault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
+import { rpcSetting } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
 import { readDecimals } from './decimals.ts'
 import { ask, type SolanaNode } from './node.ts'
 
-/** What is off about the mints, with the genesis hash that tells the cluster; none where all is well. */
+/** Which cluster is read, by its genesis hash: that of the settings, or of the first node that told; null until then. */
+export type Cluster = { genesis: string | null }
+
+/** What is off about the cluster and the mints, with the genesis hash; none where all is well. */
 export async function identityFaults(
+  { node, cluster, atOnce }: { node: SolanaNode; cluster: Cluster; atOnce: number },
+  settings: NetworkSettings,
+): Promise<string[]> {
+  const wrong = await clusterFaults(node, settings, cluster)
+  if (wrong.length > 0) return wrong
+  const faults = await mapBounded(settings.assets, atOnce, (asset) => mintFaults(node, asset))
+  return faults.flat().map((fault) => `${fault} (${node.name}, genesis ${cluster.genesis})`)
+}
+
+/** @throws Fault `settings_bad` where a node is of another cluster */
+export async function requireCluster(
   node: SolanaNode,
   settings: NetworkSettings,
-  atOnce: number,
+  cluster: Cluster,
+): Promise<void> {
+  const faults = await clusterFaults(node, settings, cluster)
+  if (faults.length > 0) throw new Fault('settings_bad', { faults })
+}
+
+async function clusterFaults(
+  node: SolanaNode,
+  { name }: NetworkSettings,
+  cluster: Cluster,
 ): Promise<string[]> {
-  const genesis = await ask(node, 'genesis hash', (rpc) => rpc.getGenesisHash().send())
-  const faults = await mapBounded(settings.assets, atOnce, (asset) => mintFaults(node, asset))
-  return faults.flat().map((fault) => `${fault} (${node.name}, genesis ${genesis})`)
+  const found = await ask(node, 'genesis hash', (rpc) => rpc.getGenesisHash().send())
+  cluster.genesis ??= found
+  return found === cluster.genesis
+    ? []
+    : [`${rpcSetting(name)}: expected genesis hash ${cluster.genesis}, found ${found} (${node.name})`]
 }
 
 async function mintFaults(node: SolanaNode, { key, symbol, decimals }: Asset): Promise<string[]> {

@@ -1,20 +1,19 @@
 import { createSolanaRpcFromTransport, type RpcTransport } from '@solana/kit'
 import { Fault, isFault, messageOf } from '../../core/errors.ts'
-import type { Resting } from '../failover.ts'
-import { boundedFetch } from '../http.ts'
-import { observed } from '../observed.ts'
+import type { Health } from '../health.ts'
+import { openExchange, type Payload } from '../json-rpc.ts'
 import { type Connection, nodeName } from '../options.ts'
 
 export type SolanaRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
 
 /** One JSON-RPC server and what this process learned of it. */
-export type SolanaNode = Resting & { readonly name: string; readonly rpc: SolanaRpc }
+export type SolanaNode = { readonly name: string; readonly health: Health; readonly rpc: SolanaRpc }
 
 export function openNode(connection: Connection): SolanaNode {
   return {
     name: nodeName(connection),
     rpc: createSolanaRpcFromTransport(transportOf(connection)),
-    restUntilMs: 0,
+    health: connection.health,
   }
 }
 
@@ -42,32 +41,13 @@ export function refusal(node: SolanaNode, what: string, problem: string): Fault<
 
 /** The library's own transport bounds neither the wait nor the size of an answer, and would follow redirects. */
 function transportOf(connection: Connection): RpcTransport {
-  const fetchBounded = boundedFetch(connection.bounds)
-  const send = async (payload: unknown): Promise<unknown> => {
-    const response = await fetchBounded(connection.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(payload, exactNumbers),
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`HTTP ${response.status}: ${text.slice(0, problemLengthMax)}`)
-    return parseExactly(text)
-  }
-  const transport = ({ payload }: Parameters<RpcTransport>[0]) =>
-    observed(connection, { method: methodOf(payload), send: () => send(payload), isError: isErrorAnswer })
+  const { ask: exchange } = openExchange(connection, { encode: stringifyExactly, decode: parseExactly })
+  const transport = ({ payload }: Parameters<RpcTransport>[0]) => exchange(payload as Payload)
   return transport as RpcTransport
 }
 
-const problemLengthMax = 200
-
-function methodOf(payload: unknown): string {
-  const method =
-    typeof payload === 'object' && payload !== null && 'method' in payload ? payload.method : null
-  return typeof method === 'string' ? method : 'unknown'
-}
-
-function isErrorAnswer(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && 'error' in answer
+function stringifyExactly(value: unknown): string {
+  return JSON.stringify(value, exactNumbers)
 }
 
 /** Whole numbers become `bigint`, because lamports exceed what a JSON number holds. */

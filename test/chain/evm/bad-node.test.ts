@@ -20,6 +20,9 @@ import { deployToken, type TestToken } from '../../support/test-token.ts'
 const depositor = '0x00000000000000000000000000000000000A11cE'
 const watched = addresses(depositor)
 
+/** Does not wait for a node that asks to slow down. */
+const impatient: ReaderOptions = { bounds: { quotaWaitMs: 0 } }
+
 let anvil: Anvil
 let token: TestToken
 let proxy: RpcProxy
@@ -52,7 +55,10 @@ async function scan(
   script?: Script,
   options: ReaderOptions = {},
 ): Promise<ScanResult> {
-  const reader = createEvmReader(settings(proxy.url), options)
+  const reader = createEvmReader(settings(proxy.url), {
+    ...options,
+    bounds: { ...impatient.bounds, ...options.bounds },
+  })
   proxy.behave(script)
   return reader.scan({ cursor, startHeight: null, watched })
 }
@@ -159,7 +165,7 @@ function blockAt(height: string): Promise<unknown> {
 }
 
 test('the next node takes over a scan, and the failed one rests', async () => {
-  const reader = createEvmReader(settings(proxy.url, anvil.url))
+  const reader = createEvmReader(settings(proxy.url, anvil.url), impatient)
   proxy.behave(refusesByStatus)
   const first = await reader.scan({ cursor: start, startHeight: null, watched })
   expect(first.transfers).toHaveLength(2)
@@ -170,7 +176,10 @@ test('the next node takes over a scan, and the failed one rests', async () => {
 
 test('where every node fails, each is named, and no URL is told', async () => {
   const secret = new URL('/v3/secret-key', proxy.url)
-  const reader = createEvmReader(settings(secret.href, `http://127.0.0.1:${await freePort()}/secret-key`))
+  const reader = createEvmReader(
+    settings(secret.href, `http://127.0.0.1:${await freePort()}/secret-key`),
+    impatient,
+  )
   proxy.behave(refusesByStatus)
   const failing = reader.scan({ cursor: start, startHeight: null, watched })
   await expect(failing).rejects.toThrow(/all 2 nodes.*Too Many Requests.*ECONNREFUSED/)

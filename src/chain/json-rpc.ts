@@ -1,0 +1,199 @@
+import { messageOf } from '../core/errors.ts'
+import { noteLatency } from './health.ts'
+import { ConnectionProblem, postJson, type Reply } from './http.ts'
+import type { Connection } from './options.ts'
+import { type Attempt, Pace } from './pace.ts'
+import { isQuota } from './quota.ts'
+
+export type Payload = { jsonrpc: '2.0'; id: number | string | bigint; method: string; params?: unknown }
+export type RpcError = { code: number; message: string; data?: unknown }
+/** Either a result, which may be null, or an error. */
+export type Answer = { result: unknown; error?: undefined } | { error: RpcError; result?: undefined }
+
+/** How values become text and back; integers may be larger than a JSON number of JavaScript holds. */
+export type Codec = { encode: (value: unknown) => string; decode: (text: string) => unknown }
+
+export type Exchange = {
+  /** Asks once, or again where the server is busy. An error that the server states is an answer. @throws Error */
+  ask: (payload: Payload) => Promise<Answer>
+  /** Asks for several in one request, where the server takes that; else one by one. Each ends for itself. */
+  askTogether: (payloads: readonly Payload[]) => Promise<PromiseSettledResult<Answer>[]>
+}
+
+/** For how long a server that refused a batch is not offered one. */
+const batchRefusedMs = 600_000
+
+/** JSON-RPC over HTTP with one server: paced, bounded, and nothing believed that does not answer what was asked. */
+export function openExchange(connection: Connection, codec: Codec): Exchange {
+  const pace = new Pace(connection.bounds)
+  let noBatchUntilMs = -Infinity
+  const ask = (payload: Payload) =>
+    pace.run(() => attemptOf(connection, [payload], () => sendOne(connection, codec, payload)))
+  const oneByOne = (payloads: readonly Payload[]) => Promise.allSettled(payloads.map(ask))
+  return {
+    ask,
+    async askTogether(payloads) {
+      if (payloads.length < 2 || performance.now() < noBatchUntilMs) return oneByOne(payloads)
+      const answers = await pace.run(() =>
+        attemptOf(connection, payloads, () => sendBatch(connection, codec, payloads)),
+      )
+      if (answers !== 'refused') return settleEach(answers, ask)
+      noBatchUntilMs = performance.now() + batchRefusedMs
+      return oneByOne(payloads)
+    },
+  }
+}
+
+type Ask = Exchange['ask']
+
+/** Of a batch some may have been too many; they are asked for alone. */
+function settleEach(
+  answers: readonly { payload: Payload; answer: Answer }[],
+  ask: Ask,
+): Promise<PromiseSettledResult<Answer>[]> {
+  const settled = answers.map(({ payload, answer }) =>
+    answer.error !== undefined && isQuota(200, answer.error) ? ask(payload) : Promise.resolve(answer),
+  )
+  return Promise.allSettled(settled)
+}
+
+/** Tells how a try went, to the observer and to the score of the node. */
+async function attemptOf<Result>(
+  { network, observe, health }: Connection,
+  payloads: readonly Payload[],
+  send: () => Promise<Attempt<Result>>,
+): Promise<Attempt<Result>> {
+  const startedMs = performance.now()
+  const attempt = await send().catch(failed)
+  const ms = performance.now() - startedMs
+  if (attempt.outcome === 'fine') noteLatency(health, ms)
+  const outcome = attempt.outcome === 'fine' ? 'ok' : 'error'
+  for (const { method } of payloads) observe({ network, method, outcome, seconds: ms / 1000 })
+  return attempt
+}
+
+function failed(error: unknown): Attempt<never> {
+  const outcome = error instanceof ConnectionProblem ? 'broken' : 'refused'
+  return {
+    outcome,
+    retryAfterMs: null,
+    settle: () => {
+      throw error
+    },
+  }
+}
+
+async function sendOne(connection: Connection, codec: Codec, payload: Payload): Promise<Attempt<Answer>> {
+  const reply = await postJson(connection, codec.encode(payload))
+  const answer = readAnswer(decoded(codec, reply.text), payload)
+  const error = typeof answer === 'string' ? null : (answer.error ?? null)
+  const settle = () => {
+    // An error may be stated with any status, but a result only with a good one.
+    if (error === null && !isGood(reply)) throw new Error(httpProblem(reply))
+    if (typeof answer === 'string') throw new Error(answer)
+    return answer
+  }
+  return { ...outcomeOf(reply, error, typeof answer === 'string'), settle }
+}
+
+type Together = readonly { payload: Payload; answer: Answer }[] | 'refused'
+
+async function sendBatch(
+  connection: Connection,
+  codec: Codec,
+  payloads: readonly Payload[],
+): Promise<Attempt<Together>> {
+  const reply = await postJson(connection, codec.encode(payloads))
+  const document = decoded(codec, reply.text)
+  const answers = isGood(reply) ? matched(document, payloads) : null
+  if (answers !== null) return { outcome: 'fine', retryAfterMs: null, settle: () => answers }
+  const whole = readError(document)
+  const { outcome, retryAfterMs } = outcomeOf(reply, whole, whole === null)
+  const settle = (): Together => {
+    if (outcome === 'quota') throw new Error(whole?.message ?? httpProblem(reply))
+    return 'refused'
+  }
+  return { outcome, retryAfterMs, settle }
+}
+
+/** Null where not each was answered exactly once, in whatever order. */
+function matched(document: unknown, payloads: readonly Payload[]): Together | null {
+  if (!Array.isArray(document) || document.length !== payloads.length) return null
+  const byId = new Map(document.map((one: unknown) => [idOf(one), one]))
+  const answers = payloads.map((payload) => ({
+    payload,
+    answer: readAnswer(byId.get(String(payload.id)), payload),
+  }))
+  return answers.every((one): one is { payload: Payload; answer: Answer } => typeof one.answer !== 'string')
+    ? answers
+    : null
+}
+
+function outcomeOf(
+  reply: Reply,
+  error: RpcError | null,
+  unreadable: boolean,
+): Pick<Attempt<never>, 'outcome' | 'retryAfterMs'> {
+  const { status, retryAfterMs } = reply
+  if (isQuota(status, error) || (status === 503 && retryAfterMs !== null))
+    return { outcome: 'quota', retryAfterMs }
+  if (status >= 500 && unreadable) return { outcome: 'broken', retryAfterMs: null }
+  return { outcome: error !== null || unreadable || !isGood(reply) ? 'refused' : 'fine', retryAfterMs: null }
+}
+
+/** The answer, or what is wrong with it. */
+function readAnswer(document: unknown, { id }: Payload): Answer | string {
+  if (document === undefined) return 'the answer is no JSON'
+  const error = readError(document)
+  const answered = idOf(document)
+  // Who could not read the request does not know its id either (JSON-RPC 2.0, 5).
+  if (answered !== String(id) && !(error !== null && answered === 'null')) {
+    return `it answered request ${answered.slice(0, 40)}, not ${id}`
+  }
+  if (error !== null) return { ...(document as object), error }
+  if (typeof document !== 'object' || document === null || !('result' in document)) {
+    return 'the answer has neither a result nor an error'
+  }
+  return document
+}
+
+function idOf(document: unknown): string {
+  const id = typeof document === 'object' && document !== null && 'id' in document ? document.id : undefined
+  return typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
+    ? `${id}`
+    : `${id === null ? id : 'without an id'}`
+}
+
+function readError(document: unknown): RpcError | null {
+  if (typeof document !== 'object' || document === null || !('error' in document)) return null
+  const { error } = document
+  if (typeof error === 'string') return { code: 0, message: error }
+  if (typeof error !== 'object' || error === null) return null
+  const { code, message } = error as Partial<Record<keyof RpcError, unknown>>
+  return {
+    ...error,
+    code: Number(code ?? 0),
+    message: typeof message === 'string' ? message : 'an error without a message',
+  }
+}
+
+function decoded(codec: Codec, text: string): unknown {
+  try {
+    return codec.decode(text)
+  } catch (error) {
+    // Deep nesting ends the reading of some, as bad syntax does of all.
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined
+    throw new Error(messageOf(error), { cause: error })
+  }
+}
+
+function isGood({ status }: Reply): boolean {
+  return status >= 200 && status < 300
+}
+
+const shownMax = 200
+
+function httpProblem({ status, text }: Reply): string {
+  const shown = text.slice(0, shownMax).replace(/\s+/g, ' ').trim()
+  return `${shown === '' ? 'no answer' : shown} (HTTP ${status})`
+}

@@ -1,0 +1,178 @@
+import type { Bounds } from './options.ts'
+
+export type Clock = { nowMs(): number; wait(ms: number): Promise<void> }
+
+/**
+ * How one request went. `quota`: the server wants to be asked less often. `broken`: it failed in a way that may pass.
+ * `settle` gives the result, or throws what is wrong with it.
+ */
+export type Attempt<Result> = {
+  outcome: 'fine' | 'refused' | 'quota' | 'broken'
+  /** How long the server asks to be left alone; null where it does not say. */
+  retryAfterMs: number | null
+  settle: () => Result
+}
+
+type PaceBounds = Pick<Bounds, 'requestsAtOnce' | 'quotaWaitMs' | 'pauseMaxMs' | 'triesMax'>
+type Waiting = { start: () => void; refuse: (reason: Error) => void }
+
+/** First waits; each further one is twice as long. */
+const quotaFirstMs = 250
+const brokenFirstMs = 100
+const brokenTriesMax = 3
+/** One answer of a hundred that asks to slow down leaves the pace nearly whole; a run of them brings it down. */
+const cutTo = 0.75
+const ratePerSecondMin = 0.5
+/** Beyond it a rate binds nobody. */
+const ratePerSecondMax = 1000
+
+/**
+ * How often one server is asked. As many requests are under way as it bears: one less for each that it refuses, one
+ * more for each round that it answers. Where it refuses several on end nothing is sent for a while, and then no more
+ * a second than it answered before; that limit rises again until it wears off.
+ */
+export class Pace {
+  readonly #bounds: PaceBounds
+  readonly #clock: Clock
+  readonly #waiting: Waiting[] = []
+  #atOnce: number
+  #underWay = 0
+  #sleeping = false
+  #cutMs = -Infinity
+  #pausedUntilMs = -Infinity
+  #nextStartMs = -Infinity
+  #ratePerSecond: number | null = null
+  /** Refusals since the last answer, and the rounds that they came in. */
+  #refusals = 0
+  #rounds = 0
+  /** Answers since the last pause began: by them the rate is known. */
+  #answers = 0
+  #countingSinceMs: number
+
+  constructor(bounds: PaceBounds, clock: Clock = realClock) {
+    this.#bounds = bounds
+    this.#clock = clock
+    this.#atOnce = bounds.requestsAtOnce
+    this.#countingSinceMs = clock.nowMs()
+  }
+
+  /**
+   * Sends a request when it is its turn, and again, within bounds, where the server asks to wait or fails.
+   * @throws what the last try settles to; an Error at once while the server wants to be left alone for longer
+   */
+  async run<Result>(send: () => Promise<Attempt<Result>>): Promise<Result> {
+    const untilMs = this.#clock.nowMs() + this.#bounds.quotaWaitMs
+    for (let tries = 1; ; tries++) {
+      const { attempt, waitMs } = await this.#once(send, tries)
+      const again =
+        waitMs !== null && tries < this.#bounds.triesMax && this.#clock.nowMs() + waitMs <= untilMs
+      if (!again) return attempt.settle()
+      await this.#clock.wait(waitMs)
+    }
+  }
+
+  async #once<Result>(send: () => Promise<Attempt<Result>>, tries: number) {
+    await this.#turn()
+    const startedMs = this.#clock.nowMs()
+    try {
+      const attempt = await send()
+      return { attempt, waitMs: this.#learn(attempt, { startedMs, tries }) }
+    } finally {
+      this.#underWay--
+      this.#startNext()
+    }
+  }
+
+  #turn(): Promise<void> {
+    const leftMs = this.#pausedUntilMs - this.#clock.nowMs()
+    if (leftMs > this.#bounds.quotaWaitMs) return Promise.reject(leftAlone(leftMs))
+    return new Promise((start, refuse) => {
+      this.#waiting.push({ start, refuse })
+      this.#startNext()
+    })
+  }
+
+  #startNext(): void {
+    while (this.#waiting.length > 0 && this.#underWay < Math.floor(this.#atOnce)) {
+      const nowMs = this.#clock.nowMs()
+      const startMs = Math.max(this.#pausedUntilMs, this.#nextStartMs)
+      if (startMs > nowMs) {
+        void this.#wakeIn(startMs - nowMs)
+        return
+      }
+      this.#underWay++
+      if (this.#ratePerSecond !== null) this.#nextStartMs = nowMs + 1000 / this.#ratePerSecond
+      this.#waiting.shift()?.start()
+    }
+  }
+
+  async #wakeIn(ms: number): Promise<void> {
+    if (this.#sleeping) return
+    this.#sleeping = true
+    await this.#clock.wait(ms)
+    this.#sleeping = false
+    this.#startNext()
+  }
+
+  /** @returns how long to wait before another try; null where none would help */
+  #learn(
+    attempt: Attempt<unknown>,
+    { startedMs, tries }: { startedMs: number; tries: number },
+  ): number | null {
+    const { outcome, retryAfterMs } = attempt
+    if (outcome === 'fine' || outcome === 'refused') {
+      this.#speedUp()
+      return null
+    }
+    this.#slowDown(startedMs)
+    if (outcome === 'broken') return tries < brokenTriesMax ? brokenFirstMs * 2 ** (tries - 1) : null
+    this.#refusals++
+    const waitMs = retryAfterMs ?? quotaFirstMs * 2 ** (this.#rounds - 1)
+    // One refusal may be somebody else's doing behind the same gateway; two on end are meant.
+    if (this.#refusals > 1 || this.#atOnce < 2) this.#pause(waitMs)
+    return waitMs
+  }
+
+  #speedUp(): void {
+    this.#refusals = 0
+    this.#rounds = 0
+    this.#answers++
+    this.#atOnce = Math.min(this.#bounds.requestsAtOnce, this.#atOnce + 1 / this.#atOnce)
+    if (this.#ratePerSecond === null) return
+    // By one request a second, and a twentieth, in each second.
+    this.#ratePerSecond += 1 / this.#ratePerSecond + 0.05
+    if (this.#ratePerSecond > ratePerSecondMax) this.#ratePerSecond = null
+  }
+
+  /** Once for all that were under way together. */
+  #slowDown(startedMs: number): void {
+    if (startedMs < this.#cutMs) return
+    this.#cutMs = this.#clock.nowMs()
+    this.#rounds++
+    this.#atOnce = Math.max(1, this.#atOnce * cutTo)
+  }
+
+  #pause(waitMs: number): void {
+    const nowMs = this.#clock.nowMs()
+    if (nowMs >= this.#pausedUntilMs) {
+      const answered = (this.#answers * 1000) / Math.max(1, nowMs - this.#countingSinceMs)
+      this.#ratePerSecond = Math.max(ratePerSecondMin, Math.min(this.#ratePerSecond ?? Infinity, answered))
+      this.#answers = 0
+      this.#countingSinceMs = nowMs
+    }
+    const untilMs = nowMs + Math.min(waitMs, this.#bounds.pauseMaxMs)
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
+    const leftMs = this.#pausedUntilMs - nowMs
+    if (leftMs <= this.#bounds.quotaWaitMs) return
+    for (const { refuse } of this.#waiting.splice(0)) refuse(leftAlone(leftMs))
+  }
+}
+
+function leftAlone(ms: number): Error {
+  return new Error(`it asks for too many requests to be left alone for another ${Math.ceil(ms / 1000)} s`)
+}
+
+const realClock: Clock = {
+  nowMs: () => performance.now(),
+  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+}
