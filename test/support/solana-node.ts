@@ -182,7 +182,8 @@ class Ledger {
     const parentSlot = this.parentOf(slot)
     return {
       blockhash: `hash${slot}`,
-      blockTime: 1_700_000_000n,
+      // A second per slot.
+      blockTime: 1_700_000_000n + slot - 1001n,
       parentSlot,
       previousBlockhash: `hash${parentSlot}`,
       ...(transactionDetails === 'accounts' ? { transactions: within.map((one) => this.inBlock(one)) } : {}),

@@ -1,7 +1,8 @@
 import type { BlockMark, ScanRequest, ScanResult } from '../port.ts'
 import { readBlock } from './blocks.ts'
+import { readFinalMark } from './final-mark.ts'
 import { nothingFound } from './findings.ts'
-import { ask, refusal } from './node.ts'
+import { refusal } from './node.ts'
 import { readStretch, type StretchWanted } from './read-stretch.ts'
 import { provedPart, type StretchRead } from './stretch.ts'
 import type { SolanaScan } from './watch.ts'
@@ -53,12 +54,4 @@ async function markAt(scan: SolanaScan, final: BlockMark, reached: bigint): Prom
   const hash = scan.memory.blocks.get(final.height)?.hash ?? final.hash
   if (hash === final.hash) return final
   throw refusal(scan.node, `block ${final.height}`, `its hash is ${hash}, and ${final.hash} by its bank`)
-}
-
-/** Slot and hash from one answer of one bank: a block may take a moment longer to become readable. */
-async function readFinalMark({ node }: SolanaScan): Promise<BlockMark> {
-  const { context, value } = await ask(node, 'final slot', (rpc) =>
-    rpc.getLatestBlockhash({ commitment: 'finalized' }).send(),
-  )
-  return { height: context.slot, hash: value.blockhash }
 }

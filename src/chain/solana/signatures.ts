@@ -43,13 +43,17 @@ export async function listSignatures(scan: SolanaScan, range: Range): Promise<Li
  * @throws Fault `remote_failed` where the node does not go back to the floor
  */
 export async function requireHistory({ node }: SolanaScan, floor: bigint): Promise<void> {
-  const first = await ask(node, 'first block', firstAvailableBlock)
+  const first = await firstAvailable(node)
   if (first !== null && first > floor) {
     throw refusal(node, 'history', `it begins at slot ${first}, but slot ${floor} is still to be read`)
   }
 }
 
-/** Null where a node does not offer the method. */
+/** The first slot whose block the node has; null where it does not tell. */
+export function firstAvailable(node: SolanaScan['node']): Promise<bigint | null> {
+  return ask(node, 'first block', firstAvailableBlock)
+}
+
 async function firstAvailableBlock(rpc: SolanaRpc): Promise<bigint | null> {
   try {
     return await rpc.getFirstAvailableBlock().send()

@@ -23,9 +23,15 @@ function blockOf(slot: number, answer: ReturnType<Lie>): Lie {
 }
 
 test('each block is read once, and nothing is asked for by address', async () => {
+  const reader = fixture.reader()
+  await reader.scan({ cursor: fixture.start, startHeight: null, watched })
   pay()
   fixture.node.calls.length = 0
-  const { transfers, proved, cursor } = await scan()
+  const { transfers, proved, cursor } = await reader.scan({
+    cursor: fixture.start,
+    startHeight: null,
+    watched,
+  })
   expect(transfers.map(({ amount }) => amount)).toEqual([1n, 2n, 3n])
   expect(proved).toEqual([{ from: 1001n, to: 1003n }])
   expect(cursor.final).toEqual({ height: 1003n, hash: 'hash1003' })

@@ -6,7 +6,7 @@ import { getTransferSolInstruction } from '@solana-program/system'
 import { getTransferInstruction } from '@solana-program/token'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ChainReader, NetworkSettings, StagedTransfer } from '../../../src/chain/port.ts'
+import type { NetworkSettings, StagedTransfer } from '../../../src/chain/port.ts'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
 import { type Address, assetKey, type NetworkName } from '../../../src/core/asset.ts'
 import { messageOf } from '../../../src/core/errors.ts'
@@ -21,7 +21,7 @@ let folder: string
 let node: SolanaNode
 let wallet: SolanaWallet
 let settings: NetworkSettings
-let reader: ChainReader
+let reader: ReturnType<typeof createSolanaReader>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depositd-solana-'))
@@ -149,5 +149,10 @@ describe.each(['by_owner', 'by_block'] as const)('%s', (solanaWay) => {
       return sent.at(-1) ?? ''
     })
     expect(transfers.map(({ tx }) => tx)).toEqual(sent)
+    const height = transfers[0]?.height ?? 0n
+    const watched = new Set([owner.address as string as Address])
+    const range = await reader.readRange({ from: height, to: height, watched })
+    expect(range.transfers.map(({ tx }) => tx)).toContain(sent[0])
+    expect(range.reached).toBe(height)
   })
 })
