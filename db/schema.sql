@@ -21,6 +21,33 @@ table public.asset (
   network text not null,
   symbol text not null
 );
+table public.balance_difference (
+  address text not null,
+  after_balance numeric(78,0) not null,
+  after_height bigint not null,
+  asset text not null,
+  balance numeric(78,0) not null,
+  change numeric(79,0) not null,
+  found_at timestamp with time zone not null default now(),
+  height bigint not null,
+  id bigint not null generated as identity,
+  network text not null,
+  problem text,
+  searched_at timestamp with time zone
+);
+table public.balance_point (
+  address text not null,
+  asset text not null,
+  balance numeric(78,0) not null,
+  checked_at timestamp with time zone not null,
+  height bigint not null,
+  network text not null,
+  opening numeric(78,0) not null default 0,
+  opening_height bigint not null,
+  opening_is text not null default 'assumed'::text,
+  reading numeric(78,0),
+  reading_height bigint
+);
 table public.chain_coverage (
   assets text[] not null,
   heights int8multirange not null,
@@ -169,10 +196,14 @@ table public.quarantine (
   source text not null
 );
 table public.sighting (
+  address text,
+  amount numeric(78,0),
+  asset text,
   block_hash text not null,
   height bigint not null,
   inbox_id bigint not null,
   network text not null,
+  role text,
   stage text not null,
   transfer text not null
 );
@@ -207,6 +238,21 @@ constraint api_record_pkey on api_record: PRIMARY KEY (service_id);
 constraint api_record_revision_check on api_record: CHECK ((revision >= 0));
 constraint asset_decimals_check on asset: CHECK (((decimals >= 0) AND (decimals <= 38)));
 constraint asset_pkey on asset: PRIMARY KEY (key);
+constraint balance_difference_change_check on balance_difference: CHECK ((change <> (0)::numeric));
+constraint balance_difference_check on balance_difference: CHECK ((height > after_height));
+constraint balance_difference_network_address_asset_after_height_key on balance_difference: UNIQUE (network, address, asset, after_height);
+constraint balance_difference_network_address_asset_fkey on balance_difference: FOREIGN KEY (network, address, asset) REFERENCES balance_point(network, address, asset) ON DELETE CASCADE;
+constraint balance_difference_pkey on balance_difference: PRIMARY KEY (id);
+constraint balance_point_asset_fkey on balance_point: FOREIGN KEY (asset) REFERENCES asset(key);
+constraint balance_point_balance_check on balance_point: CHECK ((balance >= (0)::numeric));
+constraint balance_point_check on balance_point: CHECK ((height >= opening_height));
+constraint balance_point_check1 on balance_point: CHECK ((reading_height >= height));
+constraint balance_point_check2 on balance_point: CHECK (((reading IS NULL) = (reading_height IS NULL)));
+constraint balance_point_opening_check on balance_point: CHECK ((opening >= (0)::numeric));
+constraint balance_point_opening_height_check on balance_point: CHECK ((opening_height >= '-1'::integer));
+constraint balance_point_opening_is_check on balance_point: CHECK ((opening_is = ANY (ARRAY['assumed'::text, 'read'::text, 'left'::text])));
+constraint balance_point_pkey on balance_point: PRIMARY KEY (network, address, asset);
+constraint balance_point_reading_check on balance_point: CHECK ((reading >= (0)::numeric));
 constraint chain_coverage_pkey on chain_coverage: PRIMARY KEY (network, watched, assets);
 constraint chain_coverage_watched_check on chain_coverage: CHECK ((watched > 0));
 constraint chain_gap_since_pkey on chain_gap_since: PRIMARY KEY (network, watched_from);
@@ -272,6 +318,7 @@ constraint quarantine_size_check on quarantine: CHECK ((size > 0));
 constraint sighting_height_check on sighting: CHECK ((height >= 0));
 constraint sighting_inbox_id_fkey on sighting: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
 constraint sighting_pkey on sighting: PRIMARY KEY (inbox_id);
+constraint sighting_role_check on sighting: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint sighting_stage_check on sighting: CHECK ((stage = ANY (ARRAY['seen'::text, 'final'::text, 'orphaned'::text])));
 constraint stream_pkey on stream: PRIMARY KEY (name);
 constraint webhook_conflict_check on webhook_conflict: CHECK ((inbox_id <> first_id));
@@ -305,10 +352,15 @@ CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
 CREATE INDEX mismatch_group_open ON public.mismatch USING btree (group_id) WHERE (cleared_at IS NULL);
 CREATE INDEX sighting_height ON public.sighting USING btree (network, height);
+CREATE INDEX sighting_received ON public.sighting USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX sighting_transfer ON public.sighting USING btree (transfer);
+CREATE INDEX sighting_unfilled ON public.sighting USING btree (inbox_id) WHERE (role IS NULL);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
 CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
 CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
+CREATE UNIQUE INDEX balance_difference_network_address_asset_after_height_key ON public.balance_difference USING btree (network, address, asset, after_height);
+CREATE UNIQUE INDEX balance_difference_pkey ON public.balance_difference USING btree (id);
+CREATE UNIQUE INDEX balance_point_pkey ON public.balance_point USING btree (network, address, asset);
 CREATE UNIQUE INDEX chain_coverage_pkey ON public.chain_coverage USING btree (network, watched, assets);
 CREATE UNIQUE INDEX chain_gap_since_pkey ON public.chain_gap_since USING btree (network, watched_from);
 CREATE UNIQUE INDEX chain_movement_pkey ON public.chain_movement USING btree (network, tx, index, asset, address, block_hash);
@@ -631,6 +683,27 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.known_change(of_network text, of_address text, of_asset text, above bigint, up_to bigint)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select
+    (select coalesce(sum(amount), 0) from (
+      select distinct on (s.transfer) s.amount from sighting s
+      where s.network = of_network and s.address = of_address and s.asset = of_asset
+        and s.height > above and s.height <= up_to and s.stage = 'final' and s.role = 'deposit'
+        and not exists (
+          select 1 from sighting gone
+          where gone.transfer = s.transfer and gone.stage = 'orphaned' and gone.inbox_id > s.inbox_id
+        )
+      order by s.transfer, s.inbox_id desc
+    ) as received)
+    + (select coalesce(sum(m.change), 0) from chain_movement m
+      where m.network = of_network and m.address = of_address and m.asset = of_asset
+        and m.height > above and m.height <= up_to)
+$function$
+;
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -669,6 +742,8 @@ CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE 
 grant delete, insert, select on public.chain_movement to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
 grant delete, insert, select, update on public.address_book to depositd_daemon;
+grant delete, insert, select, update on public.balance_difference to depositd_daemon;
+grant delete, insert, select, update on public.balance_point to depositd_daemon;
 grant delete, insert, select, update on public.chain_coverage to depositd_daemon;
 grant delete, insert, select, update on public.chain_gap_since to depositd_daemon;
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
@@ -806,7 +881,7 @@ comment on column since of view accounting.coverage_gaps is 'Since when it is kn
 comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
 comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
 comment on column steps_told of view accounting.scorecard is 'Of how many of these a webhook told.';
-comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT, owner/KIND/ID or network/NAME.';
+comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT, owner/KIND/ID, network/NAME or balance/NETWORK/ADDRESS/ASSET.';
 comment on column to_height of view accounting.coverage is 'Block or slot up to which the network was read as final.';
 comment on column to_height of view accounting.coverage_gaps is 'Last block or slot of it.';
 comment on column tx of view accounting.deposits is 'Transaction of the payment.';

@@ -104,6 +104,13 @@ export const mismatchKinds = {
     means: 'A payment that was final and booked is no longer on the chain; the booking was reversed.',
     next: 'Check the nodes of that network; wait for the payment to be included again.',
   },
+  unexplained_balance: {
+    severity: 'severe',
+    family: 'chain',
+    means:
+      'What a deposit address holds changed by more, or by less, than all transfers that are known of it. The detail names the block, or the stretch.',
+    next: 'Look the address up at that block. A contract may have paid it, the token may have changed balances by itself, or the nodes hide a transfer.',
+  },
   record_disappeared: {
     severity: 'warning',
     family: 'system',

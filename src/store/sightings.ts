@@ -23,11 +23,14 @@ export async function appendSightings(
     return inboxId === undefined ? [] : [{ inboxId, ...sighting }]
   })
   await sql`
-    insert into sighting (inbox_id, network, transfer, stage, height, block_hash)
+    insert into sighting
+      (inbox_id, network, transfer, stage, height, block_hash, role, address, asset, amount)
     select * from unnest(
       ${fresh.map(({ inboxId }) => inboxId)}::bigint[], ${fresh.map(({ network }) => network)}::text[],
       ${fresh.map(transferRef)}::text[], ${fresh.map(({ stage }) => stage)}::text[],
-      ${fresh.map(({ height }) => height)}::bigint[], ${fresh.map(({ blockHash }) => blockHash)}::text[]
+      ${fresh.map(({ height }) => height)}::bigint[], ${fresh.map(({ blockHash }) => blockHash)}::text[],
+      ${fresh.map(({ role }) => role)}::text[], ${fresh.map(({ to }) => to)}::text[],
+      ${fresh.map(({ asset }) => asset)}::text[], ${fresh.map(({ amount }) => amount)}::numeric[]
     )`.execute(tx)
   return fresh.length
 }

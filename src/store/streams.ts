@@ -41,6 +41,28 @@ export async function moveCursor(
   if (numAffectedRows !== 1n) throw new Fault('lease_lost', { stream })
 }
 
+/**
+ * Renews a lease in the transaction that writes under it, where no cursor is to be moved.
+ * @throws Fault `lease_lost` where somebody else took the stream meanwhile; nothing is written then.
+ */
+export async function keepLease(
+  tx: Transaction<Tables>,
+  { stream, holder, fence }: Lease,
+  ttlMs: number,
+): Promise<void> {
+  const { numAffectedRows } = await sql`
+    update stream set expires_at = now() + ${ttlMs} * interval '1 millisecond'
+    where name = ${stream} and holder = ${holder} and fence = ${fence}`.execute(tx)
+  if (numAffectedRows !== 1n) throw new Fault('lease_lost', { stream })
+}
+
+/** A stream's cursor, null where it has none yet. In a transaction, it stays as it is until that ends. */
+export async function readCursor(db: Kysely<Tables>, stream: string): Promise<unknown> {
+  const { rows } = await sql<{ cursor: unknown }>`
+    select cursor from stream where name = ${stream} for share`.execute(db)
+  return rows[0]?.cursor ?? null
+}
+
 /** Gives back all that this holder has, so that another process need not wait for it to expire. */
 export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise<void> {
   await db
