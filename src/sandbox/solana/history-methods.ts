@@ -82,19 +82,28 @@ function listSignatures(chain: SolanaChain, [address, config]: z.output<typeof s
   const { history, slots } = chain
   const before = config.before === undefined ? Infinity : (history.find(config.before)?.number ?? -1)
   const until = config.until === undefined ? -1 : (history.find(config.until)?.number ?? -1)
-  return history
-    .ofAddress(address)
-    .filter((entry) => entry.slot <= slot && entry.number < before && entry.number > until)
-    .slice(-config.limit)
-    .toReversed()
-    .map((entry) => ({
-      signature: entry.signature,
-      slot: entry.slot,
-      err: entry.err,
-      memo: null,
-      blockTime: slots.timeOf(entry.slot),
-      confirmationStatus: slots.commitmentOf(entry.slot),
-    }))
+  const wanted = (entry: TransactionEntry) => entry.slot <= slot && entry.number < before
+  return newestFirst(history.ofAddress(address), { wanted, until, limit: config.limit }).map((entry) => ({
+    signature: entry.signature,
+    slot: entry.slot,
+    err: entry.err,
+    memo: null,
+    blockTime: slots.timeOf(entry.slot),
+    confirmationStatus: slots.commitmentOf(entry.slot),
+  }))
+}
+
+type Page = { wanted: (entry: TransactionEntry) => boolean; until: number; limit: number }
+
+/** Looks at no more of a long history than the page holds and what is newer. */
+function newestFirst(entries: readonly TransactionEntry[], { wanted, until, limit }: Page) {
+  const page: TransactionEntry[] = []
+  for (let place = entries.length - 1; place >= 0 && page.length < limit; place--) {
+    const entry = entries[place]
+    if (entry === undefined || entry.number <= until) break
+    if (wanted(entry)) page.push(entry)
+  }
+  return page
 }
 
 /** Without a search through its history, a node remembers only as long as a blockhash lives. */

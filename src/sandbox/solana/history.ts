@@ -43,18 +43,25 @@ export type History = {
   close(): void
 }
 
+/** The newest transactions are asked for most, soon after they came: so many are not read from the file again. */
+const keptMax = 1000
+
 /** Opens the chain's file; `onStored` gets every transaction in it, so that the accounts can be set up again. */
 export function openHistory(path: string, onStored: (transaction: StoredTransaction) => void): History {
   const all: TransactionEntry[] = []
   const bySignature = new Map<string, TransactionEntry>()
   const byAddress = new Map<string, TransactionEntry[]>()
   const bySlot = new Map<number, TransactionEntry[]>()
-  const index = ({ signature, slot, accounts, meta }: StoredTransaction, place: LinePlace): void => {
+  const kept = new Map<number, StoredTransaction>()
+  const index = (stored: StoredTransaction, place: LinePlace): void => {
+    const { signature, slot, accounts, meta } = stored
     const entry = { number: all.length, signature, slot, err: meta.err, place }
     all.push(entry)
     bySignature.set(signature, entry)
     for (const address of accounts) append(byAddress, address, entry)
     append(bySlot, slot, entry)
+    kept.set(entry.number, stored)
+    kept.delete(entry.number - keptMax)
   }
   const journal: Journal<StoredTransaction> = openJournal(path, (transaction, place) => {
     index(transaction, place)
@@ -63,7 +70,7 @@ export function openHistory(path: string, onStored: (transaction: StoredTransact
   return {
     add: (transaction) => index(transaction, journal.append(transaction)),
     find: (signature) => bySignature.get(signature) ?? null,
-    read: (entry) => journal.read(entry.place),
+    read: (entry) => kept.get(entry.number) ?? journal.read(entry.place),
     ofAddress: (address) => byAddress.get(address) ?? [],
     ofSlot: (slot) => bySlot.get(slot) ?? [],
     lastSlot: () => all.at(-1)?.slot ?? 0,
