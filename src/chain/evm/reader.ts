@@ -7,13 +7,14 @@ import type { ChainReader, NetworkSettings, OnDemandReader } from '../port.ts'
 import { readBalances } from './balances.ts'
 import { heightAt } from './height-at.ts'
 import { identityFaults, requireChain } from './identity.ts'
+import { readMovements } from './movements.ts'
 import { openNode } from './node.ts'
 import { readRange } from './read-range.ts'
 import { readTransaction } from './read-transaction.ts'
 import { scanOn } from './scan.ts'
 import { type EvmScan, watchOf } from './watch.ts'
 
-type EvmReader = ChainReader & Omit<OnDemandReader, 'readMovements'>
+type EvmReader = ChainReader & OnDemandReader
 
 const nobody: ReadonlySet<Address> = new Set()
 
@@ -40,6 +41,7 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
     readTransaction: (tx, watched) => onNode(watched, (scan) => readTransaction(scan, tx)),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
     readBalances: (request) => onNode(nobody, (scan) => readBalances(scan, request)),
+    readMovements: (request) => onNode(request.addresses, (scan) => readMovements(scan, request)),
     checkIdentity: () =>
       requireIdentity(nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),
   }

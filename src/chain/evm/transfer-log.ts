@@ -16,7 +16,8 @@ export type TransferLog = Paid & Place & { asset: AssetKey }
 
 type Paid = { from: Address; to: Address; value: bigint }
 
-type Place = { tx: TxId; height: bigint; blockHash: Hex; logIndex: number }
+/** Where in the chain a log is. */
+export type Place = { tx: TxId; height: bigint; blockHash: Hex; logIndex: number }
 
 /**
  * Reads a log. Null for what does not count: other contracts, other events, others' addresses, and what moves
@@ -52,7 +53,8 @@ export function topicOf(address: Address): Hex {
 const addressTopic = /^0x0{24}([0-9a-f]{40})$/i
 const word = /^0x[0-9a-f]{64}$/i
 
-function addressOf(topic: Hex | undefined): Address | null {
+/** Null where the topic is no address. */
+export function addressOf(topic: Hex | undefined): Address | null {
   const [, digits] = addressTopic.exec(topic ?? '') ?? []
   return digits === undefined ? null : (`0x${digits.toLowerCase()}` as Address)
 }
@@ -63,7 +65,7 @@ function valueOf({ topics, data }: RpcLog): bigint | null {
 }
 
 /** Null for a pending log, which is in no block yet. */
-function placeOf({ transactionHash, blockNumber, blockHash, logIndex }: RpcLog): Place | null {
+export function placeOf({ transactionHash, blockNumber, blockHash, logIndex }: RpcLog): Place | null {
   if (transactionHash === null || blockNumber === null || blockHash === null || logIndex === null) return null
   const tx = transactionHash.toLowerCase() as TxId
   return { tx, height: BigInt(blockNumber), blockHash, logIndex: Number(logIndex) }

@@ -1,0 +1,118 @@
+import { type Hex, numberToHex, type RpcLog, type RpcTransactionReceipt } from 'viem'
+import type { Address, AssetKey } from '../../core/asset.ts'
+import { isFault } from '../../core/errors.ts'
+import { mapBounded } from '../map-bounded.ts'
+import type { HeightRange, Movement } from '../port.ts'
+import { readHeader } from './blocks.ts'
+import { ask, refusal } from './node.ts'
+import { limitOf } from './range-limit.ts'
+import { requireHead } from './scan.ts'
+import { addressOf, type Place, placeOf, topicOf, transferTopic } from './transfer-log.ts'
+import type { EvmScan } from './watch.ts'
+import { depositTopic, isOfCoin, readReceipt, type Wrapping, withdrawalTopic } from './wrapping.ts'
+
+/**
+ * What the watched addresses of a final stretch sent in tokens, and what of the coin they wrapped or unwrapped, for
+ * which the wrapping contract writes no Transfer.
+ * @throws Fault `remote_failed`
+ */
+export async function readMovements(scan: EvmScan, range: HeightRange): Promise<readonly Movement[]> {
+  const { watch, bounds } = scan
+  const addresses = [...watch.recipients]
+  if (watch.contracts.size === 0 || addresses.length === 0) return []
+  const logs: RpcLog[] = []
+  for (let place = 0; place < addresses.length; place += bounds.recipientsPerRequest) {
+    const topics = addresses.slice(place, place + bounds.recipientsPerRequest).map(topicOf)
+    logs.push(...(await logsOf(scan, range, topics)))
+  }
+  const entries = logs.flatMap((log) => entryOf(scan, range, log))
+  await requireCanonical(scan, entries)
+  await requireHead(scan, range.to)
+  const movements = await mapBounded(entries, bounds.requestsAtOnce, (entry) => movementsOf(scan, entry))
+  return movements.flat()
+}
+
+/** Walks the range by halves where the node refuses it whole. */
+async function logsOf(scan: EvmScan, { from, to }: HeightRange, topics: readonly Hex[]): Promise<RpcLog[]> {
+  const { node, watch, bounds } = scan
+  const filter = {
+    address: [...watch.contracts.keys()] as string[] as Hex[],
+    topics: [[transferTopic, depositTopic, withdrawalTopic], [...topics]],
+    fromBlock: numberToHex(from),
+    toBlock: numberToHex(to),
+  }
+  const what = `logs of ${from}..${to}`
+  try {
+    const logs: unknown = await ask(node, what, (client) =>
+      client.request({ method: 'eth_getLogs', params: [filter] }),
+    )
+    if (!Array.isArray(logs)) throw refusal(node, what, 'the answer is not a list')
+    if (logs.length < bounds.logsPerAnswerMax) return logs as RpcLog[]
+    if (from === to) throw refusal(node, what, 'more logs than one answer can be trusted to hold')
+  } catch (error) {
+    if (from === to || !isFault(error, 'remote_failed') || limitOf(error.details.problem) === null)
+      throw error
+  }
+  const middle = (from + to) / 2n
+  const below = await logsOf(scan, { from, to: middle }, topics)
+  return [...below, ...(await logsOf(scan, { from: middle + 1n, to }, topics))]
+}
+
+/** One log in which a watched address is the first named. */
+type Entry = Wrapping & Place & { event: Hex; asset: AssetKey }
+
+function entryOf({ node, watch }: EvmScan, range: HeightRange, log: RpcLog): Entry[] {
+  const contract = log.address.toLowerCase() as Address
+  const asset = watch.contracts.get(contract)
+  const address = addressOf(log.topics[1])
+  const place = placeOf(log)
+  const value = valueOf(log)
+  const [event] = log.topics
+  if (asset === undefined || address === null || !watch.recipients.has(address)) return []
+  if (event === undefined || place === null || value === 0n) return []
+  if (log.removed || place.height < range.from || place.height > range.to)
+    throw refusal(node, `logs of ${range.from}..${range.to}`, `log ${place.logIndex} is not one of them`)
+  return [{ contract, address, asset, value, event, ...place }]
+}
+
+/** Zero for what moves nothing: no value, to the sender itself, or not the event that the topic names. */
+function valueOf({ topics, data }: RpcLog): bigint {
+  const isTransfer = topics[0] === transferTopic
+  if (topics.length !== (isTransfer ? 3 : 2) || !/^0x[0-9a-f]{64}$/i.test(data)) return 0n
+  return isTransfer && topics[1] === topics[2] ? 0n : BigInt(data)
+}
+
+/** A log of a block that was replaced would tell what never happened. */
+async function requireCanonical({ node, bounds }: EvmScan, entries: readonly Entry[]): Promise<void> {
+  const hashes = new Map(entries.map(({ height, blockHash }) => [height, blockHash]))
+  await mapBounded([...hashes.keys()], bounds.requestsAtOnce, async (height) => {
+    const { hash } = await readHeader(node, height)
+    const foreign = entries.find((entry) => entry.height === height && entry.blockHash !== hash)
+    if (foreign !== undefined)
+      throw refusal(node, `log ${foreign.logIndex} of ${foreign.tx}`, `its block is not the one at ${height}`)
+  })
+}
+
+async function movementsOf(scan: EvmScan, entry: Entry): Promise<Movement[]> {
+  const { node, watch } = scan
+  const { tx, asset, address, value, event, height, blockHash, contract } = entry
+  const place = { network: watch.network, tx, address, height, blockHash }
+  const index = entry.logIndex.toString()
+  if (event === transferTopic) return [{ ...place, index, asset, change: -value }]
+  const receipt = await readReceipt(node, tx)
+  if (receipt.blockHash !== blockHash) throw refusal(node, `receipt of ${tx}`, 'it is of another block')
+  if (!isOfCoin(receipt, entry)) return []
+  const change = event === depositTopic ? value : -value
+  const wrapped: Movement = { ...place, index, asset, change }
+  // What a transaction itself sends into the contract shows in the block, as any payment by a watched address does.
+  const shows = event === depositTopic && sent(receipt, { address, contract })
+  if (watch.native === null || shows) return [wrapped]
+  return [wrapped, { ...place, index: `${index}/native`, asset: watch.native, change: -change }]
+}
+
+function sent(
+  { from, to }: RpcTransactionReceipt,
+  { address, contract }: Pick<Wrapping, 'address' | 'contract'>,
+) {
+  return from.toLowerCase() === address && to?.toLowerCase() === contract
+}
