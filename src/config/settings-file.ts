@@ -60,6 +60,7 @@ const schema = z
         poll: cron.default('*/15 * * * * *'),
         sweep: cron.default('*/5 * * * * *'),
         audit: cron.default('0 0 * * * *'),
+        balances: cron.default('30 */15 * * * *'),
         /** How far back beyond the oldest open deposit each poll reads, so that a record that changed late is seen. */
         pollOverlap: duration.prefault('1h'),
         /** How long a deposit is young: while one is, every tick reads. */

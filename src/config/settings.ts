@@ -31,7 +31,7 @@ export type Settings = {
   senders: ReadonlySet<string>
   policy: Policy
   /** Cron expressions with seconds. */
-  schedule: { scan: string; poll: string; sweep: string; audit: string }
+  schedule: { scan: string; poll: string; sweep: string; audit: string; balances: string }
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   /** Where webhooks are taken. */
   http: Listening
@@ -216,7 +216,13 @@ function fileSettings({ networks, service, intake, policy, schedule }: SettingsF
       reportWithinMs: policy.reportWithin,
       settlementWithinMs: policy.settlementWithin,
     },
-    schedule: { scan: schedule.scan, poll: schedule.poll, sweep: schedule.sweep, audit: schedule.audit },
+    schedule: {
+      scan: schedule.scan,
+      poll: schedule.poll,
+      sweep: schedule.sweep,
+      audit: schedule.audit,
+      balances: schedule.balances,
+    },
     poll: {
       overlapMs: schedule.pollOverlap,
       youngMs: schedule.pollYoung,
