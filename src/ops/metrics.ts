@@ -85,6 +85,11 @@ const declared = {
     'Sum of all entries of an asset; anything but 0 is an emergency.',
     ['asset'],
   ),
+  unexplainedBalance: gauge(
+    'unexplained_balance',
+    'What balances of deposit addresses changed by beyond what is known, in units of the asset; approximate.',
+    ['network', 'asset'],
+  ),
   scorecardCompleteness: gauge(
     'scorecard_completeness_ratio',
     'Of the steps that API or chain know of the last 24 hours of deposits, the share that webhooks told of.',

@@ -10,6 +10,7 @@ export type Reading = {
   mismatches: readonly { kind: string; severity: string; network: string; count: number; oldest: number }[]
   atRisk: readonly { asset: string; severity: string; units: number }[]
   imbalances: readonly { asset: string; units: number }[]
+  unexplained: readonly { network: string; asset: string; units: number }[]
   streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
   jobs: Readonly<Record<string, number>>
   scorecard: readonly Scores[]
@@ -40,6 +41,8 @@ export function showGauges(metrics: Metrics, reading: Reading): void {
   for (const { oldest, ...labels } of reading.stages) metrics.stageOldest.set(labels, oldest)
   metrics.ledgerImbalance.reset()
   for (const { asset, units } of reading.imbalances) metrics.ledgerImbalance.set({ asset }, units)
+  metrics.unexplainedBalance.reset()
+  for (const { units, ...labels } of reading.unexplained) metrics.unexplainedBalance.set(labels, units)
   for (const [state, count] of Object.entries(reading.jobs))
     metrics.queueJobs.set({ queue: 'depositd', state }, count)
   showMismatches(metrics, reading)

@@ -149,13 +149,12 @@ function toMismatch({ network, address, asset, value, change, stretches, problem
   }
 }
 
-/** How many holdings of a network differ, and by how much in units of each asset. */
+/** By how much balances differ, in units of each asset, added up whichever way they do. */
 export async function unexplainedUnits(
   db: Kysely<Tables>,
-): Promise<{ network: string; asset: string; units: number; holdings: number }[]> {
-  const { rows } = await sql<{ network: string; asset: string; units: number; holdings: number }>`
-    select d.network, d.asset, accounting.in_units(sum(abs(d.change)), min(a.decimals))::float8 as units,
-      count(distinct d.address)::int as holdings
+): Promise<{ network: string; asset: string; units: number }[]> {
+  const { rows } = await sql<{ network: string; asset: string; units: number }>`
+    select d.network, d.asset, accounting.in_units(sum(abs(d.change)), min(a.decimals))::float8 as units
     from balance_difference d join asset a on a.key = d.asset group by d.network, d.asset order by d.asset`.execute(
     db,
   )

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { unexplainedUnits } from './balance-differences.ts'
 import type { Tables } from './tables.ts'
 
 /** Counts and ages as they stand in the database: the same whichever replica asks. Ages are in seconds. */
@@ -11,36 +12,40 @@ export type Gauges = {
   mismatches: { kind: string; severity: string; network: string; count: number; oldest: number }[]
   atRisk: { asset: string; severity: string; units: number }[]
   imbalances: { asset: string; units: number }[]
+  /** What balances changed by beyond what is known, added up whichever way they changed. */
+  unexplained: { network: string; asset: string; units: number }[]
   streams: { name: string; age: number; progress: Record<string, number> }[]
 }
 
-/** Reads everything that is shown as a gauge, in eight statements. */
+/** Reads everything that is shown as a gauge, in nine statements. */
 export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
-  const [inbox, quarantine, deposits, stages, mismatches, atRisk, imbalances, streams] = await Promise.all([
-    sql<Gauges['inbox']>`
+  const [inbox, quarantine, deposits, stages, mismatches, atRisk, imbalances, streams, unexplained] =
+    await Promise.all([
+      sql<Gauges['inbox']>`
       select count(*)::int as pending, ${age(sql`min(stored_at)`)} as oldest from inbox_pending`.execute(db),
-    sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(db),
-    sql<Gauges['deposits'][number]>`
+      sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(db),
+      sql<Gauges['deposits'][number]>`
       select state, coalesce(network, '') as network, count(*)::int as count from deposit
       where merged_into is null group by state, network`.execute(db),
-    readStages(db),
-    sql<Gauges['mismatches'][number]>`
+      readStages(db),
+      sql<Gauges['mismatches'][number]>`
       select kind, severity, coalesce(network, '') as network, count(*)::int as count,
         ${age(sql`min(opened_at)`)} as oldest
       from mismatch where cleared_at is null group by kind, severity, network`.execute(db),
-    sql<Gauges['atRisk'][number]>`
+      sql<Gauges['atRisk'][number]>`
       select asset, severity, accounting.in_units(sum(value), min(decimals))::float8 as units
       from (select distinct asset, severity, subject, value from mismatch where cleared_at is null) as open
         join asset on asset.key = open.asset
       group by asset, severity`.execute(db),
-    sql<Gauges['imbalances'][number]>`
+      sql<Gauges['imbalances'][number]>`
       select asset, accounting.in_units(sum(balance), min(decimals))::float8 as units
       from ledger_balance join asset on asset.key = ledger_balance.asset group by asset`.execute(db),
-    sql<Gauges['streams'][number]>`
+      sql<Gauges['streams'][number]>`
       select name, ${age(sql`succeeded_at`)} as age, progress from stream where succeeded_at is not null`.execute(
-      db,
-    ),
-  ])
+        db,
+      ),
+      unexplainedUnits(db),
+    ])
   return {
     inbox: inbox.rows[0] ?? { pending: 0, oldest: 0 },
     quarantine: quarantine.rows[0]?.count ?? 0,
@@ -50,6 +55,7 @@ export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
     atRisk: atRisk.rows,
     imbalances: imbalances.rows,
     streams: streams.rows,
+    unexplained,
   }
 }
 

@@ -12,6 +12,7 @@ const empty: Reading = {
   mismatches: [],
   atRisk: [],
   imbalances: [],
+  unexplained: [],
   streams: [],
   jobs: {},
   scorecard: [],
@@ -108,6 +109,7 @@ test('gauges say what was read', async () => {
       ],
       atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1.5 }],
       imbalances: [{ asset: 'base/0x1', units: 0 }],
+      unexplained: [{ network: 'base', asset: 'base/0x1', units: 2.5 }],
       streams: [
         { name: 'poll', age: 7, progress: {} },
         { name: 'scan/base', age: 8, progress: { final: 100, head: 110 } },
@@ -143,6 +145,7 @@ test('gauges say what was read', async () => {
     'depositd_mismatch_oldest_seconds{kind="unreported",severity="severe"}': 9,
     'depositd_mismatch_value{asset="base/0x1",severity="severe"}': 1.5,
     'depositd_ledger_imbalance{asset="base/0x1"}': 0,
+    'depositd_unexplained_balance{network="base",asset="base/0x1"}': 2.5,
     depositd_poll_age_seconds: 7,
     'depositd_chain_head_lag_seconds{network="base"}': 8,
     'depositd_chain_final_block{network="base"}': 100,
@@ -160,6 +163,7 @@ test('what is no longer read is no longer told', async () => {
       mismatches: [{ kind: 'unreported', severity: 'severe', network: 'base', count: 1, oldest: 5 }],
       atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1 }],
       imbalances: [{ asset: 'base/0x1', units: 1 }],
+      unexplained: [{ network: 'base', asset: 'base/0x1', units: 1 }],
     },
     empty,
   ]
@@ -168,7 +172,7 @@ test('what is no longer read is no longer told', async () => {
     [...samples(await (await fetch(`${url}/metrics`)).text()).keys()].filter(
       (name) => name.startsWith('depositd_') && /network=|asset=|kind=/.test(name),
     )
-  expect(await labelled()).toHaveLength(6)
+  expect(await labelled()).toHaveLength(7)
   expect(await labelled()).toEqual([])
 })
 

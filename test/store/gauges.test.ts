@@ -29,7 +29,13 @@ beforeAll(async () => {
     stages: [],
     mismatches: [],
   }
-  expect(await readGauges(books.db)).toEqual({ ...none, atRisk: [], imbalances: [], streams: [] })
+  expect(await readGauges(books.db)).toEqual({
+    ...none,
+    atRisk: [],
+    imbalances: [],
+    streams: [],
+    unexplained: [],
+  })
   await books.receive(webhook(), claim(), payment(), delivery())
   await books.receive(payment({ tx: txId('unreported') }), payment({ tx: txId('seen'), stage: 'seen' }))
   await books.settle()
