@@ -29,8 +29,13 @@ export type Bounds = {
   triesMax: number
   /** For how long a node that failed once is asked only after the others; ten times as long where it always fails. */
   restMs: number
-  /** EVM: blocks per track and scan. */
+  /** EVM: blocks per track and scan where they are read whole. */
   blocksPerScan: bigint
+  /** EVM: blocks per track and scan where only logs are read. */
+  logBlocksPerScan: bigint
+  /** EVM: once so many transfers were found, or so much time has passed, a track reads no further. */
+  transfersPerScan: number
+  scanMs: number
   /** EVM: recipients in one log filter; providers refuse long ones. */
   recipientsPerRequest: number
   /** EVM: balances read in one request where the chain has a contract for that; providers bound its gas. */
@@ -57,6 +62,9 @@ export const defaultBounds: Bounds = {
   triesMax: 6,
   restMs: 30_000,
   blocksPerScan: 500n,
+  logBlocksPerScan: 100_000n,
+  transfersPerScan: 20_000,
+  scanMs: 6_000,
   recipientsPerRequest: 500,
   balancesPerRequest: 250,
   logsPerAnswerMax: 10_000,

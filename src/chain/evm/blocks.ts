@@ -2,8 +2,8 @@ import type { Hex, Block as ViemBlock } from 'viem'
 import { getBlock } from 'viem/actions'
 import type { Address, TxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { BlockMark } from '../port.ts'
-import { ask, type EvmNode, refusal } from './node.ts'
+import type { BlockMark, HeightRange } from '../port.ts'
+import { ask, askTogether, type EvmNode, refusal } from './node.ts'
 import type { EvmScan, EvmWatch } from './watch.ts'
 
 /**
@@ -39,27 +39,38 @@ export async function readHeader(
   return toBlock(node, block, { wanted: at, payments: [], spendings: [] })
 }
 
-/**
- * Reads the blocks of a range: all of them, with their transactions, where the native coin is watched; else
- * its ends and the heights named. Neighbours must link.
- */
-export async function readBlocks(
-  scan: EvmScan,
-  range: { from: bigint; to: bigint; previous: BlockMark | null },
-  named: readonly bigint[],
-): Promise<Blocks> {
-  const whole = scan.watch.native !== null && scan.watch.recipients.size > 0
-  const heights = whole ? everyHeight(range) : [...new Set([range.from, ...named, range.to])]
-  const blocks = await mapBounded(heights, scan.bounds.requestsAtOnce, (height) =>
-    whole ? readWhole(scan, height) : readHeader(scan.node, height),
-  )
-  const byHeight = new Map(blocks.map((block) => [block.height, block]))
-  checkLinks(scan.node, byHeight, range.previous)
-  return byHeight
+/** Whether blocks must be read with all their transactions, since payments of the native coin write no log. */
+export function readsWhole({ native, recipients }: EvmWatch): boolean {
+  return native !== null && recipients.size > 0
 }
 
-function everyHeight({ from, to }: { from: bigint; to: bigint }): bigint[] {
-  return Array.from({ length: Number(to - from) + 1 }, (_, place) => from + BigInt(place))
+/** Reads the blocks of a range with their transactions, where the native coin is watched, and those named. */
+export async function readBlocks(
+  scan: EvmScan,
+  range: HeightRange | null,
+  named: readonly bigint[],
+): Promise<Blocks> {
+  const whole = new Set(range !== null && readsWhole(scan.watch) ? everyHeight(range) : [])
+  const headers = [...new Set(named)].filter((height) => !whole.has(height))
+  const blocks = await Promise.all([
+    mapBounded([...whole], scan.bounds.requestsAtOnce, (height) => readWhole(scan, height)),
+    mapBounded(headers, headersAtOnce, (height) => readHeaderTogether(scan.node, height)),
+  ])
+  return new Map(blocks.flat().map((block) => [block.height, block]))
+}
+
+/** Sent together in few requests, where the node takes that. */
+const headersAtOnce = 1000
+
+async function readHeaderTogether(node: EvmNode, height: bigint): Promise<Block> {
+  const block = await askTogether(node, `block ${height}`, (client) =>
+    getBlock(client, { blockNumber: height }),
+  )
+  return toBlock(node, block, { wanted: height, payments: [], spendings: [] })
+}
+
+function everyHeight({ from, to }: HeightRange): bigint[] {
+  return Array.from({ length: Math.max(0, Number(to - from) + 1) }, (_, place) => from + BigInt(place))
 }
 
 async function readWhole({ node, watch }: EvmScan, height: bigint): Promise<Block> {
@@ -125,11 +136,18 @@ function toBlock(
   }
 }
 
+/** What of a block shows which history it is of. */
+export type Link = Pick<Block, 'hash' | 'parentHash'>
+
 /** Blocks of two histories in one range would let a transfer fall between them. */
-function checkLinks(node: EvmNode, blocks: Blocks, previous: BlockMark | null): void {
-  for (const { height, parentHash } of blocks.values()) {
+export function checkLinks(
+  node: EvmNode,
+  links: ReadonlyMap<bigint, Link>,
+  previous: BlockMark | null,
+): void {
+  for (const [height, { parentHash }] of links) {
     const below =
-      blocks.get(height - 1n)?.hash ?? (previous?.height === height - 1n ? previous.hash : undefined)
+      links.get(height - 1n)?.hash ?? (previous?.height === height - 1n ? previous.hash : undefined)
     if (below !== undefined && below !== parentHash) {
       throw refusal(
         node,

@@ -20,3 +20,12 @@ export function bloomMayHold(bloom: Uint8Array, bits: BloomBits): boolean {
 export function parseBloom(bloom: Hex): Uint8Array {
   return bloom.length === 2 + bloomBytes * 2 ? hexToBytes(bloom) : new Uint8Array(bloomBytes)
 }
+
+/** How much of the filter is set, from 0 to 1: by chance it holds any value with the third power of that. */
+export function bloomShare(bloom: Uint8Array): number {
+  let set = 0
+  for (const byte of bloom) set += bitsSet[byte] ?? 0
+  return set / (bloomBytes * 8)
+}
+
+const bitsSet = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)

@@ -1,77 +1,93 @@
 import type { Hex, RpcLog } from 'viem'
 import { isFault } from '../../core/errors.ts'
-import { ask, type EvmNode, refusal } from './node.ts'
-import { isRangeLimit } from './range-limit.ts'
+import { mapBounded } from '../map-bounded.ts'
+import type { HeightRange } from '../port.ts'
+import type { PieceReading } from './in-pieces.ts'
+import { type LogWay, noteCost } from './log-cost.ts'
+import type { Step } from './log-span.ts'
+import { ask, refusal } from './node.ts'
+import { type Limit, limitOf } from './range-limit.ts'
 import { emittersOf, parseTransfer, type TransferLog, topicOf, transferTopic } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
-type Range = { from: bigint; to: bigint }
+/** The recipients that each query of a piece names; null for a query that names none. */
+export type LogQueries = readonly (readonly Hex[] | null)[]
 
-/** Reads every watched Transfer of the range, in as many requests as the node's limits ask for. */
-export async function readLogs(scan: EvmScan, range: Range): Promise<TransferLog[]> {
-  const { watch, bounds } = scan
-  if (emittersOf(watch).length === 0) return []
-  const recipients = [...watch.recipients]
-  const found: TransferLog[] = []
-  for (let place = 0; place < recipients.length; place += bounds.recipientsPerRequest) {
-    const topics = recipients.slice(place, place + bounds.recipientsPerRequest).map(topicOf)
-    found.push(...(await readPieces(scan, range, topics)))
-  }
-  return [...new Map(found.map((log) => [`${log.height}/${log.logIndex}`, log])).values()]
+/** What the queries of a piece found; `heard` tells of each block which contracts wrote any Transfer in it. */
+export type PieceLogs = { transfers: TransferLog[]; heard: ReadonlyMap<bigint, ReadonlySet<string>> }
+
+export function queryCount({ watch, bounds }: EvmScan): number {
+  return emittersOf(watch).length === 0 ? 0 : Math.ceil(watch.recipients.size / bounds.recipientsPerRequest)
 }
 
-/** Walks the range in pieces that follow on each other: a refused piece is halved, an accepted one moves on. */
-async function readPieces(scan: EvmScan, range: Range, topics: readonly Hex[]): Promise<TransferLog[]> {
-  const found: TransferLog[] = []
-  let span = firstSpan(scan.node, range)
-  let from = range.from
-  while (from <= range.to) {
-    const to = from + span - 1n < range.to ? from + span - 1n : range.to
-    const logs = await readPiece(scan, { from, to }, topics)
-    if (logs === 'too much') {
-      span = (to - from + 1n) / 2n
-      scan.node.logSpan = span
-    } else {
-      found.push(...logs)
-      from = to + 1n
-      if (scan.node.logSpan !== null && span > scan.node.logSpan) scan.node.logSpan = span
-    }
-  }
-  return found
+export function queriesOf({ watch, bounds }: EvmScan, way: LogWay): LogQueries {
+  if (way === 'contracts') return [null]
+  const topics = [...watch.recipients].map(topicOf)
+  const count = Math.ceil(topics.length / bounds.recipientsPerRequest)
+  return Array.from({ length: count }, (_, place) =>
+    topics.slice(place * bounds.recipientsPerRequest, (place + 1) * bounds.recipientsPerRequest),
+  )
 }
 
-/** Twice of what the node last took, so that a limit that was met in one busy stretch wears off. */
-function firstSpan({ logSpan }: EvmNode, { from, to }: Range): bigint {
-  const whole = to - from + 1n
-  return logSpan === null || logSpan * 2n > whole ? whole : logSpan * 2n
-}
-
-async function readPiece(
+/**
+ * Reads every watched Transfer of a piece, or tells why the node would not.
+ * @throws Fault `remote_failed` also where it would not for one block alone
+ */
+export async function readLogs(
   scan: EvmScan,
-  range: Range,
-  topics: readonly Hex[],
-): Promise<TransferLog[] | 'too much'> {
-  const splits = range.from < range.to
-  try {
-    const logs = await requestLogs(scan, range, topics)
-    if (logs.length < scan.bounds.logsPerAnswerMax) return logs.flatMap((log) => accept(scan, range, log))
-  } catch (error) {
-    if (!splits || !isFault(error, 'remote_failed') || !isRangeLimit(error.details.problem)) throw error
-    return 'too much'
+  queries: LogQueries,
+  { piece, step }: { piece: HeightRange; step: Step },
+): Promise<PieceReading<PieceLogs>> {
+  // Whether the node takes so many blocks at all shows in one query as well as in all of them.
+  const first = await readQuery(scan, piece, queries[0] ?? null)
+  if ('kind' in first) return first
+  const atOnce = step.isTrial ? 1 : scan.bounds.requestsAtOnce
+  const others = await mapBounded(queries.slice(1), atOnce, (query) => readQuery(scan, piece, query))
+  const answers: (readonly RpcLog[])[] = [first]
+  for (const answer of others) {
+    if ('kind' in answer) return answer
+    answers.push(answer)
   }
-  if (splits) return 'too much'
-  throw refusal(scan.node, `logs of block ${range.from}`, 'more logs than one answer can be trusted to hold')
+  const logs = answers.flat()
+  const transfers = logs.flatMap((log) => accept(scan, piece, log))
+  return {
+    logs: Math.max(...answers.map(({ length }) => length)),
+    result: {
+      transfers: [...new Map(transfers.map((log) => [`${log.height}/${log.logIndex}`, log])).values()],
+      heard: heardIn(logs),
+    },
+  }
+}
+
+async function readQuery(
+  scan: EvmScan,
+  piece: HeightRange,
+  recipients: readonly Hex[] | null,
+): Promise<readonly RpcLog[] | Limit> {
+  const splits = piece.from < piece.to
+  const startedMs = performance.now()
+  try {
+    const logs = await requestLogs(scan, piece, recipients)
+    noteCost(scan.node.logs, performance.now() - startedMs, logs.length)
+    if (logs.length < scan.bounds.logsPerAnswerMax) return logs
+  } catch (error) {
+    const limit = isFault(error, 'remote_failed') ? limitOf(error.details.problem) : null
+    if (!splits || limit === null) throw error
+    return limit
+  }
+  if (splits) return { kind: 'results', blocks: null }
+  throw refusal(scan.node, `logs of block ${piece.from}`, 'more logs than one answer can be trusted to hold')
 }
 
 async function requestLogs(
   { node, watch }: EvmScan,
-  { from, to }: Range,
-  topics: readonly Hex[],
-): Promise<RpcLog[]> {
+  { from, to }: HeightRange,
+  recipients: readonly Hex[] | null,
+): Promise<readonly RpcLog[]> {
   const what = `logs of ${from}..${to}`
   const filter = {
     address: emittersOf(watch) as string[] as Hex[],
-    topics: [transferTopic, null, [...topics]],
+    topics: recipients === null ? [transferTopic] : [transferTopic, null, [...recipients]],
     fromBlock: `0x${from.toString(16)}` as const,
     toBlock: `0x${to.toString(16)}` as const,
   }
@@ -82,7 +98,7 @@ async function requestLogs(
   return logs as RpcLog[]
 }
 
-function accept({ node, watch }: EvmScan, range: Range, log: RpcLog): TransferLog[] {
+function accept({ node, watch }: EvmScan, range: HeightRange, log: RpcLog): TransferLog[] {
   const what = `logs of ${range.from}..${range.to}`
   if (log.removed)
     throw refusal(node, what, `log ${log.logIndex} of ${log.transactionHash} is marked as removed`)
@@ -93,4 +109,14 @@ function accept({ node, watch }: EvmScan, range: Range, log: RpcLog): TransferLo
     throw refusal(node, what, `it answered with a log of block ${found.height}`)
   }
   return [found]
+}
+
+function heardIn(logs: readonly RpcLog[]): Map<bigint, Set<string>> {
+  const heard = new Map<bigint, Set<string>>()
+  for (const { blockNumber, address } of logs) {
+    const height = BigInt(blockNumber ?? -1)
+    const emitters = heard.get(height) ?? new Set()
+    heard.set(height, emitters.add(address.toLowerCase()))
+  }
+  return heard
 }

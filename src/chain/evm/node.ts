@@ -4,6 +4,7 @@ import type { Health } from '../health.ts'
 import { type Answer, type Codec, type Exchange, openExchange, type Payload } from '../json-rpc.ts'
 import { type Connection, nodeName } from '../options.ts'
 import { createTogether } from '../together.ts'
+import { type LogMemory, newLogMemory } from './log-cost.ts'
 
 /** One JSON-RPC server and what this process learned of it. */
 export type EvmNode = {
@@ -12,8 +13,7 @@ export type EvmNode = {
   readonly client: Client
   /** Sends what it is asked for in one turn of the event loop together, where the server takes that. */
   readonly batching: Client
-  /** How many blocks its log filter last took; null until a limit was met. */
-  logSpan: bigint | null
+  readonly logs: LogMemory
 }
 
 export function openNode(connection: Connection): EvmNode {
@@ -24,7 +24,7 @@ export function openNode(connection: Connection): EvmNode {
     health: connection.health,
     client: createClient({ transport: transportOf(exchange.ask) }),
     batching: createClient({ transport: transportOf(together) }),
-    logSpan: null,
+    logs: newLogMemory(),
   }
 }
 

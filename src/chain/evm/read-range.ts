@@ -1,7 +1,7 @@
 import type { HeightRange, RangeResult } from '../port.ts'
 import { readFinalHead } from './finality.ts'
 import { requireHead } from './scan.ts'
-import { readTrack } from './track.ts'
+import { readTrack, trackBlocksMax } from './track.ts'
 import type { EvmScan } from './watch.ts'
 
 /**
@@ -11,11 +11,11 @@ import type { EvmScan } from './watch.ts'
  */
 export async function readRange(scan: EvmScan, { from, to }: HeightRange): Promise<RangeResult> {
   const final = (await readFinalHead(scan))?.height ?? -1n
-  const wanted = to < final ? to : final
-  const bound = from + scan.bounds.blocksPerScan - 1n
-  const reached = wanted < bound ? wanted : bound
-  if (reached < from) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
-  const track = await readTrack(scan, { stage: 'final', from, to: reached, previous: null })
+  const bound = from + trackBlocksMax(scan) - 1n
+  const end = [to, final, bound].reduce((low, height) => (height < low ? height : low))
+  if (end < from) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
+  const track = await readTrack(scan, { stage: 'final', from, to: end, previous: null })
+  const reached = track.last.height
   await requireHead(scan, reached)
   return {
     transfers: track.transfers.map(({ stage: _final, ...transfer }) => transfer),

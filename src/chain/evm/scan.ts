@@ -2,9 +2,10 @@ import { Fault } from '../../core/errors.ts'
 import { rpcSetting } from '../options.ts'
 import type { BlockMark, ScanCursor, ScanRequest, ScanResult } from '../port.ts'
 import { type Block, readHeader } from './blocks.ts'
+import { capEnds } from './cap-ends.ts'
 import { readEnds } from './finality.ts'
 import { refusal } from './node.ts'
-import { readTrack, type TrackResult } from './track.ts'
+import { readTrack, type TrackResult, trackBlocksMax } from './track.ts'
 import { extendTrail } from './trail.ts'
 import type { EvmScan } from './watch.ts'
 
@@ -20,10 +21,10 @@ type Ends = { head: Block; final: BlockMark }
  */
 export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanResult> {
   const { head, final } = await readEnds(scan)
-  const ends = { head, final: final ?? waitingAt(scan, request) }
+  const ends = await capEnds(scan.node, { head, final: final ?? waitingAt(scan, request) }, request)
   const cursor = request.cursor ?? (await firstCursor(scan, ends, request.startHeight))
-  if (ends.head.height < cursor.final.height) {
-    const problem = `its head ${ends.head.height} is below block ${cursor.final.height}, which was read as final`
+  if (head.height < cursor.final.height) {
+    const problem = `its head ${head.height} is below block ${cursor.final.height}, which was read as final`
     throw refusal(scan.node, 'head', problem)
   }
   const valid = await newestValid(scan, cursor)
@@ -108,7 +109,7 @@ async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<Sc
 
 async function readFinal(scan: EvmScan, ends: Ends, { final }: ScanCursor): Promise<TrackResult> {
   const from = final.height + 1n
-  const to = lowest(ends.final.height, ends.head.height, final.height + scan.bounds.blocksPerScan)
+  const to = lowest(ends.final.height, ends.head.height, final.height + trackBlocksMax(scan))
   if (to < from) return { ...nothing, last: final }
   return readTrack(scan, { stage: 'final', from, to, previous: final })
 }
@@ -120,7 +121,7 @@ async function readFinal(scan: EvmScan, ends: Ends, { final }: ScanCursor): Prom
 async function readSeen(scan: EvmScan, ends: Ends, { final, seenHeight }: ScanCursor): Promise<TrackResult> {
   const seen = lowest(seenHeight, ends.head.height)
   const below = highest(seen - seenOverlap, ends.final.height, final.height)
-  const to = lowest(ends.head.height, highest(seen, below) + scan.bounds.blocksPerScan)
+  const to = lowest(ends.head.height, highest(seen, below) + trackBlocksMax(scan))
   if (to <= below) return { ...nothing, last: final }
   const previous = final.height === below ? final : null
   return readTrack(scan, { stage: 'seen', from: below + 1n, to, previous })

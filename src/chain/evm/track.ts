@@ -1,16 +1,28 @@
 import { toAmount } from '../../core/money.ts'
-import type { BlockMark, ChainTransfer, Movement, Stage, StagedTransfer } from '../port.ts'
-import { type Blocks, readBlocks } from './blocks.ts'
-import { readLogs } from './logs.ts'
+import type { BlockMark, ChainTransfer, HeightRange, Movement, Stage, StagedTransfer } from '../port.ts'
+import { type Block, type Blocks, checkLinks, type Link, readBlocks, readsWhole } from './blocks.ts'
+import { type PieceReading, readInPieces } from './in-pieces.ts'
+import { chooseWay } from './log-cost.ts'
+import { newLogSpan, type Step } from './log-span.ts'
+import { type LogQueries, type PieceLogs, queriesOf, queryCount, readLogs } from './logs.ts'
 import { readNative, withoutPayments } from './native.ts'
 import { refusal } from './node.ts'
 import { refuseOmissions } from './omission.ts'
 import type { TransferLog } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
-/** A stretch of blocks to be read at one stage; `previous` is the block below it, where its hash is known. */
-export type Track = { stage: Stage; from: bigint; to: bigint; previous: BlockMark | null }
+/** A stretch of blocks to be read at one stage. */
+export type Track = {
+  stage: Stage
+  from: bigint
+  to: bigint
+  /** The block below it, where its hash is known. */
+  previous: BlockMark | null
+  /** Logs are read again from here, which is not above `from`: they may have come to the node late. */
+  again?: bigint
+}
 
+/** `last` is the highest block up to which all was read: the stretch may be longer than one scan reads. */
 export type TrackResult = {
   transfers: readonly StagedTransfer[]
   movements: readonly Movement[]
@@ -19,21 +31,93 @@ export type TrackResult = {
 
 /** Reads a stretch. The blocks are read after the logs, so that a log of a block that was replaced shows. */
 export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResult> {
-  const logs = await readLogs(scan, track)
+  const { node, bounds } = scan
+  const { way, to } = wayOf(scan, track)
+  const queries = queryCount(scan) === 0 ? [] : queriesOf(scan, way)
+  const endsMs = performance.now() + bounds.scanMs
+  let found = 0
+  const { results, reached } = await readInPieces({
+    range: { from: track.again ?? track.from, to },
+    span: queries.length === 0 ? { ...newLogSpan(), taken: to } : node.logs.spans[way],
+    logsMax: bounds.logsPerAnswerMax,
+    atOnce: bounds.requestsAtOnce,
+    isEnough: () => found >= bounds.transfersPerScan || performance.now() > endsMs,
+    read: async (piece, step) => {
+      const reading = await readPiece(scan, track, { queries, piece, step })
+      if ('result' in reading) found += reading.result.transfers.length
+      return reading
+    },
+  })
+  const links = new Map(results.flatMap((piece) => piece.links))
+  const last = await closeEnds(scan, links, { ...track, to: reached })
+  return {
+    transfers: results.flatMap(({ transfers }) => transfers.map((one) => ({ ...one, stage: track.stage }))),
+    movements: results.flatMap(({ movements }) => movements),
+    last,
+  }
+}
+
+/** How many blocks one track may be long. Blocks that are read whole cost a request each. */
+export function trackBlocksMax({ watch, bounds }: EvmScan): bigint {
+  return readsWhole(watch) ? bounds.blocksPerScan : bounds.logBlocksPerScan
+}
+
+function wayOf(scan: EvmScan, { from, to }: Track) {
+  const { way, blocksMax } = chooseWay(scan.node.logs, {
+    blocks: to - from + 1n,
+    queries: queryCount(scan),
+    logsMax: scan.bounds.logsPerAnswerMax,
+  })
+  return { way, to: blocksMax === null || from + blocksMax > to ? to : from + blocksMax - 1n }
+}
+
+type PieceFound = { transfers: ChainTransfer[]; movements: Movement[]; links: [bigint, Link][] }
+
+const noLogs: PieceReading<PieceLogs> = { logs: 0, result: { transfers: [], heard: new Map() } }
+
+async function readPiece(
+  scan: EvmScan,
+  { stage, from }: Track,
+  { queries, piece, step }: { queries: LogQueries; piece: HeightRange; step: Step },
+): Promise<PieceReading<PieceFound>> {
+  const reading = queries.length === 0 ? noLogs : await readLogs(scan, queries, { piece, step })
+  if (!('result' in reading)) return reading
+  const { heard, transfers } = reading.result
+  // Of what is read again only tokens count: without their blocks, payments and their own logs cannot be told apart.
+  const logs = transfers.filter(({ height, asset }) => height >= from || asset !== scan.watch.native)
+  const anew = { from: piece.from < from ? from : piece.from, to: piece.to }
   const blocks = await readBlocks(
     scan,
-    track,
-    logs.map((log) => log.height),
+    anew,
+    logs.map(({ height }) => height),
   )
   const payments = [...blocks.values()].flatMap((block) => block.payments)
   const tokens = withoutPayments(scan, logs, payments).map((log) => tokenTransfer(scan, blocks, log))
-  if (track.stage === 'final') await refuseOmissions(scan, blocks, logs)
-  const coins = await readNative(scan, blocks, track.stage)
+  if (stage === 'final')
+    await refuseOmissions(scan, blocks, { logs, heard: queries[0] === null ? heard : null })
+  const coins = await readNative(scan, blocks, stage)
+  const links = [...blocks.values()].map((block): [bigint, Link] => [block.height, linkOf(block)])
   return {
-    transfers: [...tokens, ...coins.transfers].map((transfer) => ({ ...transfer, stage: track.stage })),
-    movements: coins.movements,
-    last: { height: track.to, hash: blocks.get(track.to)?.hash ?? '' },
+    logs: reading.logs,
+    result: { transfers: [...tokens, ...coins.transfers], movements: coins.movements, links },
   }
+}
+
+/** Reads the ends of what was read, where no piece did, and proves that all of it hangs together. */
+async function closeEnds(
+  scan: EvmScan,
+  links: Map<bigint, Link>,
+  { from, to, previous }: Track,
+): Promise<BlockMark> {
+  const missing = [...new Set([from, to])].filter((height) => !links.has(height))
+  const ends = await readBlocks(scan, null, missing)
+  for (const block of ends.values()) links.set(block.height, linkOf(block))
+  checkLinks(scan.node, links, previous)
+  return { height: to, hash: links.get(to)?.hash ?? '' }
+}
+
+function linkOf({ hash, parentHash }: Block): Link {
+  return { hash, parentHash }
 }
 
 export function tokenTransfer({ node, watch }: EvmScan, blocks: Blocks, log: TransferLog): ChainTransfer {
