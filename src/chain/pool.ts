@@ -20,6 +20,8 @@ export type Pool<Node> = {
   inOrder(): Node[]
   /** Runs work on one node that has shown which chain it is of, and remembers how that went. */
   on<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result>
+  /** A node that others have shown to be wrong rests like one that failed. */
+  distrust(node: Node): void
   /**
    * Runs work on the first node that can do it. The work stays on one node, because what one node has read cannot be
    * proved complete by another's head.
@@ -44,10 +46,12 @@ export function createPool<Node extends PooledNode>(parts: PoolParts<Node>): Poo
       throw error
     }
   }
-  return { nodes, inOrder, on, onFirst: (work) => firstOf(inOrder(), (node) => on(node, work)) }
+  const distrust = (node: Node) => noteFailure(node.health, { nowMs: nowMs(), restMs })
+  return { nodes, inOrder, on, distrust, onFirst: (work) => firstOf(inOrder(), (node) => on(node, work)) }
 }
 
-type PassedOver = Fault<'remote_failed'> | Fault<'settings_bad'>
+/** What makes a node give way to the next. */
+export type PassedOver = Fault<'remote_failed'> | Fault<'settings_bad'>
 
 function isPassedOver(error: unknown): error is PassedOver {
   return isFault(error, 'remote_failed') || isFault(error, 'settings_bad')

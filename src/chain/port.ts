@@ -64,6 +64,10 @@ export type ScanRequest = {
   startHeight: bigint | null
   /** Addresses whose incoming transfers count. */
   watched: ReadonlySet<Address>
+  /** Read as final no further than this; without it, as far as the node calls final. */
+  finalMax?: bigint
+  /** Read nothing that is not final: what another node has read is only compared. */
+  finalOnly?: boolean
 }
 
 export type RangeRequest = HeightRange & {

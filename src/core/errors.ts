@@ -9,6 +9,8 @@ type Details = {
   usage_bad: { problem: string; mend: string }
   /** A server we depend on did not answer, or answered something that cannot be used. */
   remote_failed: { what: string; problem: string }
+  /** Too few nodes of a network agree on what would be booked; nothing was moved. */
+  rpc_disagreement: { network: string; problem: string }
   /** A chain's history changed further back than is remembered: a person decides where to resume. */
   history_lost: { network: string; problem: string; mend: string }
   /** An API of ours refuses a request: `reason` is the stable code its caller sees, `status` the HTTP status. */

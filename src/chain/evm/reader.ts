@@ -1,14 +1,16 @@
 import type { Address } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { requireIdentity } from '../identity.ts'
-import { connections, defaultBounds, type ReaderOptions } from '../options.ts'
+import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool } from '../pool.ts'
 import type { ChainReader, NetworkSettings, OnDemandReader } from '../port.ts'
+import { createQuorum } from '../quorum.ts'
 import { readBalances } from './balances.ts'
+import { readFinalHead } from './finality.ts'
 import { heightAt } from './height-at.ts'
 import { identityFaults, requireChain } from './identity.ts'
 import { readMovements } from './movements.ts'
-import { openNode } from './node.ts'
+import { type EvmNode, openNode } from './node.ts'
 import { readRange } from './read-range.ts'
 import { readTransaction } from './read-transaction.ts'
 import { scanOn } from './scan.ts'
@@ -19,7 +21,8 @@ type EvmReader = ChainReader & OnDemandReader
 const nobody: ReadonlySet<Address> = new Set()
 
 /**
- * Reads an EVM chain. A scan stays on one node; where that node fails, the next one does the whole scan.
+ * Reads an EVM chain. A scan stays on one node; where that node fails, the next one does the whole scan. With a quorum
+ * as many nodes read it, and only what they agree on counts.
  * @throws Fault `settings_bad` without a URL or a chain id
  */
 export function createEvmReader(settings: NetworkSettings, options: ReaderOptions = {}): EvmReader {
@@ -32,13 +35,26 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
     restMs: bounds.restMs,
     identify: (node) => requireChain(node, settings),
   })
+  const scanOf = (node: EvmNode, watched: ReadonlySet<Address>): EvmScan => ({
+    node,
+    watch: watchOf(settings, watched),
+    bounds,
+  })
+  const quorum = createQuorum({
+    network: name,
+    pool,
+    quorum: (settings.reading ?? defaultReading).quorum,
+    finalHeight: async (node) => (await readFinalHead(scanOf(node, nobody)))?.height ?? null,
+  })
   const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: EvmScan) => Promise<Result>) =>
-    pool.onFirst((node) => read({ node, watch: watchOf(settings, watched), bounds }))
+    pool.onFirst((node) => read(scanOf(node, watched)))
   return {
     network: name,
-    scan: (request) => onNode(request.watched, (scan) => scanOn(scan, request)),
-    readRange: (request) => onNode(request.watched, (scan) => readRange(scan, request)),
-    readTransaction: (tx, watched) => onNode(watched, (scan) => readTransaction(scan, tx)),
+    scan: (request) => quorum.scan(request, (node, asked) => scanOn(scanOf(node, asked.watched), asked)),
+    readRange: (request) =>
+      quorum.readRange(request, (node, asked) => readRange(scanOf(node, asked.watched), asked)),
+    readTransaction: (tx, watched) =>
+      quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
     readBalances: (request) => onNode(nobody, (scan) => readBalances(scan, request)),
     readMovements: (request) => onNode(request.addresses, (scan) => readMovements(scan, request)),

@@ -1,22 +1,27 @@
 import type { Address } from '../../core/asset.ts'
 import { requireIdentity } from '../identity.ts'
-import { connections, defaultBounds, type ReaderOptions } from '../options.ts'
+import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool } from '../pool.ts'
 import type { ChainReader, NetworkSettings, OnDemandReader } from '../port.ts'
+import { createQuorum } from '../quorum.ts'
+import { readFinalMark } from './final-mark.ts'
 import { heightAt } from './height-at.ts'
 import { identityFaults, requireCluster } from './identity.ts'
 import { emptyMemory } from './memory.ts'
 import { openNode } from './node.ts'
+import { readBalances } from './read-balances.ts'
 import { readRange } from './read-range.ts'
+import { readTransaction } from './read-transaction.ts'
 import { scanOn } from './scan.ts'
 import { type SolanaScan, watchOf } from './watch.ts'
 
-type SolanaReader = ChainReader & Pick<OnDemandReader, 'readRange' | 'heightAt' | 'readMovements'>
+type SolanaReader = ChainReader & OnDemandReader
 
 const nobody: ReadonlySet<Address> = new Set()
 
 /**
- * Reads Solana, final transactions only. A scan stays on one node; where that fails, the next does the whole scan.
+ * Reads Solana, final transactions only. A scan stays on one node; where that fails, the next does the whole scan. With
+ * a quorum as many nodes read it, and only what they agree on counts.
  * @throws Fault `settings_bad` without a URL
  */
 export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): SolanaReader {
@@ -32,15 +37,30 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
     restMs: bounds.restMs,
     identify: (node) => requireCluster(node, settings, cluster),
   })
+  const scanOf = (node: (typeof nodes)[number], watched: ReadonlySet<Address>): SolanaScan => ({
+    node,
+    watch: watchOf(settings, watched),
+    bounds,
+    memory: node.memory,
+    way,
+  })
+  const quorum = createQuorum({
+    network: settings.name,
+    pool,
+    quorum: (settings.reading ?? defaultReading).quorum,
+    finalHeight: async (node) => (await readFinalMark({ node })).height,
+  })
   const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: SolanaScan) => Promise<Result>) =>
-    pool.onFirst((node) =>
-      read({ node, watch: watchOf(settings, watched), bounds, memory: node.memory, way }),
-    )
+    pool.onFirst((node) => read(scanOf(node, watched)))
   return {
     network: settings.name,
-    scan: (request) => onNode(request.watched, (scan) => scanOn(scan, request)),
-    readRange: (request) => onNode(request.watched, (scan) => readRange(scan, request)),
+    scan: (request) => quorum.scan(request, (node, asked) => scanOn(scanOf(node, asked.watched), asked)),
+    readRange: (request) =>
+      quorum.readRange(request, (node, asked) => readRange(scanOf(node, asked.watched), asked)),
+    readTransaction: (tx, watched) =>
+      quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
+    readBalances: ({ pairs }) => onNode(nobody, (scan) => readBalances(scan, pairs)),
     // A transaction tells what it did to all balances, so that scans show every movement.
     readMovements: () => Promise.resolve([]),
     checkIdentity: () =>

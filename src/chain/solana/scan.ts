@@ -16,7 +16,7 @@ const overlapSlots = 150n
  * @throws Fault `remote_failed` where the node cannot be believed
  */
 export async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<ScanResult> {
-  const final = await readFinalMark(scan)
+  const final = await cappedFinal(scan, request)
   const from = firstUnread(scan, request, final.height)
   const read = await readOn(scan, { from, to: final.height, below: request.cursor?.final ?? null })
   const { transfers, movements, reached } = read
@@ -31,6 +31,13 @@ export async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<Sc
     rewoundTo: null,
     more: reached < final.height,
   }
+}
+
+/** Where a scan is to read no further than a slot, that slot is final too. */
+async function cappedFinal(scan: SolanaScan, { finalMax }: ScanRequest): Promise<BlockMark> {
+  const final = await readFinalMark(scan)
+  if (finalMax === undefined || final.height <= finalMax) return final
+  return { height: finalMax, hash: (await readBlock(scan, finalMax)).hash }
 }
 
 /** @throws Fault `remote_failed` where the node is behind what was read */

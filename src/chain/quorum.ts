@@ -1,0 +1,153 @@
+import { isFault } from '../core/errors.ts'
+import { agree, type Finding } from './agree.ts'
+import { agreedTransaction } from './agreed-transaction.ts'
+import { commonFinal, firstVote, type QuorumParts } from './common-final.ts'
+import type { PooledNode } from './pool.ts'
+import type { RangeRequest, RangeResult, ScanRequest, ScanResult, TransactionReading } from './port.ts'
+import { transferLines } from './transfer-lines.ts'
+
+type Read<Node, Request, Result> = (node: Node, request: Request) => Promise<Result>
+
+export type Quorum<Node> = {
+  scan(request: ScanRequest, read: Read<Node, ScanRequest, ScanResult>): Promise<ScanResult>
+  readRange(request: RangeRequest, read: Read<Node, RangeRequest, RangeResult>): Promise<RangeResult>
+  readTransaction(read: (node: Node) => Promise<TransactionReading>): Promise<TransactionReading>
+}
+
+/**
+ * Reads what will be booked on as many nodes as are wanted, and lets through only what they agree on.
+ * @throws Fault `rpc_disagreement` from each of its readings where too few agree
+ */
+export function createQuorum<Node extends PooledNode>(parts: QuorumParts<Node>): Quorum<Node> {
+  const { pool, quorum } = parts
+  if (quorum === 1) {
+    return {
+      scan: (request, read) => pool.onFirst((node) => read(node, request)),
+      readRange: (request, read) => pool.onFirst((node) => read(node, request)),
+      readTransaction: (read) => pool.onFirst(read),
+    }
+  }
+  return {
+    scan: (request, read) => scanAgreed(parts, request, read),
+    readRange: (request, read) => rangeAgreed(parts, request, read),
+    readTransaction: (read) => agreedTransaction(parts, read),
+  }
+}
+
+/**
+ * One node leads; the others read as final what it has read, up to the same height. That height is one which enough
+ * of them call final, so that a node which is a block behind the others only keeps them waiting.
+ */
+async function scanAgreed<Node extends PooledNode>(
+  parts: QuorumParts<Node>,
+  request: ScanRequest,
+  read: Read<Node, ScanRequest, ScanResult>,
+): Promise<ScanResult> {
+  const { finalMax, able } = await commonFinal(parts)
+  const lead = await firstVote(parts.pool, able, (node) =>
+    scanFinding(() => read(node, { ...request, finalMax })),
+  )
+  const upTo = lead.result?.cursor.final.height ?? finalMax
+  if (lead.result !== null && !movesOn(lead.result, request)) return lead.result
+  const { vote, dissent } = await agree({
+    ...parts,
+    votes: [lead],
+    candidates: able.filter((node) => !lead.tried.has(node)),
+    read: (node) => scanFinding(() => scanUpTo((one) => read(node, one), request, upTo)),
+  })
+  return { ...vote.settle(), dissent }
+}
+
+function movesOn({ transfers, cursor, rewoundTo }: ScanResult, request: ScanRequest): boolean {
+  const stands = request.cursor !== null && request.cursor.final.height === cursor.final.height
+  return !stands || rewoundTo !== null || transfers.some(({ stage }) => stage === 'final')
+}
+
+/** Where a node takes shorter steps than the one that leads, several of them make one. */
+async function scanUpTo(
+  read: (request: ScanRequest) => Promise<ScanResult>,
+  request: ScanRequest,
+  upTo: bigint,
+): Promise<ScanResult> {
+  let whole = await read({ ...request, finalMax: upTo, finalOnly: true })
+  while (whole.rewoundTo === null && whole.more && whole.cursor.final.height < upTo) {
+    const next = await read({ ...request, cursor: whole.cursor, finalMax: upTo, finalOnly: true })
+    whole = {
+      ...next,
+      transfers: [...whole.transfers, ...next.transfers],
+      movements: [...whole.movements, ...next.movements],
+      proved: [...whole.proved, ...next.proved],
+    }
+  }
+  return { ...whole, more: true }
+}
+
+type ScanFinding = Finding<ScanResult> & { result: ScanResult | null }
+
+/** That history is lost can be agreed on, too: one node alone must not halt a network. */
+async function scanFinding(read: () => Promise<ScanResult>): Promise<ScanFinding> {
+  try {
+    const result = await read()
+    const { final } = result.cursor
+    const lines = [
+      ...transferLines(result.transfers.filter(({ stage }) => stage === 'final')),
+      `block ${final.height} as ${final.hash}`,
+      ...(result.rewoundTo === null ? [] : [`another history above ${result.rewoundTo}`]),
+    ]
+    return { lines, settle: () => result, result }
+  } catch (error) {
+    if (!isFault(error, 'history_lost')) throw error
+    const settle = (): never => {
+      throw error
+    }
+    return { lines: ['another history below all that is remembered'], settle, result: null }
+  }
+}
+
+async function rangeAgreed<Node extends PooledNode>(
+  parts: QuorumParts<Node>,
+  request: RangeRequest,
+  read: Read<Node, RangeRequest, RangeResult>,
+): Promise<RangeResult> {
+  const { finalMax, able } = await commonFinal(parts)
+  const to = request.to < finalMax ? request.to : finalMax
+  if (to < request.from) {
+    return { transfers: [], movements: [], proved: [], dissent: [], reached: request.from - 1n }
+  }
+  const lead = await firstVote(parts.pool, able, async (node) => {
+    const result = await read(node, { ...request, to })
+    return { ...rangeFinding(result), result }
+  })
+  const { reached } = lead.result
+  const { vote, dissent } = await agree({
+    ...parts,
+    votes: [lead],
+    candidates: able.filter((node) => !lead.tried.has(node)),
+    read: async (node) => rangeFinding(await rangeUpTo((one) => read(node, one), request, reached)),
+  })
+  return { ...vote.settle(), dissent }
+}
+
+async function rangeUpTo(
+  read: (request: RangeRequest) => Promise<RangeResult>,
+  request: RangeRequest,
+  upTo: bigint,
+): Promise<RangeResult> {
+  let whole = await read({ ...request, to: upTo })
+  while (whole.reached < upTo) {
+    const next = await read({ ...request, from: whole.reached + 1n, to: upTo })
+    if (next.reached <= whole.reached) return whole
+    whole = {
+      ...next,
+      transfers: [...whole.transfers, ...next.transfers],
+      movements: [...whole.movements, ...next.movements],
+      proved: [...whole.proved, ...next.proved],
+    }
+  }
+  return whole
+}
+
+function rangeFinding(result: RangeResult): Finding<RangeResult> {
+  const lines = [...transferLines(result.transfers), `everything up to ${result.reached}`]
+  return { lines, settle: () => result }
+}
