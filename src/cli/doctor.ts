@@ -14,24 +14,29 @@ import { pinFaults, pinnedNetworks } from '../store/assets.ts'
 import { openDatabase, pingDatabase } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context } from './context.ts'
+import { balanceFindings } from './doctor-balances.ts'
 import { type Column, type News, printRows } from './print.ts'
 
 type Finding = { check: string; state: 'ok' | 'warning' | 'fault'; says: string }
 
 /** Checks every setting and connection, and prints what it found. Bad news where there is a fault. */
-export async function doctorCommand(context: Context, { json }: { json?: boolean }): Promise<News> {
-  const findings = await examine(context)
+export async function doctorCommand(
+  context: Context,
+  { json, balances }: { json?: boolean; balances?: boolean },
+): Promise<News> {
+  const findings = await examine(context, balances === true)
   printRows(context, findings, { columns, json: json === true, empty: '' })
   return findings.some(({ state }) => state === 'fault') ? 'bad' : 'good'
 }
 
-async function examine(context: Context): Promise<Finding[]> {
+async function examine(context: Context, balances: boolean): Promise<Finding[]> {
   try {
     const settings = attachedSettings(context)
     const profile = loadServiceProfile(settings)
     const found: Finding = { check: 'settings', state: 'ok', says: 'can be read' }
     const findings = await Promise.all(checksOf(settings, profile))
-    return [found, ...findings.flat()]
+    const proved = balances ? await balanceFindings(settings) : []
+    return [found, ...findings.flat(), ...proved]
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     return error.details.faults.map((says): Finding => ({ check: 'settings', state: 'fault', says }))

@@ -103,6 +103,7 @@ function describeChecks(program: Command, context: Context, tell: (news: News) =
   program
     .command('doctor')
     .description('check the settings, and every server that they name')
+    .option('--balances', 'prove the balance of every deposit address, too')
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./doctor.ts')).doctorCommand(context, options)))
   program

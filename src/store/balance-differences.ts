@@ -161,6 +161,18 @@ export async function unexplainedUnits(
   return rows
 }
 
+export type Differing = { symbol: string; units: string; holdings: number }
+
+/** The balances of a network that differ, by asset. */
+export async function differingBalances(db: Kysely<Tables>, network: NetworkName): Promise<Differing[]> {
+  const { rows } = await sql<Differing>`
+    select min(a.symbol) as symbol, accounting.in_units(sum(abs(d.change)), min(a.decimals))::text as units,
+      count(distinct d.address)::int as holdings
+    from balance_difference d join asset a on a.key = d.asset
+    where d.network = ${network} group by d.asset order by d.asset`.execute(db)
+  return rows
+}
+
 /** What is not explained of a stretch, by what is stored now. */
 function changeOf(stretch: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`${stretch}.balance - ${stretch}.after_balance - known_change(

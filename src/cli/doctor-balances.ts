@@ -1,0 +1,79 @@
+import { createReader } from '../chain/reader.ts'
+import type { Settings } from '../config/settings.ts'
+import type { NetworkSettings } from '../core/asset.ts'
+import { type ProveDeps, type ProvenNetwork, unlessRemote } from '../jobs/proof-run.ts'
+import { type Proved, proveBalances } from '../jobs/prove-balances.ts'
+import { type Differing, differingBalances } from '../store/balance-differences.ts'
+import { type ProofStatus, proofStatus } from '../store/balance-points.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import type { Tables } from '../store/tables.ts'
+
+const leaseMs = 15_000
+/** How long to wait for another process to end its proof, or to read on to where balances were read. */
+const patienceMs = 60_000
+const pauseMs = 1000
+
+type Verdict = { check: string; state: 'ok' | 'warning' | 'fault'; says: string }
+
+/** Proves every balance of every network that is read, now. */
+export async function balanceFindings({ databaseUrl: url, networks }: Settings): Promise<Verdict[]> {
+  const db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd doctor' })
+  try {
+    const read = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+    return await Promise.all(read.map((settings) => proveNetwork(db, settings)))
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function proveNetwork(db: Database<Tables>, settings: NetworkSettings): Promise<Verdict> {
+  const check = `balances ${settings.name}`
+  const deps = { db, holder: `doctor ${process.pid}`, leaseMs, now: () => new Date() }
+  const problems = await unlessRemote(proveAll(deps, { reader: createReader(settings), settings }))
+  if (typeof problems === 'string') return { check, state: 'fault', says: problems }
+  const [problem] = problems
+  if (problem !== undefined) return { check, state: 'fault', says: problem }
+  const assets = settings.assets.map(({ key }) => key)
+  const differing = await differingBalances(db, settings.name)
+  return { check, ...verdictOf(await proofStatus(db, { network: settings.name, assets }), differing) }
+}
+
+/** @returns why balances could not be read */
+async function proveAll(deps: ProveDeps, network: ProvenNetwork): Promise<readonly string[]> {
+  const startedAt = deps.now()
+  const endAt = startedAt.getTime() + patienceMs
+  for (;;) {
+    const proved = await proveBalances(deps, network, startedAt)
+    if (typeof proved !== 'string' && proved.problems.length > 0) return proved.problems
+    if (!(await isMoreToDo(deps, network, proved)) || deps.now().getTime() > endAt) return []
+    if (typeof proved === 'string' || proved.read === 0)
+      await new Promise((done) => setTimeout(done, pauseMs))
+  }
+}
+
+async function isMoreToDo(
+  { db }: ProveDeps,
+  { settings: { name, assets } }: ProvenNetwork,
+  proved: Proved | 'busy' | 'unread',
+): Promise<boolean> {
+  if (typeof proved === 'string') return proved === 'busy'
+  if (proved.read > 0) return true
+  const { waiting } = await proofStatus(db, { network: name, assets: assets.map(({ key }) => key) })
+  return waiting > 0
+}
+
+function verdictOf(
+  { points, unread, waiting, lowest }: ProofStatus,
+  differing: readonly Differing[],
+): Omit<Verdict, 'check'> {
+  if (differing.length > 0) {
+    const amounts = differing.map(({ symbol, units, holdings }) => `${units} ${symbol} at ${holdings}`)
+    const says = `do not add up: ${amounts.join(', ')} of the addresses; see depositd mismatches list --kind unexplained_balance`
+    return { state: 'fault', says }
+  }
+  const open = unread + waiting
+  if (open === 0)
+    return { state: 'ok', says: `${points} are explained${lowest === null ? '' : `, up to ${lowest}`}` }
+  const says = `${open} of ${points + unread} are not proved, as not everything up to their height was read; is the daemon running?`
+  return { state: 'warning', says }
+}
