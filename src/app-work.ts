@@ -37,6 +37,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     cadence: { youngMs, quietMs },
     audit: () => auditOwners(owners),
     startHeights: settings.startHeights,
+    assets: new Map(read.map(({ name, assets }) => [name, assets.map(({ key }) => key)])),
     readers: new Map(read.map((network) => [network.name, createReader(network, { observe: observer.rpc })])),
     wake: queue.wake,
     observe: observer,
@@ -49,11 +50,14 @@ type Waking = { queue: Queue; observer: Observer }
 export function ticksOf({ networks, schedule }: Settings, { queue, observer }: Waking): Tick[] {
   const wake = (job: JobName, key?: string) => () =>
     queue.wake(job, key).catch((error: unknown) => observer.jobFailed(job, error))
-  const scans = networks
+  const ofNetworks = networks
     .filter(({ rpcUrls }) => rpcUrls.length > 0)
-    .map(({ name }) => ({ name: `scan ${name}`, expression: schedule.scan, run: wake('scan', name) }))
+    .flatMap(({ name }) => [
+      { name: `scan ${name}`, expression: schedule.scan, run: wake('scan', name) },
+      { name: `backfill ${name}`, expression: schedule.backfill, run: wake('backfill', name) },
+    ])
   return [
-    ...scans,
+    ...ofNetworks,
     { name: 'poll', expression: schedule.poll, run: wake('poll') },
     { name: 'sweep', expression: schedule.sweep, run: wake('sweep') },
     { name: 'audit', expression: schedule.audit, run: wake('audit') },

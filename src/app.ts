@@ -82,8 +82,9 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const work = composeWork(settings, { db, queue, holder, observer })
 
   const has = (role: Role) => options.roles.includes(role)
-  const { apply, scan, poll, read, sweep, audit } = work
-  if (has('worker')) queue.work({ apply, scan, poll, read, sweep, audit }, { concurrency: workerConcurrency })
+  const { apply, scan, backfill, poll, read, sweep, audit } = work
+  if (has('worker'))
+    queue.work({ apply, scan, backfill, poll, read, sweep, audit }, { concurrency: workerConcurrency })
   if (has('scheduler')) {
     const schedule = await startSchedule(ticksOf(settings, { queue, observer }))
     starting.defer(() => schedule.stop())

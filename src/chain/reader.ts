@@ -1,14 +1,16 @@
 import type { Family } from '../core/asset.ts'
 import { createEvmReader } from './evm/reader.ts'
 import type { ReaderOptions } from './options.ts'
-import type { ChainReader, NetworkSettings } from './port.ts'
+import type { ChainReader, NetworkSettings, OnDemandReader } from './port.ts'
 import { createSolanaReader } from './solana/reader.ts'
+
+type Reader = ChainReader & OnDemandReader
 
 /**
  * The reader for a network's family.
  * @throws Fault `settings_bad` where the settings cannot be read from
  */
-export function createReader(settings: NetworkSettings, options: ReaderOptions = {}): ChainReader {
+export function createReader(settings: NetworkSettings, options: ReaderOptions = {}): Reader {
   return readers[settings.family](settings, options)
 }
 

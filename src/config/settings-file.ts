@@ -57,6 +57,7 @@ const schema = z
     schedule: z
       .strictObject({
         scan: cron.default('*/5 * * * * *'),
+        backfill: cron.default('*/30 * * * * *'),
         poll: cron.default('*/15 * * * * *'),
         sweep: cron.default('*/5 * * * * *'),
         audit: cron.default('0 0 * * * *'),

@@ -31,7 +31,7 @@ export type Settings = {
   senders: ReadonlySet<string>
   policy: Policy
   /** Cron expressions with seconds. */
-  schedule: { scan: string; poll: string; sweep: string; audit: string; balances: string }
+  schedule: { scan: string; backfill: string; poll: string; sweep: string; audit: string; balances: string }
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   /** Where webhooks are taken. */
   http: Listening
@@ -218,6 +218,7 @@ function fileSettings({ networks, service, intake, policy, schedule }: SettingsF
     },
     schedule: {
       scan: schedule.scan,
+      backfill: schedule.backfill,
       poll: schedule.poll,
       sweep: schedule.sweep,
       audit: schedule.audit,

@@ -111,6 +111,27 @@ export const mismatchKinds = {
       'What a deposit address holds changed by more, or by less, than all transfers that are known of it. The detail names the block, or the stretch.',
     next: 'Look the address up at that block. A contract may have paid it, the token may have changed balances by itself, or the nodes hide a transfer.',
   },
+  history_lost: {
+    severity: 'severe',
+    family: 'chain',
+    means:
+      "A network's final history changed further back than is remembered. Reading that network has stopped.",
+    next: 'Check that its nodes are of the right chain. If they are, read on with `depositd backfill --network NAME --from HEIGHT`.',
+  },
+  coverage_gap: {
+    severity: 'warning',
+    family: 'chain',
+    means:
+      'Some heights of a network were not read for every watched address, and it could not be made good in an hour.',
+    next: 'Look why these heights cannot be read, in the log of the job `backfill`; often a node no longer has them.',
+  },
+  tx_failed: {
+    severity: 'severe',
+    family: 'chain',
+    means:
+      'The service names a transaction for a payment or its delivery that failed on its chain and moved nothing.',
+    next: 'Treat the payment as not made, or the delivery as not sent; ask the service for the transaction that counts.',
+  },
   record_disappeared: {
     severity: 'warning',
     family: 'system',

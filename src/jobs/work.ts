@@ -1,19 +1,15 @@
-import type { ChainReader } from '../chain/port.ts'
-import type { NetworkName } from '../core/asset.ts'
-import { assert } from '../core/errors.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
 import type { MismatchChange } from '../store/mismatches.ts'
 import { type Applied, type ApplyDeps, applyDue, applyPending, rowsMax } from './apply.ts'
 import type { Audited } from './audit-owners.ts'
+import { createNetworkWork, type NetworkWork, type NetworkWorkDeps } from './network-work.ts'
 import { type PollDeps, pollDeposits } from './poll.ts'
 import { type Cadence, isPollDue } from './poll-cadence.ts'
 import { nothingRead, type Reading, readAlone } from './read-records.ts'
-import { type ScanDeps, type Scanned, scanNetwork } from './scan.ts'
 
 export type WorkDeps = ApplyDeps &
   PollDeps &
-  ScanDeps & {
-    readers: ReadonlyMap<NetworkName, ChainReader>
+  NetworkWorkDeps & {
     cadence: Cadence
     audit: () => Promise<Audited>
     /** Asks for a run of a job; may fail, since the sweep asks again. */
@@ -22,11 +18,10 @@ export type WorkDeps = ApplyDeps &
       applied: (applied: Applied) => void
       polled: (reading: Reading) => void
       mismatches: (changes: readonly MismatchChange[]) => void
-      rewound: (network: NetworkName) => void
     }
   }
 
-export type JobName = 'apply' | 'scan' | 'poll' | 'read' | 'sweep' | 'audit'
+export type JobName = 'apply' | 'scan' | 'backfill' | 'poll' | 'read' | 'sweep' | 'audit'
 
 /** How long a stored row may wait before its wake-up counts as lost. */
 const overdueSeconds = 5
@@ -35,10 +30,8 @@ const overdueSeconds = 5
 const readsMax = 20
 
 /** Everything the daemon does again and again. Each job is safe to run twice and beside itself. */
-export type Work = {
+export type Work = Pick<NetworkWork, 'scan' | 'backfill'> & {
   apply: () => Promise<void>
-  /** Reads a network on and has what was found applied. */
-  scan: (network: string) => Promise<void>
   /** Reads the service's records, where that is due. */
   poll: () => Promise<void>
   /** Reads one record, by the service's id, where the service can tell it alone. */
@@ -52,7 +45,7 @@ export type Work = {
 }
 
 export function createWork(deps: WorkDeps): Work {
-  const scanNext = createScan(deps)
+  const networks = createNetworkWork(deps)
   const wakeIf = async (condition: boolean | undefined, job: JobName, key?: string) => {
     if (condition) await deps.wake(job, key)
   }
@@ -68,11 +61,8 @@ export function createWork(deps: WorkDeps): Work {
       for (const id of isAlone ? told : []) await deps.wake('read', id)
       await wakeIf(told.size > 0 && !isAlone, 'poll')
     },
-    async scan(network) {
-      const scanned = await scanNext(network)
-      await wakeIf((scanned?.stored ?? 0) > 0, 'apply')
-      await wakeIf(scanned?.more, 'scan', network)
-    },
+    scan: networks.scan,
+    backfill: networks.backfill,
     async poll() {
       if (await isPollDue(deps.db, deps.cadence)) await wakeIf(await poll(), 'apply')
     },
@@ -90,9 +80,7 @@ export function createWork(deps: WorkDeps): Work {
       deps.observe.mismatches((await deps.audit()).changes)
     },
     async all() {
-      for (const network of deps.readers.keys()) {
-        while ((await scanNext(network))?.more) continue
-      }
+      await networks.readAll()
       await poll()
       await applyAll(deps)
       await decideDue(deps)
@@ -128,19 +116,5 @@ async function decideDue(deps: WorkDeps): Promise<void> {
     const applied = await applyDue(deps)
     deps.observe.applied(applied)
     if (applied.groups === 0) return
-  }
-}
-
-/** Scans one network; before the first time, makes sure that the node is of the chain it is taken for. */
-function createScan(deps: WorkDeps) {
-  const identified = new Set<NetworkName>()
-  return async (network: string): Promise<Scanned | null> => {
-    const reader = deps.readers.get(network as NetworkName)
-    assert(reader !== undefined, `a scan is asked for only where a reader is: ${network}`)
-    if (!identified.has(reader.network)) await reader.checkIdentity()
-    identified.add(reader.network)
-    const scanned = await scanNetwork(deps, reader)
-    if (scanned?.rewound) deps.observe.rewound(reader.network)
-    return scanned
   }
 }

@@ -25,6 +25,21 @@ export async function takeLease(
   return row === undefined ? null : { stream, holder, ...row }
 }
 
+/** Takes a stream from whoever has it: what that one is reading now is not stored. For a person who knows why. */
+export async function seizeLease(
+  db: Kysely<Tables>,
+  { stream, holder, ttlMs }: { stream: string; holder: string; ttlMs: number },
+): Promise<Lease> {
+  const { rows } = await sql<{ fence: bigint; cursor: unknown }>`
+    insert into stream (name, holder, fence, expires_at)
+    values (${stream}, ${holder}, 1, now() + ${ttlMs} * interval '1 millisecond')
+    on conflict (name) do update
+      set holder = excluded.holder, expires_at = excluded.expires_at, fence = stream.fence + 1
+    returning fence, cursor`.execute(db)
+  const [row = { fence: 0n, cursor: null }] = rows
+  return { stream, holder, ...row }
+}
+
 /**
  * Moves the cursor in the transaction that stores what was read up to it.
  * @throws Fault `lease_lost` where somebody else took the stream meanwhile; nothing is written then.

@@ -24,6 +24,7 @@ function work(changes: Partial<WorkDeps> = {}): Work {
     sweepEveryMs: 3_600_000,
     cadence: { youngMs: 3_600_000, quietMs: 3_600_000 },
     startHeights: new Map(),
+    assets: new Map(),
     client,
     audit: () => Promise.resolve({ compared: 0, changes: [] }),
     readers: new Map(),

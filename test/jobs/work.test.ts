@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ChainReader, ScanResult } from '../../src/chain/port.ts'
+import type { ScanResult } from '../../src/chain/port.ts'
+import { Fault } from '../../src/core/errors.ts'
 import type { ServiceId } from '../../src/core/evidence.ts'
 import { applyPending } from '../../src/jobs/apply.ts'
+import type { NetworkReader } from '../../src/jobs/scan.ts'
 import { createWork, type Work, type WorkDeps } from '../../src/jobs/work.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
@@ -27,8 +29,13 @@ const cursor = { final: { height: 20n, hash: '0x20' }, seenHeight: 20n, trail: [
 
 const nothingFound = { transfers: [], movements: [], proved: [], dissent: [] }
 
-const reader: ChainReader = {
+const reader: NetworkReader = {
   network: base,
+  heightAt: () => Promise.resolve(10n),
+  readRange: ({ from, to }) => {
+    told.push(`read ${from} to ${to}`)
+    return Promise.resolve({ ...nothingFound, proved: [{ from, to }], reached: to })
+  },
   checkIdentity: () => Promise.resolve(void told.push('identity')),
   scan() {
     told.push('scan')
@@ -51,6 +58,7 @@ function work(changes: Partial<WorkDeps> = {}): Work {
     leaseMs: 600_000,
     overlapMs: 0,
     startHeights: new Map(),
+    assets: new Map(),
     sweepEveryMs: 0,
     cadence: { youngMs: 3_600_000, quietMs: 3_600_000 },
     client: {
@@ -84,7 +92,34 @@ test('a scan that found something has it applied, one that has more to read goes
   const { scan } = work()
   await scan('base')
   await scan('base')
-  expect(told).toEqual(['identity', 'scan', 'wake apply', 'wake scan base', 'scan'])
+  expect(told).toEqual(['identity', 'scan', 'wake apply', 'wake backfill base', 'wake scan base', 'scan'])
+})
+
+test('a hole that a scan leaves is read by the next backfill, and what is there applied', async () => {
+  scans = [{ proved: [{ from: 21n, to: 24n }], cursor: { ...cursor, final: { height: 24n, hash: '0x24' } } }]
+  const { scan, backfill } = work({ startHeights: new Map([[base, 18n]]) })
+  await scan('base')
+  await backfill('base')
+  await backfill('base')
+  expect(told.filter((one) => one.startsWith('read'))).toEqual(['read 18 to 20'])
+})
+
+test('a network that has halted is a mismatch that says how to go on, until it is read again', async () => {
+  const mend = 'depositd backfill --network base --from HEIGHT'
+  const lost = new Fault('history_lost', { network: 'base', problem: 'it is gone', mend })
+  const halted = { ...reader, scan: () => Promise.reject(lost) }
+  const halting = work({ readers: new Map([[base, halted]]) })
+  await expect(halting.scan('base')).rejects.toThrow('history_lost')
+  await expect(halting.scan('base')).rejects.toThrow('history_lost')
+  expect(told.filter((one) => one.startsWith('history_lost'))).toEqual(['history_lost opened'])
+  const { rows } = await sql`
+    select subject, severity, detail from mismatch where cleared_at is null`.execute(books.db)
+  expect(rows).toEqual([
+    { subject: 'network/base', severity: 'severe', detail: { problem: 'it is gone', mend } },
+  ])
+  await work().scan('base')
+  expect(told.at(-1)).toBe('wake backfill base')
+  expect(told).toContain('history_lost cleared')
 })
 
 test('what an audit finds is told', async () => {

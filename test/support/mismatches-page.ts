@@ -13,7 +13,7 @@ const families: Record<Family, string> = {
   presence: 'A source that should speak of a step does not.',
   value: 'The sources state different amounts or assets.',
   identity: 'An address is not the one that it should be, or is not known.',
-  chain: 'A chain took back what it had called final.',
+  chain: 'A chain took back what it had called final, or what is read of it does not add up.',
   system: 'A payload cannot be read.',
 }
 
