@@ -41,7 +41,8 @@ export function createPool<Node extends PooledNode>(parts: PoolParts<Node>): Poo
       const result = await work(node)
       noteSuccess(node.health)
       return result
-    } catch (error) {
+    } catch (thrown) {
+      const error = isUnreadable(thrown) ? unreadable(node, thrown) : thrown
       if (isPassedOver(error)) noteFailure(node.health, { nowMs: nowMs(), restMs })
       throw error
     }
@@ -55,6 +56,16 @@ export type PassedOver = Fault<'remote_failed'> | Fault<'settings_bad'>
 
 function isPassedOver(error: unknown): error is PassedOver {
   return isFault(error, 'remote_failed') || isFault(error, 'settings_bad')
+}
+
+/** What reading an answer of an odd shape throws: libraries take its fields for granted. */
+function isUnreadable(error: unknown): error is Error {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
+}
+
+function unreadable({ name }: PooledNode, error: Error): Fault<'remote_failed'> {
+  const problem = `an answer has an odd form: ${error.message}`
+  return new Fault('remote_failed', { what: name, problem }, { cause: error })
 }
 
 async function firstOf<Node, Result>(
