@@ -14,7 +14,8 @@ import { freePort } from '../../src/sandbox/free-port.ts'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { base, evmSettings } from '../support/evm-watch.ts'
 import { changes, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
-import { newAddress, type SolanaTestNode, startSolanaNode } from '../support/solana-node.ts'
+import { newAddress } from '../support/solana-ledger.ts'
+import { type SolanaTestNode, startSolanaNode } from '../support/solana-node.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
 
 let anvil: Anvil

@@ -5,7 +5,8 @@ import type { NetworkSettings, ScanCursor } from '../../src/chain/port.ts'
 import { createSolanaReader } from '../../src/chain/solana/reader.ts'
 import { type Address, assetKey, type NetworkName } from '../../src/core/asset.ts'
 import { drain } from './evm-watch.ts'
-import { type Effect, newAddress, type SolanaTestNode, startSolanaNode } from './solana-node.ts'
+import { type Effect, newAddress } from './solana-ledger.ts'
+import { type SolanaTestNode, startSolanaNode } from './solana-node.ts'
 
 export const solana = 'solana' as NetworkName
 export const owner = newAddress()

@@ -31,6 +31,13 @@ export async function readHead(scan: SolanaScan, slot: bigint): Promise<BlockHea
   return block === null ? null : toHead(scan, slot, block)
 }
 
+/** Hash and time of a block that may still vanish; null where the node does not have it. */
+export async function readConfirmed({ node }: SolanaScan, slot: bigint): Promise<SlotBlock | null> {
+  const block = await ask(node, `block ${slot}`, (rpc) => unlessLate(requestHead(rpc, slot, 'confirmed')))
+  if (block === null || block.blockTime === null) return null
+  return { hash: block.blockhash, at: toDate(block.blockTime) }
+}
+
 /** With which accounts each transaction has and what it did to them; `unsupported` where a version is unknown. */
 export async function readWhole(scan: SolanaScan, slot: bigint) {
   const block = await ask(scan.node, `block ${slot}`, (rpc) =>
@@ -52,10 +59,9 @@ export async function listBlocks(
   )
 }
 
-const commitment = 'finalized'
 const maxSupportedTransactionVersion = MAX_SUPPORTED_TRANSACTION_VERSION
 
-function requestHead(rpc: SolanaRpc, slot: bigint) {
+function requestHead(rpc: SolanaRpc, slot: bigint, commitment: 'confirmed' | 'finalized' = 'finalized') {
   const transactionDetails = 'none'
   return rpc
     .getBlock(slot, { commitment, maxSupportedTransactionVersion, rewards: false, transactionDetails })
@@ -63,6 +69,7 @@ function requestHead(rpc: SolanaRpc, slot: bigint) {
 }
 
 function requestWhole(rpc: SolanaRpc, slot: bigint) {
+  const commitment = 'finalized'
   const transactionDetails = 'accounts'
   return rpc
     .getBlock(slot, { commitment, maxSupportedTransactionVersion, rewards: false, transactionDetails })
@@ -103,7 +110,12 @@ type Answered = NonNullable<Awaited<ReturnType<typeof requestHead>>>
 function toHead({ memory }: SolanaScan, slot: bigint, block: Answered): BlockHead | null {
   const { blockhash, blockTime, parentSlot, previousBlockhash } = block
   if (blockTime === null) return null
-  const read = { hash: blockhash, at: new Date(Number(blockTime) * 1000) }
+  const read = { hash: blockhash, at: toDate(blockTime) }
   memory.blocks.set(slot, read)
   return { ...read, slot, parent: { height: parentSlot, hash: previousBlockhash } }
+}
+
+/** From Unix seconds. */
+function toDate(blockTime: bigint): Date {
+  return new Date(Number(blockTime) * 1000)
 }

@@ -68,7 +68,8 @@ function linkedPart(stretch: Stretch, blocks: readonly (BlockRead | null)[]): Bl
 /** The first block is measured by what was read before, or, where nothing was, by where the stretch begins. */
 function isChildOf({ parent }: BlockHead, { from, below }: Stretch, last: BlockHead | undefined): boolean {
   const expected: BlockMark | null = last === undefined ? below : { height: last.slot, hash: last.hash }
-  if (expected === null) return parent.height < from
+  // The first block of all names its own slot as its parent's.
+  if (expected === null) return parent.height < from || from === 0n
   return parent.height === expected.height && parent.hash === expected.hash
 }
 

@@ -1,6 +1,6 @@
 import { type Address, assetCode, type TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
-import type { Movement, StagedTransfer } from '../port.ts'
+import type { Movement, Stage, StagedTransfer } from '../port.ts'
 import type { BalanceChange } from './balances.ts'
 import type { SlotBlock } from './memory.ts'
 import type { SolanaWatch } from './watch.ts'
@@ -8,14 +8,20 @@ import type { SolanaWatch } from './watch.ts'
 /** What concerns the watched owners. */
 export type Findings = { transfers: readonly StagedTransfer[]; movements: readonly Movement[] }
 
-/** One final transaction with its block. */
-export type Included = { tx: TxId; slot: bigint; block: SlotBlock; changes: readonly BalanceChange[] }
+/** One transaction with its block; without a stage it is final. */
+export type Included = {
+  tx: TxId
+  slot: bigint
+  block: SlotBlock
+  changes: readonly BalanceChange[]
+  stage?: Stage
+}
 
 export const nothingFound: Findings = { transfers: [], movements: [] }
 
 /** What one transaction paid to watched owners, and what else changed their balances. */
 export function findingsOf({ network, owners }: SolanaWatch, included: Included): Findings {
-  const { tx, slot, block, changes } = included
+  const { tx, slot, block, changes, stage = 'final' } = included
   const watched = changes.filter(({ owner }) => owners.has(owner))
   const common = ({ asset, owner }: BalanceChange) => ({
     network,
@@ -29,7 +35,7 @@ export function findingsOf({ network, owners }: SolanaWatch, included: Included)
     transfers: watched
       .filter(({ paid }) => paid > 0n)
       .map((change) => ({
-        stage: 'final',
+        stage,
         ...common(change),
         from: payerOf(changes, change.asset),
         to: change.owner,

@@ -18,7 +18,11 @@ export async function readMint(node: SolanaNode, mint: Address): Promise<Mint | 
     rpc.getAccountInfo(toKit(mint), { commitment: 'finalized', encoding: 'base64' }).send(),
   )
   const program = value?.owner
-  if (program !== TOKEN_PROGRAM_ADDRESS && program !== token2022Program) return null
+  if (program === undefined || !isTokenProgram(program)) return null
   const decimals = getBase64Encoder().encode(value?.data[0] ?? '')[decimalsOffset]
   return decimals === undefined ? null : { program, decimals }
+}
+
+export function isTokenProgram(program: KitAddress): boolean {
+  return program === TOKEN_PROGRAM_ADDRESS || program === token2022Program
 }

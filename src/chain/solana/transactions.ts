@@ -1,4 +1,4 @@
-import { MAX_SUPPORTED_TRANSACTION_VERSION } from '@solana/kit'
+import { MAX_SUPPORTED_TRANSACTION_VERSION, type Signature } from '@solana/kit'
 import { type BalanceChange, type Balances, balanceChanges, type TokenHolding } from './balances.ts'
 import { type readWhole, unlessUnsupported } from './blocks.ts'
 import { ask, refusal, type SolanaRpc } from './node.ts'
@@ -11,23 +11,41 @@ import type { SolanaScan } from './watch.ts'
  */
 export async function readChanges(
   scan: SolanaScan,
-  listed: Listed,
+  { signature, slot }: Listed,
 ): Promise<readonly BalanceChange[] | 'unsupported'> {
-  const known = scan.memory.changes.get(listed.signature)
+  const known = scan.memory.changes.get(signature)
   if (known !== undefined) return known
-  const what = `transaction ${listed.signature}`
-  const found = await ask(scan.node, what, (rpc) => unlessUnsupported(requestTransaction(rpc, listed)))
+  const found = await findTransaction(scan, { signature, commitment: 'finalized' })
   if (found === 'unsupported') return found
-  if (found === null || found.meta === null)
-    throw refusal(scan.node, what, 'it is listed, but cannot be read')
-  if (found.slot !== listed.slot)
-    throw refusal(scan.node, what, `it is in slot ${found.slot}, not ${listed.slot}`)
-  const { accountKeys } = found.transaction.message
-  const { loadedAddresses: loaded } = found.meta
-  const accounts = [...accountKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])]
-  const changes = changesOf(scan, { what, accounts, meta: found.meta })
-  scan.memory.changes.set(listed.signature, changes)
-  return changes
+  const what = `transaction ${signature}`
+  if (found === null) throw refusal(scan.node, what, 'it is listed, but cannot be read')
+  if (found.slot !== slot) throw refusal(scan.node, what, `it is in slot ${found.slot}, not ${slot}`)
+  scan.memory.changes.set(signature, found.changes)
+  return found.changes
+}
+
+/** A transaction with what it changed. */
+export type Found = { slot: bigint; failed: boolean; changes: readonly BalanceChange[] }
+
+export type Sought = { signature: Signature; commitment: 'confirmed' | 'finalized' }
+
+/** Null where the node does not have it at that commitment. */
+export async function findTransaction(
+  scan: SolanaScan,
+  sought: Sought,
+): Promise<Found | 'unsupported' | null> {
+  const what = `transaction ${sought.signature}`
+  const found = await ask(scan.node, what, (rpc) => unlessUnsupported(requestTransaction(rpc, sought)))
+  if (found === 'unsupported') return found
+  if (found === null || found.meta === null) return null
+  const { slot, transaction, meta } = found
+  const { loadedAddresses: loaded } = meta
+  const accounts = [
+    ...transaction.message.accountKeys,
+    ...(loaded?.writable ?? []),
+    ...(loaded?.readonly ?? []),
+  ]
+  return { slot, failed: meta.err !== null, changes: changesOf(scan, { what, accounts, meta }) }
 }
 
 type Whole = Exclude<Awaited<ReturnType<typeof readWhole>>, null | 'unsupported'>
@@ -42,10 +60,10 @@ export function changesInBlock(
   return changesOf(scan, { what, accounts: transaction.accountKeys.map(({ pubkey }) => pubkey), meta })
 }
 
-function requestTransaction(rpc: SolanaRpc, { signature }: Listed) {
+function requestTransaction(rpc: SolanaRpc, { signature, commitment }: Sought) {
   return rpc
     .getTransaction(signature, {
-      commitment: 'finalized',
+      commitment,
       encoding: 'json',
       maxSupportedTransactionVersion: MAX_SUPPORTED_TRANSACTION_VERSION,
     })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
 import type { Address } from '../../../src/core/asset.ts'
 import { drain } from '../../support/evm-watch.ts'
-import { newAddress } from '../../support/solana-node.ts'
+import { newAddress } from '../../support/solana-ledger.ts'
 import { openSolanaFixture, payer, type SolanaFixture } from '../../support/solana-watch.ts'
 
 let fixture: SolanaFixture

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { drain } from '../../support/evm-watch.ts'
-import { type Effect, newAddress } from '../../support/solana-node.ts'
+import { type Effect, newAddress } from '../../support/solana-ledger.ts'
 import {
   openSolanaFixture,
   owner,

@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NetworkSettings, StagedTransfer } from '../../../src/chain/port.ts'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
-import { type Address, assetKey, type NetworkName } from '../../../src/core/asset.ts'
+import { type Address, assetKey, type NetworkName, toTxId } from '../../../src/core/asset.ts'
 import { messageOf } from '../../../src/core/errors.ts'
 import { type SolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
 import { drain } from '../../support/evm-watch.ts'
@@ -155,4 +155,53 @@ describe.each(['by_owner', 'by_block'] as const)('%s', (solanaWay) => {
     expect(range.transfers.map(({ tx }) => tx)).toContain(sent[0])
     expect(range.reached).toBe(height)
   })
+
+  test('what accounts hold is what was paid to them and what else moved, to the last lamport', async () => {
+    const owner = await generateKeyPairSigner()
+    const account = await wallet.createAssociatedAccount(owner.address)
+    await wallet.payLamports(owner.address, 2_000_000_000n)
+    await wallet.sendFailing(owner.address)
+    await wallet.payTokens(account, 50n)
+    const back = { source: account, destination: wallet.tokens, authority: owner, amount: 20n }
+    const last = await wallet.send([
+      getTransferInstruction(back),
+      getTransferSolInstruction({ source: owner, destination: wallet.signer.address, amount: 5_000_000n }),
+    ])
+    await until('finality', () => wallet.isFinal(last))
+    const addresses = [owner.address, wallet.signer.address].map((one) => one as string as Address)
+    const pairs = addresses.flatMap((address) => settings.assets.map(({ key }) => ({ address, asset: key })))
+    const { at, balances } = await reader.readBalances({ pairs, at: null })
+    const sums = await sumsThrough(at.height, new Set(addresses))
+    expect(balances).toEqual(pairs.map(({ address, asset }) => sums.get(`${address} ${asset}`) ?? 0n))
+    expect(balances.every((balance) => balance > 0n)).toBe(true)
+  })
+
+  test('a transaction is read before it is final, and once it is', async () => {
+    const owner = await generateKeyPairSigner()
+    const watched = new Set([owner.address as string as Address])
+    const tx = toTxId(await wallet.payLamports(owner.address, 2_000_000_000n))
+    const early = await reader.readTransaction(tx, watched)
+    await until('finality', () => wallet.isFinal(tx))
+    const late = await reader.readTransaction(tx, watched)
+    expect([early, late]).toMatchObject([
+      { kind: 'read', transfers: [{ tx, amount: 2_000_000_000n }] },
+      { kind: 'read', transfers: [{ tx, amount: 2_000_000_000n, stage: 'final' }] },
+    ])
+    const failed = toTxId(await wallet.sendFailing(owner.address))
+    await until('finality', () => wallet.isFinal(failed))
+    expect(await reader.readTransaction(failed, watched)).toMatchObject({ kind: 'failed' })
+  })
 })
+
+/** What came and went by then, by address and asset. */
+async function sumsThrough(height: bigint, watched: ReadonlySet<Address>): Promise<Map<string, bigint>> {
+  const sums = new Map<string, bigint>()
+  const add = (key: string, amount: bigint) => sums.set(key, (sums.get(key) ?? 0n) + amount)
+  for (let from = 0n; from <= height; ) {
+    const { transfers, movements, reached } = await reader.readRange({ from, to: height, watched })
+    for (const { to, asset, amount } of transfers) add(`${to} ${asset}`, amount)
+    for (const { address, asset, change } of movements) add(`${address} ${asset}`, change)
+    from = reached + 1n
+  }
+  return sums
+}

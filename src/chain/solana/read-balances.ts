@@ -1,0 +1,114 @@
+import { getAddressDecoder, getBase64Encoder, getU64Decoder } from '@solana/kit'
+import { type Address, assetCode } from '../../core/asset.ts'
+import { mapBounded } from '../map-bounded.ts'
+import type { BalanceReading, BalanceRequest } from '../port.ts'
+import { accountsOf } from './accounts.ts'
+import { readBlock } from './blocks.ts'
+import { readFinalMark } from './final-mark.ts'
+import { isTokenProgram } from './mints.ts'
+import { ask, refusal } from './node.ts'
+import { type SolanaScan, toKit } from './watch.ts'
+
+/** An account as it is at a slot: its lamports, and its tokens where it is a token account. */
+type Holding = { lamports: bigint; token: { mint: string; owner: string; amount: bigint } | null }
+type Holdings = ReadonlyMap<string, Holding>
+
+/** The protocol's bound. */
+const accountsPerRequest = 100
+
+/** A new final slot comes about every 400 ms: requests that are sent together mostly meet the same one. */
+const triesMax = 8
+
+/**
+ * Reads what owners hold at what is final now; a node keeps no earlier balances. Tokens are summed over all of an
+ * owner's accounts of the mint.
+ * @throws Fault `remote_failed`, also where the answers are of different slots again and again
+ */
+export async function readBalances(
+  scan: SolanaScan,
+  pairs: BalanceRequest['pairs'],
+): Promise<BalanceReading> {
+  const final = await readFinalMark(scan)
+  const owners = new Map(pairs.map(({ address }) => [address, new Set<string>([address])]))
+  const holders = [
+    ...new Set(pairs.filter(({ asset }) => assetCode(asset) !== 'native').map(({ address }) => address)),
+  ]
+  await mapBounded(holders, scan.bounds.requestsAtOnce, async (owner) => {
+    owners.set(owner, new Set([owner, ...(await accountsOf(scan, owner, final.height))]))
+  })
+  const accounts = [...new Set([...owners.values()].flatMap((own) => [...own]))]
+  const { slot, holdings } = await readAtOneSlot(scan, accounts, final.height)
+  const { hash } = await readBlock(scan, slot)
+  const balances = pairs.map(({ address, asset }) => {
+    const code = assetCode(asset)
+    if (code === 'native') return holdings.get(address)?.lamports ?? 0n
+    return tokensOf(address, { mint: code, accounts: owners.get(address) ?? new Set(), holdings })
+  })
+  return { at: { height: slot, hash }, balances }
+}
+
+type Tokens = { mint: Address; accounts: ReadonlySet<string>; holdings: Holdings }
+
+function tokensOf(owner: Address, { mint, accounts, holdings }: Tokens): bigint {
+  const amounts = [...accounts].map((account) => {
+    const token = holdings.get(account)?.token
+    return token?.mint === mint && token.owner === owner ? token.amount : 0n
+  })
+  return amounts.reduce((sum, amount) => sum + amount, 0n)
+}
+
+async function readAtOneSlot(
+  scan: SolanaScan,
+  accounts: readonly string[],
+  notBefore: bigint,
+): Promise<{ slot: bigint; holdings: Holdings }> {
+  const parts = Array.from({ length: Math.ceil(accounts.length / accountsPerRequest) }, (_, place) =>
+    accounts.slice(place * accountsPerRequest, (place + 1) * accountsPerRequest),
+  )
+  let slot = notBefore
+  for (let tries = 0; tries < triesMax; tries++) {
+    const read = await mapBounded(parts, scan.bounds.requestsAtOnce, (part) => readAccounts(scan, part, slot))
+    const slots = new Set(read.map((part) => part.slot))
+    const newest = read.reduce((most, part) => (part.slot > most ? part.slot : most), slot)
+    if (slots.size <= 1) return { slot: newest, holdings: new Map(read.flatMap(({ held }) => held)) }
+    slot = newest
+  }
+  throw refusal(scan.node, `${accounts.length} accounts`, `no ${triesMax} readings were of one slot`)
+}
+
+async function readAccounts({ node }: SolanaScan, accounts: readonly string[], minContextSlot: bigint) {
+  const { context, value } = await ask(node, `${accounts.length} accounts`, (rpc) =>
+    rpc
+      .getMultipleAccounts(
+        accounts.map((account) => toKit(account as Address)),
+        { commitment: 'finalized', encoding: 'base64', dataSlice: tokenPart, minContextSlot },
+      )
+      .send(),
+  )
+  if (value.length !== accounts.length) throw refusal(node, `${accounts.length} accounts`, 'it left some out')
+  const held = accounts.flatMap((account, place): [string, Holding][] => {
+    const found = value[place]
+    if (found === null || found === undefined) return []
+    return [
+      [
+        account,
+        { lamports: found.lamports, token: isTokenProgram(found.owner) ? readToken(found.data[0]) : null },
+      ],
+    ]
+  })
+  return { slot: context.slot, held }
+}
+
+/** Accounts of both token programs begin with the mint, the owner and the amount. */
+const tokenPart = { offset: 0, length: 72 }
+
+function readToken(base64: string): Holding['token'] {
+  const bytes = getBase64Encoder().encode(base64)
+  if (bytes.length < tokenPart.length) return null
+  const decoder = getAddressDecoder()
+  return {
+    mint: decoder.decode(bytes, 0),
+    owner: decoder.decode(bytes, 32),
+    amount: getU64Decoder().decode(bytes, 64),
+  }
+}

@@ -1,0 +1,42 @@
+import { signature } from '@solana/kit'
+import type { TxId } from '../../core/asset.ts'
+import type { Stage, TransactionReading } from '../port.ts'
+import { readBlock, readConfirmed } from './blocks.ts'
+import { findingsOf } from './findings.ts'
+import { refusal } from './node.ts'
+import { type Found, findTransaction } from './transactions.ts'
+import type { SolanaScan } from './watch.ts'
+
+/**
+ * Reads one transaction by its signature, as a scan would tell it. One that failed is told once it is final, since
+ * until then it may still be dropped; until then it is unknown.
+ * @throws Fault `remote_failed` where the node cannot be believed, or a version is newer than the library knows
+ */
+export async function readTransaction(scan: SolanaScan, tx: TxId): Promise<TransactionReading> {
+  const final = await find(scan, tx, 'finalized')
+  if (final?.failed === true) return { kind: 'failed', height: final.slot }
+  if (final !== null) return toReading(scan, { tx, found: final, stage: 'final' })
+  const seen = await find(scan, tx, 'confirmed')
+  return seen === null || seen.failed
+    ? { kind: 'unknown' }
+    : toReading(scan, { tx, found: seen, stage: 'seen' })
+}
+
+async function find(
+  scan: SolanaScan,
+  tx: TxId,
+  commitment: 'confirmed' | 'finalized',
+): Promise<Found | null> {
+  const found = await findTransaction(scan, { signature: signature(tx), commitment })
+  if (found === 'unsupported') throw refusal(scan.node, `transaction ${tx}`, 'its version cannot be read')
+  return found
+}
+
+type Told = { tx: TxId; found: Found; stage: Stage }
+
+async function toReading(scan: SolanaScan, { tx, found, stage }: Told): Promise<TransactionReading> {
+  const { slot, changes } = found
+  const block = stage === 'final' ? await readBlock(scan, slot) : await readConfirmed(scan, slot)
+  if (block === null) return { kind: 'unknown' }
+  return { kind: 'read', transfers: findingsOf(scan.watch, { tx, slot, block, changes, stage }).transfers }
+}
