@@ -54,8 +54,8 @@ const customary = [
   100_000n,
 ] as const
 
-/** Most providers take it. */
-const firstBlocks = 2000n
+/** The widest limit that is common. Who sets a closer one mostly names it in the refusal. */
+const firstBlocks = 10_000n
 
 /** Of the logs that one answer may hold, so many are aimed at, since blocks differ. */
 const fullness = 0.7
@@ -69,8 +69,10 @@ export function newLogSpan(): LogSpan {
 
 /** True once a node showed what it takes: before that, one query at a time is asked. */
 export function isSettled(span: LogSpan, logsMax: number): boolean {
-  const isBound = span.refused !== null || mostByDensity(span, logsMax) < firstBlocks
-  return span.taken >= firstBlocks || (span.taken > 0n && isBound)
+  const { taken, refused } = span
+  if (refused === null)
+    return taken >= firstBlocks || (taken > 0n && mostByDensity(span, logsMax) < firstBlocks)
+  return taken > 0n && trialOf({ ...span, onTrial: false }) === null
 }
 
 /** The next query, within what is left and what one answer may hold. A trial is under way from then on. */

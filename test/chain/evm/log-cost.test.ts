@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { chooseWay, type LogMemory, newLogMemory, noteCost } from '../../../src/chain/evm/log-cost.ts'
+import { noteTaken } from '../../../src/chain/evm/log-span.ts'
+
+const step = { blocks: 2000n, isTrial: false }
+const stretch = { blocks: 10_000n, queries: 20, logsMax: 10_000 }
+
+/** As a node shows itself: what it takes to ask it, what a log takes, and how many are in a block. */
+function measured({
+  latencyMs,
+  msPerLog,
+  perBlock,
+}: {
+  latencyMs: number
+  msPerLog: number
+  perBlock: number
+}): LogMemory {
+  const memory = newLogMemory()
+  noteCost(memory, latencyMs, 0)
+  noteCost(memory, latencyMs + msPerLog * 1000, 1000)
+  noteTaken(memory.spans.contracts, step, perBlock * 2000)
+  noteTaken(memory.spans.recipients, step, 1)
+  return memory
+}
+
+test('one query for all recipients needs no choice', () => {
+  expect(chooseWay(newLogMemory(), { ...stretch, queries: 1 })).toEqual({
+    way: 'recipients',
+    blocksMax: null,
+  })
+})
+
+test('each way is measured on a short stretch before one is chosen', () => {
+  const memory = newLogMemory()
+  expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: 200n })
+  noteTaken(memory.spans.contracts, step, 5)
+  expect(chooseWay(memory, stretch)).toEqual({ way: 'recipients', blocksMax: 200n })
+})
+
+test('where contracts are quiet they are read whole, however fast the node is', () => {
+  const memory = measured({ latencyMs: 5, msPerLog: 0.02, perBlock: 0.2 })
+  expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: null })
+})
+
+test('where contracts are busy the recipients are named', () => {
+  const memory = measured({ latencyMs: 50, msPerLog: 0.05, perBlock: 100 })
+  expect(chooseWay(memory, stretch)).toEqual({ way: 'recipients', blocksMax: null })
+})
+
+test('the same contract is read whole over few blocks, where each query costs a way to the node and back', () => {
+  const memory = measured({ latencyMs: 50, msPerLog: 0.05, perBlock: 100 })
+  expect(chooseWay(memory, { ...stretch, blocks: 3n }).way).toBe('contracts')
+})
+
+test('the dearer way is measured again now and then, for what is dear may change', () => {
+  const memory = measured({ latencyMs: 50, msPerLog: 0.05, perBlock: 100 })
+  const ways = Array.from({ length: 250 }, () => chooseWay(memory, stretch))
+  const tried = ways.filter(({ way }) => way === 'contracts')
+  expect(tried).toEqual([
+    { way: 'contracts', blocksMax: 200n },
+    { way: 'contracts', blocksMax: 200n },
+  ])
+})
