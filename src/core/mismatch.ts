@@ -118,6 +118,13 @@ export const mismatchKinds = {
       "A network's final history changed further back than is remembered. Reading that network has stopped.",
     next: 'Check that its nodes are of the right chain. If they are, read on with `depositd backfill --network NAME --from HEIGHT`.',
   },
+  rpc_disagreement: {
+    severity: 'severe',
+    family: 'chain',
+    means:
+      'The nodes of a network tell of different transfers, or of different blocks. What fewer nodes than `quorum` agree on is not booked.',
+    next: 'Compare what the detail names with an explorer; replace the node that is wrong.',
+  },
   coverage_gap: {
     severity: 'warning',
     family: 'chain',

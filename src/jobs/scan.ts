@@ -3,6 +3,7 @@ import type { ChainReader, OnDemandReader, ScanResult } from '../chain/port.ts'
 import type { AssetKey, NetworkName } from '../core/asset.ts'
 import { assert, Fault } from '../core/errors.ts'
 import type { Sighting } from '../core/evidence.ts'
+import { rewindBalances } from '../store/balance-points.ts'
 import { type Enrolment, enrolAddresses, readWatchList, type WatchEntry } from '../store/chain-watch.ts'
 import { addCoverage, saveStanding, withdrawCoverage } from '../store/coverage.ts'
 import { inTransaction } from '../store/database.ts'
@@ -35,6 +36,9 @@ export type Scanned = {
   withdrawn: number
   /** The chain's final history changed below what was read. */
   rewound: boolean
+  /** Something became final, as far as enough nodes agree; and who differs from them. */
+  movedOn: boolean
+  dissent: readonly string[]
   /** Addresses that reading took up with this scan. */
   enrolled: number
   headHeight: bigint
@@ -107,6 +111,8 @@ async function finish(deps: ScanDeps, reader: NetworkReader, read: Read): Promis
     stored,
     withdrawn,
     rewound: result.rewoundTo !== null,
+    movedOn: result.proved.length > 0,
+    dissent: result.dissent,
     enrolled: enrolment.addresses.length,
     headHeight: result.headHeight,
     finalHeight: result.cursor.final.height,
@@ -153,6 +159,7 @@ async function storeCoverage(
   if (rewoundTo !== null) {
     await withdrawCoverage(tx, network, { from: rewoundTo + 1n, to: null })
     await withdrawMovements(tx, network, rewoundTo)
+    await rewindBalances(tx, network, rewoundTo)
   }
   await appendMovements(tx, movements)
   const assets = (deps.assets.get(network) ?? []).toSorted()
