@@ -44,6 +44,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
   describeReports(program, context)
   describeChecks(program, context, tell)
   describeReplay(program, context, tell)
+  describeBackfill(program, context, tell)
   return program
 }
 
@@ -123,6 +124,20 @@ function describeReplay(program: Command, context: Context, tell: (news: News) =
     .option('--since <time>', 'only what was received then or later')
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./replay.ts')).replayCommand(context, options)))
+}
+
+function describeBackfill(program: Command, context: Context, tell: (news: News) => void): void {
+  program
+    .command('backfill')
+    .description('read heights of a network again, or read on a network whose history was lost')
+    .requiredOption('--network <name>', 'the network')
+    .requiredOption('--from <height>', 'the first block or slot')
+    .option(
+      '--to <height>',
+      'the last one; without it, all that was read, or from there on anew where it halted',
+    )
+    .option('--json', 'print a JSON document')
+    .action(async (options) => tell(await (await import('./backfill.ts')).backfillCommand(context, options)))
 }
 
 /** One line that names the fault and the mend; stack traces only where they are asked for. */

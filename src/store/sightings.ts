@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { type Sighting, transferRef } from '../core/evidence.ts'
 import { decodeObservation, encodeObservation } from '../core/observation-json.ts'
 import { appendInbox, rowKey } from './inbox.ts'
@@ -63,7 +63,28 @@ export function rewoundSightings(
     )`
 }
 
-function readSightings(tx: Transaction<Tables>) {
+/** The number of the newest observation; 0 where there is none. */
+export async function newestInboxId(db: Kysely<Tables>): Promise<bigint> {
+  const { rows } = await sql<{ id: bigint }>`select coalesce(max(id), 0) as id from inbox`.execute(db)
+  return rows[0]?.id ?? 0n
+}
+
+type Newer = { network: string; after: bigint; from: bigint; to: bigint; limit: number }
+
+/** What was stored later than an observation, of a stretch of heights. */
+export function sightingsAfter(
+  db: Kysely<Tables>,
+  { network, after, from, to, limit }: Newer,
+): Promise<Sighting[]> {
+  return readSightings(db)`
+    s.inbox_id in (
+      select inbox_id from sighting
+      where network = ${network} and inbox_id > ${after} and height between ${from} and ${to}
+      order by inbox_id limit ${limit}
+    )`
+}
+
+function readSightings(tx: Kysely<Tables>) {
   return async (...condition: Parameters<typeof sql>) => {
     const { rows } = await sql<{ body: Buffer }>`
       select i.body from sighting s join inbox i on i.id = s.inbox_id

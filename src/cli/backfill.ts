@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { createReader } from '../chain/reader.ts'
+import type { Settings } from '../config/settings.ts'
+import { assetCode, type NetworkSettings } from '../core/asset.ts'
+import { Fault } from '../core/errors.ts'
+import type { Sighting } from '../core/evidence.ts'
+import { type BackfillReport, backfillByHand, type Progress } from '../jobs/backfill-by-hand.ts'
+import { pinnedNetworks } from '../store/assets.ts'
+import { attachedSettings, type Context, withDatabase } from './context.ts'
+import { type Column, type News, printJson, table } from './print.ts'
+
+type BackfillOptions = { network: string; from: string; to?: string; json?: boolean }
+
+/** Longer than one reading takes; a command that was killed keeps the daemon waiting for so long. */
+const leaseMs = 60_000
+
+/** Bad news is a height that could not be read. */
+export async function backfillCommand(context: Context, options: BackfillOptions): Promise<News> {
+  const wanted = {
+    from: heightOf('from', options.from),
+    to: options.to === undefined ? null : heightOf('to', options.to),
+  }
+  const settings = attachedSettings(context)
+  const named = networkOf(settings, options.network)
+  const report = await withDatabase(context, async (db) => {
+    const [network = named] = await pinnedNetworks(db, [named])
+    const reader = createReader(network)
+    await reader.checkIdentity()
+    const deps = {
+      db,
+      holder: randomUUID(),
+      leaseMs,
+      startHeights: settings.startHeights,
+      assets: new Map([[network.name, network.assets.map(({ key }) => key)]]),
+      now: () => new Date(),
+    }
+    return backfillByHand(deps, reader, { wanted, tell: tellProgress(context, network) })
+  })
+  if (options.json) printJson(context, report)
+  else context.stdout.write(textOf(report))
+  return report.complete ? 'good' : 'bad'
+}
+
+function heightOf(name: string, text: string): bigint {
+  if (/^\d{1,18}$/.test(text)) return BigInt(text)
+  throw new Fault('usage_bad', {
+    problem: `--${name} is ${JSON.stringify(text)}`,
+    mend: 'give the number of a block or slot',
+  })
+}
+
+function networkOf({ networks }: Settings, name: string): NetworkSettings {
+  const read = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+  const network = read.find((one) => one.name === (name as NetworkSettings['name']))
+  if (network !== undefined) return network
+  throw new Fault('usage_bad', {
+    problem: `no network ${JSON.stringify(name)} is read`,
+    mend: `use one of ${read.map((one) => one.name).join(', ')}`,
+  })
+}
+
+/** One line that is written over on a terminal; a line per reading elsewhere. */
+function tellProgress({ stderr }: Context, { name }: NetworkSettings): (progress: Progress) => void {
+  const isTerminal = 'isTTY' in stderr && stderr.isTTY === true
+  return ({ reached, to, stored }) => {
+    const line = `${name}: read up to ${reached} of ${to}; new: ${stored}`
+    stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
+  }
+}
+
+function textOf({ network, outcome, from, to, complete, stored, news }: BackfillReport): string {
+  const what = outcome === 'resumed' ? 'is read on from there' : 'was read again'
+  const lines = [`${network} from ${from} to ${to} ${what}; new: ${stored}\n`]
+  if (news.length > 0) lines.push(table(news, columns))
+  if (!complete) lines.push('some heights could not be read; see "coverage_gap" in docs/runbook.md\n')
+  return lines.join('')
+}
+
+const columns: Column<Sighting>[] = [
+  { title: 'HEIGHT', of: ({ height }) => height.toString(), align: 'right' },
+  { title: 'STAGE', of: ({ stage }) => stage },
+  { title: 'AS', of: ({ role }) => role },
+  { title: 'TO', of: ({ to }) => to },
+  { title: 'SMALLEST UNITS', of: ({ amount }) => amount.toString(), align: 'right' },
+  { title: 'ASSET', of: ({ asset }) => assetCode(asset) },
+  { title: 'TRANSACTION', of: ({ tx }) => tx },
+]
