@@ -40,6 +40,14 @@ export function chooseWay(costs: Costs, { owners, requestsPerOwner, slots }: Wor
   return { way: owners * ownerMs <= slots * blockMs ? 'by_owner' : 'by_block', trial: false }
 }
 
+/**
+ * The way for nodes whose answers are compared: it must be the same for all of them, because reading by owner tells
+ * again what came shortly before.
+ */
+export function commonWay({ owners, requestsPerOwner }: Omit<Workload, 'slots'>): Way {
+  return owners * requestsPerOwner <= fewRequests ? 'by_owner' : 'by_block'
+}
+
 /** A single slow answer changes little. */
 const newestWeight = 0.3
 

@@ -5,7 +5,7 @@ import { readByOwner } from './by-owner.ts'
 import { type Choice, chooseWay, noteCost, noteFailure, type Way } from './choose-way.ts'
 import { listSignatures } from './signatures.ts'
 import type { Stretch, StretchRead } from './stretch.ts'
-import type { SolanaScan } from './watch.ts'
+import type { SolanaScan, SolanaWatch } from './watch.ts'
 
 /** Final slots to be read: what a stretch is, before it is known how it is read. */
 export type StretchWanted = Omit<Stretch, 'blocksMax'>
@@ -35,12 +35,12 @@ async function chosenWay(scan: SolanaScan, wanted: StretchWanted): Promise<{ way
 }
 
 function choose({ watch, memory }: SolanaScan, { from, to }: StretchWanted): Choice {
-  return chooseWay(memory.costs, {
-    owners: watch.owners.size,
-    // His own history, and for each mint the list of his accounts and the history of one.
-    requestsPerOwner: 1 + 2 * watch.mints.size,
-    slots: Number(to - from) + 1,
-  })
+  return chooseWay(memory.costs, { ...ownersOf(watch), slots: Number(to - from) + 1 })
+}
+
+/** How many owners there are, and what listing one takes: his own history, and for each mint his accounts and one's. */
+export function ownersOf({ owners, mints }: Pick<SolanaWatch, 'owners' | 'mints'>) {
+  return { owners: owners.size, requestsPerOwner: 1 + 2 * mints.size }
 }
 
 /** Lists a few owners, as many as are asked for at once, to learn what one costs. */

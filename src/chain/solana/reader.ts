@@ -4,6 +4,7 @@ import { connections, defaultBounds, defaultReading, type ReaderOptions } from '
 import { createPool } from '../pool.ts'
 import type { ChainReader, NetworkSettings, OnDemandReader } from '../port.ts'
 import { createQuorum } from '../quorum.ts'
+import { commonWay } from './choose-way.ts'
 import { readFinalMark } from './final-mark.ts'
 import { heightAt } from './height-at.ts'
 import { identityFaults, requireCluster } from './identity.ts'
@@ -11,6 +12,7 @@ import { emptyMemory } from './memory.ts'
 import { openNode } from './node.ts'
 import { readBalances } from './read-balances.ts'
 import { readRange } from './read-range.ts'
+import { ownersOf } from './read-stretch.ts'
 import { readTransaction } from './read-transaction.ts'
 import { scanOn } from './scan.ts'
 import { type SolanaScan, watchOf } from './watch.ts'
@@ -25,6 +27,39 @@ const nobody: ReadonlySet<Address> = new Set()
  * @throws Fault `settings_bad` without a URL
  */
 export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): SolanaReader {
+  const parts = openParts(settings, options)
+  const { nodes, pool, cluster, bounds, scanOf } = parts
+  const wanted = (settings.reading ?? defaultReading).quorum
+  const quorum = createQuorum({
+    network: settings.name,
+    pool,
+    quorum: wanted,
+    finalHeight: async (node) => (await readFinalMark({ node })).height,
+  })
+  const comparable = (scan: SolanaScan): SolanaScan =>
+    wanted === 1 ? scan : { ...scan, way: scan.way ?? commonWay(ownersOf(scan.watch)) }
+  const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: SolanaScan) => Promise<Result>) =>
+    pool.onFirst((node) => read(scanOf(node, watched)))
+  return {
+    network: settings.name,
+    scan: (request) =>
+      quorum.scan(request, (node, asked) => scanOn(comparable(scanOf(node, asked.watched)), asked)),
+    readRange: (request) =>
+      quorum.readRange(request, (node, asked) => readRange(scanOf(node, asked.watched), asked)),
+    readTransaction: (tx, watched) =>
+      quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
+    heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
+    readBalances: ({ pairs }) => onNode(nobody, (scan) => readBalances(scan, pairs)),
+    // A transaction tells what it did to all balances, so that scans show every movement.
+    readMovements: () => Promise.resolve([]),
+    checkIdentity: () =>
+      requireIdentity(nodes, (node) =>
+        identityFaults({ node, cluster, atOnce: bounds.requestsAtOnce }, settings),
+      ),
+  }
+}
+
+function openParts(settings: NetworkSettings, options: ReaderOptions) {
   const bounds = { ...defaultBounds, ...options.bounds }
   const way = options.solanaWay ?? null
   const nodes = connections(settings, options).map((connection) => ({
@@ -44,28 +79,5 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
     memory: node.memory,
     way,
   })
-  const quorum = createQuorum({
-    network: settings.name,
-    pool,
-    quorum: (settings.reading ?? defaultReading).quorum,
-    finalHeight: async (node) => (await readFinalMark({ node })).height,
-  })
-  const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: SolanaScan) => Promise<Result>) =>
-    pool.onFirst((node) => read(scanOf(node, watched)))
-  return {
-    network: settings.name,
-    scan: (request) => quorum.scan(request, (node, asked) => scanOn(scanOf(node, asked.watched), asked)),
-    readRange: (request) =>
-      quorum.readRange(request, (node, asked) => readRange(scanOf(node, asked.watched), asked)),
-    readTransaction: (tx, watched) =>
-      quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
-    heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
-    readBalances: ({ pairs }) => onNode(nobody, (scan) => readBalances(scan, pairs)),
-    // A transaction tells what it did to all balances, so that scans show every movement.
-    readMovements: () => Promise.resolve([]),
-    checkIdentity: () =>
-      requireIdentity(nodes, (node) =>
-        identityFaults({ node, cluster, atOnce: bounds.requestsAtOnce }, settings),
-      ),
-  }
+  return { nodes, pool, cluster, bounds, scanOf }
 }

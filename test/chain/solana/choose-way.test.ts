@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseWay, noCosts, noteCost, noteFailure } from '../../../src/chain/solana/choose-way.ts'
+import { chooseWay, commonWay, noCosts, noteCost, noteFailure } from '../../../src/chain/solana/choose-way.ts'
 
 const many = { owners: 100, requestsPerOwner: 5, slots: 12 }
 
@@ -58,4 +58,9 @@ test('a way that failed is passed over for a few scans, then tried again', () =>
   expect(chooseWay(costs, many)).toEqual({ way: 'by_block', trial: true })
   noteCost(costs, 'by_block', 100)
   expect(chooseWay(costs, many)).toEqual({ way: 'by_block', trial: false })
+})
+
+test('nodes that are compared read in one way, which follows from the owners alone', () => {
+  expect(commonWay({ owners: 3, requestsPerOwner: 5 })).toBe('by_owner')
+  expect(commonWay({ owners: 4, requestsPerOwner: 5 })).toBe('by_block')
 })

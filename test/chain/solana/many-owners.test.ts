@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defaultReading } from '../../../src/chain/options.ts'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
 import type { Address } from '../../../src/core/asset.ts'
 import { drain } from '../../support/evm-watch.ts'
@@ -14,12 +15,14 @@ afterEach(() => fixture.node.stop())
 const owners = Array.from({ length: 200 }, () => newAddress())
 
 function payEach(some: readonly Address[]): string[] {
-  return some.map((owner) =>
-    fixture.node.transact([
+  return some.map((owner) => {
+    const account = newAddress()
+    fixture.node.addAccount(account, fixture.usdc, owner)
+    return fixture.node.transact([
       { account: payer, token: { mint: fixture.usdc, owner: payer, before: 9n, after: 0n } },
-      { account: newAddress(), token: { mint: fixture.usdc, owner, before: 0n, after: 9n } },
-    ]),
-  )
+      { account, token: { mint: fixture.usdc, owner, before: 0n, after: 9n } },
+    ])
+  })
 }
 
 test('many owners are read from blocks: requests grow with the slots and not with the owners', async () => {
@@ -34,4 +37,26 @@ test('many owners are read from blocks: requests grow with the slots and not wit
   const { transfers } = await drain(reader, watched, { cursor: measured.cursor })
   expect(transfers.map(({ tx }) => tx)).toEqual(sent)
   expect(fixture.node.calls.length).toBeLessThan(40)
+})
+
+test.each([2, 200])('two nodes that are compared agree on what came for %i owners', async (count) => {
+  const { url } = fixture.node
+  const settings = {
+    ...fixture.settings(),
+    rpcUrls: [url, `${url}/another`],
+    reading: { ...defaultReading, quorum: 2 },
+  }
+  const reader = createSolanaReader(settings)
+  const watched = new Set(owners.slice(0, count))
+  let cursor = fixture.start
+  const found: string[] = []
+  const sent: string[] = []
+  for (let round = 0; round < 3; round++) {
+    sent.push(...payEach(owners.slice(0, 2)))
+    fixture.node.slot += 10n
+    const read = await drain(reader, watched, { cursor })
+    found.push(...read.transfers.map(({ tx }) => tx))
+    ;({ cursor } = read)
+  }
+  expect(new Set(found)).toEqual(new Set(sent))
 })
