@@ -59,6 +59,11 @@ const declared = {
     'network',
   ]),
   chainReorgs: counter('chain_reorgs_total', 'Times that history read as final had changed.', ['network']),
+  chainCoverageGaps: gauge(
+    'chain_coverage_gaps',
+    'Stretches of heights that were not read for some watched addresses.',
+    ['network'],
+  ),
   rpcRequests: counter('rpc_requests_total', 'Requests to nodes by how they ended.', [
     'network',
     'method',

@@ -11,6 +11,7 @@ export type Reading = {
   atRisk: readonly { asset: string; severity: string; units: number }[]
   imbalances: readonly { asset: string; units: number }[]
   unexplained: readonly { network: string; asset: string; units: number }[]
+  coverageGaps: readonly { network: string; stretches: number }[]
   streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
   jobs: Readonly<Record<string, number>>
   scorecard: readonly Scores[]
@@ -43,6 +44,9 @@ export function showGauges(metrics: Metrics, reading: Reading): void {
   for (const { asset, units } of reading.imbalances) metrics.ledgerImbalance.set({ asset }, units)
   metrics.unexplainedBalance.reset()
   for (const { units, ...labels } of reading.unexplained) metrics.unexplainedBalance.set(labels, units)
+  metrics.chainCoverageGaps.reset()
+  for (const { stretches, network } of reading.coverageGaps)
+    metrics.chainCoverageGaps.set({ network }, stretches)
   for (const [state, count] of Object.entries(reading.jobs))
     metrics.queueJobs.set({ queue: 'depositd', state }, count)
   showMismatches(metrics, reading)

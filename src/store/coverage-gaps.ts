@@ -34,6 +34,15 @@ export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: b
   return rows[0] ?? null
 }
 
+/** Of each network that is read, how many stretches of heights some of its addresses miss. */
+export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; stretches: number }[]> {
+  const { rows } = await sql<{ network: string; stretches: number }>`
+    select network, count(stretch)::int as stretches
+    from chain_network left join chain_gap using (network) left join lateral unnest(heights) stretch on true
+    group by network order by network`.execute(db)
+  return rows
+}
+
 export type OpenGaps = {
   network: NetworkName
   /** How many stretches, and the lowest and the highest height that is missing. */

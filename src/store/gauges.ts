@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { unexplainedUnits } from './balance-differences.ts'
+import { countGaps } from './coverage-gaps.ts'
 import type { Tables } from './tables.ts'
 
 /** Counts and ages as they stand in the database: the same whichever replica asks. Ages are in seconds. */
@@ -14,38 +15,35 @@ export type Gauges = {
   imbalances: { asset: string; units: number }[]
   /** What balances changed by beyond what is known, added up whichever way they changed. */
   unexplained: { network: string; asset: string; units: number }[]
+  /** Stretches of heights that were not read for some watched addresses. */
+  coverageGaps: { network: string; stretches: number }[]
   streams: { name: string; age: number; progress: Record<string, number> }[]
 }
 
-/** Reads everything that is shown as a gauge, in nine statements. */
+/** Reads everything that is shown as a gauge, in ten statements. */
 export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
-  const [inbox, quarantine, deposits, stages, mismatches, atRisk, imbalances, streams, unexplained] =
-    await Promise.all([
-      sql<Gauges['inbox']>`
+  const [inbox, quarantine, deposits, stages, mismatches, atRisk, imbalances, reading] = await Promise.all([
+    sql<Gauges['inbox']>`
       select count(*)::int as pending, ${age(sql`min(stored_at)`)} as oldest from inbox_pending`.execute(db),
-      sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(db),
-      sql<Gauges['deposits'][number]>`
+    sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(db),
+    sql<Gauges['deposits'][number]>`
       select state, coalesce(network, '') as network, count(*)::int as count from deposit
       where merged_into is null group by state, network`.execute(db),
-      readStages(db),
-      sql<Gauges['mismatches'][number]>`
+    readStages(db),
+    sql<Gauges['mismatches'][number]>`
       select kind, severity, coalesce(network, '') as network, count(*)::int as count,
         ${age(sql`min(opened_at)`)} as oldest
       from mismatch where cleared_at is null group by kind, severity, network`.execute(db),
-      sql<Gauges['atRisk'][number]>`
+    sql<Gauges['atRisk'][number]>`
       select asset, severity, accounting.in_units(sum(value), min(decimals))::float8 as units
       from (select distinct asset, severity, subject, value from mismatch where cleared_at is null) as open
         join asset on asset.key = open.asset
       group by asset, severity`.execute(db),
-      sql<Gauges['imbalances'][number]>`
+    sql<Gauges['imbalances'][number]>`
       select asset, accounting.in_units(sum(balance), min(decimals))::float8 as units
       from ledger_balance join asset on asset.key = ledger_balance.asset group by asset`.execute(db),
-      sql<Gauges['streams'][number]>`
-      select name, ${age(sql`succeeded_at`)} as age, progress from stream where succeeded_at is not null`.execute(
-        db,
-      ),
-      unexplainedUnits(db),
-    ])
+    readReading(db),
+  ])
   return {
     inbox: inbox.rows[0] ?? { pending: 0, oldest: 0 },
     quarantine: quarantine.rows[0]?.count ?? 0,
@@ -54,9 +52,23 @@ export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
     mismatches: mismatches.rows,
     atRisk: atRisk.rows,
     imbalances: imbalances.rows,
-    streams: streams.rows,
-    unexplained,
+    ...reading,
   }
+}
+
+/** How reading goes on, of service and chains, and whether it adds up. */
+async function readReading(
+  db: Kysely<Tables>,
+): Promise<Pick<Gauges, 'streams' | 'unexplained' | 'coverageGaps'>> {
+  const [streams, unexplained, coverageGaps] = await Promise.all([
+    sql<Gauges['streams'][number]>`
+      select name, ${age(sql`succeeded_at`)} as age, progress from stream where succeeded_at is not null`.execute(
+      db,
+    ),
+    unexplainedUnits(db),
+    countGaps(db),
+  ])
+  return { streams: streams.rows, unexplained, coverageGaps }
 }
 
 /** Per network and stage, how long the oldest deposit has been waiting for that stage to complete. */

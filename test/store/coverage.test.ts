@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address, AssetKey, NetworkName } from '../../src/core/asset.ts'
 import { enrolAddresses, readWatchList, watchFrom } from '../../src/store/chain-watch.ts'
 import { addCoverage, readStanding, saveStanding, withdrawCoverage } from '../../src/store/coverage.ts'
-import { nextGap, noteGaps } from '../../src/store/coverage-gaps.ts'
+import { countGaps, nextGap, noteGaps } from '../../src/store/coverage-gaps.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { saveOwner } from '../../src/store/owners.ts'
 import type { Tables } from '../../src/store/tables.ts'
@@ -185,6 +185,9 @@ test('who looks at coverage sees each address, and each stretch that is missing'
     books.db,
   )
   expect(missing.rows).toEqual([{ from_height: 6n, to_height: 9n, addresses: 1n }])
+  expect(await countGaps(books.db)).toContainEqual({ network, stretches: 1 })
+  await cover(network, { watched: 2, from: 6n, to: 9n })
+  expect(await countGaps(books.db)).toContainEqual({ network, stretches: 0 })
 })
 
 test('the watch list has each address with its number and when it was made', async () => {

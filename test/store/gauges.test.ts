@@ -35,6 +35,7 @@ beforeAll(async () => {
     imbalances: [],
     streams: [],
     unexplained: [],
+    coverageGaps: [],
   })
   await books.receive(webhook(), claim(), payment(), delivery())
   await books.receive(payment({ tx: txId('unreported') }), payment({ tx: txId('seen'), stage: 'seen' }))
