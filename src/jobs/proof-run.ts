@@ -68,14 +68,15 @@ export type PastBalances =
 
 /** What was held at a height. Few nodes keep balances for long, and those of Solana keep none. */
 export async function readPast(
-  { reader }: ProofRun,
+  { reader, settings }: ProofRun,
   height: bigint,
   pairs: readonly Holding[],
 ): Promise<PastBalances> {
+  if (settings.family === 'solana') return { kind: 'gone', problem: 'no node of Solana keeps past balances' }
   const reading = await unlessRemote(reader.readBalances({ pairs, at: { height } }))
   if (typeof reading === 'string') return { kind: 'gone', problem: reading }
   if (reading.at.height === height) return { kind: 'read', amounts: reading.balances }
-  return { kind: 'gone', problem: 'nodes of this network tell no past balances' }
+  return { kind: 'gone', problem: `the node no longer has the balances of block ${height}` }
 }
 
 /** What was read, or why a node did not tell it. */

@@ -16,6 +16,8 @@ import {
 
 /** Balances read in one run; those that were read longest ago come first. */
 const holdingsMax = 1000
+/** Of so many the answers can be had for one block, also where a slot ends while they are read. */
+const holdingsAtOnce = 200
 
 export type Proved = {
   network: NetworkName
@@ -64,7 +66,7 @@ async function readDue(
   const problems: string[] = []
   for (const [asset, holdings] of Map.groupBy(due, (holding) => holding.asset)) {
     const problem = await readAsset(run, asset, holdings)
-    if (problem !== null) problems.push(problem)
+    if (problem !== null) problems.push(`${asset}: ${problem}`)
   }
   return { read: due.length, problems }
 }
@@ -74,17 +76,16 @@ async function readAsset(
   asset: AssetKey,
   holdings: readonly Holding[],
 ): Promise<string | null> {
-  const reading = await unlessRemote(
-    reader.readBalances({
-      pairs: holdings.map(({ address }) => ({ address, asset })),
-      at: position.cursor.final,
-    }),
-  )
-  if (typeof reading === 'string') return `${asset}: ${reading}`
-  const readings = holdings.flatMap((holding, place) => {
-    const amount = reading.balances[place]
-    return amount === undefined ? [] : [{ holding, amount }]
-  })
-  await save((tx) => saveReadings(tx, { height: reading.at.height, at: now() }, readings))
+  for (let first = 0; first < holdings.length; first += holdingsAtOnce) {
+    const part = holdings.slice(first, first + holdingsAtOnce)
+    const pairs = part.map(({ address }) => ({ address, asset }))
+    const reading = await unlessRemote(reader.readBalances({ pairs, at: position.cursor.final }))
+    if (typeof reading === 'string') return reading
+    const readings = part.flatMap((holding, place) => {
+      const amount = reading.balances[place]
+      return amount === undefined ? [] : [{ holding, amount }]
+    })
+    await save((tx) => saveReadings(tx, { height: reading.at.height, at: now() }, readings))
+  }
   return null
 }

@@ -81,7 +81,7 @@ describe('a balance that changed unseen', () => {
     chain.forgotten = 900n
     await chain.prove()
     expect(await chain.unexplained()).toMatchObject([
-      { detail: { blocks: '101-901', problem: 'nodes of this network tell no past balances' } },
+      { detail: { blocks: '101-901', problem: 'the node no longer has the balances of block 900' } },
     ])
     expect(chain.asked.at(-1)).toBe('range 101-901')
     await chain.prove()
