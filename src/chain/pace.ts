@@ -16,15 +16,21 @@ export type Attempt<Result> = {
 type PaceBounds = Pick<Bounds, 'requestsAtOnce' | 'quotaWaitMs' | 'pauseMaxMs' | 'triesMax'>
 type Waiting = { start: () => void; refuse: (reason: Error) => void }
 
-/** First waits; each further one is twice as long. */
-const quotaFirstMs = 250
+/** First waits; each further one is twice as long, up to a bound. */
+const quotaFirstMs = 200
+const quotaMostMs = 4000
 const brokenFirstMs = 100
 const brokenTriesMax = 3
 /** One answer of a hundred that asks to slow down leaves the pace nearly whole; a run of them brings it down. */
-const cutTo = 0.75
+const cutTo = 0.85
 const ratePerSecondMin = 0.5
 /** Beyond it a rate binds nobody. */
 const ratePerSecondMax = 1000
+/** How many answers the share of refusals is of, about, and how much of them is too much. */
+const shareOf = 16
+const muchRefused = 0.15
+/** What each answer adds to the rate of requests a second: above what is known to be borne, two hundredths a second. */
+const creeping = 0.02
 
 /**
  * How often one server is asked. As many requests are under way as it bears: one less for each that it refuses, one
@@ -42,18 +48,24 @@ export class Pace {
   #pausedUntilMs = -Infinity
   #nextStartMs = -Infinity
   #ratePerSecond: number | null = null
+  #bearablePerSecond = Infinity
   /** Refusals since the last answer, and the rounds that they came in. */
   #refusals = 0
   #rounds = 0
-  /** Answers since the last pause began: by them the rate is known. */
+  /** How much of the last answers was refusals. */
+  #refusedShare = 0
+  /** Answers since the last pause began, while there was something to ask: by them the rate is known. */
   #answers = 0
   #countingSinceMs: number
+  #idleSinceMs: number
+  #unfinished = 0
 
   constructor(bounds: PaceBounds, clock: Clock = realClock) {
     this.#bounds = bounds
     this.#clock = clock
     this.#atOnce = bounds.requestsAtOnce
     this.#countingSinceMs = clock.nowMs()
+    this.#idleSinceMs = clock.nowMs()
   }
 
   /**
@@ -62,12 +74,19 @@ export class Pace {
    */
   async run<Result>(send: () => Promise<Attempt<Result>>): Promise<Result> {
     const untilMs = this.#clock.nowMs() + this.#bounds.quotaWaitMs
-    for (let tries = 1; ; tries++) {
-      const { attempt, waitMs } = await this.#once(send, tries)
-      const again =
-        waitMs !== null && tries < this.#bounds.triesMax && this.#clock.nowMs() + waitMs <= untilMs
-      if (!again) return attempt.settle()
-      await this.#clock.wait(waitMs)
+    if (this.#unfinished === 0) this.#countingSinceMs += this.#clock.nowMs() - this.#idleSinceMs
+    this.#unfinished++
+    try {
+      for (let tries = 1; ; tries++) {
+        const { attempt, waitMs } = await this.#once(send, tries)
+        const again =
+          waitMs !== null && tries < this.#bounds.triesMax && this.#clock.nowMs() + waitMs <= untilMs
+        if (!again) return attempt.settle()
+        await this.#clock.wait(waitMs)
+      }
+    } finally {
+      this.#unfinished--
+      this.#idleSinceMs = this.#clock.nowMs()
     }
   }
 
@@ -93,7 +112,7 @@ export class Pace {
   }
 
   #startNext(): void {
-    while (this.#waiting.length > 0 && this.#underWay < Math.floor(this.#atOnce)) {
+    while (this.#waiting.length > 0 && this.#underWay < this.#atOnce) {
       const nowMs = this.#clock.nowMs()
       const startMs = Math.max(this.#pausedUntilMs, this.#nextStartMs)
       if (startMs > nowMs) {
@@ -127,20 +146,21 @@ export class Pace {
     this.#slowDown(startedMs)
     if (outcome === 'broken') return tries < brokenTriesMax ? brokenFirstMs * 2 ** (tries - 1) : null
     this.#refusals++
-    const waitMs = retryAfterMs ?? quotaFirstMs * 2 ** (this.#rounds - 1)
-    // One refusal may be somebody else's doing behind the same gateway; two on end are meant.
-    if (this.#refusals > 1 || this.#atOnce < 2) this.#pause(waitMs)
+    const waitMs = retryAfterMs ?? Math.min(quotaMostMs, quotaFirstMs * 2 ** (this.#rounds - 1))
+    this.#refusedShare += (1 - this.#refusedShare) / shareOf
+    // One refusal may be somebody else's doing behind the same gateway; two on end, or many, are meant.
+    if (this.#refusals > 1 || this.#refusedShare > muchRefused) this.#pause(waitMs)
     return waitMs
   }
 
   #speedUp(): void {
     this.#refusals = 0
     this.#rounds = 0
+    this.#refusedShare -= this.#refusedShare / shareOf
     this.#answers++
     this.#atOnce = Math.min(this.#bounds.requestsAtOnce, this.#atOnce + 1 / this.#atOnce)
     if (this.#ratePerSecond === null) return
-    // By one request a second, and a twentieth, in each second.
-    this.#ratePerSecond += 1 / this.#ratePerSecond + 0.05
+    this.#ratePerSecond += this.#ratePerSecond < this.#bearablePerSecond ? 1 : creeping
     if (this.#ratePerSecond > ratePerSecondMax) this.#ratePerSecond = null
   }
 
@@ -156,6 +176,7 @@ export class Pace {
     const nowMs = this.#clock.nowMs()
     if (nowMs >= this.#pausedUntilMs) {
       const answered = (this.#answers * 1000) / Math.max(1, nowMs - this.#countingSinceMs)
+      this.#bearablePerSecond = answered > 0 ? answered : Infinity
       this.#ratePerSecond = Math.max(ratePerSecondMin, Math.min(this.#ratePerSecond ?? Infinity, answered))
       this.#answers = 0
       this.#countingSinceMs = nowMs
