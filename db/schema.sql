@@ -178,6 +178,14 @@ table public.mismatch (
   subject text not null,
   value numeric(78,0)
 );
+table public.named_transaction (
+  address text not null,
+  network text not null,
+  next_at timestamp with time zone,
+  role text not null,
+  tries integer not null default 0,
+  tx text not null
+);
 table public.owner (
   created_at timestamp with time zone not null default now(),
   forward_asset text,
@@ -308,6 +316,9 @@ constraint mismatch_deposit_id_fkey on mismatch: FOREIGN KEY (deposit_id) REFERE
 constraint mismatch_group_id_fkey on mismatch: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint mismatch_pkey on mismatch: PRIMARY KEY (id);
 constraint mismatch_severity_check on mismatch: CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'severe'::text])));
+constraint named_transaction_pkey on named_transaction: PRIMARY KEY (network, tx, role, address);
+constraint named_transaction_role_check on named_transaction: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
+constraint named_transaction_tries_check on named_transaction: CHECK ((tries >= 0));
 constraint owner_check on owner: CHECK (((kind = 'channel'::text) = (forward_recipient IS NOT NULL)));
 constraint owner_check1 on owner: CHECK (((kind = 'channel'::text) = (forward_network IS NOT NULL)));
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
@@ -351,6 +362,7 @@ CREATE INDEX ledger_transfer_debit ON public.ledger_transfer USING btree (debit,
 CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
 CREATE INDEX mismatch_group_open ON public.mismatch USING btree (group_id) WHERE (cleared_at IS NULL);
+CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX sighting_height ON public.sighting USING btree (network, height);
 CREATE INDEX sighting_received ON public.sighting USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX sighting_transfer ON public.sighting USING btree (transfer);
@@ -383,6 +395,7 @@ CREATE UNIQUE INDEX ledger_transfer_pkey ON public.ledger_transfer USING btree (
 CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
 CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
+CREATE UNIQUE INDEX named_transaction_pkey ON public.named_transaction USING btree (network, tx, role, address);
 CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id);
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
 CREATE UNIQUE INDEX sighting_pkey ON public.sighting USING btree (inbox_id);
@@ -747,6 +760,7 @@ grant delete, insert, select, update on public.balance_point to depositd_daemon;
 grant delete, insert, select, update on public.chain_coverage to depositd_daemon;
 grant delete, insert, select, update on public.chain_gap_since to depositd_daemon;
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
+grant delete, insert, select, update on public.named_transaction to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
 grant insert, select on public.ledger_balance to depositd_daemon;

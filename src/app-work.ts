@@ -1,9 +1,12 @@
 import { createReader } from './chain/reader.ts'
 import type { Settings } from './config/settings.ts'
+import { assert } from './core/errors.ts'
 import { auditOwners } from './jobs/audit-owners.ts'
+import type { ProveDeps, ProvenNetwork } from './jobs/proof-run.ts'
+import { proveBalances } from './jobs/prove-balances.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Tick } from './jobs/schedule.ts'
-import { createWork, type JobName, type Work } from './jobs/work.ts'
+import { createWork, type JobName, type Work, type WorkDeps } from './jobs/work.ts'
 import type { Observer } from './ops/observe.ts'
 import { createDepositClient } from './provider/deposit-client.ts'
 import { createOwnersClient } from './provider/owners-client.ts'
@@ -20,6 +23,10 @@ type Parts = { db: Database<Tables>; queue: Queue; holder: string; observer: Obs
 /** Brings the jobs together with what they read from and write to. */
 export function composeWork(settings: Settings, { db, queue, holder, observer }: Parts): Work {
   const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+  const proven = read.map((network) => ({
+    settings: network,
+    reader: createReader(network, { observe: observer.rpc }),
+  }))
   const profile = loadServiceProfile(settings)
   const { url } = settings.service
   const call = createServiceCall(settings.service, observer.pollRequest)
@@ -29,19 +36,33 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     db,
     holder,
     leaseMs,
-    now: () => new Date(),
+    now,
     readClaim: createClaimReader(profile, settings),
     rules: { policy: settings.policy, senders: settings.senders },
+    readNetworks: new Set(read.map(({ name }) => name)),
     client: createDepositClient({ url, call }, profile),
     ...poll,
     cadence: { youngMs, quietMs },
     audit: () => auditOwners(owners),
     startHeights: settings.startHeights,
     assets: new Map(read.map(({ name, assets }) => [name, assets.map(({ key }) => key)])),
-    readers: new Map(read.map((network) => [network.name, createReader(network, { observe: observer.rpc })])),
+    readers: new Map(proven.map(({ reader }) => [reader.network, reader])),
+    prove: composeProof({ db, holder, leaseMs, now }, proven),
     wake: queue.wake,
     observe: observer,
   })
+}
+
+function now(): Date {
+  return new Date()
+}
+
+function composeProof(deps: ProveDeps, networks: readonly ProvenNetwork[]): WorkDeps['prove'] {
+  return (name) => {
+    const network = networks.find(({ settings }) => settings.name === name)
+    assert(network !== undefined, `balances are proved only where a reader is: ${name}`)
+    return proveBalances(deps, network)
+  }
 }
 
 type Waking = { queue: Queue; observer: Observer }
@@ -55,6 +76,7 @@ export function ticksOf({ networks, schedule }: Settings, { queue, observer }: W
     .flatMap(({ name }) => [
       { name: `scan ${name}`, expression: schedule.scan, run: wake('scan', name) },
       { name: `backfill ${name}`, expression: schedule.backfill, run: wake('backfill', name) },
+      { name: `balances ${name}`, expression: schedule.balances, run: wake('prove', name) },
     ])
   return [
     ...ofNetworks,

@@ -82,9 +82,8 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const work = composeWork(settings, { db, queue, holder, observer })
 
   const has = (role: Role) => options.roles.includes(role)
-  const { apply, scan, backfill, poll, read, sweep, audit } = work
-  if (has('worker'))
-    queue.work({ apply, scan, backfill, poll, read, sweep, audit }, { concurrency: workerConcurrency })
+  const { all, ...jobs } = work
+  if (has('worker')) queue.work(jobs, { concurrency: workerConcurrency })
   if (has('scheduler')) {
     const schedule = await startSchedule(ticksOf(settings, { queue, observer }))
     starting.defer(() => schedule.stop())
@@ -105,7 +104,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   return {
     webhookUrl: intake === null ? null : intake.url + transfersPath,
     opsUrl: ops.url,
-    processAll: work.all,
+    processAll: all,
     reloadWebhooks: webhooks.reload,
     stop: () => running.disposeAsync(),
   }

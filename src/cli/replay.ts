@@ -16,12 +16,15 @@ export async function replayCommand(context: Context, options: ReplayOptions): P
   const filter = { kinds: kindsOf(options), since: sinceOf(options.since) }
   const settings = attachedSettings(context)
   const profile = loadServiceProfile(settings)
+  const readNetworks = new Set(
+    settings.networks.flatMap(({ name, rpcUrls }) => (rpcUrls.length > 0 ? [name] : [])),
+  )
   const rules = { policy: settings.policy, senders: settings.senders }
   const tell = tellProgress(context)
   const replayed = await withDatabase(context, async (db) => {
     const networks = await pinnedNetworks(db, settings.networks)
     const readClaim = createClaimReader(profile, { ...settings, networks })
-    return replayKept({ db, readClaim, rules, now: () => new Date() }, filter, tell)
+    return replayKept({ db, readClaim, rules, readNetworks, now: () => new Date() }, filter, tell)
   })
   if (options.json) printJson(context, replayed)
   else context.stdout.write(`${lineOf(replayed)}\n`)

@@ -5,6 +5,7 @@ import type { ChainLeg } from './fold.ts'
 import { completedStages, type Lag, type Milestones } from './lag.ts'
 import { deliveredLegs, liveLeg, total } from './matrix.ts'
 import type { Mismatch } from './mismatch.ts'
+import { type NamedTransaction, unseenTransactions } from './named-transactions.ts'
 import type { Policy } from './policy.ts'
 import { type Journal, posting } from './posting.ts'
 import { ignore, reconcile, type Verdict } from './reconcile.ts'
@@ -49,6 +50,8 @@ export type DecidedDeposit = {
   journals: readonly Journal[]
   /** Of the statuses that the API or the chain knows, of how many a webhook told. */
   steps: { known: number; told: number }
+  /** Transactions that the service names and no chain has shown yet. */
+  unseen: readonly NamedTransaction[]
 }
 
 /** A delivery that no deposit explains. */
@@ -100,6 +103,7 @@ function decideDeposit({ dossier, known, booked }: Case, rules: Rules, now: Date
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
     journals: posting(dossier, verdict, booked),
     steps: countSteps(dossier, verdict, rules.policy),
+    unseen: unseenTransactions(dossier),
   }
 }
 

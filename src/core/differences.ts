@@ -1,8 +1,9 @@
 import { ownerText } from './address-book.ts'
-import type { Dossier } from './divide.ts'
+import { claimOf, type Dossier } from './divide.ts'
 import type { Claim } from './evidence.ts'
 import { approvedPlace, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
+import { failureOf } from './named-transactions.ts'
 
 /** What the sources contradict each other in, whatever the time is. */
 export function findDifferences(dossier: Dossier): Mismatch[] {
@@ -14,6 +15,7 @@ export function findDifferences(dossier: Dossier): Mismatch[] {
     addressChanged(dossier),
     addressUnknown(dossier),
     vanishedAfterFinality(dossier),
+    transactionFailed(dossier),
   ].filter((mismatch) => mismatch !== null)
 }
 
@@ -91,6 +93,16 @@ function addressUnknown({ webhook, api, approval, stranger }: Dossier): Mismatch
 function vanishedAfterFinality({ deposit }: Dossier): Mismatch | null {
   if (deposit?.state !== 'orphaned' || deposit.finalAt === null) return null
   return { kind: 'orphaned_after_booking', detail: { transfer: deposit.ref, block: deposit.blockHash } }
+}
+
+/** What the service itself calls failed contradicts nothing. */
+function transactionFailed(dossier: Dossier): Mismatch | null {
+  if (claimOf(dossier)?.status === 'failed') return null
+  const failure = failureOf(dossier, 'deposit') ?? failureOf(dossier, 'recipient')
+  if (failure === null) return null
+  const { network, tx, height, role } = failure
+  const leg = role === 'deposit' ? 'deposit' : 'settlement'
+  return { kind: 'tx_failed', detail: { leg, transaction: `${network}/${tx}`, height: height.toString() } }
 }
 
 /** A mismatch where the sources that speak do not all say the same. */

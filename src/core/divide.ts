@@ -1,5 +1,5 @@
 import type { Address, NetworkName } from './asset.ts'
-import type { Claim, Observation, Owner, ServiceId } from './evidence.ts'
+import type { Claim, Failure, Observation, Owner, ServiceId } from './evidence.ts'
 import { type ChainLeg, foldClaims, foldSightings, isFurther, type Story } from './fold.ts'
 
 /** What a deposit address stands for in the address book. */
@@ -17,6 +17,8 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   serviceId: ServiceId | null
   deposit: ChainLeg | null
   settlements: readonly ChainLeg[]
+  /** Of the transactions that the service names, those that failed. */
+  failures: readonly Failure[]
   approval: Approval | null
   /** Where the service names an owner of ours with an address that is not its own. */
   stranger: StrangeAddress | null
@@ -32,6 +34,7 @@ export type Division = { dossiers: readonly Dossier[]; strays: readonly ChainLeg
 export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
   const legs = foldSightings(observations.filter((one) => one.kind === 'sighting'))
   const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
+  const failures = observations.filter((one) => one.kind === 'failure')
   const paid = legs.filter((leg) => leg.role === 'deposit')
   const delivered = legs.filter((leg) => leg.role === 'recipient')
   const payments = assign(stories, paid, fitOfPayment)
@@ -47,6 +50,7 @@ export function divide(observations: readonly Observation[], approvals: readonly
       ...story,
       deposit,
       settlements: settlement ? [settlement] : [],
+      failures: failures.filter((failure) => isNamed(failure, story)),
       approval: approvalOf(story, deposit),
       stranger: strangerOf(story, approvals),
     }
@@ -77,6 +81,7 @@ const nothingTold = {
   webhookAt: null,
   apiAt: null,
   statuses: { webhook: new Map(), api: new Map() },
+  failures: [],
   stranger: null,
 }
 
@@ -125,6 +130,11 @@ function fitOfDelivery(story: Story, leg: ChainLeg): Fit {
 function bestFit({ api, webhook }: Story, fit: (claim: Claim) => Fit): Fit {
   const fits = [api, webhook].map((claim) => (claim === null ? 'none' : fit(claim)))
   return fitsInOrder.find((one) => fits.includes(one)) ?? 'none'
+}
+
+function isNamed({ role, network, tx }: Failure, { api, webhook }: Story): boolean {
+  const named = [api, webhook].map((claim) => (role === 'deposit' ? claim?.deposit : claim?.settlement))
+  return named.some((leg) => leg?.network === network && leg.tx === tx)
 }
 
 function liveFirst(left: ChainLeg, right: ChainLeg): number {

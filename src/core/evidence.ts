@@ -75,6 +75,10 @@ export type ChainTransfer = {
   from: Address | null
   to: Address
   amount: Amount
+  /** What left the payer, where that is more than what arrived: a token may keep a fee. */
+  sent?: Amount
+  /** What the payer wrote to it, where the chain keeps that. At most 256 characters, without control characters. */
+  memo?: string
   /** Block number or slot. */
   height: bigint
   blockHash: string
@@ -92,7 +96,19 @@ export type Sighting = ChainTransfer & {
   receivedAt: Date
 }
 
-export type Observation = Claim | Sighting
+/** A transaction that the service names, as its chain has it for good: it is there, it failed, and it moved nothing. */
+export type Failure = {
+  kind: 'failure'
+  /** What the address that is said to be paid is watched as. */
+  role: Sighting['role']
+  network: NetworkName
+  tx: TxId
+  to: Address
+  height: bigint
+  receivedAt: Date
+}
+
+export type Observation = Claim | Sighting | Failure
 
 export function transferRef({
   network,
@@ -111,7 +127,7 @@ export function transferRef({
  * A payment is keyed with its address, since one transaction may pay many people.
  */
 export function linkKeys(observation: Observation): string[] {
-  if (observation.kind === 'sighting') {
+  if (observation.kind !== 'claim') {
     const { role, network, tx, to } = observation
     return [role === 'deposit' ? `in/${network}/${tx}/${to}` : `out/${network}/${tx}`]
   }

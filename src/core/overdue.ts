@@ -1,6 +1,7 @@
 import type { Dossier } from './divide.ts'
 import { type Cell, isCredited, type Matrix, otherPlace } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
+import { failureOf } from './named-transactions.ts'
 import type { Policy } from './policy.ts'
 import { stepsOf } from './steps.ts'
 import { earliest } from './time.ts'
@@ -61,10 +62,8 @@ function untoldWaits({ finalAt }: Known, policy: Policy): Wait[] {
   return [{ kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs }]
 }
 
-function paymentWaits(
-  { dossier: { webhookAt, apiAt }, matrix, finalAt, ended }: Known,
-  policy: Policy,
-): Wait[] {
+function paymentWaits({ dossier, matrix, finalAt, ended }: Known, policy: Policy): Wait[] {
+  const { webhookAt, apiAt } = dossier
   return [
     {
       kind: 'api_missing',
@@ -76,7 +75,8 @@ function paymentWaits(
     {
       kind: 'chain_missing',
       what: 'the claimed payment is not on its chain',
-      missing: !ended && matrix.deposit.chain === 'absent',
+      // What failed is not missing: that is a mismatch of its own, and one cause is told once.
+      missing: !ended && matrix.deposit.chain === 'absent' && failureOf(dossier, 'deposit') === null,
       since: earliest([webhookAt, apiAt]),
       withinMs: policy.chainWithinMs,
     },
@@ -98,12 +98,16 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
     {
       kind: 'settlement_missing',
       what: where,
-      // What went elsewhere is not missing: that is a mismatch of its own, and one cause is told once.
-      missing: !ended && settledAt === null && otherPlace(dossier) === null,
+      // What went elsewhere, or failed, is not missing: that is a mismatch of its own, and one cause is told once.
+      missing: !ended && settledAt === null && !isToldOtherwise(dossier),
       since: finalAt,
       withinMs: policy.settlementWithinMs,
     },
   ]
+}
+
+function isToldOtherwise(dossier: Dossier): boolean {
+  return otherPlace(dossier) !== null || failureOf(dossier, 'recipient') !== null
 }
 
 /** A credit is on no chain: that its webhook tells of it is all that shows what the API fails to list. */

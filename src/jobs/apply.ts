@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { NetworkName } from '../core/asset.ts'
 import { decide, type Rules } from '../core/decide.ts'
 import { type Claim, linkKeys, type Observation, type ServiceId } from '../core/evidence.ts'
 import { type Lag, secondsBetween } from '../core/lag.ts'
@@ -17,6 +18,7 @@ import {
   openMismatches,
   syncMismatches,
 } from '../store/mismatches.ts'
+import { askForTransactions } from '../store/named-transactions.ts'
 import type { Tables } from '../store/tables.ts'
 import { heldMismatches, unreadableMismatch } from './held-mismatches.ts'
 
@@ -24,6 +26,8 @@ export type ApplyDeps = {
   db: Kysely<Tables>
   readClaim: ClaimReader
   rules: Rules
+  /** The networks that are read. Transactions that are named on others cannot be looked at. */
+  readNetworks: ReadonlySet<NetworkName>
   now: () => Date
 }
 
@@ -36,6 +40,8 @@ export type Applied = {
   mismatches: readonly MismatchChange[]
   /** The service's ids of the deposits that webhooks among the rows told of. */
   told: readonly ServiceId[]
+  /** Networks with transactions that were named and no chain has shown yet. */
+  named: readonly NetworkName[]
 }
 
 /** Rows of one transaction. */
@@ -71,7 +77,7 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
   return inTransaction(deps.db, async (tx) => {
     const now = deps.now()
     const groups = await takeDueGroups(tx, now, groupsMax)
-    return { ...(await decideGroups(tx, { groups, now }, deps.rules)), rows: 0, told: [] }
+    return { ...(await decideGroups(tx, { groups, now }, deps)), rows: 0, told: [] }
   })
 }
 
@@ -79,7 +85,7 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
   const { readable, unreadable } = readRows(rows, deps.readClaim)
   const groups = await link(tx, readable)
-  const decided = await decideGroups(tx, { groups, now: deps.now() }, deps.rules)
+  const decided = await decideGroups(tx, { groups, now: deps.now() }, deps)
   return { readable, unreadable, decided }
 }
 
@@ -143,9 +149,9 @@ async function link(
 async function decideGroups(
   tx: Transaction<Tables>,
   { groups, now }: { groups: readonly bigint[]; now: Date },
-  rules: Rules,
+  { rules, readNetworks }: ApplyDeps,
 ): Promise<Omit<Applied, 'rows' | 'told'>> {
-  if (groups.length === 0) return { groups: 0, journals: 0, lags: [], mismatches: [] }
+  if (groups.length === 0) return { groups: 0, journals: 0, lags: [], mismatches: [], named: [] }
   const loaded = await loadGroups(tx, groups)
   const decisions = loaded.map((group) => ({ groupId: group.id, ...decide(group, rules, now) }))
   const deposits = await numberDeposits(
@@ -163,7 +169,9 @@ async function decideGroups(
     decisions.map(({ groupId, recheckAt }) => ({ groupId, at: recheckAt })),
   )
   const lags = deposits.flatMap((deposit) => deposit.lags)
-  return { groups: groups.length, journals: journals.length, lags, mismatches }
+  const unseen = deposits.flatMap((deposit) => deposit.unseen.filter((one) => readNetworks.has(one.network)))
+  const named = await askForTransactions(tx, unseen, now)
+  return { groups: groups.length, journals: journals.length, lags, mismatches, named }
 }
 
 function toldOf(observation: Observation): ServiceId[] {

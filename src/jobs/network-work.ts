@@ -5,12 +5,16 @@ import type { MismatchChange } from '../store/mismatches.ts'
 import { clearTroubles, type NetworkTrouble, openTrouble } from '../store/network-mismatches.ts'
 import { type BackfillDeps, createBackfill } from './backfill.ts'
 import { type NetworkReader, type ScanDeps, type Scanned, scanNetwork } from './scan.ts'
+import { type TransactionReader, verifyTransactions } from './verify-transactions.ts'
+
+/** All that is read of one network. */
+type Reader = NetworkReader & TransactionReader
 
 export type NetworkWorkDeps = ScanDeps &
   BackfillDeps & {
-    readers: ReadonlyMap<NetworkName, NetworkReader>
+    readers: ReadonlyMap<NetworkName, Reader>
     /** Asks for a run of a job; may fail, since the schedule asks again. */
-    wake: (job: 'apply' | 'scan' | 'backfill', key?: string) => Promise<void>
+    wake: (job: 'apply' | 'scan' | 'backfill' | 'verify', key?: string) => Promise<void>
     observe: {
       mismatches: (changes: readonly MismatchChange[]) => void
       rewound: (network: NetworkName) => void
@@ -23,8 +27,12 @@ export type NetworkWork = {
   scan: (network: string) => Promise<void>
   /** Reads what a network's addresses miss below where it stands, and has what was found applied. */
   backfill: (network: string) => Promise<void>
-  /** All of it for all networks, waking nobody. */
+  /** Reads transactions that the service names and no scan has shown yet, and has what was found applied. */
+  verify: (network: string) => Promise<void>
+  /** Reads all networks on, waking nobody. */
   readAll: () => Promise<void>
+  /** Reads all transactions whose time has come, waking nobody. @returns whether something new was stored */
+  verifyAll: () => Promise<boolean>
 }
 
 export function createNetworkWork(deps: NetworkWorkDeps): NetworkWork {
@@ -48,6 +56,23 @@ export function createNetworkWork(deps: NetworkWorkDeps): NetworkWork {
       await wakeIf(filled.stored > 0, 'apply')
       await wakeIf(filled.more, 'backfill', network)
     },
+    async verify(network) {
+      const verified = await verifyTransactions(deps, await readerOf(network))
+      await wakeIf(verified.stored > 0, 'apply')
+      await wakeIf(verified.more, 'verify', network)
+    },
+    async verifyAll() {
+      let stored = 0
+      for (const network of deps.readers.keys()) {
+        const reader = await readerOf(network)
+        for (let more = true; more; ) {
+          const verified = await verifyTransactions(deps, reader)
+          stored += verified.stored
+          more = verified.more
+        }
+      }
+      return stored > 0
+    },
     async readAll() {
       for (const network of deps.readers.keys()) {
         const reader = await readerOf(network)
@@ -66,13 +91,29 @@ function createScan(deps: NetworkWorkDeps): (reader: NetworkReader) => Promise<S
       tellTrouble(deps, network, error),
     )
     if (scanned?.rewound) deps.observe.rewound(network)
-    if (scanned !== null) deps.observe.mismatches(await clearTroubles(deps.db, network, ['history_lost']))
+    if (scanned !== null) deps.observe.mismatches(await settleTroubles(deps, scanned))
     return scanned
   }
 }
 
+/** Nodes that were outvoted are told of until something becomes final without anybody's dissent. */
+async function settleTroubles(
+  { db }: NetworkWorkDeps,
+  { network, movedOn, dissent }: Scanned,
+): Promise<MismatchChange[]> {
+  if (dissent.length === 0) {
+    return clearTroubles(db, network, movedOn ? ['history_lost', 'rpc_disagreement'] : ['history_lost'])
+  }
+  const detail = { problem: dissent.join('; '), booked: 'what the other nodes agree on' }
+  const cleared = await clearTroubles(db, network, ['history_lost'])
+  const opened = await inTransaction(db, (tx) =>
+    openTrouble(tx, { network, kind: 'rpc_disagreement', detail }),
+  )
+  return [...cleared, ...opened]
+}
+
 /** Before the first time, makes sure that the nodes are of the chain they are taken for. */
-function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promise<NetworkReader> {
+function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promise<Reader> {
   const identified = new Set<NetworkName>()
   return async (network) => {
     const reader = readers.get(network as NetworkName)
@@ -92,6 +133,10 @@ async function tellTrouble(deps: NetworkWorkDeps, network: NetworkName, error: u
 }
 
 function troubleOf(network: NetworkName, error: unknown): NetworkTrouble | null {
+  if (isFault(error, 'rpc_disagreement')) {
+    const detail = { problem: error.details.problem, booked: 'nothing' }
+    return { network, kind: 'rpc_disagreement', detail }
+  }
   if (!isFault(error, 'history_lost')) return null
   const { problem, mend } = error.details
   return { network, kind: 'history_lost', detail: { problem, mend } }

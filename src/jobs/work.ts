@@ -1,10 +1,14 @@
+import { Fault } from '../core/errors.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
 import type { MismatchChange } from '../store/mismatches.ts'
+import { dueNetworks } from '../store/named-transactions.ts'
 import { type Applied, type ApplyDeps, applyDue, applyPending, rowsMax } from './apply.ts'
 import type { Audited } from './audit-owners.ts'
 import { createNetworkWork, type NetworkWork, type NetworkWorkDeps } from './network-work.ts'
 import { type PollDeps, pollDeposits } from './poll.ts'
 import { type Cadence, isPollDue } from './poll-cadence.ts'
+import type { NoProof } from './proof-run.ts'
+import type { Proved } from './prove-balances.ts'
 import { nothingRead, type Reading, readAlone } from './read-records.ts'
 
 export type WorkDeps = ApplyDeps &
@@ -12,6 +16,7 @@ export type WorkDeps = ApplyDeps &
   NetworkWorkDeps & {
     cadence: Cadence
     audit: () => Promise<Audited>
+    prove: (network: string) => Promise<Proved | NoProof>
     /** Asks for a run of a job; may fail, since the sweep asks again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
@@ -21,7 +26,7 @@ export type WorkDeps = ApplyDeps &
     }
   }
 
-export type JobName = 'apply' | 'scan' | 'backfill' | 'poll' | 'read' | 'sweep' | 'audit'
+export type JobName = 'apply' | 'scan' | 'backfill' | 'verify' | 'poll' | 'read' | 'sweep' | 'audit' | 'prove'
 
 /** How long a stored row may wait before its wake-up counts as lost. */
 const overdueSeconds = 5
@@ -30,7 +35,7 @@ const overdueSeconds = 5
 const readsMax = 20
 
 /** Everything the daemon does again and again. Each job is safe to run twice and beside itself. */
-export type Work = Pick<NetworkWork, 'scan' | 'backfill'> & {
+export type Work = Pick<NetworkWork, 'scan' | 'backfill' | 'verify'> & {
   apply: () => Promise<void>
   /** Reads the service's records, where that is due. */
   poll: () => Promise<void>
@@ -40,6 +45,8 @@ export type Work = Pick<NetworkWork, 'scan' | 'backfill'> & {
   sweep: () => Promise<void>
   /** Holds what the service states of our channels and wallets against the address book. */
   audit: () => Promise<void>
+  /** Holds what a network's deposit addresses have against what is known to have come and gone. */
+  prove: (network: string) => Promise<void>
   /** Everything that deposits need done now, without the queue: for tests, and for one-off runs. */
   all: () => Promise<void>
 }
@@ -56,13 +63,15 @@ export function createWork(deps: WorkDeps): Work {
   }
   return {
     async apply() {
-      const told = await applyAll(deps)
+      const { told, named } = await applyAll(deps)
+      for (const network of named) await deps.wake('verify', network)
       const isAlone = told.size <= readsMax && deps.client.list.one !== undefined
       for (const id of isAlone ? told : []) await deps.wake('read', id)
       await wakeIf(told.size > 0 && !isAlone, 'poll')
     },
     scan: networks.scan,
     backfill: networks.backfill,
+    verify: networks.verify,
     async poll() {
       if (await isPollDue(deps.db, deps.cadence)) await wakeIf(await poll(), 'apply')
     },
@@ -75,27 +84,46 @@ export function createWork(deps: WorkDeps): Work {
     async sweep() {
       await decideDue(deps)
       if ((await oldestPending(deps.db)) > overdueSeconds) await applyAll(deps)
+      const due = await dueNetworks(deps.db, deps.now())
+      for (const network of due) await wakeIf(deps.readers.has(network), 'verify', network)
     },
     async audit() {
       deps.observe.mismatches((await deps.audit()).changes)
     },
+    prove: createProve(deps),
     async all() {
       await networks.readAll()
       await poll()
       await applyAll(deps)
+      if (await networks.verifyAll()) await applyAll(deps)
       await decideDue(deps)
     },
   }
 }
 
-/** @returns the service's ids of the deposits that webhooks told of */
-async function applyAll(deps: WorkDeps): Promise<ReadonlySet<string>> {
+function createProve(deps: WorkDeps): Work['prove'] {
+  return async (network) => {
+    const proved = await deps.prove(network)
+    if (typeof proved === 'string') return
+    deps.observe.mismatches(proved.changes)
+    if (proved.stored > 0) await deps.wake('apply')
+    const [problem] = proved.problems
+    if (problem !== undefined) throw new Fault('remote_failed', { what: `balances on ${network}`, problem })
+  }
+}
+
+type Told = Record<'told' | 'named', ReadonlySet<string>>
+
+/** @returns the service's ids of the deposits that webhooks told of, and networks with transactions to be verified */
+async function applyAll(deps: WorkDeps): Promise<Told> {
   const told = new Set<string>()
+  const named = new Set<string>()
   for (;;) {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     deps.observe.applied(applied)
     for (const id of applied.told) told.add(id)
-    if (applied.rows === 0) return told
+    for (const network of applied.named) named.add(network)
+    if (applied.rows === 0) return { told, named }
   }
 }
 

@@ -52,7 +52,7 @@ function placeOf(observation: Observation): Place {
 /** By what the address book knows more about an observation: its address, and the owner that a claim names. */
 function keysOf(observation: Observation): string[] {
   const place = placeOf(observation)
-  if (observation.kind === 'sighting') return [placeKey(place)]
+  if (observation.kind !== 'claim') return [placeKey(place)]
   return observation.owner === null
     ? [placeKey(place)]
     : [placeKey(place), ownerKey(observation.owner, place)]

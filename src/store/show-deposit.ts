@@ -49,7 +49,7 @@ async function showDeposit(
     sql<ShownDeposit['evidence'][number]>`
       select e.inbox_id::text as inbox_id, i.source, i.received_at,
         case when i.source = 'chain'
-          then concat_ws(' ', e.observation ->> 'role', e.observation ->> 'stage', 'on', e.observation ->> 'network',
+          then concat_ws(' ', e.observation ->> 'role', coalesce(e.observation ->> 'stage', 'failed'), 'on', e.observation ->> 'network',
             'at height', e.observation ->> 'height')
           else concat_ws(' ', e.observation ->> 'serviceId', 'is', e.observation ->> 'status') end as what
       from evidence e join inbox i on i.id = e.inbox_id

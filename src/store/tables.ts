@@ -113,6 +113,14 @@ export type Tables = {
     cleared_at: Date | null
     cleared_how: 'evidence' | 'person' | null
   }
+  named_transaction: {
+    network: string
+    tx: string
+    role: 'deposit' | 'recipient'
+    address: string
+    tries: Defaulted<number>
+    next_at: Date | null
+  }
   ledger_account: { id: string; asset: string; created_at: Generated<Date> }
   ledger_journal: {
     id: Id

@@ -1,27 +1,31 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ScanResult } from '../../src/chain/port.ts'
+import type { ScanResult, TransactionReading } from '../../src/chain/port.ts'
 import { Fault } from '../../src/core/errors.ts'
 import type { ServiceId } from '../../src/core/evidence.ts'
 import { applyPending } from '../../src/jobs/apply.ts'
+import type { Proved } from '../../src/jobs/prove-balances.ts'
 import type { NetworkReader } from '../../src/jobs/scan.ts'
+import type { TransactionReader } from '../../src/jobs/verify-transactions.ts'
 import { createWork, type Work, type WorkDeps } from '../../src/jobs/work.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import type { MismatchChange } from '../../src/store/mismatches.ts'
 import { type Books, late, openBooks } from '../support/books.ts'
 import { countStatements } from '../support/count-statements.ts'
-import { at, base, claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
+import { arbitrum, at, base, claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
 import { ownProfile } from '../support/profile.ts'
 
 let books: Books
 const told: string[] = []
 let scans: Partial<ScanResult>[]
+let verifications: TransactionReading[]
 
 beforeEach(async () => {
   books = await openBooks()
   told.length = 0
   scans = []
+  verifications = []
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
@@ -29,8 +33,12 @@ const cursor = { final: { height: 20n, hash: '0x20' }, seenHeight: 20n, trail: [
 
 const nothingFound = { transfers: [], movements: [], proved: [], dissent: [] }
 
-const reader: NetworkReader = {
+const reader: NetworkReader & TransactionReader = {
   network: base,
+  readTransaction(tx) {
+    told.push(`verify ${tx.slice(-4)}`)
+    return Promise.resolve(verifications.shift() ?? { kind: 'unknown' })
+  },
   heightAt: () => Promise.resolve(10n),
   readRange: ({ from, to }) => {
     told.push(`read ${from} to ${to}`)
@@ -67,6 +75,7 @@ function work(changes: Partial<WorkDeps> = {}): Work {
       readDeposit: () => Promise.resolve(null),
     },
     audit: () => Promise.resolve({ compared: 1, changes: [ended] }),
+    prove: () => Promise.resolve('busy'),
     readers: new Map([[base, reader]]),
     wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
     observe: {
@@ -127,6 +136,21 @@ test('what an audit finds is told', async () => {
   expect(told).toEqual(['address_changed cleared'])
 })
 
+test('what a proof of balances finds is told, and applied; an asset that does not answer is a fault of the job', async () => {
+  const opened = {
+    kind: 'unexplained_balance',
+    severity: 'severe',
+    network: 'base',
+    change: 'opened',
+  } as const
+  const proved: Proved = { network: base, read: 2, stored: 1, changes: [opened], problems: [] }
+  const { prove } = work({ prove: () => Promise.resolve(proved) })
+  await prove('base')
+  expect(told).toEqual(['unexplained_balance opened', 'wake apply'])
+  const silent = work({ prove: () => Promise.resolve({ ...proved, problems: ['no answer'] }) })
+  await expect(silent.prove('base')).rejects.toThrow(/balances on base.*no answer/)
+})
+
 test('a change of history is told, and only then', async () => {
   scans = [{}, { rewoundTo: 3n }]
   const { scan } = work()
@@ -141,6 +165,52 @@ test('a node that is not of its chain is asked again each time, and never read',
   await expect(scan('base')).rejects.toThrow('wrong chain')
   await expect(scan('base')).rejects.toThrow('wrong chain')
   expect(told).toEqual([])
+})
+
+const readNetworks = new Set([base])
+const seenPayment: TransactionReading = {
+  kind: 'read',
+  transfers: [{ ...transfer, height: 21n, stage: 'seen' }],
+}
+
+test('a transaction that the service names is read at once, and what it moved is applied', async () => {
+  const { apply, scan, verify } = work({ readNetworks, now: () => at(6) })
+  await scan('base')
+  await books.receive(webhook({ status: 'observed' }))
+  told.length = 0
+  await apply()
+  expect(told).toContain('wake verify base')
+  told.length = 0
+  verifications = [seenPayment]
+  await verify('base')
+  expect(told).toEqual([`verify ${txId('pay').slice(-4)}`, 'wake apply'])
+  told.length = 0
+  await verify('base')
+  expect(told).toEqual([])
+})
+
+test('a sweep has those read whose time has come, on networks that are read', async () => {
+  const { apply, scan, sweep } = work({ readNetworks: new Set([base, arbitrum]), now: () => at(6) })
+  await scan('base')
+  await books.receive(webhook())
+  await apply()
+  told.length = 0
+  await sweep()
+  expect(told.filter((one) => one.startsWith('wake'))).toEqual(['wake verify base'])
+})
+
+test('what is named on a network that nobody reads is not asked for', async () => {
+  await books.receive(webhook())
+  await work().apply()
+  expect(await books.db.selectFrom('named_transaction').selectAll().execute()).toEqual([])
+})
+
+test('everything there is to do holds what is named, too', async () => {
+  verifications = [seenPayment]
+  await books.receive(webhook({ status: 'observed' }))
+  await work({ readNetworks, now: () => at(6) }).all()
+  const rows = await books.db.selectFrom('deposit').select(['chain_at', 'state']).execute()
+  expect(rows).toEqual([{ chain_at: at(6), state: 'observed' }])
 })
 
 test('a sweep decides what has become due, and applies what no wake-up reached', async () => {

@@ -12,6 +12,8 @@ import {
   claim,
   credit,
   delivery,
+  failedDelivery,
+  failure,
   payment,
   recipient,
   txId,
@@ -111,11 +113,21 @@ const anyClaim = fc
   })
   .map(({ settlement, settled, ...rest }) => claim({ ...rest, settlement: { ...settlement, ...settled } }))
 
+const anyFailure = fc
+  .record({ isDeposit: fc.boolean(), pay: payTx, forward: forwardTx, to: payAddress, receivedAt: time })
+  .map(({ isDeposit, pay, forward, to, receivedAt }) =>
+    isDeposit ? failure({ tx: pay, to, receivedAt }) : failedDelivery({ tx: forward, receivedAt }),
+  )
+
 /** Evidence of a few deposits, true, false, contradicting and repeated. */
-export const anyEvidence: fc.Arbitrary<Observation[]> = fc.array(fc.oneof(anySighting, anyClaim), {
-  minLength: 1,
-  maxLength: 10,
-})
+export const anyEvidence: fc.Arbitrary<Observation[]> = fc.array(
+  fc.oneof(
+    { arbitrary: anySighting, weight: 4 },
+    { arbitrary: anyClaim, weight: 4 },
+    { arbitrary: anyFailure, weight: 1 },
+  ),
+  { minLength: 1, maxLength: 10 },
+)
 
 export function groupOf(observations: readonly Observation[], booked: readonly Journal[] = []): Group {
   return { observations, approvals: [channelApproval, walletApproval], known: [], booked }

@@ -54,6 +54,7 @@ export async function openBooks(changes: Partial<ApplyDeps> = {}): Promise<Books
     db,
     readClaim: ({ body }) => ({ kind: 'claim', claim: decodeObservation(body.toString()) as never }),
     rules: { policy, senders: new Set([`arbitrum/${liquidity}`]) },
+    readNetworks: new Set(),
     now: () => late,
     ...changes,
   }

@@ -1,6 +1,12 @@
 import type { Address, AssetKey, NetworkName, TxId } from '../../src/core/asset.ts'
 import type { Approval } from '../../src/core/divide.ts'
-import { type Claim, claimStatuses, type ServiceId, type Sighting } from '../../src/core/evidence.ts'
+import {
+  type Claim,
+  claimStatuses,
+  type Failure,
+  type ServiceId,
+  type Sighting,
+} from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { Policy } from '../../src/core/policy.ts'
 
@@ -88,6 +94,25 @@ export function delivery(changes: Partial<Sighting> = {}): Sighting {
     receivedAt: at(4),
     ...changes,
   })
+}
+
+/** That the payment's transaction failed. */
+export function failure(changes: Partial<Failure> = {}): Failure {
+  return {
+    kind: 'failure',
+    role: 'deposit',
+    network: base,
+    tx: txId('pay'),
+    to: channelAddress,
+    height: 10n,
+    receivedAt: at(2),
+    ...changes,
+  }
+}
+
+/** That the delivery's transaction failed. */
+export function failedDelivery(changes: Partial<Failure> = {}): Failure {
+  return failure({ role: 'recipient', network: arbitrum, tx: txId('forward'), to: recipient, ...changes })
 }
 
 type ClaimChanges = Omit<Partial<Claim>, 'deposit' | 'settlement'> & {

@@ -1,0 +1,156 @@
+import type { Kysely, Transaction } from 'kysely'
+import { mapBounded } from '../chain/map-bounded.ts'
+import type { OnDemandReader, ScanCursor, StagedTransfer, TransactionReading } from '../chain/port.ts'
+import type { NetworkName } from '../core/asset.ts'
+import { type Fault, isFault } from '../core/errors.ts'
+import { type Failure, transferRef } from '../core/evidence.ts'
+import type { NamedTransaction } from '../core/named-transactions.ts'
+import { readWatchList, type WatchEntry } from '../store/chain-watch.ts'
+import { inTransaction } from '../store/database.ts'
+import {
+  appendFailures,
+  type DueTransaction,
+  dropTransactions,
+  endTransactions,
+  takeDueTransactions,
+} from '../store/named-transactions.ts'
+import { appendSightings } from '../store/sightings.ts'
+import { readCursor } from '../store/streams.ts'
+import type { Tables } from '../store/tables.ts'
+import { foundSightings } from './found-sightings.ts'
+import { decodePosition, type Position, scanStream } from './scan-position.ts'
+
+export type VerifyDeps = { db: Kysely<Tables>; now: () => Date }
+
+/** The reader of one network, as far as transactions are read by their names. */
+export type TransactionReader = { network: NetworkName } & Pick<OnDemandReader, 'readTransaction'>
+
+export type Verified = {
+  /** Sightings and failures that were not stored before. */
+  stored: number
+  /** More was due than one run reads. */
+  more: boolean
+}
+
+/** Transactions of one run. */
+const rowsMax = 50
+const readAtOnce = 4
+
+/** Together a little over an hour, which is when a payment that is not found is missed. The scans still find it then. */
+const triesMax = 16
+const pause = { firstMs: 2000, longestMs: 600_000 }
+
+const nothing: Verified = { stored: 0, more: false }
+
+/**
+ * Reads transactions that the service names and no scan has shown yet, and stores what they moved or that they failed.
+ * Safe to run twice and beside itself.
+ * @throws Fault of a node that could not be read from, once what others showed is stored; it is asked again later
+ */
+export async function verifyTransactions(deps: VerifyDeps, reader: TransactionReader): Promise<Verified> {
+  const { db } = deps
+  // Where reading begins is decided by the first scan.
+  const position = await readPosition(db, reader)
+  if (position === null) return nothing
+  const now = deps.now()
+  const due = await takeDueTransactions(db, reader.network, { now, rowsMax, pause })
+  const book = await readWatchList(db, reader.network)
+  const answers = await readAll(reader, due, book)
+  const stored = await inTransaction(db, (tx) => store(tx, reader, { answers, book, position, now }))
+  const fault = answers.map(({ reading }) => reading).find((one) => one instanceof Error)
+  if (fault !== undefined) throw fault
+  return { stored, more: due.length === rowsMax }
+}
+
+type Answer = { named: DueTransaction; reading: TransactionReading | 'seen' | Fault }
+
+/** One transaction may be named for several legs, and is read once. */
+async function readAll(
+  reader: TransactionReader,
+  due: readonly DueTransaction[],
+  book: readonly WatchEntry[],
+): Promise<Answer[]> {
+  const watched = new Set(book.map(({ address }) => address))
+  const unseen = Map.groupBy(
+    due.filter(({ isSeen }) => !isSeen),
+    ({ tx }) => tx,
+  )
+  const read = await mapBounded([...unseen], readAtOnce, async ([tx, legs]): Promise<Answer[]> => {
+    const reading = await reader.readTransaction(tx, watched).catch((error: unknown) => {
+      if (isFault(error, 'remote_failed') || isFault(error, 'rpc_disagreement')) return error
+      throw error
+    })
+    return legs.map((named) => ({ named, reading }))
+  })
+  const seen = due.filter(({ isSeen }) => isSeen).map((named): Answer => ({ named, reading: 'seen' }))
+  return [...seen, ...read.flat()]
+}
+
+type Read = { answers: readonly Answer[]; book: readonly WatchEntry[]; position: Position; now: Date }
+
+/** What was read is of the history that was valid before: where that has changed meanwhile, it is read again. */
+async function store(
+  tx: Transaction<Tables>,
+  reader: TransactionReader,
+  { answers, book, position, now }: Read,
+): Promise<number> {
+  const current = await readPosition(tx, reader)
+  if (current === null || current.epoch !== position.epoch) return 0
+  const { epoch } = current
+  const outcomes = answers.map((answer) => outcomeOf(answer, current))
+  // Each leg that a transaction is named for has its own copies.
+  const found = outcomes.flatMap((one) => one.transfers)
+  const transfers = [...new Map(found.map((one) => [transferRef(one), one])).values()]
+  const failures = outcomes.flatMap((one) => failureOf(one, now))
+  const stored = await appendSightings(tx, foundSightings({ transfers, book, epoch, now }))
+  const failed = await appendFailures(tx, failures)
+  await dropTransactions(
+    tx,
+    outcomes.flatMap(({ next, named }) => (next === 'found' ? [named] : [])),
+  )
+  await endTransactions(
+    tx,
+    outcomes.flatMap(({ next, named }) => (next === 'ended' ? [named] : [])),
+  )
+  return stored + failed
+}
+
+type Outcome = {
+  named: NamedTransaction
+  /** `ended`: another reading would show nothing more. `waiting`: it is read again later. */
+  next: 'found' | 'ended' | 'waiting'
+  transfers: readonly StagedTransfer[]
+  failedAt: bigint | null
+}
+
+function outcomeOf({ named, reading }: Answer, { cursor }: Position): Outcome {
+  const blank = { named, transfers: [], failedAt: null }
+  const later: Outcome = { ...blank, next: named.tries < triesMax ? 'waiting' : 'ended' }
+  if (reading === 'seen') return { ...blank, next: 'found' }
+  if (reading instanceof Error || reading.kind === 'unknown') return later
+  if (reading.kind === 'failed') return { ...blank, next: 'ended', failedAt: reading.height }
+  const { transfers } = reading
+  // The scan passed it meanwhile and never comes back to it: it is stored once it is read as final.
+  if (transfers.some((one) => one.stage === 'seen' && one.height <= cursor.final.height)) return later
+  return {
+    ...blank,
+    next: transfers.some(({ to }) => to === named.address) ? 'found' : 'ended',
+    transfers: transfers.map((one) => provedBy(cursor, one)),
+  }
+}
+
+/** What is above the cursor may be final, but it is the scan that links it to the blocks below: until then it is seen. */
+function provedBy({ final }: ScanCursor, transfer: StagedTransfer): StagedTransfer {
+  return transfer.height > final.height ? { ...transfer, stage: 'seen' } : transfer
+}
+
+function failureOf({ named, failedAt }: Outcome, receivedAt: Date): Failure[] {
+  if (failedAt === null) return []
+  const { role, network, tx, address: to } = named
+  return [{ kind: 'failure', role, network, tx, to, height: failedAt, receivedAt }]
+}
+
+/** Where the network's scans stand. In a transaction, they stay there until that ends. */
+async function readPosition(db: Kysely<Tables>, { network }: TransactionReader): Promise<Position | null> {
+  return decodePosition(await readCursor(db, scanStream(network)))
+}
