@@ -44,23 +44,45 @@ export function readsWhole({ native, recipients }: EvmWatch): boolean {
   return native !== null && recipients.size > 0
 }
 
+/** Headers that are asked for one by one and sent together in full requests, where the node takes that. */
+export type Headers = {
+  read(height: bigint): Promise<Block>
+  /** Sends what waits for more to come. */
+  flush(): void
+}
+
+export function createHeaders({ node, bounds }: EvmScan): Headers {
+  let waiting: (() => void)[] = []
+  const flush = () => {
+    const ready = waiting
+    waiting = []
+    for (const start of ready) start()
+  }
+  return {
+    async read(height) {
+      await new Promise<void>((start) => {
+        waiting.push(start)
+        if (waiting.length >= bounds.requestsPerBatch) flush()
+      })
+      return readHeaderTogether(node, height)
+    },
+    flush,
+  }
+}
+
 /** Reads the blocks of a range with their transactions, where the native coin is watched, and those named. */
 export async function readBlocks(
   scan: EvmScan,
-  range: HeightRange | null,
-  named: readonly bigint[],
+  { range, named, headers }: { range: HeightRange | null; named: readonly bigint[]; headers: Headers },
 ): Promise<Blocks> {
   const whole = new Set(range !== null && readsWhole(scan.watch) ? everyHeight(range) : [])
-  const headers = [...new Set(named)].filter((height) => !whole.has(height))
+  const others = [...new Set(named)].filter((height) => !whole.has(height))
   const blocks = await Promise.all([
+    Promise.all(others.map((height) => headers.read(height))),
     mapBounded([...whole], scan.bounds.requestsAtOnce, (height) => readWhole(scan, height)),
-    mapBounded(headers, headersAtOnce, (height) => readHeaderTogether(scan.node, height)),
   ])
   return new Map(blocks.flat().map((block) => [block.height, block]))
 }
-
-/** Sent together in few requests, where the node takes that. */
-const headersAtOnce = 1000
 
 async function readHeaderTogether(node: EvmNode, height: bigint): Promise<Block> {
   const block = await askTogether(node, `block ${height}`, (client) =>

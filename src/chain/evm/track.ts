@@ -1,10 +1,21 @@
 import { toAmount } from '../../core/money.ts'
+import type { Bounds } from '../options.ts'
 import type { BlockMark, ChainTransfer, HeightRange, Movement, Stage, StagedTransfer } from '../port.ts'
-import { type Block, type Blocks, checkLinks, type Link, readBlocks, readsWhole } from './blocks.ts'
+import {
+  type Block,
+  type Blocks,
+  checkLinks,
+  createHeaders,
+  type Headers,
+  type Link,
+  readBlocks,
+  readHeader,
+  readsWhole,
+} from './blocks.ts'
 import { type PieceReading, readInPieces } from './in-pieces.ts'
-import { chooseWay } from './log-cost.ts'
-import { newLogSpan, type Step } from './log-span.ts'
-import { type LogQueries, type PieceLogs, queriesOf, queryCount, readLogs } from './logs.ts'
+import { chooseWay, type LogWay } from './log-cost.ts'
+import { newLogSpan } from './log-span.ts'
+import { type PieceLogs, queriesOf, queryCount, readLogs } from './logs.ts'
 import { readNative, withoutPayments } from './native.ts'
 import { refusal } from './node.ts'
 import { refuseOmissions } from './omission.ts'
@@ -34,27 +45,42 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
   const { node, bounds } = scan
   const { way, to } = wayOf(scan, track)
   const queries = queryCount(scan) === 0 ? [] : queriesOf(scan, way)
-  const endsMs = performance.now() + bounds.scanMs
-  let found = 0
+  const headers = createHeaders(scan)
+  const progress = { found: 0, failed: false, endsMs: performance.now() + bounds.scanMs }
   const { results, reached } = await readInPieces({
     range: { from: track.again ?? track.from, to },
     span: queries.length === 0 ? { ...newLogSpan(), taken: to } : node.logs.spans[way],
     logsMax: bounds.logsPerAnswerMax,
     atOnce: bounds.requestsAtOnce,
-    isEnough: () => found >= bounds.transfersPerScan || performance.now() > endsMs,
+    isEnough: () => isEnough(bounds, progress),
     read: async (piece, step) => {
-      const reading = await readPiece(scan, track, { queries, piece, step })
-      if ('result' in reading) found += reading.result.transfers.length
-      return reading
+      const reading = queries.length === 0 ? noLogs : await readLogs(scan, queries, { piece, step })
+      if (!('result' in reading)) return reading
+      progress.found += reading.result.transfers.length
+      // Not waited for: while blocks are read, so are the logs of the next pieces.
+      const found = readPiece(scan, track, { piece, headers, way, ...reading.result })
+      found.catch(() => {
+        progress.failed = true
+      })
+      return { logs: reading.logs, result: found }
     },
   })
-  const links = new Map(results.flatMap((piece) => piece.links))
+  headers.flush()
+  const pieces = await Promise.all(results)
+  const links = new Map(pieces.flatMap((piece) => piece.links))
   const last = await closeEnds(scan, links, { ...track, to: reached })
   return {
-    transfers: results.flatMap(({ transfers }) => transfers.map((one) => ({ ...one, stage: track.stage }))),
-    movements: results.flatMap(({ movements }) => movements),
+    transfers: pieces.flatMap(({ transfers }) => transfers.map((one) => ({ ...one, stage: track.stage }))),
+    movements: pieces.flatMap(({ movements }) => movements),
     last,
   }
+}
+
+function isEnough(
+  { transfersPerScan }: Bounds,
+  { found, failed, endsMs }: { found: number; failed: boolean; endsMs: number },
+): boolean {
+  return failed || found >= transfersPerScan || performance.now() > endsMs
 }
 
 /** How many blocks one track may be long. Blocks that are read whole cost a request each. */
@@ -78,29 +104,28 @@ const noLogs: PieceReading<PieceLogs> = { logs: 0, result: { transfers: [], hear
 async function readPiece(
   scan: EvmScan,
   { stage, from }: Track,
-  { queries, piece, step }: { queries: LogQueries; piece: HeightRange; step: Step },
-): Promise<PieceReading<PieceFound>> {
-  const reading = queries.length === 0 ? noLogs : await readLogs(scan, queries, { piece, step })
-  if (!('result' in reading)) return reading
-  const { heard, transfers } = reading.result
+  {
+    piece,
+    headers,
+    way,
+    heard,
+    transfers,
+  }: PieceLogs & { piece: HeightRange; headers: Headers; way: LogWay },
+): Promise<PieceFound> {
   // Of what is read again only tokens count: without their blocks, payments and their own logs cannot be told apart.
   const logs = transfers.filter(({ height, asset }) => height >= from || asset !== scan.watch.native)
-  const anew = { from: piece.from < from ? from : piece.from, to: piece.to }
-  const blocks = await readBlocks(
-    scan,
-    anew,
-    logs.map(({ height }) => height),
-  )
+  const blocks = await readBlocks(scan, {
+    range: { from: piece.from < from ? from : piece.from, to: piece.to },
+    named: logs.map(({ height }) => height),
+    headers,
+  })
   const payments = [...blocks.values()].flatMap((block) => block.payments)
   const tokens = withoutPayments(scan, logs, payments).map((log) => tokenTransfer(scan, blocks, log))
   if (stage === 'final')
-    await refuseOmissions(scan, blocks, { logs, heard: queries[0] === null ? heard : null })
+    await refuseOmissions(scan, blocks, { logs, heard: way === 'contracts' ? heard : null })
   const coins = await readNative(scan, blocks, stage)
   const links = [...blocks.values()].map((block): [bigint, Link] => [block.height, linkOf(block)])
-  return {
-    logs: reading.logs,
-    result: { transfers: [...tokens, ...coins.transfers], movements: coins.movements, links },
-  }
+  return { transfers: [...tokens, ...coins.transfers], movements: coins.movements, links }
 }
 
 /** Reads the ends of what was read, where no piece did, and proves that all of it hangs together. */
@@ -110,8 +135,8 @@ async function closeEnds(
   { from, to, previous }: Track,
 ): Promise<BlockMark> {
   const missing = [...new Set([from, to])].filter((height) => !links.has(height))
-  const ends = await readBlocks(scan, null, missing)
-  for (const block of ends.values()) links.set(block.height, linkOf(block))
+  const ends = await Promise.all(missing.map((height) => readHeader(scan.node, height)))
+  for (const block of ends) links.set(block.height, linkOf(block))
   checkLinks(scan.node, links, previous)
   return { height: to, hash: links.get(to)?.hash ?? '' }
 }

@@ -115,17 +115,19 @@ test('a node that names a limit which it does not keep is asked for less', async
   expect(span.taken).toBeGreaterThanOrEqual(5n)
 })
 
+const dense = (height: bigint) => (height > 40_000n && height <= 60_000n ? 8 : 0.1)
+
+function logsIn({ from, to }: HeightRange): number {
+  let logs = 0
+  for (let height = from; height <= to; height++) logs += dense(height)
+  return logs
+}
+
 test('where answers grow full, queries shrink before they are refused, and grow again', async () => {
-  const dense = (height: bigint) => (height > 40_000n && height <= 60_000n ? 8 : 0.1)
-  const logsOf = ({ from, to }: HeightRange) => {
-    let logs = 0
-    for (let height = from; height <= to; height++) logs += dense(height)
-    return logs
-  }
   const span = newLogSpan()
   const { results, asked } = await readFrom({
     range: manyBlocks,
-    node: { blocksMax: 2000n, logsMax: 10_000, tells: true, logsOf },
+    node: { blocksMax: 2000n, logsMax: 10_000, tells: true, logsOf: logsIn },
     span,
   })
   expectWhole(results, manyBlocks)
