@@ -1,0 +1,137 @@
+import { beforeEach, expect, test } from 'vitest'
+import { type Health, newHealth, noteLatency } from '../../src/chain/health.ts'
+import { createPool, type Pool } from '../../src/chain/pool.ts'
+import { Fault } from '../../src/core/errors.ts'
+
+type Node = { name: string; health: Health }
+
+const restMs = 30_000
+
+let nowMs: number
+let nodes: Node[]
+let identified: string[]
+/** Names of nodes that fail, and of those that are of another chain. */
+let away: Set<string>
+let strange: Set<string>
+let pool: Pool<Node>
+
+beforeEach(() => {
+  nowMs = 1000
+  identified = []
+  away = new Set()
+  strange = new Set()
+  nodes = ['one', 'two', 'three'].map((name) => ({ name, health: newHealth() }))
+  pool = createPool({ nodes, restMs, nowMs: () => nowMs, identify })
+})
+
+function identify({ name }: Node): Promise<void> {
+  identified.push(name)
+  if (away.has(name)) return Promise.reject(failureOf(name))
+  const faults = [`${name} is of another chain`]
+  return strange.has(name) ? Promise.reject(new Fault('settings_bad', { faults })) : Promise.resolve()
+}
+
+function failureOf(name: string): Fault {
+  return new Fault('remote_failed', { what: name, problem: 'away' })
+}
+
+const ask = (): Promise<string> =>
+  pool.onFirst(({ name }) => (away.has(name) ? Promise.reject(failureOf(name)) : Promise.resolve(name)))
+
+const order = () => pool.inOrder().map(({ name }) => name)
+
+test('the preferred node is asked as long as it is well, and for its chain only once', async () => {
+  expect([await ask(), await ask(), await ask()]).toEqual(['one', 'one', 'one'])
+  expect(identified).toEqual(['one'])
+})
+
+test('a node that failed rests; then preference returns, and it shows its chain again', async () => {
+  await ask()
+  away.add('one')
+  expect(await ask()).toBe('two')
+  expect(order()).toEqual(['two', 'three', 'one'])
+  away.clear()
+  identified.length = 0
+  expect(await ask()).toBe('two')
+  nowMs += 10 * restMs
+  expect(await ask()).toBe('one')
+  expect(identified).toEqual(['one'])
+})
+
+test('a node that keeps failing rests longer and longer, up to ten times as long', async () => {
+  away.add('one')
+  const rests: number[] = []
+  for (let failures = 0; failures < 30; failures++) {
+    await ask()
+    const [one] = nodes
+    rests.push((one?.health.restUntilMs ?? 0) - nowMs)
+    nowMs += 10 * restMs
+  }
+  expect(rests[0]).toBeGreaterThanOrEqual(restMs)
+  expect(rests[0]).toBeLessThan(3 * restMs)
+  expect(rests).toEqual(rests.toSorted((one, other) => one - other))
+  expect(rests.at(-1)).toBeGreaterThan(9 * restMs)
+  expect(rests.at(-1)).toBeLessThanOrEqual(10 * restMs)
+})
+
+test('where all rest, they are asked all the same', async () => {
+  for (const name of ['one', 'two', 'three']) away.add(name)
+  await expect(ask()).rejects.toThrow(/all 3 nodes.*one: away; two: away; three: away/)
+  away.delete('two')
+  expect(await ask()).toBe('two')
+})
+
+test('a node that is much slower than the next is asked after it for a while', () => {
+  const [one, two] = nodes
+  if (one === undefined || two === undefined) throw new Error('there are three')
+  noteLatency(two.health, 20)
+  noteLatency(one.health, 200)
+  expect(order()).toEqual(['one', 'two', 'three'])
+  for (let answers = 0; answers < 20; answers++) noteLatency(one.health, 2000)
+  expect(order()).toEqual(['two', 'three', 'one'])
+  nowMs += restMs
+  expect(order()).toEqual(['one', 'two', 'three'])
+})
+
+test('a node alone is never too slow', () => {
+  const [one] = nodes
+  if (one === undefined) throw new Error('there are three')
+  noteLatency(one.health, 60_000)
+  expect(order()).toEqual(['one', 'two', 'three'])
+})
+
+test('a node of another chain is passed over while another is right, and named where none is', async () => {
+  strange.add('one')
+  expect(await ask()).toBe('two')
+  away.add('two')
+  away.add('three')
+  await expect(ask()).rejects.toMatchObject({
+    code: 'settings_bad',
+    details: { faults: ['one is of another chain'] },
+  })
+})
+
+test('what is no failure of a node is thrown at once, and no node rests for it', async () => {
+  const lost = new Fault('history_lost', { network: 'base', problem: 'gone', mend: 'read again' })
+  const asked: string[] = []
+  const failing = pool.onFirst(({ name }) => {
+    asked.push(name)
+    return Promise.reject(lost)
+  })
+  await expect(failing).rejects.toBe(lost)
+  expect(asked).toEqual(['one'])
+  expect(order()).toEqual(['one', 'two', 'three'])
+})
+
+test('an answer of an odd form is a failure of its node, with what was thrown as its cause', async () => {
+  const odd = new TypeError("Cannot read properties of undefined (reading 'toLowerCase')")
+  const failing = pool.on(nodes[0] ?? { name: '', health: newHealth() }, () => Promise.reject(odd))
+  await expect(failing).rejects.toMatchObject({ code: 'remote_failed', cause: odd })
+  expect(order()).toEqual(['two', 'three', 'one'])
+})
+
+test('who is distrusted is asked after the others', () => {
+  const [one] = nodes
+  if (one !== undefined) pool.distrust(one)
+  expect(order()).toEqual(['two', 'three', 'one'])
+})
