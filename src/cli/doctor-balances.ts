@@ -1,8 +1,10 @@
 import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
+import { messageOf } from '../core/errors.ts'
 import { type ProveDeps, type ProvenNetwork, unlessRemote } from '../jobs/proof-run.ts'
 import { type Proved, proveBalances } from '../jobs/prove-balances.ts'
+import { pinnedNetworks } from '../store/assets.ts'
 import { type Differing, differingBalances } from '../store/balance-differences.ts'
 import { type ProofStatus, proofStatus } from '../store/balance-points.ts'
 import { type Database, openDatabase } from '../store/database.ts'
@@ -19,7 +21,8 @@ type Verdict = { check: string; state: 'ok' | 'warning' | 'fault'; says: string 
 export async function balanceFindings({ databaseUrl: url, networks }: Settings): Promise<Verdict[]> {
   const db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd doctor' })
   try {
-    const read = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+    const named = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+    const read = await pinnedNetworks(db, named)
     return await Promise.all(read.map((settings) => proveNetwork(db, settings)))
   } finally {
     await db.destroy()
@@ -28,14 +31,16 @@ export async function balanceFindings({ databaseUrl: url, networks }: Settings):
 
 async function proveNetwork(db: Database<Tables>, settings: NetworkSettings): Promise<Verdict> {
   const check = `balances ${settings.name}`
-  const deps = { db, holder: `doctor ${process.pid}`, leaseMs, now: () => new Date() }
-  const problems = await unlessRemote(proveAll(deps, { reader: createReader(settings), settings }))
-  if (typeof problems === 'string') return { check, state: 'fault', says: problems }
-  const [problem] = problems
-  if (problem !== undefined) return { check, state: 'fault', says: problem }
-  const assets = settings.assets.map(({ key }) => key)
-  const differing = await differingBalances(db, settings.name)
-  return { check, ...verdictOf(await proofStatus(db, { network: settings.name, assets }), differing) }
+  try {
+    const deps = { db, holder: `doctor ${process.pid}`, leaseMs, now: () => new Date() }
+    const [problem] = await proveAll(deps, { reader: createReader(settings), settings })
+    if (problem !== undefined) return { check, state: 'fault', says: problem }
+    const assets = settings.assets.map(({ key }) => key)
+    const differing = await differingBalances(db, settings.name)
+    return { check, ...verdictOf(await proofStatus(db, { network: settings.name, assets }), differing) }
+  } catch (error) {
+    return { check, state: 'fault', says: messageOf(error) }
+  }
 }
 
 /** @returns why balances could not be read */
