@@ -11,7 +11,9 @@ export function encodeObservation(observation: Observation): string {
 export function decodeObservation(text: string): Observation {
   return JSON.parse(text, (key, value: unknown) => {
     if (typeof value !== 'string') return value
-    if (key === 'amount' || key === 'fee' || key === 'height') return BigInt(value)
+    if (integerKeys.has(key)) return BigInt(value)
     return key.endsWith('At') ? new Date(value) : value
   }) as Observation
 }
+
+const integerKeys: ReadonlySet<string> = new Set(['amount', 'sent', 'fee', 'height'])

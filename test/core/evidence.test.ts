@@ -6,6 +6,7 @@ import { type Claim, linkKeys } from '../../src/core/evidence.ts'
 import { foldClaims, foldSightings } from '../../src/core/fold.ts'
 import { completedStages, type Milestones } from '../../src/core/lag.ts'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
+import type { Amount } from '../../src/core/money.ts'
 import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
 import { anyEvidence, runs } from '../support/any-evidence.ts'
 import { at, base, claim, delivery, payment, txId, walletAddress, webhook } from '../support/evidence.ts'
@@ -74,6 +75,12 @@ test('an observation survives being written and read', () => {
     }),
     runs,
   )
+})
+
+test('what was sent and what was written to a payment survive, and need not be there', () => {
+  const told = { ...payment(), memo: '17', sent: (2n ** 60n) as Amount }
+  expect(decodeObservation(encodeObservation(told))).toEqual(told)
+  expect(decodeObservation(encodeObservation(payment()))).toEqual(payment())
 })
 
 test('names and texts that look like numbers or times stay text', () => {

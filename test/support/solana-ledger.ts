@@ -14,6 +14,10 @@ export type Options = {
   pending?: boolean
   /** Part of what the first account's lamports lack afterwards. */
   fee?: bigint
+  /** Into the block of the one before. */
+  together?: boolean
+  /** What is written to it by the memo program. */
+  memo?: string
 }
 type Transaction = {
   signature: string
@@ -21,7 +25,10 @@ type Transaction = {
   effects: readonly Effect[]
   failed: boolean
   fee: bigint
+  memo: string | undefined
 }
+
+const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address
 const systemProgram = '11111111111111111111111111111111'
 
 let made = 0
@@ -49,13 +56,17 @@ export class SolanaLedger {
     return mint
   }
 
-  transact(effects: readonly Effect[], { failed = false, pending = false, fee = 0n }: Options): string {
+  transact(
+    effects: readonly Effect[],
+    { failed = false, pending = false, together = false, fee = 0n, memo }: Options,
+  ): string {
     const bytes = new Uint8Array(64).fill(9)
     new DataView(bytes.buffer).setUint32(0, ++made)
     const signature = getBase58Decoder().decode(bytes)
-    const slot = this.slot + 1n
+    const slot = this.slot + (together ? 0n : 1n)
     if (!pending) this.slot = slot
-    this.history.unshift({ signature, slot, effects, failed, fee })
+    const written: Effect[] = memo === undefined ? [] : [{ account: memoProgram }]
+    this.history.unshift({ signature, slot, effects: [...effects, ...written], failed, fee, memo })
     if (!failed) for (const effect of effects) this.state.set(effect.account, effect)
     return signature
   }
@@ -138,6 +149,7 @@ export class SolanaLedger {
       parentSlot,
       previousBlockhash: `hash${parentSlot}`,
       ...(transactionDetails === 'accounts' ? { transactions: within.map((one) => this.inBlock(one)) } : {}),
+      ...(transactionDetails === 'full' ? { transactions: within.map((one) => this.inFull(one)) } : {}),
     }
   }
 
@@ -164,15 +176,20 @@ export class SolanaLedger {
   private transaction(wanted: string, { commitment }: { commitment?: string }): object | null {
     const found = this.history.find(({ signature }) => signature === wanted)
     if (found === undefined || (commitment !== 'confirmed' && found.slot > this.slot)) return null
+    return { slot: found.slot, blockTime: 1_700_000_000n, ...this.inFull(found) }
+  }
+
+  private inFull(transaction: Transaction): object {
+    const { signature, effects, memo } = transaction
+    const accountKeys = effects.map(({ account }) => account)
+    const data = getBase58Decoder().decode(Buffer.from(memo ?? ''))
+    const written = { programIdIndex: accountKeys.indexOf(memoProgram), accounts: [], data }
+    const instructions = memo === undefined ? [] : [written]
+    const message = { accountKeys, instructions }
     return {
-      slot: found.slot,
-      blockTime: 1_700_000_000n,
       version: 0n,
-      meta: this.metaOf(found),
-      transaction: {
-        message: { accountKeys: found.effects.map(({ account }) => account) },
-        signatures: [wanted],
-      },
+      meta: this.metaOf(transaction),
+      transaction: { message, signatures: [signature] },
     }
   }
 

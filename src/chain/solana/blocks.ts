@@ -48,6 +48,11 @@ export async function readWhole(scan: SolanaScan, slot: bigint) {
   return head === null ? null : { head, transactions: block.transactions }
 }
 
+/** A block with its transactions in full; null where the node does not have it. */
+export function readFull({ node }: SolanaScan, slot: bigint) {
+  return ask(node, `block ${slot}`, (rpc) => unlessLate(requestFull(rpc, slot)))
+}
+
 /** The first slots from one on that have a final block. */
 export async function listBlocks(
   { node }: SolanaScan,
@@ -73,6 +78,20 @@ function requestWhole(rpc: SolanaRpc, slot: bigint) {
   const transactionDetails = 'accounts'
   return rpc
     .getBlock(slot, { commitment, maxSupportedTransactionVersion, rewards: false, transactionDetails })
+    .send()
+}
+
+function requestFull(rpc: SolanaRpc, slot: bigint) {
+  const commitment = 'finalized'
+  const transactionDetails = 'full'
+  return rpc
+    .getBlock(slot, {
+      commitment,
+      encoding: 'json',
+      maxSupportedTransactionVersion,
+      rewards: false,
+      transactionDetails,
+    })
     .send()
 }
 

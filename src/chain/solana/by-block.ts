@@ -4,6 +4,7 @@ import type { BlockMark } from '../port.ts'
 import { type BlockHead, listBlocks, readHead, readWhole } from './blocks.ts'
 import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
 import { refusal } from './node.ts'
+import { readMemos } from './read-memos.ts'
 import type { Stretch, StretchRead } from './stretch.ts'
 import { changesInBlock } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
@@ -44,12 +45,23 @@ async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null
     return head === null ? null : { head, findings: null }
   }
   const { head, transactions } = whole
-  const parts = transactions.map((transaction) => {
-    const changes = changesInBlock(scan, transaction)
-    if (!changes.some(({ owner }) => scan.watch.owners.has(owner))) return nothingFound
-    const tx = toTxId(transaction.transaction.signatures[0] ?? '')
-    return findingsOf(scan.watch, { tx, slot, block: head, changes })
-  })
+  const touching = transactions
+    .map((transaction) => ({
+      signature: transaction.transaction.signatures[0] ?? '',
+      changes: changesInBlock(scan, transaction),
+    }))
+    .filter(({ changes }) => changes.some(({ owner }) => scan.watch.owners.has(owner)))
+  const memos = await readMemos(scan, slot, touching)
+  if (memos === null) return null
+  const parts = touching.map(({ signature, changes }) =>
+    findingsOf(scan.watch, {
+      tx: toTxId(signature),
+      slot,
+      block: head,
+      changes,
+      memo: memos.get(signature) ?? null,
+    }),
+  )
   return { head, findings: joinFindings(parts) }
 }
 

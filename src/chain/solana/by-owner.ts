@@ -5,7 +5,7 @@ import { readBlock } from './blocks.ts'
 import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
 import { type Listed, listSignatures, requireHistory } from './signatures.ts'
 import type { Stretch, StretchRead } from './stretch.ts'
-import { readChanges } from './transactions.ts'
+import { readEffects } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**
@@ -59,9 +59,9 @@ function cutToBound(
 
 /** Null where the transaction is of a version that cannot be read. */
 async function readListed(scan: SolanaScan, listed: Listed): Promise<Findings | null> {
-  const changes = await readChanges(scan, listed)
-  if (changes === 'unsupported') return null
-  if (!changes.some(({ owner }) => scan.watch.owners.has(owner))) return nothingFound
+  const effects = await readEffects(scan, listed)
+  if (effects === 'unsupported') return null
+  if (!effects.changes.some(({ owner }) => scan.watch.owners.has(owner))) return nothingFound
   const block = await readBlock(scan, listed.slot)
-  return findingsOf(scan.watch, { tx: toTxId(listed.signature), slot: listed.slot, block, changes })
+  return findingsOf(scan.watch, { tx: toTxId(listed.signature), slot: listed.slot, block, ...effects })
 }

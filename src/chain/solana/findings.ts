@@ -1,4 +1,4 @@
-import { type Address, assetCode, type TxId } from '../../core/asset.ts'
+import { assetCode, type TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
 import type { Movement, Stage, StagedTransfer } from '../port.ts'
 import type { BalanceChange } from './balances.ts'
@@ -14,6 +14,7 @@ export type Included = {
   slot: bigint
   block: SlotBlock
   changes: readonly BalanceChange[]
+  memo: string | null
   stage?: Stage
 }
 
@@ -21,7 +22,7 @@ export const nothingFound: Findings = { transfers: [], movements: [] }
 
 /** What one transaction paid to watched owners, and what else changed their balances. */
 export function findingsOf({ network, owners }: SolanaWatch, included: Included): Findings {
-  const { tx, slot, block, changes, stage = 'final' } = included
+  const { tx, slot, block, changes, memo, stage = 'final' } = included
   const watched = changes.filter(({ owner }) => owners.has(owner))
   const common = ({ asset, owner }: BalanceChange) => ({
     network,
@@ -37,9 +38,10 @@ export function findingsOf({ network, owners }: SolanaWatch, included: Included)
       .map((change) => ({
         stage,
         ...common(change),
-        from: payerOf(changes, change.asset),
+        ...payerOf(changes, change),
         to: change.owner,
         amount: toAmount(change.paid),
+        ...(memo === null ? {} : { memo }),
         blockAt: block.at,
       })),
     movements: watched
@@ -56,8 +58,18 @@ export function joinFindings(parts: readonly Findings[]): Findings {
   }
 }
 
-/** Null where several paid, or nobody, as when tokens are minted. */
-function payerOf(changes: readonly BalanceChange[], asset: string): Address | null {
-  const [payer, another] = changes.filter((change) => change.asset === asset && change.paid < 0n)
-  return another === undefined ? (payer?.owner ?? null) : null
+/**
+ * `from` is null where several paid, or nobody, as when tokens are minted. What was sent is known where one paid one,
+ * and told where it is more: of tokens with a transfer fee less arrives.
+ */
+function payerOf(
+  changes: readonly BalanceChange[],
+  { asset, paid }: BalanceChange,
+): Pick<StagedTransfer, 'from' | 'sent'> {
+  const ofAsset = changes.filter((change) => change.asset === asset)
+  const [payer, another] = ofAsset.filter((change) => change.paid < 0n)
+  if (payer === undefined || another !== undefined) return { from: null }
+  const receivers = ofAsset.filter((change) => change.paid > 0n)
+  const isMore = receivers.length === 1 && -payer.paid > paid
+  return { from: payer.owner, ...(isMore ? { sent: toAmount(-payer.paid) } : {}) }
 }

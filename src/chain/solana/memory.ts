@@ -1,7 +1,7 @@
 import type { Address } from '../../core/asset.ts'
-import type { BalanceChange } from './balances.ts'
 import { type Costs, noCosts } from './choose-way.ts'
 import type { Mint } from './mints.ts'
+import type { Effects } from './transactions.ts'
 
 /** What a final slot's block says of itself. */
 export type SlotBlock = { hash: string; at: Date }
@@ -12,7 +12,8 @@ export type SlotBlock = { hash: string; at: Date }
  */
 export type SolanaMemory = {
   blocks: BoundedMap<bigint, SlotBlock>
-  changes: BoundedMap<string, readonly BalanceChange[]>
+  /** By signature. */
+  effects: BoundedMap<string, Effects>
   /** Token accounts once found, by owner: a closed one is no longer listed, but still has its history. */
   accounts: BoundedMap<Address, ReadonlySet<string>>
   mints: BoundedMap<Address, Mint>
@@ -25,7 +26,7 @@ const entriesMax = 10_000
 export function emptyMemory(): SolanaMemory {
   return {
     blocks: boundedMap(entriesMax),
-    changes: boundedMap(entriesMax),
+    effects: boundedMap(entriesMax),
     accounts: boundedMap(entriesMax),
     mints: boundedMap(entriesMax),
     costs: noCosts(),

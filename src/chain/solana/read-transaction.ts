@@ -35,8 +35,11 @@ async function find(
 type Told = { tx: TxId; found: Found; stage: Stage }
 
 async function toReading(scan: SolanaScan, { tx, found, stage }: Told): Promise<TransactionReading> {
-  const { slot, changes } = found
+  const { slot, changes, memo } = found
   const block = stage === 'final' ? await readBlock(scan, slot) : await readConfirmed(scan, slot)
   if (block === null) return { kind: 'unknown' }
-  return { kind: 'read', transfers: findingsOf(scan.watch, { tx, slot, block, changes, stage }).transfers }
+  return {
+    kind: 'read',
+    transfers: findingsOf(scan.watch, { tx, slot, block, changes, memo, stage }).transfers,
+  }
 }

@@ -1,6 +1,7 @@
 import { MAX_SUPPORTED_TRANSACTION_VERSION, type Signature } from '@solana/kit'
 import { type BalanceChange, type Balances, balanceChanges, type TokenHolding } from './balances.ts'
 import { type readWhole, unlessUnsupported } from './blocks.ts'
+import { memoIn } from './memo.ts'
 import { ask, refusal, type SolanaRpc } from './node.ts'
 import type { Listed } from './signatures.ts'
 import type { SolanaScan } from './watch.ts'
@@ -9,23 +10,27 @@ import type { SolanaScan } from './watch.ts'
  * What a listed transaction changed; `unsupported` where its version is newer than the library knows.
  * @throws Fault `remote_failed` where the node lists a transaction and does not have it
  */
-export async function readChanges(
+export async function readEffects(
   scan: SolanaScan,
   { signature, slot }: Listed,
-): Promise<readonly BalanceChange[] | 'unsupported'> {
-  const known = scan.memory.changes.get(signature)
+): Promise<Effects | 'unsupported'> {
+  const known = scan.memory.effects.get(signature)
   if (known !== undefined) return known
   const found = await findTransaction(scan, { signature, commitment: 'finalized' })
   if (found === 'unsupported') return found
   const what = `transaction ${signature}`
   if (found === null) throw refusal(scan.node, what, 'it is listed, but cannot be read')
   if (found.slot !== slot) throw refusal(scan.node, what, `it is in slot ${found.slot}, not ${slot}`)
-  scan.memory.changes.set(signature, found.changes)
-  return found.changes
+  const { changes, memo } = found
+  scan.memory.effects.set(signature, { changes, memo })
+  return { changes, memo }
 }
 
-/** A transaction with what it changed. */
-export type Found = { slot: bigint; failed: boolean; changes: readonly BalanceChange[] }
+/** What a transaction changed, and what was written to it. */
+export type Effects = { changes: readonly BalanceChange[]; memo: string | null }
+
+/** A transaction that was asked for by its signature. */
+export type Found = Effects & { slot: bigint; failed: boolean }
 
 export type Sought = { signature: Signature; commitment: 'confirmed' | 'finalized' }
 
@@ -45,7 +50,12 @@ export async function findTransaction(
     ...(loaded?.writable ?? []),
     ...(loaded?.readonly ?? []),
   ]
-  return { slot, failed: meta.err !== null, changes: changesOf(scan, { what, accounts, meta }) }
+  return {
+    slot,
+    failed: meta.err !== null,
+    changes: changesOf(scan, { what, accounts, meta }),
+    memo: memoIn(found),
+  }
 }
 
 type Whole = Exclude<Awaited<ReturnType<typeof readWhole>>, null | 'unsupported'>

@@ -22,7 +22,7 @@ function blockOf(slot: number, answer: ReturnType<Lie>): Lie {
   return ({ method, params }) => (method === 'getBlock' && params[0] === slot ? answer : undefined)
 }
 
-test('each block is read once, and nothing is asked for by address', async () => {
+test('each block is read once, a payment once more for its memo, and nothing is asked for by address', async () => {
   const reader = fixture.reader()
   await reader.scan({ cursor: fixture.start, startHeight: null, watched })
   pay()
@@ -35,10 +35,11 @@ test('each block is read once, and nothing is asked for by address', async () =>
   expect(transfers.map(({ amount }) => amount)).toEqual([1n, 2n, 3n])
   expect(proved).toEqual([{ from: 1001n, to: 1003n }])
   expect(cursor.final).toEqual({ height: 1003n, hash: 'hash1003' })
-  expect(fixture.node.calls.map(({ method }) => method)).toEqual([
-    'getLatestBlockhash',
-    'getBlocksWithLimit',
+  expect(fixture.node.calls.map(({ method }) => method).toSorted()).toEqual([
     ...Array.from({ length: 3 }, () => 'getBlock'),
+    'getBlocksWithLimit',
+    'getLatestBlockhash',
+    ...Array.from({ length: 3 }, () => 'getTransaction'),
   ])
 })
 
