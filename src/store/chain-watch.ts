@@ -1,10 +1,14 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, NetworkName } from '../core/asset.ts'
-import type { WatchedAddress } from './address-book.ts'
 import type { Tables } from './tables.ts'
 
 /** `number` is null where reading has not taken the address up yet. */
-export type WatchEntry = WatchedAddress & { number: number | null; createdAt: Date }
+export type WatchEntry = {
+  address: Address
+  role: 'deposit' | 'recipient'
+  number: number | null
+  createdAt: Date
+}
 
 /** Every address whose incoming transfers count on that network, once for each thing that it is watched as. */
 export async function readWatchList(db: Kysely<Tables>, network: NetworkName): Promise<WatchEntry[]> {

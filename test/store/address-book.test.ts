@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
 import type { Address } from '../../src/core/asset.ts'
-import { watchedAddresses } from '../../src/store/address-book.ts'
+import { readWatchList } from '../../src/store/chain-watch.ts'
 import { listOwners, saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { arbitrum, base, claim } from '../support/evidence.ts'
@@ -35,11 +35,9 @@ const refusal = { code: 'usage_bad' }
 
 test('an owner is kept with its addresses and its recipient, all of which are watched', async () => {
   await saveOwner(books.db, channel('one', 'a1'))
-  expect(await watchedAddresses(books.db, arbitrum)).toEqual(
-    expect.arrayContaining([
-      { address: address('a1'), role: 'deposit' },
-      { address: address('beef'), role: 'recipient' },
-    ]),
+  const watched = (await readWatchList(books.db, arbitrum)).map((one) => `${one.role} ${one.address}`)
+  expect(watched).toEqual(
+    expect.arrayContaining([`deposit ${address('a1')}`, `recipient ${address('beef')}`]),
   )
   const line = {
     id: 'one',
