@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ChainReader, NetworkSettings, ScanResult } from '../../../src/chain/port.ts'
+import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
+import { changes, type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
+import { honest, type Lie } from '../../support/solana-node.ts'
+import {
+  openSolanaFixture,
+  pays,
+  type SolanaFixture,
+  solanaWays,
+  watched,
+} from '../../support/solana-watch.ts'
+
+let fixture: SolanaFixture
+/** Before the same ledger, so that one of them may say something else. */
+let nodes: RpcProxy[]
+
+beforeEach(async () => {
+  fixture = await openSolanaFixture()
+  const { url } = fixture.node
+  nodes = [await startRpcProxy(url), await startRpcProxy(url), await startRpcProxy(url)]
+})
+afterEach(async () => {
+  for (const node of nodes) await node.stop()
+  await fixture.node.stop()
+})
+
+function reader(
+  changed: Partial<NetworkSettings> = {},
+  solanaWay: (typeof solanaWays)[number] = 'by_owner',
+): ChainReader {
+  return createSolanaReader({ ...fixture.settings(), ...changed }, { bounds: { quotaWaitMs: 0 }, solanaWay })
+}
+
+const genesis =
+  (hash: string): Lie =>
+  ({ method }) =>
+    method === 'getGenesisHash' ? { result: hash } : undefined
+
+test('a node of another cluster than the settings name is a fault, by the check and by a scan', async () => {
+  const meant = reader({ genesisHash: 'mainnet' })
+  await expect(meant.checkIdentity()).rejects.toThrow(
+    /RPC_SOLANA: expected genesis hash mainnet, found genesis \(solana node/,
+  )
+  const scan = meant.scan({ cursor: null, startHeight: null, watched: new Set() })
+  await expect(scan).rejects.toMatchObject({ code: 'settings_bad' })
+  fixture.node.lie(genesis('mainnet'))
+  await expect(meant.checkIdentity()).resolves.toBeUndefined()
+})
+
+test('without a setting the cluster that was read first is the one that is meant', async () => {
+  const any = reader()
+  await any.checkIdentity()
+  await any.scan({ cursor: null, startHeight: null, watched: new Set() })
+  fixture.node.lie(({ method }) =>
+    method === 'getLatestBlockhash' ? { error: { code: -32603, message: 'restarting' } } : undefined,
+  )
+  await expect(any.scan({ cursor: null, startHeight: null, watched: new Set() })).rejects.toThrow(
+    'restarting',
+  )
+  // Behind the same address another server may have come up.
+  fixture.node.lie(genesis('devnet'))
+  const other = any.scan({ cursor: null, startHeight: null, watched: new Set() })
+  await expect(other).rejects.toThrow('expected genesis hash genesis, found devnet')
+  fixture.node.lie(honest)
+  await expect(any.scan({ cursor: null, startHeight: null, watched: new Set() })).resolves.toBeDefined()
+})
+
+test('two nodes of different clusters are told of at the start', async () => {
+  nodes[1]?.behave(changes('getGenesisHash', () => 'devnet'))
+  const both = reader({ rpcUrls: nodes.slice(0, 2).map(({ url }) => url) })
+  await expect(both.checkIdentity()).rejects.toThrow(/expected genesis hash (genesis|devnet), found/)
+})
+
+type Listed = { signature: string }[]
+const hidesBlocks = changes('getBlock', (block) => ({ ...(block as object), transactions: [] }))
+const hidesAll = changes('getSignaturesForAddress', () => [] satisfies Listed)
+
+test.each(solanaWays)('with a quorum two nodes must find the same (%s)', async (way) => {
+  const agreed = (count: number) =>
+    reader(
+      {
+        rpcUrls: nodes.slice(0, count).map(({ url }) => url),
+        reading: { quorum: 2, finality: { kind: 'tag', tag: 'finalized' }, traces: 'never' },
+      },
+      way,
+    )
+  const scan = (count: number): Promise<ScanResult> =>
+    agreed(count).scan({ cursor: fixture.start, startHeight: null, watched })
+  fixture.node.transact(pays(fixture.associated, 5n, fixture.usdc))
+  const { transfers, cursor, dissent } = await scan(2)
+  expect([transfers.map(({ amount }) => amount), dissent]).toEqual([[5n], []])
+  expect(cursor.final.height).toBe(fixture.node.slot)
+
+  nodes[1]?.behave(way === 'by_owner' ? hidesAll : hidesBlocks)
+  await expect(scan(2)).rejects.toMatchObject({ code: 'rpc_disagreement' })
+  const settled = await scan(3)
+  expect(settled.transfers.map(({ amount }) => amount)).toEqual([5n])
+  expect(settled.dissent).toHaveLength(1)
+
+  // A node that is behind only keeps the others waiting.
+  const behind = fixture.start.final.height
+  nodes[1]?.behave(async ({ method }, forward) => {
+    if (method !== 'getLatestBlockhash') return forward()
+    const value = { blockhash: `hash${behind}`, lastValidBlockHeight: 1 }
+    return { result: { context: { slot: Number(behind) }, value } }
+  })
+  const waiting = await scan(2)
+  expect(waiting.cursor.final.height).toBe(behind)
+  expect(waiting.transfers).toEqual([])
+})
