@@ -60,12 +60,14 @@ export async function saveReadings(
       )}
         as reading (network, address, asset, amount)
     )
-    insert into balance_point as p
-      (network, address, asset, opening_height, height, balance, reading_height, reading, checked_at)
-    select network, address, asset, from_height - 1, from_height - 1, 0,
-      case when ${height} >= from_height then ${height}::bigint end,
+    insert into balance_point as p (network, address, asset, opening_height, opening, opening_is, height, balance,
+      reading_height, reading, checked_at)
+    select network, address, asset, from_height - 1, opening, case when is_opening then 'read' else 'assumed' end,
+      from_height - 1, opening, case when ${height} >= from_height then ${height}::bigint end,
       case when ${height} >= from_height then amount end, ${at}
-    from reading join chain_watch using (network, address)
+    from reading join chain_watch using (network, address),
+      lateral (select from_height - 1 = ${height} as is_opening) as first,
+      lateral (select case when is_opening then amount else 0 end as opening) as before
     on conflict (network, address, asset) do update set
       reading_height = case when ${height} > p.height then ${height}::bigint end,
       reading = case when ${height} > p.height then excluded.reading end,
