@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
+import { runChain } from './chain/run.ts'
 import { runIntake } from './intake/run.ts'
 
-/** `npm run bench -- NAME [--json] [--rounds N] [--seconds N]`: speed against other ways to do the same. */
+/** `npm run bench -- NAME [OPTIONS]`: speed against other ways to do the same. */
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -9,13 +10,23 @@ const { positionals, values } = parseArgs({
     json: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
+    scale: { type: 'string', default: '1' },
   },
 })
-const settings = { rounds: Number(values.rounds), seconds: Number(values.seconds), json: values.json }
-const isWhole = [settings.rounds, settings.seconds].every((count) => Number.isInteger(count) && count > 0)
+const { json } = values
+const [rounds, seconds, scale] = [Number(values.rounds), Number(values.seconds), Number(values.scale)]
+const isRight =
+  [rounds, seconds].every((count) => Number.isInteger(count) && count > 0) && scale > 0 && scale <= 1
+const benches = new Map<string, () => Promise<void>>([
+  ['intake', () => runIntake({ rounds, seconds, json })],
+  ['chain', () => runChain({ rounds, scale, json })],
+])
+const bench = benches.get(positionals.join(' '))
 
-if (positionals.join(' ') === 'intake' && isWhole) await runIntake(settings)
+if (bench !== undefined && isRight) await bench()
 else {
-  process.stderr.write('use: npm run bench -- intake [--json] [--rounds N] [--seconds N]\n')
+  process.stderr.write(
+    'use: npm run bench -- intake [--json] [--rounds N] [--seconds N]\n     npm run bench -- chain [--json] [--rounds N] [--scale 0..1]\n',
+  )
   process.exitCode = 2
 }

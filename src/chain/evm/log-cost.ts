@@ -42,19 +42,34 @@ export function newLogMemory(): LogMemory {
 
 /**
  * Chooses by what requests and logs were measured to cost. With one query for all recipients there is nothing to
- * choose, since the same request then brings fewer logs. Both ways are measured, and the dearer again now and then.
+ * choose, since the same request then brings fewer logs. What was not measured lately is believed to bring no logs at
+ * all, and is measured where that would make it the cheaper way.
  */
 export function chooseWay(memory: LogMemory, stretch: Stretch): Choice {
   if (stretch.queries <= 1) return { way: 'recipients', blocksMax: null }
-  const unmeasured = (['contracts', 'recipients'] as const).find((way) => memory.spans[way].density === null)
-  if (unmeasured !== undefined) return { way: unmeasured, blocksMax: measuredBlocks }
-  const isContracts = costMs(memory, 'contracts', stretch) <= costMs(memory, 'recipients', stretch)
-  const [cheaper, dearer]: LogWay[] = isContracts ? ['contracts', 'recipients'] : ['recipients', 'contracts']
+  shareLimit(memory)
+  const { contracts, recipients } = memory.spans
+  if (contracts.density === null) return { way: 'contracts', blocksMax: measuredBlocks }
+  const costs = {
+    contracts: costMs(memory, 'contracts', { ...stretch, perBlock: contracts.density }),
+    recipients: costMs(memory, 'recipients', { ...stretch, perBlock: recipients.density ?? 0 }),
+  }
+  const way = costs.contracts <= costs.recipients ? 'contracts' : 'recipients'
+  const other = way === 'contracts' ? 'recipients' : 'contracts'
+  if (memory.spans[way].density === null) return { way, blocksMax: measuredBlocks }
   memory.sinceTried++
-  if (memory.sinceTried < measureEvery || dearer === undefined || cheaper === undefined)
-    return { way: cheaper ?? 'contracts', blocksMax: null }
+  const mayBeCheaper = costMs(memory, other, { ...stretch, perBlock: 0 }) < costs[way]
+  if (memory.sinceTried < measureEvery || !mayBeCheaper) return { way, blocksMax: null }
   memory.sinceTried = 0
-  return { way: dearer, blocksMax: measuredBlocks }
+  return { way: other, blocksMax: measuredBlocks }
+}
+
+/** How many blocks a query may span a node mostly decides without looking at the rest of it. */
+function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
+  for (const [known, unknown] of [[contracts, recipients] as const, [recipients, contracts] as const]) {
+    if (unknown.taken > 0n || unknown.refused !== null || known.refused === null) continue
+    Object.assign(unknown, { taken: known.taken, refused: known.refused, named: known.named })
+  }
 }
 
 /** Learns from one answer. */
@@ -63,9 +78,11 @@ export function noteCost(memory: LogMemory, ms: number, logs: number): void {
   else memory.msPerLog = smoothed(memory.msPerLog, Math.max(0, ms - (memory.latencyMs ?? 0)) / logs)
 }
 
-function costMs(memory: LogMemory, way: LogWay, { blocks, queries, logsMax }: Stretch): number {
-  const { latencyMs, msPerLog, spans } = memory
-  const perBlock = spans[way].density ?? 0
+function costMs(
+  { latencyMs, msPerLog, spans }: LogMemory,
+  way: LogWay,
+  { blocks, queries, logsMax, perBlock }: Stretch & { perBlock: number },
+): number {
   const span = Math.max(
     1,
     Math.min(Number(usualBlocks(spans[way])), perBlock === 0 ? Infinity : logsMax / perBlock),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { chooseWay, type LogMemory, newLogMemory, noteCost } from '../../../src/chain/evm/log-cost.ts'
-import { noteTaken } from '../../../src/chain/evm/log-span.ts'
+import { noteRefused, noteTaken } from '../../../src/chain/evm/log-span.ts'
 
 const step = { blocks: 2000n, isTrial: false }
 const stretch = { blocks: 10_000n, queries: 20, logsMax: 10_000 }
@@ -30,11 +30,28 @@ test('one query for all recipients needs no choice', () => {
   })
 })
 
-test('each way is measured on a short stretch before one is chosen', () => {
+test('the contracts are measured on a short stretch first, and the recipients only where they may be cheaper', () => {
   const memory = newLogMemory()
+  noteCost(memory, 50, 0)
   expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: 200n })
   noteTaken(memory.spans.contracts, step, 5)
+  expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: null })
+  for (let busy = 0; busy < 9; busy++) noteTaken(memory.spans.contracts, step, 2_000_000)
   expect(chooseWay(memory, stretch)).toEqual({ way: 'recipients', blocksMax: 200n })
+})
+
+test('a limit that one way met is known to the other', () => {
+  const memory = newLogMemory()
+  noteTaken(memory.spans.contracts, { blocks: 10n, isTrial: true }, 0)
+  noteRefused(memory.spans.contracts, step, { limit: { kind: 'blocks', blocks: 10n }, logsMax: 10_000 })
+  chooseWay(memory, stretch)
+  expect(memory.spans.recipients).toMatchObject({ taken: 10n, refused: 2000n, named: 10n, density: null })
+})
+
+test('a way that cannot be cheaper, whatever it brings, is not measured again', () => {
+  const memory = measured({ latencyMs: 50, msPerLog: 0.02, perBlock: 0.2 })
+  const ways = Array.from({ length: 250 }, () => chooseWay(memory, stretch).way)
+  expect(new Set(ways)).toEqual(new Set(['contracts']))
 })
 
 test('where contracts are quiet they are read whole, however fast the node is', () => {
