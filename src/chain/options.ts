@@ -40,6 +40,8 @@ export type Bounds = {
   recipientsPerRequest: number
   /** EVM: balances read in one request where the chain has a contract for that; providers bound its gas. */
   balancesPerRequest: number
+  /** EVM: blocks traced in one reading of a stretch. */
+  tracesPerReading: bigint
   /** EVM: an answer with this many logs may have been cut off and is asked for in halves. */
   logsPerAnswerMax: number
   /** Solana: signatures asked for in one page; the protocol allows 1,000. */
@@ -67,6 +69,7 @@ export const defaultBounds: Bounds = {
   scanMs: 6_000,
   recipientsPerRequest: 500,
   balancesPerRequest: 250,
+  tracesPerReading: 50n,
   logsPerAnswerMax: 10_000,
   signaturesPerPage: 1000,
   pagesPerAddress: 200,

@@ -1,4 +1,4 @@
-import { type Hex, keccak256, numberToHex, pad, toHex } from 'viem'
+import { type Hex, keccak256, numberToHex, pad, toFunctionSelector, toHex } from 'viem'
 import type { Anvil } from './anvil.ts'
 import { assemble } from './assemble.ts'
 
@@ -9,7 +9,6 @@ const transferTopic = keccak256(toHex('Transfer(address,address,uint256)'))
 /** `balanceOf(address)` */
 const balanceOf = '0x70a08231'
 
-/** Stores at the caller's own place what the caller has after the sum or the difference with the value at hand. */
 const answersBalances = `
   PUSH0 CALLDATALOAD 0xe0 SHR ${balanceOf} EQ @balance JUMPI`
 const balance = `
@@ -40,9 +39,10 @@ export const vaultCode: Hex = assemble(`
 export const forwarderCode: Hex = assemble(`
   PUSH0 PUSH0 PUSH0 PUSH0 CALLVALUE PUSH0 CALLDATALOAD GAS CALL POP STOP`)
 
-/** Sends on what it is given to the address in its call data, and then reverts all of it. */
-export const regretterCode: Hex = assemble(`
-  PUSH0 PUSH0 PUSH0 PUSH0 CALLVALUE PUSH0 CALLDATALOAD GAS CALL POP PUSH0 PUSH0 REVERT`)
+/** Sends on what it is given to that address, and then takes all of it back by failing. */
+export function regretterCode(to: Hex): Hex {
+  return assemble(`PUSH0 PUSH0 PUSH0 PUSH0 CALLVALUE ${to} GAS CALL POP PUSH0 PUSH0 REVERT`)
+}
 
 /** Leaves all that it has to the address in its call data. */
 export const leaverCode: Hex = assemble('PUSH0 CALLDATALOAD SELFDESTRUCT')
@@ -65,4 +65,20 @@ export function asData(address: Hex): Hex {
 /** The call data that takes an amount back from the wrapper: `withdraw(uint256)`. */
 export function withdrawData(amount: bigint): Hex {
   return `0x2e1a7d4d${numberToHex(amount, { size: 32 }).slice(2)}`
+}
+
+/** A token that gives whoever is named what is named, and writes no log of it. */
+export const silentTokenCode: Hex = assemble(`
+  ${answersBalances}
+  0x24 CALLDATALOAD 0x04 CALLDATALOAD SLOAD ADD 0x04 CALLDATALOAD SSTORE STOP
+  ${balance}`)
+
+/** The call data by which that token gives: `give(address,uint256)`. */
+export function giveData(to: Hex, amount: bigint): Hex {
+  return `${toFunctionSelector('give(address,uint256)')}${asData(to).slice(2)}${numberToHex(amount, { size: 32 }).slice(2)}`
+}
+
+/** A minimal proxy (ERC-1167): it runs the code of another contract on what it stores itself. */
+export function proxyCode(implementation: Hex): Hex {
+  return `0x363d3d373d3d3d363d73${implementation.slice(2)}5af43d82803e903d91602b57fd5bf3`
 }

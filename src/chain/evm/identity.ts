@@ -7,6 +7,7 @@ import type { NetworkSettings } from '../port.ts'
 import { readDecimals } from './decimals.ts'
 import { finalityFaults } from './finality.ts'
 import { ask, type EvmNode } from './node.ts'
+import { traceFaults } from './traces.ts'
 
 /** The faults in what a node says it is; none where it is the chain that the settings mean. */
 export async function identityFaults(
@@ -17,8 +18,9 @@ export async function identityFaults(
   const chain = await chainFaults(node, settings)
   if (chain.length > 0) return chain
   const finality = await finalityFaults(node, settings)
+  const traces = await traceFaults(node, settings)
   const decimals = await mapBounded(settings.assets, atOnce, (asset) => decimalsFaults(node, asset))
-  return [...finality, ...decimals.flat()]
+  return [...finality, ...traces, ...decimals.flat()]
 }
 
 /** @throws Fault `settings_bad` where a node is of another chain */

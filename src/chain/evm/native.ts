@@ -5,6 +5,7 @@ import { toAmount } from '../../core/money.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { ChainTransfer, Movement, Stage } from '../port.ts'
 import type { Block, Blocks, Payment, Spending } from './blocks.ts'
+import { readInside } from './inside.ts'
 import { ask, refusal } from './node.ts'
 import type { TransferLog } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
@@ -13,7 +14,7 @@ export type NativeReading = { transfers: ChainTransfer[]; movements: Movement[] 
 
 /**
  * What transactions themselves moved of the native coin: payments to watched addresses, and, where the blocks are
- * final, what watched addresses paid in value and in fees. What contracts send is not here.
+ * final, what watched addresses paid in value and in fees. What contracts send is here only where blocks are traced.
  */
 export async function readNative(scan: EvmScan, blocks: Blocks, stage: Stage): Promise<NativeReading> {
   const { native } = scan.watch
@@ -25,14 +26,16 @@ export async function readNative(scan: EvmScan, blocks: Blocks, stage: Stage): P
     ...offers.flatMap(({ block, payment: { tx, index } }) => (index === 'mint' ? [] : [{ block, tx }])),
     ...spent.map(({ block, spending: { tx } }) => ({ block, tx })),
   ])
+  const inside = await readInside(scan, stage === 'final' && scan.watch.traced ? all : [])
   const succeeded = (tx: TxId) => receipts.get(tx)?.status === 'success'
   return {
     transfers: offers
       .filter(({ payment: { tx, index } }) => index === 'mint' || succeeded(tx))
-      .map((offer) => nativeTransfer(scan, native, offer)),
-    movements: spent.flatMap((one) =>
-      movementsOf(scan, native, { ...one, receipt: receipts.get(one.spending.tx) }),
-    ),
+      .map((offer) => nativeTransfer(scan, native, offer))
+      .concat(inside.transfers),
+    movements: spent
+      .flatMap((one) => movementsOf(scan, native, { ...one, receipt: receipts.get(one.spending.tx) }))
+      .concat(inside.movements),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HeightRange, RangeResult } from '../port.ts'
+import type { RangeRequest, RangeResult } from '../port.ts'
 import { readFinalHead } from './finality.ts'
 import { requireHead } from './scan.ts'
 import { readTrack, trackBlocksMax } from './track.ts'
@@ -9,9 +9,10 @@ import type { EvmScan } from './watch.ts'
  * `reached` is below `from` where nothing of the stretch is final yet.
  * @throws Fault `remote_failed` where the node cannot be believed
  */
-export async function readRange(scan: EvmScan, { from, to }: HeightRange): Promise<RangeResult> {
+export async function readRange(asked: EvmScan, { from, to, traced }: RangeRequest): Promise<RangeResult> {
+  const scan = traced === true ? { ...asked, watch: { ...asked.watch, traced } } : asked
   const final = (await readFinalHead(scan))?.height ?? -1n
-  const bound = from + trackBlocksMax(scan) - 1n
+  const bound = from + blocksMax(scan) - 1n
   const end = [to, final, bound].reduce((low, height) => (height < low ? height : low))
   if (end < from) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
   const track = await readTrack(scan, { stage: 'final', from, to: end, previous: null })
@@ -24,4 +25,11 @@ export async function readRange(scan: EvmScan, { from, to }: HeightRange): Promi
     dissent: [],
     reached,
   }
+}
+
+/** A trace costs a node many times what a block does. */
+function blocksMax(scan: EvmScan): bigint {
+  const { tracesPerReading } = scan.bounds
+  const most = trackBlocksMax(scan)
+  return scan.watch.traced && most > tracesPerReading ? tracesPerReading : most
 }

@@ -4,6 +4,7 @@ import type { Address, TxId } from '../../core/asset.ts'
 import type { ChainTransfer, TransactionReading } from '../port.ts'
 import { type Block, type Payment, paymentsOf, readHeader } from './blocks.ts'
 import { readEnds } from './finality.ts'
+import { readInside } from './inside.ts'
 import { nativeTransfer, withoutPayments } from './native.ts'
 import { ask, refusal } from './node.ts'
 import { tokenTransfer } from './track.ts'
@@ -27,9 +28,11 @@ export async function readTransaction(scan: EvmScan, tx: TxId): Promise<Transact
   if (receipt.status !== '0x1')
     return stage === 'final' ? { kind: 'failed', height: block.height } : { kind: 'unknown' }
   const payments = await readPayments(scan, receipt, block)
+  const inside = await readInside(scan, scan.watch.traced ? [block] : [])
   const transfers = [
     ...tokenTransfers(scan, receipt, { block, payments }),
     ...coinTransfers(scan, { block, payments }),
+    ...inside.transfers.filter((transfer) => transfer.tx === tx),
   ]
   return { kind: 'read', transfers: transfers.map((transfer) => ({ ...transfer, stage })) }
 }

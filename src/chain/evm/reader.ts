@@ -2,7 +2,7 @@ import type { Address } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { createPool } from '../pool.ts'
+import { createPool, type Pool } from '../pool.ts'
 import type { ChainReader, NetworkSettings, OnDemandReader } from '../port.ts'
 import { createQuorum } from '../quorum.ts'
 import { readBalances } from './balances.ts'
@@ -14,6 +14,7 @@ import { type EvmNode, openNode } from './node.ts'
 import { readRange } from './read-range.ts'
 import { readTransaction } from './read-transaction.ts'
 import { scanOn } from './scan.ts'
+import { tracingNodes } from './traces.ts'
 import { type EvmScan, watchOf } from './watch.ts'
 
 type EvmReader = ChainReader & OnDemandReader
@@ -30,29 +31,36 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
   if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
   const bounds = { ...defaultBounds, ...options.bounds }
   const nodes = connections(settings, options).map(openNode)
-  const pool = createPool({
-    nodes,
-    restMs: bounds.restMs,
-    identify: (node) => requireChain(node, settings),
-  })
+  const poolOf = (some: readonly EvmNode[]) =>
+    createPool({ nodes: some, restMs: bounds.restMs, identify: (node) => requireChain(node, settings) })
+  const pool = poolOf(nodes)
   const scanOf = (node: EvmNode, watched: ReadonlySet<Address>): EvmScan => ({
     node,
     watch: watchOf(settings, watched),
     bounds,
   })
-  const quorum = createQuorum({
-    network: name,
-    pool,
-    quorum: (settings.reading ?? defaultReading).quorum,
-    finalHeight: async (node) => (await readFinalHead(scanOf(node, nobody)))?.height ?? null,
-  })
+  const { quorum: agreeing } = settings.reading ?? defaultReading
+  const quorumOf = (some: Pool<EvmNode>) =>
+    createQuorum({
+      network: name,
+      pool: some,
+      quorum: agreeing,
+      finalHeight: async (node) => (await readFinalHead(scanOf(node, nobody)))?.height ?? null,
+    })
+  const quorum = quorumOf(pool)
   const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: EvmScan) => Promise<Result>) =>
     pool.onFirst((node) => read(scanOf(node, watched)))
   return {
     network: name,
     scan: (request) => quorum.scan(request, (node, asked) => scanOn(scanOf(node, asked.watched), asked)),
-    readRange: (request) =>
-      quorum.readRange(request, (node, asked) => readRange(scanOf(node, asked.watched), asked)),
+    readRange: async (request) => {
+      const tracing = request.traced === true ? await tracingNodes(pool) : []
+      const traced = tracing.length >= agreeing
+      const among = traced ? quorumOf(poolOf(tracing)) : quorum
+      return among.readRange({ ...request, traced }, (node, asked) =>
+        readRange(scanOf(node, asked.watched), asked),
+      )
+    },
     readTransaction: (tx, watched) =>
       quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),

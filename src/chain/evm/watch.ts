@@ -15,6 +15,8 @@ export type EvmWatch = {
   native: AssetKey | null
   recipients: ReadonlySet<Address>
   finality: Finality
+  /** Whether final blocks are traced for what contracts pay. */
+  traced: boolean
 }
 
 /** One scan on one node. */
@@ -33,6 +35,7 @@ export function watchOf(settings: NetworkSettings, recipients: ReadonlySet<Addre
     if (code === 'native') native = key
     else contracts.set(code, key)
   }
-  const { finality } = settings.reading ?? defaultReading
-  return { network: settings.name, contracts, native, recipients, finality }
+  const { finality, traces } = settings.reading ?? defaultReading
+  const traced = traces === 'always'
+  return { network: settings.name, contracts, native, recipients, finality, traced }
 }

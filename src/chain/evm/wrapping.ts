@@ -34,15 +34,16 @@ export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: Wrapping): b
   )
 }
 
-/** True where the contract paid the native coin to an address because that unwrapped it. */
-export function isUnwrapping({ logs }: RpcTransactionReceipt, wrapping: Wrapping): boolean {
-  return logs.some(
+/** True where the receipt tells by that event that an address wrapped or unwrapped so much. */
+export function isTold(receipt: RpcTransactionReceipt, wrapping: Wrapping, event: Hex): boolean {
+  const told = receipt.logs.some(
     (log) =>
       isBy(log, wrapping) &&
-      log.topics[0] === withdrawalTopic &&
+      log.topics[0] === event &&
       addressOf(log.topics[1]) === wrapping.address &&
       log.data === numberToHex(wrapping.value, { size: 32 }),
   )
+  return told && isOfCoin(receipt, wrapping)
 }
 
 const nobody = `0x${'0'.repeat(40)}` as Address

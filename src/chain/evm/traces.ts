@@ -1,0 +1,104 @@
+import { type Client, numberToHex } from 'viem'
+import { type TxId, toTxId } from '../../core/asset.ts'
+import { isFault } from '../../core/errors.ts'
+import type { Pool } from '../pool.ts'
+import type { NetworkSettings } from '../port.ts'
+import type { Block } from './blocks.ts'
+import { ask, type EvmNode, refusal } from './node.ts'
+import { type Dialect, dialects, type Inner } from './trace-dialects.ts'
+
+/** Which dialect a node was found to speak; null for none. Found once, for the life of its connection. */
+const spoken = new WeakMap<Client, Dialect | null>()
+
+/** The nodes that tell what happens inside of transactions. One that cannot be asked is not among them this time. */
+export async function tracingNodes(pool: Pool<EvmNode>): Promise<EvmNode[]> {
+  const found = await Promise.all(
+    pool.nodes.map(async (node) => {
+      try {
+        return await pool.on(node, async () => ((await dialectOf(node)) === null ? [] : [node]))
+      } catch (error) {
+        if (isFault(error, 'remote_failed') || isFault(error, 'settings_bad')) return []
+        throw error
+      }
+    }),
+  )
+  return found.flat()
+}
+
+/** The fault in a node that is to trace every block and cannot. */
+export async function traceFaults(node: EvmNode, { name, reading }: NetworkSettings): Promise<string[]> {
+  if (reading?.traces !== 'always' || (await dialectOf(node)) !== null) return []
+  return [`networks: ${name}: traces: always needs ${methods}, and the node offers neither (${node.name})`]
+}
+
+/**
+ * What contracts moved of the native coin inside of a block's transactions, in order.
+ * @throws Fault `remote_failed`, also where the node traces no blocks, or not that one
+ */
+export async function readTraces(node: EvmNode, block: Block): Promise<readonly Inner[]> {
+  if (block.transactions === 0) return []
+  const dialect = await dialectOf(node)
+  const what = `traces of block ${block.height}`
+  if (dialect === null) throw refusal(node, what, `it offers neither of ${methods}`)
+  const txs = await transactionsOf(node, block)
+  const inner = dialect.read(await request(node, dialect, block.height), { hash: block.hash, txs })
+  if (inner === null) throw refusal(node, what, 'they are not those of the block that was read')
+  return inner
+}
+
+const methods = dialects.map(({ method }) => method).join(' or ')
+
+/** The genesis block costs nothing to trace: where it cannot be traced, the refusal still tells that others can. */
+async function dialectOf(node: EvmNode): Promise<Dialect | null> {
+  const known = spoken.get(node.client)
+  if (known !== undefined) return known
+  for (const dialect of dialects) {
+    if (!(await offers(node, dialect))) continue
+    spoken.set(node.client, dialect)
+    return dialect
+  }
+  spoken.set(node.client, null)
+  return null
+}
+
+async function offers(node: EvmNode, dialect: Dialect): Promise<boolean> {
+  try {
+    await request(node, dialect, 0n)
+    return true
+  } catch (error) {
+    if (!isFault(error, 'remote_failed')) throw error
+    const { problem } = error.details
+    if (untraceable.test(problem)) return true
+    if (isNotOffered(problem)) return false
+    throw error
+  }
+}
+
+/** go-ethereum of the first block, and nodes that have pruned what it takes. */
+const untraceable = /genesis is not traceable|historical state|state .*not available|missing trie node|prun/i
+
+/** How nodes and providers say that a method is not there, or not for this customer. */
+const notOffered = [
+  /code -32601/,
+  /method .*(?:not found|not (?:available|supported|allowed|enabled|exist)|disabled|whitelisted)/i,
+  /(?:un|not )supported|not (?:available|enabled|allowed)|does not exist/i,
+  /\b(?:upgrade|plan|tier|add-?on)\b/i,
+]
+
+function isNotOffered(problem: string): boolean {
+  return notOffered.some((words) => words.test(problem))
+}
+
+function request(node: EvmNode, { method, params }: Dialect, height: bigint): Promise<unknown> {
+  const asked = { method, params: params(height) }
+  return ask(node, `${method} of block ${height}`, (client) => client.request(asked as never))
+}
+
+/** Traces name their transactions by their order; the block says which these are. */
+async function transactionsOf(node: EvmNode, { height, hash }: Block): Promise<TxId[]> {
+  const block = await ask(node, `block ${height}`, (client) =>
+    client.request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
+  )
+  if (block?.hash !== hash) throw refusal(node, `block ${height}`, `it is another than ${hash}`)
+  return block.transactions.map((tx) => toTxId(typeof tx === 'string' ? tx : tx.hash))
+}
