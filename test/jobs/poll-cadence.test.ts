@@ -27,6 +27,7 @@ function work(changes: Partial<WorkDeps> = {}): Work {
     assets: new Map(),
     client,
     audit: () => Promise.resolve({ compared: 0, changes: [] }),
+    prove: () => Promise.resolve('unread'),
     readers: new Map(),
     wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
     observe: {
