@@ -43,6 +43,8 @@ export function newAddress(): Address {
 /** What a scripted Solana node knows. A test writes it. */
 export class SolanaLedger {
   slot = 1000n
+  flips = false
+  private pages = 0
   readonly skipped = new Set<bigint>()
   readonly accounts = new Map<string, { mint: Address; owner: Address }>()
   private readonly mints = new Map<string, number>()
@@ -112,9 +114,11 @@ export class SolanaLedger {
   }
 
   private page(account: string, { before, limit }: { before?: string; limit: number }): object[] {
-    const touching = this.history.filter(({ effects }) =>
-      effects.some((effect) => effect.account === account),
-    )
+    const listed = this.history.filter(({ effects }) => effects.some((effect) => effect.account === account))
+    const isFlipped = this.flips && this.pages++ % 2 === 1
+    const touching = isFlipped
+      ? listed.toReversed().toSorted((left, right) => Number(right.slot - left.slot))
+      : listed
     const start = before === undefined ? 0 : touching.findIndex(({ signature }) => signature === before) + 1
     return touching.slice(start, start + limit).map(({ signature, slot, failed }) => ({
       signature,

@@ -29,6 +29,10 @@ export type SolanaTestNode = {
   lie(
     script: (call: Call) => { result?: unknown; error?: { code: number; message: string } } | undefined,
   ): void
+  /** What it would answer without a lie. */
+  honestly(call: Call): object
+  /** From now on the order of signatures within a slot is another in every second answer. */
+  flipSlots(): void
   stop(): Promise<void>
 }
 
@@ -51,6 +55,10 @@ export async function startSolanaNode(): Promise<SolanaTestNode> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
     skipped: ledger.skipped,
+    honestly: ({ method, params }) => ledger.answer(method, params),
+    flipSlots: () => {
+      ledger.flips = true
+    },
     get slot() {
       return ledger.slot
     },

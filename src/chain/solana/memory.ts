@@ -1,6 +1,7 @@
 import type { Address } from '../../core/asset.ts'
 import { type Costs, noCosts } from './choose-way.ts'
 import type { Mint } from './mints.ts'
+import type { Listed } from './signatures.ts'
 import type { Effects } from './transactions.ts'
 
 /** What a final slot's block says of itself. */
@@ -17,6 +18,10 @@ export type SolanaMemory = {
   /** Token accounts once found, by owner: a closed one is no longer listed, but still has its history. */
   accounts: BoundedMap<Address, ReadonlySet<string>>
   mints: BoundedMap<Address, Mint>
+  /** The newest entry of each account's history, when it was last listed. */
+  newest: BoundedMap<string, Listed>
+  /** The first slot of which the node has the block, as it said last; null where it does not tell. */
+  firstSlot: bigint | null
   /** What reading costs here. */
   readonly costs: Costs
 }
@@ -29,6 +34,8 @@ export function emptyMemory(): SolanaMemory {
     effects: boundedMap(entriesMax),
     accounts: boundedMap(entriesMax),
     mints: boundedMap(entriesMax),
+    newest: boundedMap(entriesMax),
+    firstSlot: null,
     costs: noCosts(),
   }
 }

@@ -14,36 +14,93 @@ type Range = {
   failed?: boolean
 }
 
+type Entry = Listed & { failed: boolean }
+
+/** What was listed, newest first as the node has it, and whether that is all there is. */
+type History = { entries: ReadonlyMap<Signature, Entry>; isWhole: boolean }
+
 /**
- * Lists what touched an account from slot `floor` on. It walks back until an entry below the floor, or the end of
- * the account's history, was seen: `until` is not used, because a node that does not know that signature answers
- * with the newest page as if nothing were missing (solana-labs/solana#24620).
- * @throws Fault `remote_failed` where the floor is not reached within the bound of pages
+ * Lists what touched an account from slot `floor` on.
+ * @throws Fault `remote_failed` where the floor is not reached within the bound of pages, or where the node no longer
+ * lists what it listed before
  */
 export async function listSignatures(scan: SolanaScan, range: Range): Promise<Listed[]> {
+  const { account, floor, slot, failed = false } = range
+  const history = await walkBack(scan, range)
+  requireKnown(scan, range, history)
+  const entries = [...history.entries.values()]
+  const newest = entries.find((entry) => entry.slot <= slot)
+  if (newest !== undefined) scan.memory.newest.set(account, newest)
+  return entries.filter((entry) => entry.slot >= floor && entry.slot <= slot && (failed || !entry.failed))
+}
+
+/**
+ * Pages back until an entry below the floor, or the end of the history, was seen. `until` is not used, because a node
+ * that does not know that signature answers with the newest page as if nothing were missing (solana-labs/solana#24620).
+ */
+async function walkBack(scan: SolanaScan, range: Range): Promise<History> {
   const { signaturesPerPage, pagesPerAddress } = scan.bounds
-  const { failed = false } = range
-  const found: Listed[] = []
-  let before: Signature | undefined
+  const entries = new Map<Signature, Entry>()
+  let place: Place | null = null
   for (let pages = 0; pages < pagesPerAddress; pages++) {
-    const page = await requestPage(scan, range, before)
-    const reaching = page.filter(({ slot }) => slot >= range.floor)
-    for (const { signature, slot, err } of reaching) {
-      if (slot <= range.slot && (failed || err === null)) found.push({ signature, slot })
+    const page = await requestPage(scan, range, place?.before)
+    requireJoint(scan, range, { place, page })
+    for (const { signature, slot, err } of page) {
+      entries.set(signature, { signature, slot, failed: err !== null })
     }
-    if (page.length < signaturesPerPage || reaching.length < page.length) return found
-    before = page.at(-1)?.signature
+    if (page.some(({ slot }) => slot < range.floor)) return { entries, isWhole: false }
+    if (page.length < signaturesPerPage) return { entries, isWhole: true }
+    place = placeBehind(page, place)
   }
   const problem = `slot ${range.floor} was not reached within ${pagesPerAddress} pages`
   throw refusal(scan.node, `history of ${range.account}`, problem)
+}
+
+/** Where the next page begins, and what it has to begin with. */
+type Place = { before: Signature | undefined; joint: Signature | null; slot: bigint | undefined }
+
+/**
+ * The last slot of a page is asked for again: the order within a slot may be another in the next answer, and what both
+ * answers have shows that the second goes on where the first ended. A node that does not know `before` answers nothing.
+ * Where slots fill whole pages that would not get on, and the next page begins behind the last entry.
+ */
+function placeBehind(page: readonly Listed[], previous: Place | null): Place {
+  const last = page.at(-1)
+  const before = page.findLast(({ slot }) => slot !== last?.slot)
+  const slot = last?.slot
+  return before === undefined || last === undefined || slot === previous?.slot
+    ? { before: last?.signature, joint: null, slot }
+    : { before: before.signature, joint: last.signature, slot }
+}
+
+type Turn = { place: Place | null; page: readonly Listed[] }
+
+function requireJoint({ node }: SolanaScan, { account }: Range, { place, page }: Turn): void {
+  const joint = place?.joint ?? null
+  if (joint === null || page.some(({ signature }) => signature === joint)) return
+  throw refusal(
+    node,
+    `history of ${account}`,
+    `a page does not go on where the one before it ended, at ${joint}`,
+  )
+}
+
+/** What was listed once stays listed, unless it is older than all that the node keeps. */
+function requireKnown({ node, memory }: SolanaScan, { account, floor }: Range, history: History): void {
+  const known = memory.newest.get(account)
+  if (known === undefined || history.entries.has(known.signature)) return
+  const isKept = memory.firstSlot !== null && memory.firstSlot <= known.slot
+  if (known.slot < floor && !(history.isWhole && isKept)) return
+  throw refusal(node, `history of ${account}`, `${known.signature} in slot ${known.slot} is no longer listed`)
 }
 
 /**
  * A node that has dropped old slots answers with a short history as if there had been no more.
  * @throws Fault `remote_failed` where the node does not go back to the floor
  */
-export async function requireHistory({ node }: SolanaScan, floor: bigint): Promise<void> {
+export async function requireHistory({ node, memory }: SolanaScan, floor: bigint): Promise<void> {
   const first = await firstAvailable(node)
+  memory.firstSlot = first
   if (first !== null && first > floor) {
     throw refusal(node, 'history', `it begins at slot ${first}, but slot ${floor} is still to be read`)
   }
