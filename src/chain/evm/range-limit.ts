@@ -51,7 +51,7 @@ const tooMuch: readonly { kind: Limit['kind']; words: RegExp }[] = [
   { kind: 'results', words: /query timeout exceeded|query timed out|query duration/i },
   { kind: 'results', words: /answer exceeds \d+ bytes/i },
   { kind: 'blocks', words: new RegExp(String.raw`up to an? ${count} block range`, 'i') },
-  { kind: 'blocks', words: new RegExp(String.raw`limited to (?:a |0 - )?${count} (?:blocks?|range)`, 'i') },
+  { kind: 'blocks', words: new RegExp(String.raw`limited to (?:an? |0 - )?${count} (?:blocks?|range)`, 'i') },
   { kind: 'blocks', words: new RegExp(String.raw`at most ${count} blocks`, 'i') },
   { kind: 'blocks', words: new RegExp(String.raw`requested blocks is ${count}`, 'i') },
   {
@@ -61,7 +61,7 @@ const tooMuch: readonly { kind: Limit['kind']; words: RegExp }[] = [
   { kind: 'blocks', words: new RegExp(String.raw`range allowed for your plan \(\d+ > ${count}\)`, 'i') },
   {
     kind: 'blocks',
-    words: new RegExp(String.raw`max(?:imum)?(?: allowed)?(?: block)? range(?: is|:)? ${count}`, 'i'),
+    words: new RegExp(String.raw`max(?:imum)?(?: allowed)?(?: block)? range(?: is|:| =)? ${count}`, 'i'),
   },
   {
     kind: 'blocks',
@@ -71,7 +71,10 @@ const tooMuch: readonly { kind: Limit['kind']; words: RegExp }[] = [
   { kind: 'blocks', words: new RegExp(String.raw`block range (?:greater than|exceeds) ${count}`, 'i') },
   { kind: 'blocks', words: new RegExp(String.raw`ranges? over ${count} blocks`, 'i') },
   { kind: 'blocks', words: new RegExp(String.raw`smaller than size ${count}`, 'i') },
-  { kind: 'blocks', words: /block range (?:is )?(?:too (?:wide|large|big)|limit exceeded|is bigger than)/i },
+  {
+    kind: 'blocks',
+    words: /block range (?:is )?(?:too (?:wide|large|big|high)|limit exceeded|(?:bigger|larger) than)/i,
+  },
   { kind: 'blocks', words: /range is too (?:large|wide|big)/i },
   { kind: 'blocks', words: /exceeds? (?:the )?max(?:imum)? (?:allowed )?(?:block |rpc )?range/i },
   { kind: 'blocks', words: /requested too many blocks/i },

@@ -1,34 +1,127 @@
 import { expect, test } from 'vitest'
-import { isRangeLimit } from '../../../src/chain/evm/range-limit.ts'
+import { isRangeLimit, type Limit, limitOf } from '../../../src/chain/evm/range-limit.ts'
 
-/** Texts as published in providers' documentation or reported in issue trackers of client libraries. */
-test.each([
+const blocks = (most: bigint | null): Limit => ({ kind: 'blocks', blocks: most })
+const results = (most: bigint | null): Limit => ({ kind: 'results', blocks: most })
+
+/** Ponder's helper for refused log queries, and its tests against each provider (MIT). */
+const ponder = 'ponder-sh/ponder packages/utils/src/getLogsRetryHelper.ts'
+
+/** Who refuses, where the text was published, the text, and what is to be read in it. */
+const texts: readonly [string, string, string, Limit][] = [
   [
     'Alchemy',
-    'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size',
+    'BobTheBuidler/dank_mids#772',
+    'You can make eth_getLogs requests with up to a 500 block range. Based on your parameters, this block range should work: [0x123c9b2, 0x123cba5]',
+    blocks(500n),
   ],
   [
-    'Alchemy, free',
-    'Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range.',
+    'Alchemy, results',
+    `${ponder}; docs.alchemy.com, eth_getLogs`,
+    'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size, or you can request any block range with a cap of 10K logs in the response. Based on your parameters and the response size limit, this block range should work: [0x112a880, 0x112a8c2]',
+    results(67n),
   ],
-  ['Infura', 'query returned more than 10000 results. Try with this block range [0x1, 0x2].'],
-  ['QuickNode', 'eth_getLogs is limited to a 10,000 range'],
-  ['1RPC', 'eth_getLogs is limited to 0 - 10000 blocks range'],
-  ['Ankr', 'block range is too wide'],
-  ['dRPC', 'ranges over 10000 blocks are not supported on freetier'],
-  ['Chainstack', 'Block range limit exceeded. See more details at the documentation'],
-  ['Cloudflare', 'Max range: 800'],
-  ['PublicNode', 'exceed maximum block range: 50000'],
-  ['Moralis', 'block range greater than 10000 max'],
-  ['reth', 'query exceeds max block range 100000'],
-  ['reth, results', 'query exceeds max results 20000, retry with the range 1-2'],
-  ['Avalanche', 'requested too many blocks from 0 to 4000, maximum is set to 2048'],
-  ['Polygon', 'eth_getLogs block range too large, range: 3500, max: 1000'],
-  ['proxyd', 'backend response too large'],
-  ['jsonrpsee', 'Response is too big'],
-  ['geth', 'query timeout exceeded'],
-  ['our own bound', 'answer exceeds 33554432 bytes'],
-])('the range limit of %s is recognised', (_who, text) => {
+  [
+    'Alchemy, 2020',
+    'bancorprotocol/webapp#523',
+    'Log response size exceeded. Please reduce query block range.',
+    results(null),
+  ],
+  ['Infura', 'INFURA/infura#237', 'range 1000000 exceeds limit of 10000', blocks(10_000n)],
+  [
+    'Infura, results',
+    `${ponder}; docs.infura.io, eth_getLogs`,
+    'query returned more than 10000 results. Try with this block range [0x112A880, 0x112AA3F].',
+    results(448n),
+  ],
+  ['QuickNode', 'OffchainLabs/arbitrum-sdk#609', 'eth_getLogs is limited to a 10,000 range', blocks(10_000n)],
+  ['dRPC', 'drpc.org, free plan', 'ranges over 10000 blocks are not supported on free plan', blocks(10_000n)],
+  ['Ankr', ponder, 'block range is too wide', blocks(null)],
+  ['Ankr, TAC', ponder, 'maximum [from, to] blocks distance: 5000', blocks(5000n)],
+  [
+    '1RPC',
+    'ponder-sh/ponder packages/utils/src/_test/1rpc.test.ts',
+    'eth_getLogs is limited to a 1000 blocks range',
+    blocks(1000n),
+  ],
+  ['1RPC, of old', '1rpc.io', 'eth_getLogs is limited to 0 - 50 blocks range', blocks(50n)],
+  ['1RPC, size', ponder, 'response size should not greater than 10000000 bytes', results(null)],
+  [
+    'BlockPI',
+    ponder,
+    'eth_getLogs is limited to 1024 block range. Please check the parameter requirements',
+    blocks(1024n),
+  ],
+  [
+    'Chainstack',
+    `${ponder}; docs.chainstack.com, limits`,
+    'Block range limit exceeded. See more details at https://docs.chainstack.com/docs/limits#evm-range-limits',
+    blocks(null),
+  ],
+  ['Blast', ponder, 'eth_getLogs range exceeds the range allowed for your plan (5001 > 5000)', blocks(5000n)],
+  ['Tenderly', 'bobanetwork/boba_legacy#827', 'range 9009594 is bigger than range limit 2000', blocks(2000n)],
+  ['Cloudflare', ponder, 'Max range: 800', blocks(800n)],
+  ['thirdweb', ponder, 'Maximum allowed number of requested blocks is 3500', blocks(3500n)],
+  [
+    'Coinbase',
+    'ponder-sh/ponder packages/utils/src/_test/coinbase.test.ts',
+    'please limit the query to at most 1000 blocks',
+    blocks(1000n),
+  ],
+  ['PublicNode', ponder, 'exceed maximum block range: 50000', blocks(50_000n)],
+  [
+    'BNB Smart Chain',
+    'AlphaWallet/alpha-wallet-android#2736',
+    'exceed maximum block range: 5000',
+    blocks(5000n),
+  ],
+  [
+    'Polygon',
+    'AlphaWallet/alpha-wallet-ios#3733',
+    'eth_getLogs block range too large, range: 99991, max: 3500',
+    blocks(3500n),
+  ],
+  ['Polygon zkEVM', '0xPolygon/zkevm-node#3136', 'logs are limited to a 10000 block range', blocks(10_000n)],
+  ['Scroll', 'scroll-tech/go-ethereum#529', 'block range is bigger than maxBlockRange', blocks(null)],
+  [
+    'Morph',
+    'enviodev/hyperindex#605',
+    'block range is larger than max block range, block range = 5120, max block range = 5000',
+    blocks(5000n),
+  ],
+  ['Candle', 'AlphaWallet/alpha-wallet-ios#5277', 'block range too high', blocks(null)],
+  ['Merkle', ponder, 'eth_getLogs range is too large, max is 10k blocks', blocks(10_000n)],
+  ['Avalanche', ponder, 'requested too many blocks from 0 to 4000, maximum is set to 2048', blocks(2048n)],
+  ['Moonriver', ponder, 'block range is too wide (maximum 1024)', blocks(1024n)],
+  ['Harmony', ponder, 'query must be smaller than size 1024', blocks(1024n)],
+  ['Aurora', ponder, 'You can make eth_getLogs requests with up to a 2,000 block range', blocks(2000n)],
+  ['Swell', ponder, 'block range greater than 100000 max', blocks(100_000n)],
+  ['Somnia', ponder, 'block range exceeds 1000', blocks(1000n)],
+  ['Hyperliquid', ponder, 'query exceeds max block range 1000', blocks(1000n)],
+  ['Base', ponder, 'block range too large', blocks(null)],
+  ['Optimism', ponder, 'Block range is too large', blocks(null)],
+  ['Optimism, size', ponder, 'backend response too large', results(null)],
+  ['Arbitrum', ponder, 'logs matched by query exceeds limit of 10000', results(null)],
+  ['LlamaRPC', ponder, 'query exceeds max results 20000', results(null)],
+  [
+    'reth',
+    'paradigmxyz/reth#23810',
+    'query exceeds max results 20000, retry with the range 25766988-25775072',
+    results(8085n),
+  ],
+  ['jsonrpsee', 'paritytech/jsonrpsee, its maximum response size', 'Response is too big', results(null)],
+  [
+    'Infura, time',
+    'docs.infura.io, eth_getLogs: ten seconds a query',
+    'query timeout exceeded',
+    results(null),
+  ],
+  ['our own bound', 'src/chain/http.ts', 'answer exceeds 33554432 bytes', results(null)],
+]
+
+test.each(texts)('the limit of %s is read (%s)', (_who, _source, text, limit) => {
+  expect(limitOf(text)).toEqual(limit)
+  expect(limitOf(`${text} (code -32602)`)).toEqual(limit)
   expect(isRangeLimit(text)).toBe(true)
 })
 
@@ -40,9 +133,11 @@ test.each([
   'Your app has exceeded its compute units per second capacity',
   'project ID request rate exceeded',
   '50/second request limit reached - reduce calls per second or upgrade your account',
+  'you are limited to 5 requests per second in this range',
+  'batch of 100 exceeds the maximum: 50',
   'execution reverted',
   'header not found',
   'no whole answer within 15000 ms',
 ])('%j is no invitation to split', (text) => {
-  expect(isRangeLimit(text)).toBe(false)
+  expect(limitOf(text)).toBeNull()
 })
