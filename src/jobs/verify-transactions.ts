@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { mapBounded } from '../chain/map-bounded.ts'
 import type { OnDemandReader, ScanCursor, StagedTransfer, TransactionReading } from '../chain/port.ts'
 import type { NetworkName } from '../core/asset.ts'
-import { type Fault, isFault } from '../core/errors.ts'
+import { messageOf } from '../core/errors.ts'
 import { type Failure, transferRef } from '../core/evidence.ts'
 import type { NamedTransaction } from '../core/named-transactions.ts'
 import { readWatchList, type WatchEntry } from '../store/chain-watch.ts'
@@ -45,7 +45,7 @@ const nothing: Verified = { stored: 0, more: false }
 /**
  * Reads transactions that the service names and no scan has shown yet, and stores what they moved or that they failed.
  * Safe to run twice and beside itself.
- * @throws Fault of a node that could not be read from, once what others showed is stored; it is asked again later
+ * @throws what kept one from being read, once what the others showed is stored; it is read again later
  */
 export async function verifyTransactions(deps: VerifyDeps, reader: TransactionReader): Promise<Verified> {
   const { db } = deps
@@ -62,7 +62,7 @@ export async function verifyTransactions(deps: VerifyDeps, reader: TransactionRe
   return { stored, more: due.length === rowsMax }
 }
 
-type Answer = { named: DueTransaction; reading: TransactionReading | 'seen' | Fault }
+type Answer = { named: DueTransaction; reading: TransactionReading | 'seen' | Error }
 
 /** One transaction may be named for several legs, and is read once. */
 async function readAll(
@@ -71,19 +71,25 @@ async function readAll(
   book: readonly WatchEntry[],
 ): Promise<Answer[]> {
   const watched = new Set(book.map(({ address }) => address))
+  const failures: Error[] = []
   const unseen = Map.groupBy(
     due.filter(({ isSeen }) => !isSeen),
     ({ tx }) => tx,
   )
   const read = await mapBounded([...unseen], readAtOnce, async ([tx, legs]): Promise<Answer[]> => {
-    const reading = await reader.readTransaction(tx, watched).catch((error: unknown) => {
-      if (isFault(error, 'remote_failed') || isFault(error, 'rpc_disagreement')) return error
-      throw error
-    })
+    // Nodes that are away would be waited for once per transaction.
+    const away = failures.length < readAtOnce ? null : failures[0]
+    const reading = away ?? (await reader.readTransaction(tx, watched).catch(asError))
+    if (reading instanceof Error) failures.push(reading)
     return legs.map((named) => ({ named, reading }))
   })
   const seen = due.filter(({ isSeen }) => isSeen).map((named): Answer => ({ named, reading: 'seen' }))
   return [...seen, ...read.flat()]
+}
+
+/** Thrown once what others showed is stored: whoever names a transaction names it for himself alone. */
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error))
 }
 
 type Read = { answers: readonly Answer[]; book: readonly WatchEntry[]; position: Position; now: Date }

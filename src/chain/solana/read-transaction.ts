@@ -1,4 +1,4 @@
-import { signature } from '@solana/kit'
+import { isSignature, type Signature } from '@solana/kit'
 import type { TxId } from '../../core/asset.ts'
 import type { Stage, TransactionReading } from '../port.ts'
 import { readBlock, readConfirmed } from './blocks.ts'
@@ -13,6 +13,8 @@ import type { SolanaScan } from './watch.ts'
  * @throws Fault `remote_failed` where the node cannot be believed, or a version is newer than the library knows
  */
 export async function readTransaction(scan: SolanaScan, tx: TxId): Promise<TransactionReading> {
+  // Whoever names it may name anything in base58; no node has to be asked for what cannot be on the chain.
+  if (!isSignature(tx)) return { kind: 'unknown' }
   const final = await find(scan, tx, 'finalized')
   if (final?.failed === true) return { kind: 'failed', height: final.slot }
   if (final !== null) return toReading(scan, { tx, found: final, stage: 'final' })
@@ -24,10 +26,10 @@ export async function readTransaction(scan: SolanaScan, tx: TxId): Promise<Trans
 
 async function find(
   scan: SolanaScan,
-  tx: TxId,
+  tx: Signature,
   commitment: 'confirmed' | 'finalized',
 ): Promise<Found | null> {
-  const found = await findTransaction(scan, { signature: signature(tx), commitment })
+  const found = await findTransaction(scan, { signature: tx, commitment })
   if (found === 'unsupported') throw refusal(scan.node, `transaction ${tx}`, 'its version cannot be read')
   return found
 }
