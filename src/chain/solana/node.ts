@@ -3,6 +3,7 @@ import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import type { Health } from '../health.ts'
 import { openExchange, type Payload } from '../json-rpc.ts'
 import { type Connection, nodeName } from '../options.ts'
+import { exactJson } from './exact-json.ts'
 
 export type SolanaRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
 
@@ -41,26 +42,7 @@ export function refusal(node: SolanaNode, what: string, problem: string): Fault<
 
 /** The library's own transport bounds neither the wait nor the size of an answer, and would follow redirects. */
 function transportOf(connection: Connection): RpcTransport {
-  const { ask: exchange } = openExchange(connection, { encode: stringifyExactly, decode: parseExactly })
+  const { ask: exchange } = openExchange(connection, exactJson)
   const transport = ({ payload }: Parameters<RpcTransport>[0]) => exchange(payload as Payload)
   return transport as RpcTransport
 }
-
-function stringifyExactly(value: unknown): string {
-  return JSON.stringify(value, exactNumbers)
-}
-
-/** Whole numbers become `bigint`, because lamports exceed what a JSON number holds. */
-function parseExactly(text: string): unknown {
-  return (JSON.parse as (text: string, revive: typeof exactInteger) => unknown)(text, exactInteger)
-}
-
-function exactInteger(_key: string, value: unknown, { source = '' }: { source?: string }): unknown {
-  return typeof value === 'number' && /^-?\d+$/.test(source) ? BigInt(source) : value
-}
-
-function exactNumbers(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? (JSON as unknown as RawJson).rawJSON(value.toString()) : value
-}
-
-type RawJson = { rawJSON(text: string): unknown }
