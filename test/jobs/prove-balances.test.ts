@@ -148,6 +148,26 @@ test('after final history changed, balances are proved again from the beginning'
   expect(rows).toEqual([{ balance: '70', height: 210n }])
 })
 
+const points = async () => (await sql`select 1 from balance_point`.execute(books.db)).rows
+
+describe('a run of which another got ahead meanwhile', () => {
+  test('stores nothing where final history changed', async () => {
+    chain.meanwhile = () => chain.scanTo(110n, true, 1)
+    await expect(chain.prove()).rejects.toThrow('the final history of base changed')
+    expect(await points()).toEqual([])
+  })
+
+  test('stores nothing where its lease was lost', async () => {
+    chain.meanwhile = async () => {
+      await sql`update stream set holder = 'another', fence = fence + 1 where name = 'balances/base'`.execute(
+        books.db,
+      )
+    }
+    await expect(chain.prove()).rejects.toThrow('lease_lost')
+    expect(await points()).toEqual([])
+  })
+})
+
 test('sightings that an older program stored are summed as well', async () => {
   await chain.happen({ height: 105n, change: 70n, shown: 'scan' })
   await sql`update sighting set role = null, address = null, asset = null, amount = null`.execute(books.db)

@@ -34,7 +34,9 @@ export type MadeUpChain = {
   unreadable: AssetKey | null
   minutes: number
   /** What a scan leaves behind: the cursor, and everything up to it covered unless told otherwise. */
-  scanTo(height: bigint, covered?: boolean): Promise<void>
+  scanTo(height: bigint, covered?: boolean, epoch?: number): Promise<void>
+  /** What happens while balances are read. */
+  meanwhile: () => Promise<void>
   /** Something happens, and the scan stores what it shows. */
   happen(...happenings: Happening[]): Promise<void>
   /** Stores a payment as a scan does. */
@@ -53,13 +55,14 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
     forgotten: -1n,
     unreadable: null,
     minutes: 0,
-    scanTo: (height, covered = true) => {
+    meanwhile: () => Promise.resolve(),
+    scanTo: (height, covered = true, epoch = 0) => {
       reached = height
       return inTransaction(db, async (tx) => {
         const lease = await takeLease(tx, { stream: 'scan/base', holder: 'scan', ttlMs: 60_000 })
         if (lease === null) throw new Error('the scan is free')
         const final = { height: height.toString(), hash: `0x${height}` }
-        const cursor = { final, seenHeight: final.height, trail: [], epoch: 0 }
+        const cursor = { final, seenHeight: final.height, trail: [], epoch }
         await moveCursor(tx, lease, { cursor, progress: {} })
         const assets = [usdcOnBase, usdtOnBase].toSorted()
         if (covered) await addCoverage(tx, base, { watched: 2, assets, proved: [{ from: 100n, to: height }] })
@@ -128,15 +131,16 @@ function readerOf(chain: MadeUpChain, reached: () => bigint): ProvenNetwork['rea
     chain.happenings.filter(({ height }) => addresses.has(channelAddress) && height >= from && height <= to)
   return {
     network: base,
-    readBalances({ pairs, at: wanted }) {
+    async readBalances({ pairs, at: wanted }) {
+      await chain.meanwhile()
       chain.asked.push(`balances ${wanted?.height}`)
       const height = wanted === null || wanted.height <= chain.forgotten ? reached() : wanted.height
       if (pairs.some(({ asset }) => asset === chain.unreadable))
-        return Promise.reject(new Fault('remote_failed', { what: 'node', problem: 'execution reverted' }))
+        throw new Fault('remote_failed', { what: 'node', problem: 'execution reverted' })
       const balances = pairs.map(({ address, asset }) =>
         asset === usdcOnBase ? sum(within(0n, height, new Set([address]))) : 0n,
       )
-      return Promise.resolve({ at: { height, hash: `0x${height}` }, balances })
+      return { at: { height, hash: `0x${height}` }, balances }
     },
     readMovements({ from, to, addresses }) {
       chain.asked.push(`movements ${from}-${to}`)
