@@ -5,6 +5,7 @@ import { parseEnv } from 'node:util'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { notCovered } from '../oracle/chain-coverage.ts'
 import { evmPayments, type PaidTransaction, solanaPayments } from '../oracle/chain-deposits.ts'
 import { type EmbeddedProgram, startProgram } from '../support/embedded-program.ts'
 import { until } from '../support/until.ts'
@@ -39,6 +40,10 @@ test(`killed ${kills} times at random moments, it loses no deposit and books non
     expect((await client.query(bookedTwice)).rows).toEqual([])
     expect((await client.query(unbalanced)).rows).toEqual([])
     expect((await client.query(unbooked)).rows).toEqual([])
+    await until('every height was read for every address', async () => {
+      const { rows } = await client.query(notCovered)
+      return rows.length === 0 || null
+    })
   } finally {
     await client.end()
   }

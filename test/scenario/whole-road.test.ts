@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { showDeposits } from '../../src/store/show-deposit.ts'
+import { notCovered } from '../oracle/chain-coverage.ts'
 import { redisInstalled, startRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -83,6 +84,16 @@ describe.each([
         { account: 'liabilities:deposits:stable_wallet:savings', balance: '-0.500000000' },
         { account: 'liabilities:deposits:stable_wallet:savings', balance: '-7.000000' },
       ])
+    })
+
+    test('every address was read from its first height up to the cursor, also those that came late', async () => {
+      const late = await sql<{ count: bigint }>`
+        select count(distinct enrolled_at) from chain_watch group by network order by 1 desc`.execute(
+        world.db,
+      )
+      expect(late.rows).toHaveLength(4)
+      const missing = () => sql.raw(notCovered).execute(world.db)
+      await expect.poll(async () => (await missing()).rows).toEqual([])
     })
 
     test('metrics tell of it, and the daemon is ready', async () => {
