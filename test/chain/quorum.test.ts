@@ -138,6 +138,28 @@ test('a node that is away is made up for by the next; without one nothing moves'
   await expect(scan(2, cannotTell)).rejects.toThrow(/2 nodes that agree.*only 1 answered.*no backend/)
 })
 
+test('two nodes that end at different blocks do not agree, though neither found anything', async () => {
+  const nothing = { cursor: start, startHeight: null, watched: addresses(`0x${'e'.repeat(40)}`) }
+  const { cursor } = await readerOf(2).scan(nothing)
+  const last = `0x${cursor.final.height.toString(16)}`
+  nodes[1]?.behave(
+    changes('eth_getBlockByNumber', (block) =>
+      (block as { number: string }).number === last ? { ...(block as object), hash: otherHash } : block,
+    ),
+  )
+  await expect(readerOf(2).scan(nothing)).rejects.toThrow(
+    /rpc_disagreement.*lacks block \d+ as 0x.* and has block \d+ as 0xabab/,
+  )
+})
+
+test('the place to begin at is agreed on, too', async () => {
+  const first = await readerOf(2).scan({ cursor: null, startHeight: null, watched })
+  expect(first.cursor.final.height).toBeGreaterThan(start.final.height)
+  nodes[1]?.behave(forked)
+  const failing = readerOf(2).scan({ cursor: null, startHeight: null, watched })
+  await expect(failing).rejects.toMatchObject({ code: 'rpc_disagreement' })
+})
+
 test('one node alone neither rewinds nor halts a network', async () => {
   await expect(scan(2, forked)).rejects.toMatchObject({ code: 'rpc_disagreement' })
   const result = await scan(3, forked)

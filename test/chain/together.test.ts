@@ -75,6 +75,14 @@ const refusals: [string, RawScript][] = [
     },
   ],
   [
+    'answers more than was asked',
+    (response, asked) => {
+      const calls = isSeveral(asked) ? asked : [asked]
+      const answers = calls.map(({ id }) => ({ jsonrpc: '2.0', id, result: '0x77' }))
+      response.end(JSON.stringify([...answers, { jsonrpc: '2.0', id: 99, result: '0x77' }]))
+    },
+  ],
+  [
     'answers what was not asked',
     (response, asked) => {
       const calls = isSeveral(asked) ? asked : [asked]
