@@ -1,4 +1,5 @@
 import { MAX_SUPPORTED_TRANSACTION_VERSION, type Signature } from '@solana/kit'
+import type { Address } from '../../core/asset.ts'
 import { type BalanceChange, type Balances, balanceChanges, type TokenHolding } from './balances.ts'
 import { type readWhole, unlessUnsupported } from './blocks.ts'
 import { memoIn } from './memo.ts'
@@ -21,13 +22,18 @@ export async function readEffects(
   const what = `transaction ${signature}`
   if (found === null) throw refusal(scan.node, what, 'it is listed, but cannot be read')
   if (found.slot !== slot) throw refusal(scan.node, what, `it is in slot ${found.slot}, not ${slot}`)
-  const { changes, memo } = found
-  scan.memory.effects.set(signature, { changes, memo })
-  return { changes, memo }
+  const { changes, memo, holders } = found
+  scan.memory.effects.set(signature, { changes, memo, holders })
+  return { changes, memo, holders }
 }
 
 /** What a transaction changed, and what was written to it. */
-export type Effects = { changes: readonly BalanceChange[]; memo: string | null }
+export type Effects = {
+  changes: readonly BalanceChange[]
+  memo: string | null
+  /** The accounts of watched mints that it named, with whose they are. */
+  holders: readonly { account: string; owner: Address }[]
+}
 
 /** A transaction that was asked for by its signature. */
 export type Found = Effects & { slot: bigint; failed: boolean }
@@ -55,7 +61,19 @@ export async function findTransaction(
     failed: meta.err !== null,
     changes: changesOf(scan, { what, accounts, meta }),
     memo: memoIn(found),
+    holders: holdersOf(scan, accounts, meta),
   }
+}
+
+function holdersOf({ watch }: SolanaScan, accounts: readonly string[], meta: Meta): Effects['holders'] {
+  const named = [...(meta.preTokenBalances ?? []), ...(meta.postTokenBalances ?? [])]
+  return named.flatMap(({ accountIndex, mint, owner }) => {
+    const account = accounts[accountIndex]
+    const isWatched = watch.mints.has(mint as string as Address)
+    return isWatched && owner !== undefined && account !== undefined
+      ? [{ account, owner: owner as string as Address }]
+      : []
+  })
 }
 
 type Whole = Exclude<Awaited<ReturnType<typeof readWhole>>, null | 'unsupported'>

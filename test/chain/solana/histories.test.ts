@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ScanCursor } from '../../../src/chain/port.ts'
+import { newAddress } from '../../support/solana-ledger.ts'
 import { honest } from '../../support/solana-node.ts'
-import { openSolanaFixture, pays, type SolanaFixture, watched } from '../../support/solana-watch.ts'
+import {
+  openSolanaFixture,
+  owner,
+  payer,
+  pays,
+  type SolanaFixture,
+  watched,
+} from '../../support/solana-watch.ts'
 
 let fixture: SolanaFixture
 beforeEach(async () => {
@@ -94,4 +102,23 @@ test('what is older than all that the node keeps may go', async () => {
     return method === 'getSignaturesForAddress' ? { result: [] } : undefined
   })
   expect((await scan(reader, far.cursor)).cursor.final.height).toBe(fixture.node.slot)
+})
+
+test('an account that was made, filled, emptied and closed between two scans shows in what its owner did', async () => {
+  const account = newAddress()
+  const paid = fixture.node.transact(pays(account, 5n, fixture.usdc))
+  fixture.node.transact([
+    { account: owner },
+    { account, token: { mint: fixture.usdc, owner, before: 5n, after: 0n } },
+    { account: payer, token: { mint: fixture.usdc, owner: payer, before: 0n, after: 5n } },
+  ])
+  const { found, movements } = await scan(fixture.reader())
+  expect(found).toEqual([paid])
+  expect(movements.map(({ change }) => change)).toEqual([-5n])
+})
+
+test('a node with another block where the cursor stands does not move it', async () => {
+  pay()
+  const cursor = { ...fixture.start, final: { height: 1000n, hash: 'another' } }
+  await expect(scan(fixture.reader(), cursor)).rejects.toThrow('was read as final as another')
 })
