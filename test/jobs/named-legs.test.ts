@@ -71,7 +71,7 @@ describe.each([
   async function tell(status: Claim['status'], paid: TxId, delivered: TxId | null = null): Promise<void> {
     const network = chain.settings.name
     const asset = chain.settings.assets[0]?.key as AssetKey
-    const told = {
+    const said = {
       status,
       owner: { kind: 'channel', id: 'real' } as const,
       deposit: { network, address: deposit, asset, amount: 100n as Amount, tx: paid, index: null },
@@ -86,7 +86,7 @@ describe.each([
       occurredAt: now(),
       receivedAt: now(),
     }
-    await books.receive(claim({ ...told, source: 'webhook' }), claim(told))
+    await books.receive(claim({ ...said, source: 'webhook' }), claim(said))
     await books.settle()
   }
 

@@ -1,0 +1,98 @@
+import type { ScanResult, StagedTransfer, TransactionReading } from '../../src/chain/port.ts'
+import type { NetworkReader } from '../../src/jobs/scan.ts'
+import type { TransactionReader } from '../../src/jobs/verify-transactions.ts'
+import { createWork, type Work, type WorkDeps } from '../../src/jobs/work.ts'
+import type { MismatchChange } from '../../src/store/mismatches.ts'
+import { type Books, openBooks } from './books.ts'
+import { base, payment } from './evidence.ts'
+import { ownProfile } from './profile.ts'
+
+/** All jobs over real books, with a reader of Base that answers what a test wrote down. */
+export type ScriptedWork = AsyncDisposable & {
+  books: Books
+  /** What was done and told, in order. */
+  told: string[]
+  /** What the next scans find; later ones find nothing. */
+  scans: Partial<ScanResult>[]
+  /** What is read of the next transactions; later ones are unknown. */
+  verifications: TransactionReading[]
+  reader: NetworkReader & TransactionReader
+  work: (changes?: Partial<WorkDeps>) => Work
+}
+
+/** Where reading stands after a scan that found nothing. */
+export const cursor = { final: { height: 20n, hash: '0x20' }, seenHeight: 20n, trail: [] }
+
+const nothingFound = { transfers: [], movements: [], proved: [], dissent: [] }
+
+const ended: MismatchChange = {
+  kind: 'address_changed',
+  severity: 'severe',
+  network: 'base',
+  change: 'cleared',
+}
+
+const { kind: _kind, role: _role, epoch: _epoch, receivedAt: _at, ...facts } = payment()
+
+/** The payment of the made-up world, as a reader tells it. */
+export const transfer: StagedTransfer = { ...facts, stage: 'final' }
+
+export async function openScriptedWork(): Promise<ScriptedWork> {
+  const books = await openBooks()
+  const told: string[] = []
+  const world: ScriptedWork = {
+    books,
+    told,
+    scans: [],
+    verifications: [],
+    reader: {
+      network: base,
+      heightAt: () => Promise.resolve(10n),
+      readRange: ({ from, to }) => {
+        told.push(`read ${from} to ${to}`)
+        return Promise.resolve({ ...nothingFound, proved: [{ from, to }], reached: to })
+      },
+      checkIdentity: () => Promise.resolve(void told.push('identity')),
+      scan() {
+        told.push('scan')
+        const result = { ...nothingFound, cursor, headHeight: 22n, rewoundTo: null, more: false }
+        return Promise.resolve({ ...result, ...world.scans.shift() })
+      },
+      readTransaction(tx) {
+        told.push(`verify ${tx.slice(-4)}`)
+        return Promise.resolve(world.verifications.shift() ?? { kind: 'unknown' })
+      },
+    },
+    work: (changes = {}) => createWork({ ...scriptedDeps(world), ...changes }),
+    [Symbol.asyncDispose]: () => books[Symbol.asyncDispose](),
+  }
+  return world
+}
+
+function scriptedDeps({ books, told, reader }: ScriptedWork): WorkDeps {
+  return {
+    ...books.deps,
+    holder: 'me',
+    leaseMs: 600_000,
+    overlapMs: 0,
+    startHeights: new Map(),
+    assets: new Map(),
+    sweepEveryMs: 0,
+    cadence: { youngMs: 3_600_000, quietMs: 3_600_000 },
+    client: {
+      list: ownProfile.list,
+      listDeposits: () => Promise.resolve({ records: [], next: null }),
+      readDeposit: () => Promise.resolve(null),
+    },
+    audit: () => Promise.resolve({ compared: 1, changes: [ended] }),
+    prove: () => Promise.resolve('busy'),
+    readers: new Map([[base, reader]]),
+    wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
+    observe: {
+      applied: ({ rows, groups }) => void told.push(`applied ${rows} ${groups}`),
+      polled: () => undefined,
+      mismatches: (all) => void told.push(...all.map(({ kind, change }) => `${kind} ${change}`)),
+      rewound: (network) => void told.push(`rewound ${network}`),
+    },
+  }
+}
