@@ -80,6 +80,8 @@ export type RangeRequest = HeightRange & {
 export type RangeResult = Pick<ScanResult, 'movements' | 'proved' | 'dissent'> & {
   transfers: readonly ChainTransfer[]
   reached: bigint
+  /** Of the block at that height, where it was read; a slot may have none. */
+  reachedHash?: string
 }
 
 /** `failed`: included, and moved nothing. A transfer is `final` only where its block is. */

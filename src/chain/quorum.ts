@@ -148,6 +148,7 @@ async function rangeUpTo(
 }
 
 function rangeFinding(result: RangeResult): Finding<RangeResult> {
-  const lines = [...transferLines(result.transfers), `everything up to ${result.reached}`]
+  const { reached, reachedHash = 'no block that was read' } = result
+  const lines = [...transferLines(result.transfers), `everything up to ${reached} (${reachedHash})`]
   return { lines, settle: () => result }
 }

@@ -89,6 +89,14 @@ const forked = changes('eth_getBlockByNumber', (block) => ({
   parentHash: otherHash,
 }))
 
+/** Knows another block at one height. */
+function otherBlockAt(height: bigint): Script {
+  const number = `0x${height.toString(16)}`
+  return changes('eth_getBlockByNumber', (block) =>
+    (block as { number: string }).number === number ? { ...(block as object), hash: otherHash } : block,
+  )
+}
+
 test('what two nodes agree on counts', async () => {
   const result = await scan(2)
   expect(finals(result)).toEqual([5n])
@@ -141,12 +149,7 @@ test('a node that is away is made up for by the next; without one nothing moves'
 test('two nodes that end at different blocks do not agree, though neither found anything', async () => {
   const nothing = { cursor: start, startHeight: null, watched: addresses(`0x${'e'.repeat(40)}`) }
   const { cursor } = await readerOf(2).scan(nothing)
-  const last = `0x${cursor.final.height.toString(16)}`
-  nodes[1]?.behave(
-    changes('eth_getBlockByNumber', (block) =>
-      (block as { number: string }).number === last ? { ...(block as object), hash: otherHash } : block,
-    ),
-  )
+  nodes[1]?.behave(otherBlockAt(cursor.final.height))
   await expect(readerOf(2).scan(nothing)).rejects.toThrow(
     /rpc_disagreement.*lacks block \d+ as 0x.* and has block \d+ as 0xabab/,
   )
@@ -189,6 +192,9 @@ test('a stretch that is read again is agreed on, too', async () => {
   const settled = await readerOf(3).readRange(range)
   expect(settled.transfers.map(({ amount }) => amount)).toEqual([5n])
   expect(settled.dissent).toHaveLength(1)
+  nodes[1]?.behave(otherBlockAt(reached))
+  const nobody = { ...range, watched: addresses(`0x${'e'.repeat(40)}`) }
+  await expect(readerOf(2).readRange(nobody)).rejects.toMatchObject({ code: 'rpc_disagreement' })
 })
 
 test('a transaction is final where two nodes call it final, and till then only seen', async () => {

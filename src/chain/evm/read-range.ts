@@ -24,6 +24,7 @@ export async function readRange(asked: EvmScan, { from, to, traced }: RangeReque
     proved: [{ from, to: reached }],
     dissent: [],
     reached,
+    reachedHash: track.last.hash,
   }
 }
 
