@@ -112,17 +112,19 @@ async function readFinal(scan: EvmScan, ends: Ends, { final, trail }: ScanCursor
   const to = lowest(ends.final.height, ends.head.height, final.height + trackBlocksMax(scan))
   if (to < from) return { ...nothing, last: final }
   const track = { stage: 'final', from, to, previous: final } as const
-  // Only near its end did the node's parts have little time to agree. What lies below all marks was never asked for.
-  const isNear = to === ends.final.height && to / againEvery > final.height / againEvery
+  const isNear = ends.final.height - final.height <= nearHead && to / againEvery > final.height / againEvery
+  // What lies below all marks was never asked for.
   const lowestRead = (trail.at(-1) ?? final).height + 1n
   return readTrack(scan, isNear ? { ...track, again: highest(lowestRead, from - 2n * againEvery) } : track)
 }
 
 /**
  * Each time the final head has moved by so many blocks, the logs of twice as many below are read a second time, all
- * of them so at least once when they are that old: a node may have answered for blocks whose logs it lacked.
+ * of them so at least once when they are that old: a node may have answered for blocks whose logs it lacked. Further
+ * from the head it has had its time.
  */
 const againEvery = 64n
+const nearHead = 1024n
 
 /**
  * Starts above the finalized head even where the final track is still behind: that will read the rest as final.

@@ -58,7 +58,7 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
       if (!('result' in reading)) return reading
       progress.found += reading.result.transfers.length
       // Not waited for: while blocks are read, so are the logs of the next pieces.
-      const found = readPiece(scan, track, { piece, headers, way, ...reading.result })
+      const found = readPiece(scan, { ...track, to }, { piece, headers, way, ...reading.result })
       found.catch(() => {
         progress.failed = true
       })
@@ -103,7 +103,7 @@ const noLogs: PieceReading<PieceLogs> = { logs: 0, result: { transfers: [], hear
 
 async function readPiece(
   scan: EvmScan,
-  { stage, from }: Track,
+  { stage, from, to }: Track,
   {
     piece,
     headers,
@@ -116,7 +116,10 @@ async function readPiece(
   const logs = transfers.filter(({ height, asset }) => height >= from || asset !== scan.watch.native)
   const blocks = await readBlocks(scan, {
     range: { from: piece.from < from ? from : piece.from, to: piece.to },
-    named: logs.map(({ height }) => height),
+    named: [
+      ...logs.map(({ height }) => height),
+      ...[from, to].filter((end) => end >= piece.from && end <= piece.to),
+    ],
     headers,
   })
   const payments = [...blocks.values()].flatMap((block) => block.payments)
@@ -128,7 +131,7 @@ async function readPiece(
   return { transfers: [...tokens, ...coins.transfers], movements: coins.movements, links }
 }
 
-/** Reads the ends of what was read, where no piece did, and proves that all of it hangs together. */
+/** Reads the ends of what was read, where no piece did, as where it ended early, and proves that all of it hangs together. */
 async function closeEnds(
   scan: EvmScan,
   links: Map<bigint, Link>,

@@ -119,7 +119,7 @@ const texts: readonly [string, string, string, Limit][] = [
   ['our own bound', 'src/chain/http.ts', 'answer exceeds 33554432 bytes', results(null)],
 ]
 
-test.each(texts)('the limit of %s is read (%s)', (_who, _source, text, limit) => {
+test.each(texts)('the limit of %s is read (%s)', (...[, , text, limit]) => {
   expect(limitOf(text)).toEqual(limit)
   expect(limitOf(`${text} (code -32602)`)).toEqual(limit)
   expect(isRangeLimit(text)).toBe(true)
