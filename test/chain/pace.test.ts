@@ -86,6 +86,16 @@ test.each([2, 10, 40, 100])(
   },
 )
 
+test('a time without any request says nothing of what a node bears', async () => {
+  pace = new Pace({ ...defaultBounds, quotaWaitMs: 1e9, triesMax: 1e9 }, clock)
+  const server = answersPerSecond(40)
+  await askMany(400, server)
+  await clock.runUntil(clock.wait(3_600_000))
+  const idleUntilMs = clock.nowMs()
+  await askMany(400, server)
+  expect(clock.nowMs() - idleUntilMs).toBeLessThan(1.5 * 10_000)
+})
+
 test('a node that asks for it twice on end is left alone for as long as it says', async () => {
   const asked = askMany(40, (place) => (place < 8 ? { outcome: 'quota', retryAfterMs: 3000 } : fine))
   expect(await asked).toEqual(allFine(40))

@@ -29,6 +29,7 @@ let paid: string
 beforeEach(async () => {
   await anvil.mine(4)
   start = (await readerOf(1).scan({ cursor: null, startHeight: null, watched })).cursor
+  for (const node of nodes) node.calls.length = 0
   paid = await token.send(depositor, 5n)
   await anvil.mine(4)
 })
@@ -97,11 +98,21 @@ function otherBlockAt(height: bigint): Script {
   )
 }
 
+/** Up to which blocks a node was asked for logs. */
+function logsAskedOf(place: number): bigint[] {
+  const calls = nodes[place]?.calls.filter(({ method }) => method === 'eth_getLogs') ?? []
+  return calls.map(({ params }) => BigInt((params[0] as { toBlock: string }).toBlock))
+}
+
 test('what two nodes agree on counts', async () => {
   const result = await scan(2)
   expect(finals(result)).toEqual([5n])
   expect(result.dissent).toEqual([])
   expect(result.cursor.final.height).toBeGreaterThan(start.final.height)
+  // What is not final yet is booked by nobody, so that one node is enough for it.
+  expect(logsAskedOf(0).some((height) => height > result.cursor.final.height)).toBe(true)
+  expect(logsAskedOf(1)).not.toEqual([])
+  expect(logsAskedOf(1).every((height) => height <= result.cursor.final.height)).toBe(true)
 })
 
 test('where two nodes differ nothing counts, and each difference is told', async () => {
