@@ -54,7 +54,7 @@ export function createPool<Node extends PooledNode>(parts: PoolParts<Node>): Poo
 /** What makes a node give way to the next. */
 export type PassedOver = Fault<'remote_failed'> | Fault<'settings_bad'>
 
-function isPassedOver(error: unknown): error is PassedOver {
+export function isPassedOver(error: unknown): error is PassedOver {
   return isFault(error, 'remote_failed') || isFault(error, 'settings_bad')
 }
 

@@ -2,29 +2,62 @@ import { encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
 import { assetCode } from '../../core/asset.ts'
 import { isFault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
+import { allFailed, isPassedOver, type PassedOver, type Pool } from '../pool.ts'
 import type { BalanceReading, BalanceRequest, BlockMark } from '../port.ts'
 import { readHeader } from './blocks.ts'
 import { readEnds } from './finality.ts'
 import { type Call, callAt, callMany, coinBalanceCall } from './multicall.ts'
-import { ask, type EvmNode, refusal } from './node.ts'
+import { askTogether, type EvmNode, refusal } from './node.ts'
 import { isPastStateGone } from './past-state.ts'
 import type { EvmScan } from './watch.ts'
 
 type Pair = BalanceRequest['pairs'][number]
 
 /**
- * Reads what addresses hold at one block. Where the node keeps no state as old as that, it answers what they hold at
- * what is final now.
+ * Reads what addresses hold at one block, on the first node that can tell. Where none keeps state as old as that, the
+ * answer is what they hold at what is final now.
  * @throws Fault `remote_failed`, also where another block than the one named is at that height
  */
-export async function readBalances(scan: EvmScan, { pairs, at }: BalanceRequest): Promise<BalanceReading> {
-  const mark = at === null ? await finalMark(scan) : await markAt(scan, at)
+export async function readBalances(
+  pool: Pool<EvmNode>,
+  scanOf: (node: EvmNode) => EvmScan,
+  { pairs, at }: BalanceRequest,
+): Promise<BalanceReading> {
+  const now = () => pool.onFirst((node) => readNow(scanOf(node), pairs))
+  if (at === null) return now()
+  const faults: PassedOver[] = []
+  let isGone = false
+  for (const node of pool.inOrder()) {
+    try {
+      const reading = await pool.on(node, () => readPast(scanOf(node), pairs, at))
+      if (reading !== null) return reading
+      isGone = true
+    } catch (error) {
+      if (!isPassedOver(error)) throw error
+      faults.push(error)
+    }
+  }
+  if (isGone) return now()
+  throw allFailed(faults)
+}
+
+async function readNow(scan: EvmScan, pairs: readonly Pair[]): Promise<BalanceReading> {
+  const mark = await finalMark(scan)
+  return { at: mark, balances: await balancesAt(scan, pairs, mark.height) }
+}
+
+/** Null where the node has the block and no longer what was held at it. */
+async function readPast(
+  scan: EvmScan,
+  pairs: readonly Pair[],
+  at: NonNullable<BalanceRequest['at']>,
+): Promise<BalanceReading | null> {
+  const mark = await markAt(scan, at)
   try {
     return { at: mark, balances: await balancesAt(scan, pairs, mark.height) }
   } catch (error) {
-    const isGone = isFault(error, 'remote_failed') && isPastStateGone(error.details.problem)
-    if (at === null || !isGone) throw error
-    return readBalances(scan, { pairs, at: null })
+    if (isFault(error, 'remote_failed') && isPastStateGone(error.details.problem)) return null
+    throw error
   }
 }
 
@@ -47,7 +80,7 @@ async function balancesAt(scan: EvmScan, pairs: readonly Pair[], height: bigint)
     pairs.slice(place * balancesPerRequest, (place + 1) * balancesPerRequest),
   )
   const read = await mapBounded(chunks, requestsAtOnce, (chunk) => chunkAt(scan.node, chunk, height))
-  return mapBounded(read.flat(), requestsAtOnce, async (one) =>
+  return mapBounded(read.flat(), balancesPerRequest, async (one) =>
     typeof one === 'bigint' ? one : readOne(scan.node, one, height),
   )
 }
@@ -68,7 +101,7 @@ async function readOne(node: EvmNode, pair: Pair, height: bigint): Promise<bigin
   const address = pair.address as Hex
   if (assetCode(pair.asset) !== 'native')
     return toBalance(node, pair, await callAt(node, callOf(pair), height))
-  const balance = await ask(node, `balance of ${address} at block ${height}`, (client) =>
+  const balance = await askTogether(node, `balance of ${address} at block ${height}`, (client) =>
     client.request({ method: 'eth_getBalance', params: [address, numberToHex(height)] }),
   )
   return BigInt(balance)

@@ -1,5 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
-import { ask, type EvmNode, refusal } from './node.ts'
+import { askTogether, type EvmNode, refusal } from './node.ts'
 
 /** One call of a contract that changes nothing. */
 export type Call = { to: Hex; data: Hex }
@@ -42,9 +42,9 @@ export async function callMany(
   return results.map(({ success, returnData }) => (success ? returnData : null))
 }
 
-/** Runs one call. `0x` is what an address without code answers. */
+/** Runs one call, with others made at once in one request. `0x` is what an address without code answers. */
 export function callAt(node: EvmNode, call: Call, height: bigint): Promise<Hex> {
-  return ask(node, `call of ${call.to} at block ${height}`, (client) =>
+  return askTogether(node, `call of ${call.to} at block ${height}`, (client) =>
     client.request({ method: 'eth_call', params: [call, numberToHex(height)] }),
   )
 }

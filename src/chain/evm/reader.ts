@@ -64,7 +64,7 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
     readTransaction: (tx, watched) =>
       quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
-    readBalances: (request) => onNode(nobody, (scan) => readBalances(scan, request)),
+    readBalances: (request) => readBalances(pool, (node) => scanOf(node, nobody), request),
     readMovements: (request) => onNode(request.addresses, (scan) => readMovements(scan, request)),
     checkIdentity: () =>
       requireIdentity(nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),

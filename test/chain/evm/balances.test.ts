@@ -6,7 +6,7 @@ import { type AssetKey, assetKey, parseAddress } from '../../../src/core/asset.t
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { base, evmSettings } from '../../support/evm-watch.ts'
 import { placeMulticall } from '../../support/multicall.ts'
-import { changes, type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
+import { changes, type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
 
 const alice = parseAddress('evm', '0x00000000000000000000000000000000000A11cE')
@@ -50,10 +50,14 @@ const pairs = () => [
   { address: bob, asset: tokens },
 ]
 
+function readerOf(options?: ReaderOptions, ...others: readonly string[]) {
+  const rpcUrls = [proxy.url, ...others]
+  return createEvmReader({ ...evmSettings(anvil, { tokens: [token.address] }), rpcUrls }, options)
+}
+
 function readBalances(request: BalanceRequest, options?: ReaderOptions) {
-  const settings = { ...evmSettings(anvil, { tokens: [token.address] }), rpcUrls: [proxy.url] }
   proxy.calls.length = 0
-  return createEvmReader(settings, options).readBalances(request)
+  return readerOf(options).readBalances(request)
 }
 
 const asked = () => proxy.calls.map(({ method }) => method).filter((method) => /call|Balance/.test(method))
@@ -117,15 +121,34 @@ test('an answer that is not the list of Multicall3 is a fault', async () => {
   await expect(readBalances({ pairs: pairs(), at: null })).rejects.toThrow('another number of them')
 })
 
+/** The node keeps no state up to the block of the first payments. */
+const forgets: Script = ({ method, params }, forward) =>
+  method === 'eth_call' && BigInt(params[1] as string) <= paidAt
+    ? { error: { code: -32000, message: 'missing trie node 1a3b (path ) state 0x1a3b is not available' } }
+    : forward()
+
 test('a node without the state of old blocks answers what is final now, and says so', async () => {
-  proxy.behave(({ method, params }, forward) =>
-    method === 'eth_call' && BigInt(params[1] as string) <= paidAt
-      ? { error: { code: -32000, message: 'missing trie node 1a3b (path ) state 0x1a3b is not available' } }
-      : forward(),
-  )
+  proxy.behave(forgets)
   const { at, balances } = await readBalances({ pairs: pairs(), at: { height: paidAt } })
   expect(at.height).toBe((await anvil.client.getBlockNumber()) - 2n)
   expect(balances).toEqual([12n, 6n, 0n, 0n])
+})
+
+test('where another node keeps the state, that one answers, and the first is still preferred', async () => {
+  proxy.behave(forgets)
+  const reader = readerOf({}, anvil.url)
+  const { at, balances } = await reader.readBalances({ pairs: pairs(), at: { height: paidAt } })
+  expect(at.height).toBe(paidAt)
+  expect(balances).toEqual([5n, 6n, 0n, 0n])
+  proxy.calls.length = 0
+  await reader.readBalances({ pairs: pairs(), at: null })
+  expect(asked()).toEqual(['eth_call'])
+})
+
+test('one pair is asked for by itself', async () => {
+  const { balances } = await readBalances({ pairs: pairs().slice(1, 2), at: null })
+  expect(balances).toEqual([6n])
+  expect(asked()).toEqual(['eth_getBalance'])
 })
 
 test('a node that fails otherwise, or at what is final, is a fault', async () => {
