@@ -1,5 +1,6 @@
 import { toTxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
+import type { HeightRange } from '../port.ts'
 import { accountsOf } from './accounts.ts'
 import { readBlock, readHead } from './blocks.ts'
 import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
@@ -7,6 +8,7 @@ import { refusal } from './node.ts'
 import { type Listed, listSignatures, requireHistory } from './signatures.ts'
 import type { Stretch, StretchRead } from './stretch.ts'
 import { type Effects, readEffects } from './transactions.ts'
+import { keepWalk, waitingFor, walkOf } from './walk.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**
@@ -15,23 +17,44 @@ import type { SolanaScan } from './watch.ts'
  * @throws Fault `remote_failed` where the node cannot be believed
  */
 export async function readByOwner(scan: SolanaScan, stretch: Stretch): Promise<StretchRead> {
-  await requireSameHistory(scan, stretch)
-  const listed = new Map<string, Listed>()
-  let accounts = await knownAccounts(scan, stretch)
+  const { bounds, memory, watch } = scan
+  const walk = walkOf(memory.walks, stretch)
+  const listed = waitingFor(walk, stretch, watch.owners) ?? (await listKnown(scan, stretch))
+  const since = walk?.since ?? stretch.from - stretch.overlap
+  const entries = new Map<string, Listed>(listed.waiting.map((entry) => [entry.signature, entry]))
   for (;;) {
-    for (const entry of await listAll(scan, accounts, stretch)) listed.set(entry.signature, entry)
-    const oldestFirst = [...listed.values()].toSorted((left, right) => Number(left.slot - right.slot))
-    const { due, through } = cutToBound(oldestFirst, stretch.from, scan.bounds.transactionsPerScan)
-    const effects = await mapBounded(due, scan.bounds.requestsAtOnce, (entry) => readEffects(scan, entry))
-    accounts = newAccounts(scan, effects)
+    const oldestFirst = [...entries.values()].toSorted((left, right) => Number(left.slot - right.slot))
+    const { due, through } = cutToBound(oldestFirst, stretch.from, bounds.transactionsPerScan)
+    const effects = await mapBounded(due, bounds.requestsAtOnce, (entry) => readEffects(scan, entry))
+    const accounts = newAccounts(scan, effects)
+    for (const entry of await listAll(scan, accounts, { from: since, to: listed.to })) {
+      entries.set(entry.signature, entry)
+    }
     if (accounts.length > 0) continue
-    const parts = await mapBounded(due, scan.bounds.requestsAtOnce, (entry) => readListed(scan, entry))
+    const reached = through ?? listed.to
+    const waiting = oldestFirst.filter(({ slot }) => slot > reached)
+    keepWalk(memory.walks, stretch, {
+      since,
+      next: reached + 1n,
+      waiting,
+      to: listed.to,
+      owners: watch.owners,
+    })
+    const parts = await mapBounded(due, bounds.requestsAtOnce, (entry) => readListed(scan, entry))
     return {
       ...joinFindings(parts.map((part) => part ?? nothingFound)),
       unread: due.filter((_, place) => parts[place] === null).map(({ slot }) => slot),
-      reached: through ?? stretch.to,
+      reached,
     }
   }
+}
+
+/** What touched all accounts that are known to be an owner's. */
+async function listKnown(scan: SolanaScan, stretch: Stretch): Promise<{ waiting: Listed[]; to: bigint }> {
+  const { from, to, overlap } = stretch
+  await requireSameHistory(scan, stretch)
+  const accounts = await knownAccounts(scan, stretch)
+  return { waiting: await listAll(scan, accounts, { from: from - overlap, to }), to }
 }
 
 /** A node that does not have the old block says nothing; by block the chain of parents shows as much. */
@@ -58,19 +81,20 @@ async function knownAccounts(scan: SolanaScan, { from, to, overlap }: Stretch): 
 async function listAll(
   scan: SolanaScan,
   accounts: readonly string[],
-  { from, to, overlap }: Stretch,
+  { from, to }: HeightRange,
 ): Promise<Listed[]> {
   const { owners, native } = scan.watch
   const lists = await mapBounded(accounts, scan.bounds.requestsAtOnce, (account) => {
     const failed = native !== null && isOneOf(owners, account)
-    return listSignatures(scan, { account, floor: from - overlap, slot: to, failed })
+    return listSignatures(scan, { account, floor: from, slot: to, failed })
   })
   return lists.flat()
 }
 
 /**
  * Accounts of watched owners that show only now, in what their owners did with them: an account that was made, filled,
- * emptied and closed between two scans is never among those that exist.
+ * emptied and closed between two scans is never among those that exist. Its history is read back to where the walk of
+ * scans began, for what came to it may be of an earlier one.
  */
 function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects | 'unsupported')[]): string[] {
   const found: string[] = []

@@ -3,6 +3,7 @@ import { type Costs, noCosts } from './choose-way.ts'
 import type { Mint } from './mints.ts'
 import type { Listed } from './signatures.ts'
 import type { Effects } from './transactions.ts'
+import type { Walks } from './walk.ts'
 
 /** What a final slot's block says of itself. */
 export type SlotBlock = { hash: string; at: Date }
@@ -22,6 +23,8 @@ export type SolanaMemory = {
   newest: BoundedMap<string, Listed>
   /** The first slot of which the node has the block, as it said last; null where it does not tell. */
   firstSlot: bigint | null
+  /** By owner: where reading has come to. */
+  readonly walks: Walks
   /** What reading costs here. */
   readonly costs: Costs
 }
@@ -36,6 +39,7 @@ export function emptyMemory(): SolanaMemory {
     mints: boundedMap(entriesMax),
     newest: boundedMap(entriesMax),
     firstSlot: null,
+    walks: { scan: null, range: null },
     costs: noCosts(),
   }
 }

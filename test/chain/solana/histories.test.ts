@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ScanCursor } from '../../../src/chain/port.ts'
+import { drain } from '../../support/evm-watch.ts'
 import { newAddress } from '../../support/solana-ledger.ts'
 import { honest } from '../../support/solana-node.ts'
 import {
@@ -121,4 +122,43 @@ test('a node with another block where the cursor stands does not move it', async
   pay()
   const cursor = { ...fixture.start, final: { height: 1000n, hash: 'another' } }
   await expect(scan(fixture.reader(), cursor)).rejects.toThrow('was read as final as another')
+})
+
+test('what one scan leaves for the next is not listed again', async () => {
+  const reader = fixture.reader({ transactionsPerScan: 5 })
+  await scan(reader)
+  const sent = Array.from({ length: 23 }, () => pay())
+  fixture.node.calls.length = 0
+  const { transfers } = await drain(reader, watched, { cursor: fixture.start })
+  expect(transfers.map(({ tx }) => tx)).toEqual(sent)
+  const pages = fixture.node.calls.filter(({ method }) => method === 'getSignaturesForAddress')
+  expect(pages).toHaveLength(2)
+})
+
+test('an address that is watched from the next scan on is listed though others wait', async () => {
+  const another = newAddress()
+  const reader = fixture.reader({ transactionsPerScan: 2 })
+  for (let count = 0; count < 4; count++) pay()
+  const tx = fixture.node.transact([
+    { account: payer, lamports: [9n, 0n] },
+    { account: another, lamports: [0n, 9n] },
+  ])
+  const { cursor } = await scan(reader)
+  const { transfers } = await drain(reader, new Set([owner, another]), { cursor })
+  expect(transfers.map((transfer) => transfer.tx)).toContain(tx)
+})
+
+test('what an account got, that shows only scans later, is found all the same', async () => {
+  const account = newAddress()
+  const paid = fixture.node.transact(pays(account, 5n, fixture.usdc))
+  for (let count = 0; count < 6; count++) pay()
+  fixture.node.transact([
+    { account: owner },
+    { account, token: { mint: fixture.usdc, owner, before: 5n, after: 0n } },
+    { account: payer, token: { mint: fixture.usdc, owner: payer, before: 0n, after: 5n } },
+  ])
+  const { transfers } = await drain(fixture.reader({ transactionsPerScan: 2 }), watched, {
+    cursor: fixture.start,
+  })
+  expect(transfers.map(({ tx }) => tx)).toContain(paid)
 })
