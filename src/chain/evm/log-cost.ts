@@ -8,7 +8,8 @@ export type LogWay = 'recipients' | 'contracts'
 
 /** What was learned of a node's log queries. */
 export type LogMemory = {
-  spans: Record<LogWay, LogSpan>
+  /** `senders`: those by which movements of watched addresses are read. */
+  spans: Record<LogWay | 'senders', LogSpan>
   /** Of an answer with little in it; null while none was measured. */
   latencyMs: number | null
   msPerLog: number | null
@@ -33,7 +34,7 @@ const fewLogs = 50
 
 export function newLogMemory(): LogMemory {
   return {
-    spans: { recipients: newLogSpan(), contracts: newLogSpan() },
+    spans: { recipients: newLogSpan(), contracts: newLogSpan(), senders: newLogSpan() },
     latencyMs: null,
     msPerLog: null,
     sinceTried: 0,

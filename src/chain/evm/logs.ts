@@ -1,12 +1,11 @@
 import type { Hex, RpcLog } from 'viem'
-import { isFault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { HeightRange } from '../port.ts'
 import type { PieceReading } from './in-pieces.ts'
-import { type LogWay, noteCost } from './log-cost.ts'
+import type { LogWay } from './log-cost.ts'
+import { type LogFilter, readQuery } from './log-query.ts'
 import type { Step } from './log-span.ts'
-import { ask, refusal } from './node.ts'
-import { type Limit, limitOf } from './range-limit.ts'
+import { refusal } from './node.ts'
 import { emittersOf, parseTransfer, type TransferLog, topicOf, transferTopic } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
@@ -39,10 +38,12 @@ export async function readLogs(
   { piece, step }: { piece: HeightRange; step: Step },
 ): Promise<PieceReading<PieceLogs>> {
   // Whether the node takes so many blocks at all shows in one query as well as in all of them.
-  const first = await readQuery(scan, piece, queries[0] ?? null)
+  const first = await readQuery(scan, piece, filterOf(scan, queries[0] ?? null))
   if ('kind' in first) return first
   const atOnce = step.isTrial ? 1 : scan.bounds.requestsAtOnce
-  const others = await mapBounded(queries.slice(1), atOnce, (query) => readQuery(scan, piece, query))
+  const others = await mapBounded(queries.slice(1), atOnce, (query) =>
+    readQuery(scan, piece, filterOf(scan, query)),
+  )
   const answers: (readonly RpcLog[])[] = [first]
   for (const answer of others) {
     if ('kind' in answer) return answer
@@ -59,43 +60,9 @@ export async function readLogs(
   }
 }
 
-async function readQuery(
-  scan: EvmScan,
-  piece: HeightRange,
-  recipients: readonly Hex[] | null,
-): Promise<readonly RpcLog[] | Limit> {
-  const splits = piece.from < piece.to
-  const startedMs = performance.now()
-  try {
-    const logs = await requestLogs(scan, piece, recipients)
-    noteCost(scan.node.logs, performance.now() - startedMs, logs.length)
-    if (logs.length < scan.bounds.logsPerAnswerMax) return logs
-  } catch (error) {
-    const limit = isFault(error, 'remote_failed') ? limitOf(error.details.problem) : null
-    if (!splits || limit === null) throw error
-    return limit
-  }
-  if (splits) return { kind: 'results', blocks: null }
-  throw refusal(scan.node, `logs of block ${piece.from}`, 'more logs than one answer can be trusted to hold')
-}
-
-async function requestLogs(
-  { node, watch }: EvmScan,
-  { from, to }: HeightRange,
-  recipients: readonly Hex[] | null,
-): Promise<readonly RpcLog[]> {
-  const what = `logs of ${from}..${to}`
-  const filter = {
-    address: emittersOf(watch) as string[] as Hex[],
-    topics: recipients === null ? [transferTopic] : [transferTopic, null, [...recipients]],
-    fromBlock: `0x${from.toString(16)}` as const,
-    toBlock: `0x${to.toString(16)}` as const,
-  }
-  const logs: unknown = await ask(node, what, (client) =>
-    client.request({ method: 'eth_getLogs', params: [filter] }),
-  )
-  if (!Array.isArray(logs)) throw refusal(node, what, 'the answer is not a list')
-  return logs as RpcLog[]
+function filterOf({ watch }: EvmScan, recipients: readonly Hex[] | null): LogFilter {
+  const topics = recipients === null ? [transferTopic] : [transferTopic, null, recipients]
+  return { address: emittersOf(watch), topics }
 }
 
 function accept({ node, watch }: EvmScan, range: HeightRange, log: RpcLog): TransferLog[] {

@@ -1,11 +1,11 @@
-import { type Hex, numberToHex, type RpcLog, type RpcTransactionReceipt } from 'viem'
+import type { Hex, RpcLog, RpcTransactionReceipt } from 'viem'
 import type { Address, AssetKey } from '../../core/asset.ts'
-import { isFault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { HeightRange, Movement } from '../port.ts'
 import { readHeader } from './blocks.ts'
-import { ask, refusal } from './node.ts'
-import { limitOf } from './range-limit.ts'
+import { readInPieces } from './in-pieces.ts'
+import { readQuery } from './log-query.ts'
+import { refusal } from './node.ts'
 import { requireHead } from './scan.ts'
 import { addressOf, type Place, placeOf, topicOf, transferTopic } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
@@ -32,30 +32,22 @@ export async function readMovements(scan: EvmScan, range: HeightRange): Promise<
   return movements.flat()
 }
 
-/** Walks the range by halves where the node refuses it whole. */
-async function logsOf(scan: EvmScan, { from, to }: HeightRange, topics: readonly Hex[]): Promise<RpcLog[]> {
+async function logsOf(scan: EvmScan, range: HeightRange, topics: readonly Hex[]): Promise<RpcLog[]> {
   const { node, watch, bounds } = scan
-  const filter = {
-    address: [...watch.contracts.keys()] as string[] as Hex[],
-    topics: [[transferTopic, depositTopic, withdrawalTopic], [...topics]],
-    fromBlock: numberToHex(from),
-    toBlock: numberToHex(to),
-  }
-  const what = `logs of ${from}..${to}`
-  try {
-    const logs: unknown = await ask(node, what, (client) =>
-      client.request({ method: 'eth_getLogs', params: [filter] }),
-    )
-    if (!Array.isArray(logs)) throw refusal(node, what, 'the answer is not a list')
-    if (logs.length < bounds.logsPerAnswerMax) return logs as RpcLog[]
-    if (from === to) throw refusal(node, what, 'more logs than one answer can be trusted to hold')
-  } catch (error) {
-    if (from === to || !isFault(error, 'remote_failed') || limitOf(error.details.problem) === null)
-      throw error
-  }
-  const middle = (from + to) / 2n
-  const below = await logsOf(scan, { from, to: middle }, topics)
-  return [...below, ...(await logsOf(scan, { from: middle + 1n, to }, topics))]
+  const address = [...watch.contracts.keys()]
+  const filter = { address, topics: [[transferTopic, depositTopic, withdrawalTopic], topics] }
+  const { results } = await readInPieces({
+    range,
+    span: node.logs.spans.senders,
+    logsMax: bounds.logsPerAnswerMax,
+    atOnce: bounds.requestsAtOnce,
+    isEnough: () => false,
+    read: async (piece) => {
+      const logs = await readQuery(scan, piece, filter)
+      return 'kind' in logs ? logs : { logs: logs.length, result: logs }
+    },
+  })
+  return results.flat()
 }
 
 /** One log in which a watched address is the first named. */
