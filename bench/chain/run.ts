@@ -67,9 +67,10 @@ export async function runChain({ rounds, scale, json }: Settings): Promise<void>
     for (let round = 1; round <= rounds; round++) {
       for (const arm of Object.keys(arms) as Arm[]) {
         const one = await measure(node, chain, { arm, blocksMax })
-        process.stderr.write(
-          `B6 ${blocksMax} blocks, round ${round}, ${arm}: ${Math.round(one.blocksPerSecond)} blocks/s\n`,
-        )
+        const { answered, refused } = one.counts
+        const said = `${Math.round(one.blocksPerSecond)} blocks/s, ${answered} requests, ${refused} refused`
+        process.stderr.write(`B6 ${blocksMax} blocks, round ${round}, ${arm}: ${said}
+`)
         measured.push(one)
       }
     }

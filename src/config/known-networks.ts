@@ -15,6 +15,7 @@ export type KnownNetwork = NetworkEntry & {
 }
 
 const ether = { symbol: 'ETH', contract: 'native', decimals: 18 }
+const wrappedEther = (contract: string) => ({ symbol: 'WETH', contract, decimals: 18 })
 
 /**
  * Known without any setting. Contracts as their issuers publish them (Circle, Tether, Base and Arbitrum bridges);
@@ -27,6 +28,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     chainId: 1,
     assets: [
       ether,
+      wrappedEther('0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2'),
       { symbol: 'USDC', contract: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', decimals: 6 },
       { symbol: 'USDT', contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7', decimals: 6 },
     ],
@@ -37,6 +39,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     chainId: 8453,
     assets: [
       ether,
+      wrappedEther('0x4200000000000000000000000000000000000006'),
       { symbol: 'USDC', contract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', decimals: 6 },
       { symbol: 'USDbC', contract: '0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA', decimals: 6 },
       { symbol: 'USDT', contract: '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2', decimals: 6 },
@@ -48,6 +51,7 @@ export const knownNetworks: readonly KnownNetwork[] = [
     chainId: 42161,
     assets: [
       ether,
+      wrappedEther('0x82aF49447D8a07e3bd95BD0d56f35241523fBab1'),
       { symbol: 'USDC', contract: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831', decimals: 6 },
       { symbol: 'USDC.e', contract: '0xFF970A61A04b1cA14834A43f5dE4533eBDDB5CC8', decimals: 6 },
       { symbol: 'USDT', contract: '0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9', decimals: 6 },
