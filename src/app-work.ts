@@ -17,6 +17,8 @@ import type { Database } from './store/database.ts'
 import type { Tables } from './store/tables.ts'
 
 const leaseMs = 15_000
+/** A proof writes only now and then, and gives its lease back at its end. */
+const proofLeaseMs = 60_000
 
 type Parts = { db: Database<Tables>; queue: Queue; holder: string; observer: Observer }
 
@@ -47,7 +49,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     startHeights: settings.startHeights,
     assets: new Map(read.map(({ name, assets }) => [name, assets.map(({ key }) => key)])),
     readers: new Map(proven.map(({ reader }) => [reader.network, reader])),
-    prove: composeProof({ db, holder, leaseMs, now }, proven),
+    prove: composeProof({ db, holder, leaseMs: proofLeaseMs, now }, proven),
     wake: queue.wake,
     observe: observer,
   })

@@ -2,7 +2,7 @@ import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
 import { messageOf } from '../core/errors.ts'
-import { type ProveDeps, type ProvenNetwork } from '../jobs/proof-run.ts'
+import type { NoProof, ProveDeps, ProvenNetwork } from '../jobs/proof-run.ts'
 import { type Proved, proveBalances } from '../jobs/prove-balances.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import { type Differing, differingBalances } from '../store/balance-differences.ts'
@@ -10,10 +10,10 @@ import { type ProofStatus, proofStatus } from '../store/balance-points.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 
-const leaseMs = 15_000
-/** How long to wait for another process to end its proof, or to read on to where balances were read. */
-const patienceMs = 60_000
+/** As long as any one request may take, and then some. */
+const leaseMs = 60_000
 const pauseMs = 1000
+const pausesMax = 60
 
 type Verdict = { check: string; state: 'ok' | 'warning' | 'fault'; says: string }
 
@@ -33,8 +33,8 @@ async function proveNetwork(db: Database<Tables>, settings: NetworkSettings): Pr
   const check = `balances ${settings.name}`
   try {
     const deps = { db, holder: `doctor ${process.pid}`, leaseMs, now: () => new Date() }
-    const [problem] = await proveAll(deps, { reader: createReader(settings), settings })
-    if (problem !== undefined) return { check, state: 'fault', says: problem }
+    const problem = await proveAll(deps, { reader: createReader(settings), settings })
+    if (problem !== null) return { check, state: 'fault', says: problem }
     const assets = settings.assets.map(({ key }) => key)
     const differing = await differingBalances(db, settings.name)
     return { check, ...verdictOf(await proofStatus(db, { network: settings.name, assets }), differing) }
@@ -43,28 +43,37 @@ async function proveNetwork(db: Database<Tables>, settings: NetworkSettings): Pr
   }
 }
 
-/** @returns why balances could not be read */
-async function proveAll(deps: ProveDeps, network: ProvenNetwork): Promise<readonly string[]> {
+/**
+ * Proves until nothing is left, and waits for others for a while: for whoever proves the same, and for scans that have
+ * not come to where balances were read.
+ * @returns why balances could not be proved, null where they could or wait for scans
+ */
+async function proveAll(deps: ProveDeps, network: ProvenNetwork): Promise<string | null> {
   const startedAt = deps.now()
-  const endAt = startedAt.getTime() + patienceMs
-  for (;;) {
-    const proved = await proveBalances(deps, network, startedAt)
-    if (typeof proved !== 'string' && proved.problems.length > 0) return proved.problems
-    if (!(await isMoreToDo(deps, network, proved)) || deps.now().getTime() > endAt) return []
-    if (typeof proved === 'string' || proved.read === 0)
-      await new Promise((done) => setTimeout(done, pauseMs))
+  const assets = network.settings.assets.map(({ key }) => key)
+  for (let pauses = 0; ; pauses++) {
+    const proved = await proveWhatIsDue(deps, network, startedAt)
+    if (proved === 'unread') return null
+    if (proved !== 'busy') {
+      const { waiting } = await proofStatus(deps.db, { network: proved.network, assets })
+      const [problem = null] = proved.problems
+      if (problem !== null || waiting === 0) return problem
+    }
+    if (pauses === pausesMax) return proved === 'busy' ? 'another process proves them; try again' : null
+    await new Promise((done) => setTimeout(done, pauseMs))
   }
 }
 
-async function isMoreToDo(
-  { db }: ProveDeps,
-  { settings: { name, assets } }: ProvenNetwork,
-  proved: Proved | 'busy' | 'unread',
-): Promise<boolean> {
-  if (typeof proved === 'string') return proved === 'busy'
-  if (proved.read > 0) return true
-  const { waiting } = await proofStatus(db, { network: name, assets: assets.map(({ key }) => key) })
-  return waiting > 0
+/** One run reads so many balances and no more. */
+async function proveWhatIsDue(
+  deps: ProveDeps,
+  network: ProvenNetwork,
+  startedAt: Date,
+): Promise<Proved | NoProof> {
+  for (;;) {
+    const proved = await proveBalances(deps, network, startedAt)
+    if (typeof proved === 'string' || proved.read === 0 || proved.problems.length > 0) return proved
+  }
 }
 
 function verdictOf(

@@ -4,7 +4,7 @@ import type { NetworkName, NetworkSettings } from '../core/asset.ts'
 import type { Holding } from '../core/balance-proof.ts'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
 import { inTransaction } from '../store/database.ts'
-import { keepLease, readCursor, takeLease } from '../store/streams.ts'
+import { keepLease, readCursor, releaseLease, takeLease } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import type { ScanDeps } from './scan.ts'
 import { decodePosition, type Position, scanStream } from './scan-position.ts'
@@ -27,6 +27,8 @@ export type ProofRun = ProveDeps &
      * changed since the run began
      */
     save: <Result>(work: (tx: Transaction<Tables>) => Promise<Result>) => Promise<Result>
+    /** Lets another process prove this network. */
+    end: () => Promise<void>
   }
 
 /** `busy`: another process proves this network. `unread`: it was not read for the first time yet. */
@@ -38,7 +40,10 @@ export async function beginProof(deps: ProveDeps, network: ProvenNetwork): Promi
   const lease = await takeLease(db, { stream: `balances/${reader.network}`, holder, ttlMs: leaseMs })
   if (lease === null) return 'busy'
   const position = await readPosition(db, reader.network)
-  if (position === null) return 'unread'
+  if (position === null) {
+    await releaseLease(db, lease)
+    return 'unread'
+  }
   return {
     ...deps,
     ...network,
@@ -49,6 +54,7 @@ export async function beginProof(deps: ProveDeps, network: ProvenNetwork): Promi
         await keepLease(tx, lease, leaseMs)
         return work(tx)
       }),
+    end: () => releaseLease(db, lease),
   }
 }
 
@@ -84,7 +90,7 @@ export async function unlessRemote<Value>(reading: Promise<Value>): Promise<Valu
   try {
     return await reading
   } catch (error) {
-    if (!isFault(error, 'remote_failed')) throw error
+    if (!isFault(error, 'remote_failed') && !isFault(error, 'rpc_disagreement')) throw error
     return messageOf(error)
   }
 }

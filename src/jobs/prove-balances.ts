@@ -42,16 +42,26 @@ export async function proveBalances(
 ): Promise<Proved | NoProof> {
   const run = await beginProof(deps, network)
   if (typeof run === 'string') return run
+  try {
+    return await prove(run, readBefore)
+  } finally {
+    await run.end()
+  }
+}
+
+async function prove(run: ProofRun, readBefore: Date): Promise<Proved> {
   await fillSightings(run.db)
   const { read, problems } = await readDue(run, readBefore)
   await judgeBalances(run)
-  const stored = await narrowDifferences(run)
-  const { network: name } = run.reader
+  // What differs is told also where the search for its block fails.
+  const [narrowed] = await Promise.allSettled([narrowDifferences(run)])
+  const { network } = run.reader
   const changes = await run.save(async (tx) => {
-    await recheckDifferences(tx, name)
-    return syncUnexplained(tx, name)
+    await recheckDifferences(tx, network)
+    return syncUnexplained(tx, network)
   })
-  return { network: name, read, stored, changes, problems }
+  if (narrowed.status === 'rejected') throw narrowed.reason
+  return { network, read, stored: narrowed.value, changes, problems }
 }
 
 /** One asset at a time: a contract that does not answer keeps no other asset from being proved. */

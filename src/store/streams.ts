@@ -78,6 +78,13 @@ export async function readCursor(db: Kysely<Tables>, stream: string): Promise<un
   return rows[0]?.cursor ?? null
 }
 
+/** Gives one back, so that whoever wants it next need not wait for it to expire. */
+export async function releaseLease(db: Kysely<Tables>, { stream, holder, fence }: Lease): Promise<void> {
+  await sql`
+    update stream set holder = null, expires_at = '-infinity'
+    where name = ${stream} and holder = ${holder} and fence = ${fence}`.execute(db)
+}
+
 /** Gives back all that this holder has, so that another process need not wait for it to expire. */
 export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise<void> {
   await db

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Fault } from '../../src/core/errors.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { channelAddress } from '../support/evidence.ts'
 import { type Happening, type MadeUpChain, provenSubject, startChain } from '../support/made-up-chain.ts'
@@ -90,6 +91,21 @@ describe('a balance that changed unseen', () => {
     chain.minutes += 61
     await chain.prove()
     expect(await chain.unexplained()).toMatchObject([{ detail: { blocks: '163' } }])
+  })
+
+  test('is told also where nodes disagree about its block, or reading it fails altogether', async () => {
+    await chain.prove()
+    await chain.happen({ height: 163n, change: 9n, shown: 'never' })
+    await chain.scanTo(200n)
+    chain.rereadError = new Fault('rpc_disagreement', { network: 'base', problem: 'two nodes differ' })
+    await chain.prove()
+    const told = { blocks: '163', problem: expect.stringContaining('two nodes differ') }
+    expect(await chain.unexplained()).toMatchObject([{ detail: told }])
+    await chain.happen({ height: 210n, change: 1n, shown: 'never' })
+    await chain.scanTo(220n)
+    chain.rereadError = new Error('broken')
+    await expect(chain.prove()).rejects.toThrow('broken')
+    expect(await chain.unexplained()).toMatchObject([{ value: '10' }])
   })
 
   test('again and again is told as one stretch in the end', async () => {

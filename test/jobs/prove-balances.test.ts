@@ -77,9 +77,23 @@ describe('a reading', () => {
     expect(await chain.unexplained()).toMatchObject([{ subject: provenSubject, detail: { blocks: '100' } }])
   })
 
-  test('is of one process at a time', async () => {
+  test('waits where only addresses that were numbered before were read', async () => {
+    await sql`update chain_watch set number = 3 where address = ${channelAddress}`.execute(books.db)
+    await chain.happen({ height: 105n, change: 70n, shown: 'never' })
+    await chain.scanTo(110n)
+    await chain.prove()
+    expect(await chain.unexplained()).toEqual([])
+  })
+
+  test('is of one process at a time, and of any other after that', async () => {
+    const others: unknown[] = []
+    chain.meanwhile = async () => {
+      chain.meanwhile = () => Promise.resolve()
+      others.push(await chain.prove('another'))
+    }
     await chain.prove('me')
-    expect(await chain.prove('another')).toBe('busy')
+    expect(others).toEqual(['busy'])
+    expect(await chain.prove('another')).toMatchObject({ problems: [] })
   })
 })
 

@@ -32,6 +32,8 @@ export type MadeUpChain = {
   /** Balances at and below this height cannot be read, as on nodes that keep no old state. */
   forgotten: bigint
   unreadable: AssetKey | null
+  /** What a second reading ends in. */
+  rereadError: Error | null
   minutes: number
   /** What a scan leaves behind: the cursor, and everything up to it covered unless told otherwise. */
   scanTo(height: bigint, covered?: boolean, epoch?: number): Promise<void>
@@ -54,6 +56,7 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
     asked: [],
     forgotten: -1n,
     unreadable: null,
+    rereadError: null,
     minutes: 0,
     meanwhile: () => Promise.resolve(),
     scanTo: (height, covered = true, epoch = 0) => {
@@ -147,17 +150,12 @@ function readerOf(chain: MadeUpChain, reached: () => bigint): ProvenNetwork['rea
       const found = within(from, to, addresses).filter(({ shown }) => shown === 'asked')
       return Promise.resolve(found.map(movementOf))
     },
-    readRange({ from, to, watched, traced }) {
+    async readRange({ from, to, watched, traced }) {
+      if (chain.rereadError !== null) throw chain.rereadError
       chain.asked.push(`range ${from}-${to}${traced === true ? ' traced' : ''}`)
       const found = within(from, to, watched).filter(({ shown }) => shown === 'reread')
       const proved = [{ from, to }]
-      return Promise.resolve({
-        transfers: found.map(transferOf),
-        movements: [],
-        proved,
-        dissent: [],
-        reached: to,
-      })
+      return { transfers: found.map(transferOf), movements: [], proved, dissent: [], reached: to }
     },
   }
 }
