@@ -112,6 +112,19 @@ test('what the address itself sent, with the fees it bore, is explained', async 
   expect(await unexplained()).toEqual([])
 })
 
+test('a payment that was proved and is no longer on the chain is no difference', async () => {
+  await proveNow('never')
+  await token.send(depositor as Hex, 5n)
+  await send({ to: depositor as Hex, value: 6n })
+  await proveNow('never')
+  await anvil.reorg(4)
+  await anvil.mine(2)
+  expect(await proveNow('never')).toMatchObject({ changes: [] })
+  const { rows } = await sql`select 1 from balance_point where balance > opening`.execute(books.db)
+  expect(rows).toEqual([])
+  expect(await unexplained()).toEqual([])
+})
+
 test('coin that a contract paid is missed without traces, and shown by the balance with its block', async () => {
   await proveNow('never')
   await anvil.mine(40)
