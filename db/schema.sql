@@ -363,6 +363,7 @@ CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
 CREATE INDEX mismatch_group_open ON public.mismatch USING btree (group_id) WHERE (cleared_at IS NULL);
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
 CREATE INDEX sighting_height ON public.sighting USING btree (network, height);
 CREATE INDEX sighting_received ON public.sighting USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX sighting_transfer ON public.sighting USING btree (transfer);

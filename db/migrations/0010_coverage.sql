@@ -13,6 +13,9 @@ create table chain_watch (
   unique (network, address)
 );
 
+-- A recipient is watched from where the oldest channel was made that forwards to it.
+create index owner_forward on owner (forward_network, forward_recipient) where forward_recipient is not null;
+
 -- Up to where each network was read as final, and the assets that are read on it, sorted: what coverage is held against.
 create table chain_network (
   network text primary key,

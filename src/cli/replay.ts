@@ -1,5 +1,6 @@
 import { Fault } from '../core/errors.ts'
 import { unreadableKinds } from '../core/mismatch.ts'
+import { parseTime } from '../core/time.ts'
 import { type Replayed, replayKept } from '../jobs/replay.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
 import { loadServiceProfile } from '../service-profile.ts'
@@ -42,8 +43,8 @@ function kindsOf({ kind, passedOver }: ReplayOptions): KeptFilter['kinds'] {
 
 function sinceOf(text: string | undefined): Date | null {
   if (text === undefined) return null
-  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : null
-  if (time !== null && !Number.isNaN(time.getTime())) return time
+  const time = parseTime(text)
+  if (time !== null) return time
   throw new Fault('usage_bad', {
     problem: `--since is ${JSON.stringify(text)}`,
     mend: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',

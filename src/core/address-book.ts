@@ -7,6 +7,8 @@ export type OwnerEntry = {
   deposits: readonly { network: NetworkName; address: Address }[]
   /** Null for a StableWallet. */
   forward: { network: NetworkName; asset: string; recipient: Address } | null
+  /** Where it is older than its place in the book. */
+  createdAt?: Date
 }
 
 /** A channel or wallet as somebody states it: networks in our words, addresses as they were written. */

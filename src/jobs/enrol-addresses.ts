@@ -24,7 +24,7 @@ export async function planEnrolment(
   reader: Pick<OnDemandReader, 'heightAt'>,
   { book, startHeight, first }: Newcomers,
 ): Promise<Enrolment> {
-  const fresh = book.filter(({ number }) => number === null)
+  const fresh = book.filter((entry) => entry.number === null)
   const addresses = [...new Set(fresh.map(({ address }) => address))]
   const lowest = startHeight === null || startHeight < firstHeight ? firstHeight : startHeight
   if (first !== null) return enrolAt(addresses, firstRead(first, startHeight === null ? null : lowest))

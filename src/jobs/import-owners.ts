@@ -3,6 +3,7 @@ import { type OwnerEntry, ownerText } from '../core/address-book.ts'
 import type { Address, NetworkName, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
+import { earliest } from '../core/time.ts'
 import type { LineFault, OwnerRow } from '../provider/owners-file/read-owners-file.ts'
 import { type Database, inTransaction } from '../store/database.ts'
 import { keepOwners, ownersAt } from '../store/owners.ts'
@@ -76,12 +77,14 @@ function gather(
       continue
     }
     const { deposit, forward } = read
-    const known = entries.get(row.id) ?? { owner: { kind, id: row.id }, deposits: [], forward }
+    const known: OwnerEntry = entries.get(row.id) ?? { owner: { kind, id: row.id }, deposits: [], forward }
     if (JSON.stringify(known.forward) !== JSON.stringify(forward))
       refuse(row, `${row.id} forwards elsewhere on a line before`)
     if (known.deposits.some((one) => one.network === deposit.network && one.address !== deposit.address))
       refuse(row, `${row.id} has another address on ${deposit.network} on a line before`)
-    entries.set(row.id, { ...known, deposits: [...known.deposits, deposit] })
+    const createdAt = earliest([known.createdAt ?? null, row.createdAt ?? null])
+    const deposits = [...known.deposits, deposit]
+    entries.set(row.id, { ...known, deposits, ...(createdAt !== null && { createdAt }) })
   }
   return { entries, faults }
 }

@@ -2,21 +2,25 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, NetworkName } from '../core/asset.ts'
 import type { Tables } from './tables.ts'
 
-/** `number` is null where reading has not taken the address up yet. */
-export type WatchEntry = {
-  address: Address
-  role: 'deposit' | 'recipient'
-  number: number | null
-  createdAt: Date
-}
+/** `number` is null where reading has not taken the address up yet; only then it is told when it was made. */
+export type WatchEntry = { address: Address; role: 'deposit' | 'recipient' } & (
+  | { number: number; createdAt: null }
+  | { number: null; createdAt: Date }
+)
 
 /** Every address whose incoming transfers count on that network, once for each thing that it is watched as. */
 export async function readWatchList(db: Kysely<Tables>, network: NetworkName): Promise<WatchEntry[]> {
   const { rows } = await sql<WatchEntry>`
-    select book.address, book.role, watch.number, least(book.added_at, owner.created_at) as "createdAt"
+    select book.address, book.role, watch.number,
+      case when watch.number is null then least(book.added_at, owner.created_at, forwarding.since) end as "createdAt"
     from address_book book
       left join chain_watch watch on watch.network = book.network and watch.address = book.address
-      left join owner on owner.kind = book.owner_kind and owner.id = book.owner_id
+      left join owner on watch.number is null and owner.kind = book.owner_kind and owner.id = book.owner_id
+      left join lateral (
+        select min(created_at) as since from owner
+        where watch.number is null and book.role = 'recipient'
+          and forward_network = book.network and forward_recipient = book.address
+      ) forwarding on true
     where book.network = ${network} order by book.address`.execute(db)
   return rows
 }

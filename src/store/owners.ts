@@ -83,11 +83,13 @@ export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> 
 /** Adds what is new, in two statements; what is known stays as it is. */
 async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<number> {
   const { numAffectedRows } = await sql`
-    insert into owner (kind, id, forward_network, forward_asset, forward_recipient)
-    select * from unnest(${entries.map(({ owner }) => owner.kind)}::text[], ${entries.map(({ owner }) => owner.id)}::text[],
+    insert into owner (kind, id, forward_network, forward_asset, forward_recipient, created_at)
+    select kind, id, network, asset, recipient, least(created_at, now()) from unnest(${entries.map(({ owner }) => owner.kind)}::text[], ${entries.map(({ owner }) => owner.id)}::text[],
       ${entries.map(({ forward }) => forward?.network ?? null)}::text[],
       ${entries.map(({ forward }) => forward?.asset ?? null)}::text[],
-      ${entries.map(({ forward }) => forward?.recipient ?? null)}::text[]) as entry (kind, id)
+      ${entries.map(({ forward }) => forward?.recipient ?? null)}::text[],
+      ${entries.map(({ createdAt }) => createdAt ?? null)}::timestamptz[])
+      as entry (kind, id, network, asset, recipient, created_at)
     order by kind, id
     on conflict (kind, id) do nothing`.execute(tx)
   const places = entries.flatMap(({ owner, deposits, forward }) => [

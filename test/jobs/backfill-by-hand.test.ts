@@ -51,8 +51,9 @@ async function scanAll(): Promise<void> {
 
 const heal = () => createBackfill({ ...deps, observe: { mismatches: () => undefined } })(reader)
 
+const tell = (progress: Progress) => void told.push(progress)
+
 function byHand(from: bigint, to: bigint | null = null): Promise<BackfillReport> {
-  const tell = (progress: Progress) => void told.push(progress)
   return backfillByHand({ ...deps, holder: 'a person' }, reader, { wanted: { from, to }, tell })
 }
 

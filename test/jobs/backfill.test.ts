@@ -40,7 +40,6 @@ afterEach(() => books[Symbol.asyncDispose]())
 
 const enrol = (address: Address, fromHeight: bigint) =>
   inTransaction(books.db, (tx) => enrolAddresses(tx, base, { addresses: [address], fromHeight }))
-
 const cover = (range: HeightRange) =>
   inTransaction(books.db, (tx) =>
     addCoverage(tx, base, { watched: 1, assets: [usdcOnBase], proved: [range] }),
@@ -90,9 +89,10 @@ async function scannedIn(epoch: number): Promise<void> {
   await inTransaction(books.db, (tx) => moveCursor(tx, lease, { cursor, progress: {} }))
 }
 
+const found = (request: RangeRequest) => (request.from === 11n ? { transfers: [transfer()] } : {})
+
 test('an address that came later is read, it alone, from its first height up to the cursor', async () => {
   const backfill = createBackfill(deps)
-  const found = (request: RangeRequest) => (request.from === 11n ? { transfers: [transfer()] } : {})
   expect(await backfill(reader(found))).toEqual({ stored: 1, more: false })
   expect(ranges()).toEqual(['11 to 40', '21 to 40', '31 to 40'])
   expect(asked.map(({ watched }) => [...watched])).toEqual([

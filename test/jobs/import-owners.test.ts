@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
 import { importOwners } from '../../src/jobs/import-owners.ts'
 import type { OwnerRow } from '../../src/provider/owners-file/read-owners-file.ts'
+import { readWatchList } from '../../src/store/chain-watch.ts'
 import { readOwners, saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import { arbitrum, base, recipient } from '../support/evidence.ts'
+import { arbitrum, at, base, recipient } from '../support/evidence.ts'
 import { evmNetwork } from '../support/made-up-networks.ts'
 
 let books: Books
@@ -55,6 +56,22 @@ test('channels are taken in with their addresses and recipients, and once', asyn
   const before = await everything()
   expect(await run(rows)).toEqual({ ...imported, added: 0 })
   expect(await everything()).toEqual(before)
+})
+
+test('what is older than its place in the book is watched from where it was made, recipients too', async () => {
+  const old = address('01d')
+  const rows = [
+    row('old', 5, { createdAt: at(2), forward: { ...forward, recipient: old } }),
+    row('old', 6, { network: 'arbitrum', createdAt: at(1), forward: { ...forward, recipient: old } }),
+    row('new', 7, { createdAt: new Date('2999-01-01') }),
+  ]
+  expect(await run(rows)).toMatchObject({ kind: 'imported', added: 2 })
+  const createdAt = async (network: typeof base, place: string) =>
+    (await readWatchList(books.db, network)).find((entry) => entry.address === place)?.createdAt
+  expect(await createdAt(base, address('c5'))).toEqual(at(1))
+  expect(await createdAt(arbitrum, old)).toEqual(at(1))
+  const { rows: clock } = await sql<{ now: Date }>`select now()`.execute(books.db)
+  expect(await createdAt(base, address('c7'))).toSatisfy((time: Date) => time <= (clock[0]?.now ?? time))
 })
 
 test('a dry run finds out the same and keeps nothing', async () => {

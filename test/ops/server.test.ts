@@ -111,10 +111,7 @@ test('gauges say what was read', async () => {
       atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1.5 }],
       imbalances: [{ asset: 'base/0x1', units: 0 }],
       unexplained: [{ network: 'base', asset: 'base/0x1', units: 2.5 }],
-      coverageGaps: [
-        { network: 'base', stretches: 3 },
-        { network: 'solana', stretches: 0 },
-      ],
+      coverageGaps: [{ network: 'base', stretches: 3 }],
       streams: [
         { name: 'poll', age: 7, progress: {} },
         { name: 'scan/base', age: 8, progress: { final: 100, head: 110 } },
@@ -152,7 +149,6 @@ test('gauges say what was read', async () => {
     'depositd_ledger_imbalance{asset="base/0x1"}': 0,
     'depositd_unexplained_balance{network="base",asset="base/0x1"}': 2.5,
     'depositd_chain_coverage_gaps{network="base"}': 3,
-    'depositd_chain_coverage_gaps{network="solana"}': 0,
     depositd_poll_age_seconds: 7,
     'depositd_chain_head_lag_seconds{network="base"}': 8,
     'depositd_chain_final_block{network="base"}': 100,

@@ -1,5 +1,6 @@
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import type { Owner } from '../../core/evidence.ts'
+import { parseTime } from '../../core/time.ts'
 import { readCsv } from './csv.ts'
 
 /** One deposit address of a channel or wallet, as a file states it. */
@@ -9,6 +10,8 @@ export type OwnerRow = {
   network: string
   address: string
   forward: { network: string; asset: string; recipient: string } | null
+  /** When it was made, where the file says so. */
+  createdAt?: Date
 }
 
 export type LineFault = { line: number; problem: string }
@@ -19,9 +22,11 @@ type LinedFields = { line: number; fields: ReadonlyMap<string, string> }
 type Reading<Row> = { rows: Row[]; faults: LineFault[] }
 
 const ofEvery = ['id', 'network', 'address']
+const createdField = 'created_at'
 const ofChannels = ['forward_network', 'forward_asset', 'forward_recipient']
 /** What our own list of the service's owners says beside the rest. */
 const ofLists = ['book']
+const known = [...ofEvery, ...ofChannels, createdField, ...ofLists]
 
 /**
  * Reads a file of channels or wallets: CSV with a line of names in front, or a JSON list of objects, each with one
@@ -48,7 +53,6 @@ function fieldsOfCsv(text: string): Reading<LinedFields> {
     return { rows: [], faults: [{ line: reading.line, problem: 'a quote is not closed' }] }
   const [head, ...rest] = reading.rows
   const names = head?.cells ?? []
-  const known = [...ofEvery, ...ofChannels, ...ofLists]
   const strange = names.filter((name) => !known.includes(name))
   if (strange.length > 0) {
     const problem = `knows no column ${strange.map((name) => JSON.stringify(name)).join(', ')}; known are ${known.join(', ')}`
@@ -89,7 +93,7 @@ function textsOf(item: object): ReadonlyMap<string, string> | string {
   const entries = Object.entries(item).filter(([, value]) => value !== null)
   const odd = entries.find(([, value]) => typeof value !== 'string')
   if (odd !== undefined) return `${odd[0]} is no text`
-  const strange = entries.find(([name]) => ![...ofEvery, ...ofChannels, ...ofLists].includes(name))
+  const strange = entries.find(([name]) => !known.includes(name))
   return strange === undefined ? filled(entries as [string, string][]) : `there is no field ${strange[0]}`
 }
 
@@ -103,6 +107,9 @@ function problemOf(fields: ReadonlyMap<string, string>, kind: Owner['kind']): st
   if (missing.length > 0) return `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`
   if (kind === 'stable_wallet' && ofChannels.some((name) => fields.has(name)))
     return 'a StableWallet forwards nowhere'
+  const created = fields.get(createdField)
+  if (created !== undefined && parseTime(created) === null)
+    return `${createdField} is neither a day nor a time, like 2026-11-20 or 2026-11-20T08:00:00Z`
   return /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(fields.get('id') ?? '')
     ? null
     : 'id is longer than 200 characters, or holds some that cannot be kept'
@@ -115,11 +122,13 @@ function rowOf({ line, fields }: LinedFields, kind: Owner['kind']): OwnerRow {
     asset: field('forward_asset'),
     recipient: field('forward_recipient'),
   }
+  const createdAt = parseTime(field(createdField))
   return {
     line,
     id: field('id'),
     network: field('network'),
     address: field('address'),
     forward: kind === 'channel' ? forward : null,
+    ...(createdAt !== null && { createdAt }),
   }
 }

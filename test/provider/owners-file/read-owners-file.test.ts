@@ -86,6 +86,18 @@ test('channels are read from JSON as the list prints them', () => {
   })
 })
 
+test('when a channel or wallet was made may be said, as a day or a time', () => {
+  const text =
+    'id,network,address,created_at\na,base,0x1,2026-01-02\nb,base,0x2,\nc,base,0x3,2026-01-02T03:04:05Z\n'
+  const { rows, faults } = readOwnersFile(text, { format: 'csv', kind: 'stable_wallet' })
+  expect(rows.map(({ createdAt }) => createdAt)).toEqual([
+    new Date('2026-01-02'),
+    undefined,
+    new Date('2026-01-02T03:04:05Z'),
+  ])
+  expect(faults).toEqual([])
+})
+
 test('wallets need no rule, and may have none', () => {
   expect(
     readOwnersFile('id,network,address\nsavings,base,0x2', { format: 'csv', kind: 'stable_wallet' }).rows,
@@ -107,7 +119,7 @@ test.each<['csv' | 'json', string, string[]]>([
     'csv',
     'id,name\n',
     [
-      '1: knows no column "name"; known are id, network, address, forward_network, forward_asset, forward_recipient, book',
+      '1: knows no column "name"; known are id, network, address, forward_network, forward_asset, forward_recipient, created_at, book',
     ],
   ],
   [
@@ -120,6 +132,13 @@ test.each<['csv' | 'json', string, string[]]>([
     'csv',
     `${head}\na\u0000b,base,0x1,arbitrum,USDC,0xff`,
     ['2: id is longer than 200 characters, or holds some that cannot be kept'],
+  ],
+  [
+    'csv',
+    `${head},created_at\na,base,0x1,arbitrum,USDC,0xff,yesterday\nb,base,0x2,arbitrum,USDC,0xff,2026-13-01`,
+    [2, 3].map(
+      (line) => `${line}: created_at is neither a day nor a time, like 2026-11-20 or 2026-11-20T08:00:00Z`,
+    ),
   ],
   ['json', '{"id":"a"}', ['1: is no list of channels or wallets']],
   [
