@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { runChain } from './chain/run.ts'
+import { runChainSolana } from './chain/solana/run.ts'
 import { runIntake } from './intake/run.ts'
 
 /** `npm run bench -- NAME [OPTIONS]`: speed against other ways to do the same. */
@@ -20,13 +21,14 @@ const isRight =
 const benches = new Map<string, () => Promise<void>>([
   ['intake', () => runIntake({ rounds, seconds, json })],
   ['chain', () => runChain({ rounds, scale, json })],
+  ['chain solana', () => runChainSolana({ rounds, scale, json })],
 ])
 const bench = benches.get(positionals.join(' '))
 
 if (bench !== undefined && isRight) await bench()
 else {
   process.stderr.write(
-    'use: npm run bench -- intake [--json] [--rounds N] [--seconds N]\n     npm run bench -- chain [--json] [--rounds N] [--scale 0..1]\n',
+    'use: npm run bench -- intake [--json] [--rounds N] [--seconds N]\n     npm run bench -- chain [solana] [--json] [--rounds N] [--scale 0..1]\n',
   )
   process.exitCode = 2
 }

@@ -21,6 +21,12 @@ export async function accountsOf(scan: SolanaScan, owner: Address, slot: bigint)
   return [...all]
 }
 
+/** Reads which program each mint is of, once, so that owners who are read at once do not all ask for it. */
+export async function readMints(scan: SolanaScan): Promise<void> {
+  if (scan.watch.owners.size === 0) return
+  for (const mint of scan.watch.mints.keys()) await programOf(scan, mint)
+}
+
 async function associatedAccounts(scan: SolanaScan, owner: Address): Promise<string[]> {
   const accounts = []
   for (const mint of scan.watch.mints.keys()) {

@@ -1,9 +1,10 @@
 import { toTxId } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { HeightRange } from '../port.ts'
-import { accountsOf } from './accounts.ts'
+import { accountsOf, readMints } from './accounts.ts'
 import { readBlock, readHead } from './blocks.ts'
-import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
+import { type Findings, findingsOf, joinFindings } from './findings.ts'
 import { refusal } from './node.ts'
 import { type Listed, listSignatures, requireHistory } from './signatures.ts'
 import type { Stretch, StretchRead } from './stretch.ts'
@@ -40,12 +41,11 @@ export async function readByOwner(scan: SolanaScan, stretch: Stretch): Promise<S
       to: listed.to,
       owners: watch.owners,
     })
-    const parts = await mapBounded(due, bounds.requestsAtOnce, (entry) => readListed(scan, entry))
-    return {
-      ...joinFindings(parts.map((part) => part ?? nothingFound)),
-      unread: due.filter((_, place) => parts[place] === null).map(({ slot }) => slot),
-      reached,
-    }
+    const found = await findingsIn(
+      scan,
+      due.map((entry, place) => ({ entry, effects: effects[place] ?? 'unsupported' })),
+    )
+    return { ...found, reached }
   }
 }
 
@@ -71,6 +71,7 @@ async function requireSameHistory(scan: SolanaScan, { below }: Stretch): Promise
 async function knownAccounts(scan: SolanaScan, { from, to, overlap }: Stretch): Promise<string[]> {
   await requireHistory(scan, from - overlap)
   const { requestsAtOnce } = scan.bounds
+  await readMints(scan)
   const accounts = await mapBounded([...scan.watch.owners], requestsAtOnce, (owner) =>
     accountsOf(scan, owner, to),
   )
@@ -125,11 +126,29 @@ function cutToBound(
     : { due, through: last.slot }
 }
 
-/** Null where the transaction is of a version that cannot be read. */
-async function readListed(scan: SolanaScan, listed: Listed): Promise<Findings | null> {
-  const effects = await readEffects(scan, listed)
-  if (effects === 'unsupported') return null
-  if (!effects.changes.some(({ owner }) => scan.watch.owners.has(owner))) return nothingFound
-  const block = await readBlock(scan, listed.slot)
-  return findingsOf(scan.watch, { tx: toTxId(listed.signature), slot: listed.slot, block, ...effects })
+type Read = { entry: Listed; effects: Effects | 'unsupported' }
+
+/** Each block is asked for once, however many of the transactions are in it. */
+async function findingsIn(
+  scan: SolanaScan,
+  read: readonly Read[],
+): Promise<Findings & Pick<StretchRead, 'unread'>> {
+  const { owners } = scan.watch
+  const touching = read.flatMap(({ entry, effects }) =>
+    effects !== 'unsupported' && effects.changes.some(({ owner }) => owners.has(owner))
+      ? [{ entry, effects }]
+      : [],
+  )
+  const slots = [...new Set(touching.map(({ entry }) => entry.slot))]
+  const blocks = await mapBounded(slots, scan.bounds.requestsAtOnce, (slot) => readBlock(scan, slot))
+  const blockOf = new Map(slots.map((slot, place) => [slot, blocks[place]]))
+  const parts = touching.map(({ entry: { signature, slot }, effects }) => {
+    const block = blockOf.get(slot)
+    assert(block !== undefined, 'the block of each transaction was read')
+    return findingsOf(scan.watch, { tx: toTxId(signature), slot, block, ...effects })
+  })
+  return {
+    ...joinFindings(parts),
+    unread: read.filter(({ effects }) => effects === 'unsupported').map(({ entry }) => entry.slot),
+  }
 }
