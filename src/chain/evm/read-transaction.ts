@@ -13,7 +13,8 @@ import type { EvmScan } from './watch.ts'
 
 /**
  * Reads one transaction by its hash, as a scan would tell it. One that failed is told once its block is final, since
- * before that it may still succeed in another; until then it is unknown.
+ * before that it may still succeed in another; until then it is unknown. One that failed and yet brought something, as
+ * deposits to a rollup do, is told like any other.
  * @throws Fault `remote_failed` where the node cannot be believed
  */
 export async function readTransaction(scan: EvmScan, tx: TxId): Promise<TransactionReading> {
@@ -25,9 +26,10 @@ export async function readTransaction(scan: EvmScan, tx: TxId): Promise<Transact
   if (block.hash !== receipt.blockHash)
     throw refusal(scan.node, `receipt of ${tx}`, `it is of another block than ${block.height}`)
   const stage = final !== null && block.height <= final.height ? 'final' : 'seen'
-  if (receipt.status !== '0x1')
+  const offered = await readPayments(scan, receipt, block)
+  const payments = receipt.status === '0x1' ? offered : offered.filter(({ index }) => index === 'mint')
+  if (receipt.status !== '0x1' && payments.length === 0)
     return stage === 'final' ? { kind: 'failed', height: block.height } : { kind: 'unknown' }
-  const payments = await readPayments(scan, receipt, block)
   const inside = await readInside(scan, scan.watch.traced ? [block] : [])
   const transfers = [
     ...tokenTransfers(scan, receipt, { block, payments }),

@@ -92,6 +92,19 @@ test('a failed transaction is told once that is final, and until then is unknown
   expect(await readTransaction(tx, addresses(depositor, token.address))).toEqual({ kind: 'failed', height })
 })
 
+test('what a rollup minted to the sender of a deposit is told, though the deposit failed', async () => {
+  const tx = await anvil.client.sendTransaction({ to: token.address, value: 1n, gas: 100_000n })
+  await anvil.mine(3)
+  proxy.behave(
+    changes('eth_getTransactionByHash', (transaction) => ({ ...(transaction as object), mint: '0x2a' })),
+  )
+  const reading = await readTransaction(tx, addresses(rich.address))
+  expect(reading).toMatchObject({
+    kind: 'read',
+    transfers: [{ stage: 'final', index: 'mint', to: rich.address.toLowerCase(), amount: 42n }],
+  })
+})
+
 test.each<[string, Script, RegExp]>([
   [
     'a receipt of another transaction',
