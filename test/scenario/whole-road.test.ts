@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { showDeposits } from '../../src/store/show-deposit.ts'
 import { notCovered } from '../oracle/chain-coverage.ts'
+import { runCommand } from '../support/command.ts'
 import { redisInstalled, startRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -84,6 +85,16 @@ describe.each([
         { account: 'liabilities:deposits:stable_wallet:savings', balance: '-0.500000000' },
         { account: 'liabilities:deposits:stable_wallet:savings', balance: '-7.000000' },
       ])
+    })
+
+    test('what every deposit address holds is explained, swept or not', async () => {
+      const { out } = await runCommand('doctor --balances --json', world.environment)
+      const findings = JSON.parse(out) as { check: string; state: string; says: string }[]
+      const proved = findings.filter(({ check }) => check.startsWith('balances '))
+      expect(proved.filter(({ state }) => state !== 'ok')).toEqual([])
+      expect(proved).toHaveLength(world.networks.length)
+      const { rows } = await sql`select 1 from chain_movement where change < 0 limit 1`.execute(world.db)
+      expect(rows).toHaveLength(1)
     })
 
     test('every address was read from its first height up to the cursor, also those that came late', async () => {
