@@ -34,8 +34,13 @@ test('where no node traces, a stretch is read without; where one does, that one 
   )
   chain.proxy.behave(tracesNothing)
   expect((await chain.readTraced(range)).transfers.map(({ amount }) => amount)).toEqual([3n])
-  const both = await chain.readTraced(range, { urls: [chain.proxy.url, chain.anvil.url] })
+  const reader = chain.reader({ urls: [chain.proxy.url, chain.anvil.url] })
+  const both = await reader.readRange({ ...range, watched: addresses(alice), traced: true })
   expect(both.transfers.map(({ amount }) => amount)).toEqual([3n, 5n])
+  // The one that does not trace has failed in nothing, and stays preferred.
+  chain.proxy.calls.length = 0
+  await reader.heightAt(new Date())
+  expect(chain.proxy.calls).not.toEqual([])
 })
 
 test('fewer tracing nodes than must agree are not enough for what they find', async () => {
