@@ -12,7 +12,8 @@ import type { EvmScan } from './watch.ts'
 /** Blocks below the last sighting that are read again: a replaced block may have brought a transfer there. */
 const seenOverlap = 4n
 
-type Ends = { head: Block; final: BlockMark }
+/** `alone`: this node is believed without another one. */
+type Ends = { head: Block; final: BlockMark; alone: boolean }
 
 /**
  * Reads on from the cursor on one node, in two tracks: what became final, believed only from this reading, and
@@ -21,7 +22,8 @@ type Ends = { head: Block; final: BlockMark }
  */
 export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanResult> {
   const { head, final } = await readEnds(scan)
-  const ends = await capEnds(scan.node, { head, final: final ?? waitingAt(scan, request) }, request)
+  const capped = await capEnds(scan.node, { head, final: final ?? waitingAt(scan, request) }, request)
+  const ends = { ...capped, alone: request.finalMax === undefined }
   const cursor = request.cursor ?? (await firstCursor(scan, ends, request.startHeight))
   if (head.height < cursor.final.height) {
     const problem = `its head ${head.height} is below block ${cursor.final.height}, which was read as final`
@@ -113,15 +115,16 @@ async function readFinal(scan: EvmScan, ends: Ends, { final, trail }: ScanCursor
   if (to < from) return { ...nothing, last: final }
   const track = { stage: 'final', from, to, previous: final } as const
   const isNear = ends.final.height - final.height <= nearHead && to / againEvery > final.height / againEvery
+  if (!isNear || !ends.alone) return readTrack(scan, track)
   // What lies below all marks was never asked for.
   const lowestRead = (trail.at(-1) ?? final).height + 1n
-  return readTrack(scan, isNear ? { ...track, again: highest(lowestRead, from - 2n * againEvery) } : track)
+  return readTrack(scan, { ...track, again: highest(lowestRead, from - 2n * againEvery) })
 }
 
 /**
  * Each time the final head has moved by so many blocks, the logs of twice as many below are read a second time, all
  * of them so at least once when they are that old: a node may have answered for blocks whose logs it lacked. Further
- * from the head it has had its time.
+ * from the head it has had its time. Where several nodes must agree, what one of them left out shows as it is.
  */
 const againEvery = 64n
 const nearHead = 1024n

@@ -58,6 +58,20 @@ test('a transfer that a node left out near its head is found when the head has m
   expect(first?.height).toBeLessThan(read.cursor.final.height - 128n)
 })
 
+test('where several nodes must agree nothing is read again, for they may take other steps', async () => {
+  const reader = createEvmReader(evmSettings(anvil, { tokens: [token.address], native: false }))
+  const { cursor } = await drain(reader, watched, { cursor: null })
+  await token.send(depositor, 9n)
+  await anvil.mine(10)
+  const once = await reader.scan({ cursor, startHeight: null, watched })
+  expect(once.transfers).toHaveLength(1)
+  await anvil.mine(70)
+  const request = { cursor: once.cursor, startHeight: null, watched }
+  expect((await reader.scan(request)).transfers).toHaveLength(1)
+  const finalMax = await anvil.client.getBlockNumber()
+  expect((await reader.scan({ ...request, finalMax })).transfers).toEqual([])
+})
+
 test('what lies below where reading began is not read', async () => {
   await anvil.mine(60 - Number((await anvil.client.getBlockNumber()) % 64n))
   await token.send(depositor, 7n)
