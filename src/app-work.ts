@@ -1,6 +1,7 @@
 import { createReader } from './chain/reader.ts'
 import type { Settings } from './config/settings.ts'
 import { assert } from './core/errors.ts'
+import { createAllowance } from './intake/allowance.ts'
 import { auditOwners } from './jobs/audit-owners.ts'
 import type { ProveDeps, ProvenNetwork } from './jobs/proof-run.ts'
 import { proveBalances } from './jobs/prove-balances.ts'
@@ -17,6 +18,8 @@ import type { Database } from './store/database.ts'
 import type { Tables } from './store/tables.ts'
 
 const leaseMs = 15_000
+/** Transactions that are read by their names, of each network: beside the scans, and never in place of them. */
+const verifications = { perSecond: 4, atOnce: 20, namesMax: 100 }
 /** A proof writes only now and then, and gives its lease back at its end. */
 const proofLeaseMs = 60_000
 
@@ -27,7 +30,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
   const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
   const proven = read.map((network) => ({
     settings: network,
-    reader: createReader(network, { observe: observer.rpc }),
+    reader: createReader(network, { observe: observer.rpc, observeNode: observer.rpcNode }),
   }))
   const profile = loadServiceProfile(settings)
   const { url } = settings.service
@@ -42,6 +45,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     readClaim: createClaimReader(profile, settings),
     rules: { policy: settings.policy, senders: settings.senders },
     readNetworks: new Set(read.map(({ name }) => name)),
+    mayVerify: createAllowance(verifications),
     client: createDepositClient({ url, call }, profile),
     ...poll,
     cadence: { youngMs, quietMs },

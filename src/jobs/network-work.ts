@@ -13,6 +13,8 @@ type Reader = NetworkReader & TransactionReader
 export type NetworkWorkDeps = ScanDeps &
   BackfillDeps & {
     readers: ReadonlyMap<NetworkName, Reader>
+    /** Whether one more transaction may be read by its name, at a time in milliseconds. */
+    mayVerify: (network: string, nowMs: number) => boolean
     /** Asks for a run of a job; may fail, since the schedule asks again. */
     wake: (job: 'apply' | 'scan' | 'backfill' | 'verify', key?: string) => Promise<void>
     observe: {
@@ -57,16 +59,17 @@ export function createNetworkWork(deps: NetworkWorkDeps): NetworkWork {
       await wakeIf(filled.more, 'backfill', network)
     },
     async verify(network) {
-      const verified = await verifyTransactions(deps, await readerOf(network))
-      await wakeIf(verified.stored > 0, 'apply')
-      await wakeIf(verified.more, 'verify', network)
+      const reader = await readerOf(network)
+      const mayRead = () => deps.mayVerify(network, deps.now().getTime())
+      const { stored } = await verifyTransactions({ ...deps, mayRead }, reader)
+      await wakeIf(stored > 0, 'apply')
     },
     async verifyAll() {
       let stored = 0
       for (const network of deps.readers.keys()) {
         const reader = await readerOf(network)
         for (let more = true; more; ) {
-          const verified = await verifyTransactions(deps, reader)
+          const verified = await verifyTransactions({ ...deps, mayRead: () => true }, reader)
           stored += verified.stored
           more = verified.more
         }

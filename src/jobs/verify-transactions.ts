@@ -10,8 +10,10 @@ import { inTransaction } from '../store/database.ts'
 import {
   appendFailures,
   type DueTransaction,
+  dropSeen,
   dropTransactions,
   endTransactions,
+  putOffTransactions,
   takeDueTransactions,
 } from '../store/named-transactions.ts'
 import { appendSightings } from '../store/sightings.ts'
@@ -20,7 +22,12 @@ import type { Tables } from '../store/tables.ts'
 import { foundSightings } from './found-sightings.ts'
 import { decodePosition, type Position, scanStream } from './scan-position.ts'
 
-export type VerifyDeps = { db: Kysely<Tables>; now: () => Date }
+export type VerifyDeps = {
+  db: Kysely<Tables>
+  now: () => Date
+  /** Asked once per transaction: false where no more are to be read now. */
+  mayRead: () => boolean
+}
 
 /** The reader of one network, as far as transactions are read by their names. */
 export type TransactionReader = { network: NetworkName } & Pick<OnDemandReader, 'readTransaction'>
@@ -33,8 +40,11 @@ export type Verified = {
 }
 
 /** Transactions of one run. */
-const rowsMax = 50
+const rowsMax = 20
 const readAtOnce = 4
+
+/** Of more than may be read at once a scan shows most until then, for far fewer requests. */
+const putOffMs = 30_000
 
 /** Together a little over an hour, which is when a payment that is not found is missed. The scans still find it then. */
 const triesMax = 16
@@ -53,7 +63,7 @@ export async function verifyTransactions(deps: VerifyDeps, reader: TransactionRe
   const position = await readPosition(db, reader)
   if (position === null) return nothing
   const now = deps.now()
-  const due = await takeDueTransactions(db, reader.network, { now, rowsMax, pause })
+  const due = await takeDue(deps, reader, now)
   const book = await readWatchList(db, reader.network)
   const answers = await readAll(reader, due, book)
   const stored = await inTransaction(db, (tx) => store(tx, reader, { answers, book, position, now }))
@@ -62,7 +72,21 @@ export async function verifyTransactions(deps: VerifyDeps, reader: TransactionRe
   return { stored, more: due.length === rowsMax }
 }
 
-type Answer = { named: DueTransaction; reading: TransactionReading | 'seen' | Error }
+async function takeDue(
+  { db, mayRead }: VerifyDeps,
+  { network }: TransactionReader,
+  now: Date,
+): Promise<DueTransaction[]> {
+  const waiting = await dropSeen(db, { network, now }, rowsMax + 1)
+  let allowed = 0
+  while (allowed < Math.min(waiting, rowsMax) && mayRead()) allowed++
+  const due =
+    allowed === 0 ? [] : await takeDueTransactions(db, { network, now }, { rowsMax: allowed, pause })
+  if (waiting > allowed) await putOffTransactions(db, { network, now }, putOffMs)
+  return due
+}
+
+type Answer = { named: DueTransaction; reading: TransactionReading | Error }
 
 /** One transaction may be named for several legs, and is read once. */
 async function readAll(
@@ -72,19 +96,15 @@ async function readAll(
 ): Promise<Answer[]> {
   const watched = new Set(book.map(({ address }) => address))
   const failures: Error[] = []
-  const unseen = Map.groupBy(
-    due.filter(({ isSeen }) => !isSeen),
-    ({ tx }) => tx,
-  )
-  const read = await mapBounded([...unseen], readAtOnce, async ([tx, legs]): Promise<Answer[]> => {
+  const legsOf = Map.groupBy(due, ({ tx }) => tx)
+  const read = await mapBounded([...legsOf], readAtOnce, async ([tx, legs]): Promise<Answer[]> => {
     // Nodes that are away would be waited for once per transaction.
     const away = failures.length < readAtOnce ? null : failures[0]
     const reading = away ?? (await reader.readTransaction(tx, watched).catch(asError))
     if (reading instanceof Error) failures.push(reading)
     return legs.map((named) => ({ named, reading }))
   })
-  const seen = due.filter(({ isSeen }) => isSeen).map((named): Answer => ({ named, reading: 'seen' }))
-  return [...seen, ...read.flat()]
+  return read.flat()
 }
 
 /** Thrown once what others showed is stored: whoever names a transaction names it for himself alone. */
@@ -132,7 +152,6 @@ type Outcome = {
 function outcomeOf({ named, reading }: Answer, { cursor }: Position): Outcome {
   const blank = { named, transfers: [], failedAt: null }
   const later: Outcome = { ...blank, next: named.tries < triesMax ? 'waiting' : 'ended' }
-  if (reading === 'seen') return { ...blank, next: 'found' }
   if (reading instanceof Error || reading.kind === 'unknown') return later
   if (reading.kind === 'failed') return { ...blank, next: 'ended', failedAt: reading.height }
   const { transfers } = reading

@@ -26,15 +26,39 @@ export async function askForTransactions(
 export type DueTransaction = NamedTransaction & {
   /** How often it was read, this time included. */
   tries: number
-  /** A transfer of it was found meanwhile, and not taken back. */
-  isSeen: boolean
 }
 
-/** Takes those whose time has come, and puts their next time off: the longer, the more often they were read. */
+/** Those whose time has come. */
+type Due = { network: NetworkName; now: Date }
+
+/** Drops those of which a transfer was found meanwhile, and not taken back. @returns how many others are due, counted up to a bound */
+export async function dropSeen(db: Kysely<Tables>, { network, now }: Due, countMax: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with due as (
+      select *, case role when 'deposit' then concat_ws('/', 'in', network, tx, address)
+        else concat_ws('/', 'out', network, tx) end as key
+      from named_transaction where network = ${network} and next_at <= ${now}
+    ), seen as (
+      select * from due where exists (
+        select from link_key join evidence using (group_id)
+        where link_key.key = due.key and observation ->> 'kind' = 'sighting'
+          and observation ->> 'role' = due.role and observation ->> 'tx' = due.tx
+        having bool_and(observation ->> 'stage' <> 'orphaned')
+      )
+    ), dropped as (
+      delete from named_transaction where (network, tx, role, address) in (select network, tx, role, address from seen)
+    )
+    select least((select count(*) from due) - (select count(*) from seen), ${countMax})::int as count`.execute(
+    db,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Takes some, the oldest first, and puts their next time off: the longer, the more often they were read. */
 export async function takeDueTransactions(
   db: Kysely<Tables>,
-  network: NetworkName,
-  { now, rowsMax, pause }: { now: Date; rowsMax: number; pause: { firstMs: number; longestMs: number } },
+  { network, now }: Due,
+  { rowsMax, pause }: { rowsMax: number; pause: { firstMs: number; longestMs: number } },
 ): Promise<DueTransaction[]> {
   const { rows } = await sql<DueTransaction>`
     with due as (
@@ -44,15 +68,23 @@ export async function takeDueTransactions(
     update named_transaction as taken set tries = taken.tries + 1, next_at = ${now}::timestamptz
       + least(${pause.firstMs} * power(2, least(taken.tries, 30)), ${pause.longestMs}) * interval '1 millisecond'
     from due where (taken.network, taken.tx, taken.role, taken.address) = (due.network, due.tx, due.role, due.address)
-    returning taken.network, taken.tx, taken.role, taken.address, taken.tries, exists (
-      select from link_key join evidence using (group_id)
-      where link_key.key = case taken.role
-          when 'deposit' then concat_ws('/', 'in', taken.network, taken.tx, taken.address)
-          else concat_ws('/', 'out', taken.network, taken.tx) end
-        and observation ->> 'kind' = 'sighting' and observation ->> 'role' = taken.role and observation ->> 'tx' = taken.tx
-      having bool_and(observation ->> 'stage' <> 'orphaned')
-    ) as "isSeen"`.execute(db)
+    returning taken.network, taken.tx, taken.role, taken.address, taken.tries`.execute(db)
   return rows
+}
+
+/** Puts those off that were never read. */
+export async function putOffTransactions(
+  db: Kysely<Tables>,
+  { network, now }: Due,
+  byMs: number,
+): Promise<void> {
+  await db
+    .updateTable('named_transaction')
+    .set({ next_at: new Date(now.getTime() + byMs) })
+    .where('network', '=', network)
+    .where('next_at', '<=', now)
+    .where('tries', '=', 0)
+    .execute()
 }
 
 /** The networks on which the time of some has come. */

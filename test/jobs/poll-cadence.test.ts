@@ -29,6 +29,7 @@ function work(changes: Partial<WorkDeps> = {}): Work {
     audit: () => Promise.resolve({ compared: 0, changes: [] }),
     prove: () => Promise.resolve('unread'),
     readers: new Map(),
+    mayVerify: () => true,
     wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
     observe: {
       applied: () => undefined,

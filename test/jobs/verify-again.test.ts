@@ -112,3 +112,25 @@ test('nodes that are away are not waited for once per transaction', async () => 
   world.now = at(7)
   expect((await world.verify({})).asked).toHaveLength(9)
 })
+
+test('where no more may be read, what was never read is left to the scans for a while', async () => {
+  await world.tell(webhook(early))
+  world.mayRead = false
+  expect((await world.verify({})).asked).toEqual([])
+  world.mayRead = true
+  expect((await world.verify({})).asked).toEqual([])
+  world.now = at(6.5)
+  expect((await world.verify({})).asked).toEqual([named])
+})
+
+test('of many, one run reads twenty', async () => {
+  const claims = Array.from({ length: 30 }, (_, place) =>
+    webhook({ ...early, serviceId: `dep_${place}` as ServiceId, deposit: { tx: txId(`t${place}`) } }),
+  )
+  await world.tell(...claims)
+  const first = await world.verify({})
+  expect([first.asked.length, first.more]).toEqual([20, true])
+  expect((await world.verify({})).asked).toEqual([])
+  world.now = at(7)
+  expect((await world.verify({})).asked).toHaveLength(20)
+})

@@ -87,6 +87,7 @@ function scriptedDeps({ books, told, reader }: ScriptedWork): WorkDeps {
     audit: () => Promise.resolve({ compared: 1, changes: [ended] }),
     prove: () => Promise.resolve('busy'),
     readers: new Map([[base, reader]]),
+    mayVerify: () => true,
     wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
     observe: {
       applied: ({ rows, groups }) => void told.push(`applied ${rows} ${groups}`),

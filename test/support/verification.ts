@@ -21,6 +21,8 @@ type Answers = Readonly<Record<string, TransactionReading | Error>>
 export type Verification = AsyncDisposable & {
   db: Books['db']
   now: Date
+  /** Whether transactions may be read now. */
+  mayRead: boolean
   /** Stores observations, and decides all there is to decide. */
   tell(...observations: Observation[]): Promise<void>
   /** Puts the scan of a network where it has read all that is final. */
@@ -34,7 +36,7 @@ export type Verification = AsyncDisposable & {
 }
 
 export async function openVerification(): Promise<Verification> {
-  const clock = { now: at(6) }
+  const clock = { now: at(6), mayRead: true }
   const now = () => clock.now
   const books = await openBooks({ readNetworks: new Set([base, arbitrum]), now })
   const verification: Verification = Object.assign(clock, {
@@ -47,7 +49,10 @@ export async function openVerification(): Promise<Verification> {
     async verify(answers: Answers | TransactionReader) {
       const asked: string[] = []
       const reader = isReader(answers) ? answers : readerOf(answers, asked)
-      return { ...(await verifyTransactions({ db: books.db, now }, reader)), asked }
+      return {
+        ...(await verifyTransactions({ db: books.db, now, mayRead: () => clock.mayRead }, reader)),
+        asked,
+      }
     },
     deposits: () => depositsOf(books),
     waiting: () => waitingIn(books),
