@@ -35,6 +35,11 @@ export function noteFailure(health: Health, { nowMs, restMs }: { nowMs: number; 
   health.restUntilMs = nowMs + restMs * (1 + 9 * health.failing)
 }
 
+/** From 0 to 1: 1 is a node that answers at once and never fails; a second of waiting halves it. */
+export function scoreOf({ failing, latencyMs }: Health): number {
+  return (1 - failing) / (1 + (latencyMs ?? 0) / 1000)
+}
+
 function smoothed(old: number, latest: number): number {
   return old + (latest - old) * weight
 }

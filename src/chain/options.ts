@@ -1,11 +1,13 @@
 import type { NetworkName, NetworkReading } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import { type Health, newHealth } from './health.ts'
-import type { NetworkSettings, RpcObserver } from './port.ts'
+import type { NetworkSettings, NodeObserver, RpcObserver } from './port.ts'
 
 export type ReaderOptions = {
   /** Told of every request. */
   observe?: RpcObserver
+  /** Told of the score of each node that is used. */
+  observeNode?: NodeObserver
   /** The bounds that differ from `defaultBounds`. */
   bounds?: Partial<Bounds>
   /** Solana: reads in this way, whatever it costs. Without it the cheaper one is chosen. */

@@ -1,7 +1,12 @@
 import { Fault, isFault } from '../core/errors.ts'
-import { type Health, noteFailure, noteSuccess } from './health.ts'
+import { type Health, noteFailure, noteSuccess, scoreOf } from './health.ts'
 
-export type PooledNode = { readonly name: string; readonly health: Health }
+export type PooledNode = {
+  readonly name: string
+  /** As a metric calls it. */
+  readonly host: string
+  readonly health: Health
+}
 
 type PoolParts<Node> = {
   /** In order of preference. */
@@ -10,6 +15,8 @@ type PoolParts<Node> = {
   restMs: number
   /** Throws Fault `settings_bad` where a node is of another chain. */
   identify: (node: Node) => Promise<void>
+  /** Told of a node's score after each work of its. */
+  observe?: (node: { host: string; score: number }) => void
   /** By the clock of `performance.now()`. */
   nowMs?: () => number
 }
@@ -32,7 +39,7 @@ export type Pool<Node> = {
 
 /** The nodes of one network. One that failed, or is of another chain, rests; preference returns when it is well again. */
 export function createPool<Node extends PooledNode>(parts: PoolParts<Node>): Pool<Node> {
-  const { nodes, restMs, identify, nowMs = () => performance.now() } = parts
+  const { nodes, restMs, identify, observe = () => undefined, nowMs = () => performance.now() } = parts
   const inOrder = () => orderOf(nodes, { nowMs: nowMs(), restMs })
   const on: Pool<Node>['on'] = async (node, work) => {
     try {
@@ -45,6 +52,8 @@ export function createPool<Node extends PooledNode>(parts: PoolParts<Node>): Poo
       const error = isUnreadable(thrown) ? unreadable(node, thrown) : thrown
       if (isPassedOver(error)) noteFailure(node.health, { nowMs: nowMs(), restMs })
       throw error
+    } finally {
+      observe({ host: node.host, score: scoreOf(node.health) })
     }
   }
   const distrust = (node: Node) => noteFailure(node.health, { nowMs: nowMs(), restMs })

@@ -122,6 +122,9 @@ export type ChainReader = {
   checkIdentity(): Promise<void>
 }
 
+/** Told of how well a node does: 1 is best, 0 is one that always fails. For metrics. */
+export type NodeObserver = (node: { network: NetworkName; node: string; score: number }) => void
+
 /** Told of every request, for metrics. */
 export type RpcObserver = (request: {
   network: NetworkName

@@ -69,6 +69,11 @@ const declared = {
     'method',
     'outcome',
   ]),
+  rpcNodeScore: gauge(
+    'rpc_node_score',
+    'How well a node does: 1 answers at once and never fails. Those that are not asked keep their last one.',
+    ['network', 'node'],
+  ),
   rpcSeconds: histogram('rpc_seconds', 'Duration of requests to nodes.', {
     labels: ['network', 'method'],
     buckets: requestBuckets,

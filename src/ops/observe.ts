@@ -8,6 +8,7 @@ export type Change = { kind: string; severity: string; network: string | null; c
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
 export type Observer = WebhookObserver & {
   rpc: (request: { network: string; method: string; outcome: string; seconds: number }) => void
+  rpcNode: (node: { network: string; node: string; score: number }) => void
   pollRequest: (outcome: string) => void
   applied: (applied: Applied) => void
   polled: (reading: { drifts: number; mismatches: readonly Change[] }) => void
@@ -34,6 +35,9 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
     rpc({ network, method, outcome, seconds }) {
       metrics.rpcRequests.inc({ network, method, outcome })
       metrics.rpcSeconds.observe({ network, method }, seconds)
+    },
+    rpcNode({ network, node, score }) {
+      metrics.rpcNodeScore.set({ network, node }, score)
     },
     pollRequest(outcome) {
       metrics.pollRequests.inc({ outcome })

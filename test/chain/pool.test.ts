@@ -3,7 +3,7 @@ import { type Health, newHealth, noteLatency } from '../../src/chain/health.ts'
 import { createPool, type Pool } from '../../src/chain/pool.ts'
 import { Fault } from '../../src/core/errors.ts'
 
-type Node = { name: string; health: Health }
+type Node = { name: string; host: string; health: Health }
 
 const restMs = 30_000
 
@@ -14,14 +14,22 @@ let identified: string[]
 let away: Set<string>
 let strange: Set<string>
 let pool: Pool<Node>
+let scores: Map<string, number>
 
 beforeEach(() => {
   nowMs = 1000
   identified = []
   away = new Set()
   strange = new Set()
-  nodes = ['one', 'two', 'three'].map((name) => ({ name, health: newHealth() }))
-  pool = createPool({ nodes, restMs, nowMs: () => nowMs, identify })
+  nodes = ['one', 'two', 'three'].map((name) => ({ name, host: name, health: newHealth() }))
+  scores = new Map()
+  pool = createPool({
+    nodes,
+    restMs,
+    nowMs: () => nowMs,
+    identify,
+    observe: ({ host, score }) => void scores.set(host, score),
+  })
 })
 
 function identify({ name }: Node): Promise<void> {
@@ -125,7 +133,7 @@ test('what is no failure of a node is thrown at once, and no node rests for it',
 
 test('an answer of an odd form is a failure of its node, with what was thrown as its cause', async () => {
   const odd = new TypeError("Cannot read properties of undefined (reading 'toLowerCase')")
-  const failing = pool.on(nodes[0] ?? { name: '', health: newHealth() }, () => Promise.reject(odd))
+  const failing = pool.on(nodes[0] ?? { name: '', host: '', health: newHealth() }, () => Promise.reject(odd))
   await expect(failing).rejects.toMatchObject({ code: 'remote_failed', cause: odd })
   expect(order()).toEqual(['two', 'three', 'one'])
 })
@@ -134,4 +142,24 @@ test('who is distrusted is asked after the others', () => {
   const [one] = nodes
   if (one !== undefined) pool.distrust(one)
   expect(order()).toEqual(['two', 'three', 'one'])
+})
+
+test('each work tells the score of its node: lower while it fails or is slow, better with each success', async () => {
+  away.add('one')
+  await ask()
+  expect(scores).toEqual(
+    new Map([
+      ['one', 0.8],
+      ['two', 1],
+    ]),
+  )
+  const [one, two] = nodes
+  if (one === undefined || two === undefined) throw new Error('there are three')
+  noteLatency(two.health, 1000)
+  await pool.on(two, () => Promise.resolve())
+  expect(scores.get('two')).toBe(0.5)
+  away.clear()
+  await pool.on(one, () => Promise.resolve())
+  expect(scores.get('one')).toBeGreaterThan(0.8)
+  expect(scores.get('one')).toBeLessThan(1)
 })

@@ -13,7 +13,14 @@ import { toAmount } from '../../src/core/money.ts'
 import { at, base, channelAddress, txId, usdcOnBase } from '../support/evidence.ts'
 
 /** A node that reads so many heights at a time, and knows of a payment at each height that it has. */
-type Node = { name: string; health: Health; step: bigint; final: bigint; paid: ReadonlySet<bigint> }
+type Node = {
+  name: string
+  host: string
+  health: Health
+  step: bigint
+  final: bigint
+  paid: ReadonlySet<bigint>
+}
 
 let nodes: Node[]
 let read: string[]
@@ -23,9 +30,9 @@ const paid = new Set([3n, 8n, 17n])
 beforeEach(() => {
   read = []
   nodes = [
-    { name: 'one', health: newHealth(), step: 50n, final: 20n, paid },
-    { name: 'two', health: newHealth(), step: 6n, final: 20n, paid },
-    { name: 'three', health: newHealth(), step: 50n, final: 20n, paid },
+    { name: 'one', host: 'one', health: newHealth(), step: 50n, final: 20n, paid },
+    { name: 'two', host: 'two', health: newHealth(), step: 6n, final: 20n, paid },
+    { name: 'three', host: 'three', health: newHealth(), step: 50n, final: 20n, paid },
   ]
 })
 

@@ -9,6 +9,7 @@ import { type LogMemory, newLogMemory } from './log-cost.ts'
 /** One JSON-RPC server and what this process learned of it. */
 export type EvmNode = {
   readonly name: string
+  readonly host: string
   readonly health: Health
   readonly client: Client
   /** Sends what it is asked for in one turn of the event loop together, where the server takes that. */
@@ -21,6 +22,7 @@ export function openNode(connection: Connection): EvmNode {
   const together = createTogether(exchange.askTogether, connection.bounds.requestsPerBatch)
   return {
     name: nodeName(connection),
+    host: connection.url.host,
     health: connection.health,
     client: createClient({ transport: transportOf(exchange.ask) }),
     batching: createClient({ transport: transportOf(together) }),

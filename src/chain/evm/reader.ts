@@ -32,7 +32,12 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
   const bounds = { ...defaultBounds, ...options.bounds }
   const nodes = connections(settings, options).map(openNode)
   const poolOf = (some: readonly EvmNode[]) =>
-    createPool({ nodes: some, restMs: bounds.restMs, identify: (node) => requireChain(node, settings) })
+    createPool({
+      nodes: some,
+      restMs: bounds.restMs,
+      identify: (node) => requireChain(node, settings),
+      observe: ({ host, score }) => options.observeNode?.({ network: name, node: host, score }),
+    })
   const pool = poolOf(nodes)
   const scanOf = (node: EvmNode, watched: ReadonlySet<Address>): EvmScan => ({
     node,

@@ -8,11 +8,17 @@ import { exactJson } from './exact-json.ts'
 export type SolanaRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
 
 /** One JSON-RPC server and what this process learned of it. */
-export type SolanaNode = { readonly name: string; readonly health: Health; readonly rpc: SolanaRpc }
+export type SolanaNode = {
+  readonly name: string
+  readonly host: string
+  readonly health: Health
+  readonly rpc: SolanaRpc
+}
 
 export function openNode(connection: Connection): SolanaNode {
   return {
     name: nodeName(connection),
+    host: connection.url.host,
     rpc: createSolanaRpcFromTransport(transportOf(connection)),
     health: connection.health,
   }

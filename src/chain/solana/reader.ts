@@ -71,6 +71,7 @@ function openParts(settings: NetworkSettings, options: ReaderOptions) {
     nodes,
     restMs: bounds.restMs,
     identify: (node) => requireCluster(node, settings, cluster),
+    observe: ({ host, score }) => options.observeNode?.({ network: settings.name, node: host, score }),
   })
   const scanOf = (node: (typeof nodes)[number], watched: ReadonlySet<Address>): SolanaScan => ({
     node,
