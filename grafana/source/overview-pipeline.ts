@@ -209,6 +209,36 @@ export const chainRow: Row = {
       width: 8,
       height: 8,
     },
+    {
+      title: 'Node scores',
+      kind: 'timeseries',
+      description:
+        'How well each node does: 1 answers at once and never fails. One that is not asked keeps its last score.',
+      unit: 'percentunit',
+      queries: [
+        {
+          expr: 'min by (network, node) (depositd_rpc_node_score{network=~"$network"})',
+          legend: '{{network}} {{node}}',
+        },
+      ],
+      width: 12,
+      height: 8,
+    },
+    {
+      title: 'Heights not read',
+      kind: 'timeseries',
+      description:
+        'Stretches of heights that were not read for some watched addresses. They close by themselves: docs/runbook.md#coverage_gap',
+      unit: 'short',
+      queries: [
+        {
+          expr: 'max by (network) (depositd_chain_coverage_gaps{network=~"$network"})',
+          legend: '{{network}}',
+        },
+      ],
+      width: 12,
+      height: 8,
+    },
   ],
 }
 
