@@ -93,7 +93,11 @@ async function resume(
 ): Promise<Done | null> {
   const { network } = reader
   await seizeLease(deps.db, { stream: scanStream(network), holder: deps.holder, ttlMs: deps.leaseMs })
-  if (!(await isHalted(deps, reader))) return null
+  if (!(await isHalted(deps, reader))) {
+    // Reading again may take hours; the scans need not wait for that.
+    await releaseLeases(deps.db, deps.holder)
+    return null
+  }
   const done = { to: from, stored: 0 }
   let scanned = await rescanNetwork(deps, reader, from)
   for (; scanned !== null; scanned = await scanNetwork(deps, reader)) {

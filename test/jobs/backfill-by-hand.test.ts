@@ -153,6 +153,24 @@ test('a person need not wait for the daemon, and a command that was interrupted 
   expect(await gaps()).toEqual([])
 })
 
+test('scans go on while a person has heights read again', async () => {
+  await scanAll()
+  let scanned: unknown = null
+  const watching: NetworkReader = {
+    ...reader,
+    readRange: async (request) => {
+      scanned = await scanNetwork(deps, reader)
+      return reader.readRange(request)
+    },
+  }
+  const wanted = { wanted: { from: 2n, to: null }, tell: () => undefined }
+  expect(await backfillByHand({ ...deps, holder: 'a person' }, watching, wanted)).toMatchObject({
+    outcome: 'read',
+    complete: true,
+  })
+  expect(scanned).not.toBeNull()
+})
+
 test('heights below the first one are read by hand, and are wanted from then on', async () => {
   const height = await pay(channelAddress, 9n)
   deps = { ...deps, startHeights: new Map([[base, height + 1n]]) }
