@@ -21,9 +21,9 @@ export function noteLatency(health: Health, ms: number): void {
   health.latencyMs = health.latencyMs === null ? ms : smoothed(health.latencyMs, ms)
 }
 
+/** A rest goes on all the same: who was outvoted still answers well whatever is easy. */
 export function noteSuccess(health: Health): void {
   health.failing = smoothed(health.failing, 0)
-  health.restUntilMs = 0
 }
 
 /** Behind its address may be another node when it is back. It rests the longer the more it fails. */
