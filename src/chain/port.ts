@@ -125,6 +125,9 @@ export type ChainReader = {
 /** Told of how well a node does: 1 is best, 0 is one that always fails. For metrics. */
 export type NodeObserver = (node: { network: NetworkName; node: string; score: number }) => void
 
+/** All that a network is asked. */
+export type Reader = ChainReader & OnDemandReader
+
 /** Told of every request, for metrics. */
 export type RpcObserver = (request: {
   network: NetworkName

@@ -1,10 +1,8 @@
 import type { Family } from '../core/asset.ts'
 import { createEvmReader } from './evm/reader.ts'
 import type { ReaderOptions } from './options.ts'
-import type { ChainReader, NetworkSettings, OnDemandReader } from './port.ts'
+import type { NetworkSettings, Reader } from './port.ts'
 import { createSolanaReader } from './solana/reader.ts'
-
-type Reader = ChainReader & OnDemandReader
 
 /**
  * The reader for a network's family.

@@ -3,7 +3,7 @@ import { Fault } from '../../core/errors.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool, type Pool } from '../pool.ts'
-import type { ChainReader, NetworkSettings, OnDemandReader } from '../port.ts'
+import type { NetworkSettings, Reader } from '../port.ts'
 import { createQuorum } from '../quorum.ts'
 import { readBalances } from './balances.ts'
 import { readFinalHead } from './finality.ts'
@@ -17,8 +17,6 @@ import { scanOn } from './scan.ts'
 import { tracingNodes } from './traces.ts'
 import { type EvmScan, watchOf } from './watch.ts'
 
-type EvmReader = ChainReader & OnDemandReader
-
 const nobody: ReadonlySet<Address> = new Set()
 
 /**
@@ -26,7 +24,7 @@ const nobody: ReadonlySet<Address> = new Set()
  * as many nodes read it, and only what they agree on counts.
  * @throws Fault `settings_bad` without a URL or a chain id
  */
-export function createEvmReader(settings: NetworkSettings, options: ReaderOptions = {}): EvmReader {
+export function createEvmReader(settings: NetworkSettings, options: ReaderOptions = {}): Reader {
   const { name, chainId } = settings
   if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
   const bounds = { ...defaultBounds, ...options.bounds }

@@ -2,7 +2,7 @@ import type { Address } from '../../core/asset.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool } from '../pool.ts'
-import type { ChainReader, NetworkSettings, OnDemandReader } from '../port.ts'
+import type { NetworkSettings, Reader } from '../port.ts'
 import { createQuorum } from '../quorum.ts'
 import { commonWay } from './choose-way.ts'
 import { readFinalMark } from './final-mark.ts'
@@ -17,8 +17,6 @@ import { readTransaction } from './read-transaction.ts'
 import { scanOn } from './scan.ts'
 import { type SolanaScan, watchOf } from './watch.ts'
 
-type SolanaReader = ChainReader & OnDemandReader
-
 const nobody: ReadonlySet<Address> = new Set()
 
 /**
@@ -26,7 +24,7 @@ const nobody: ReadonlySet<Address> = new Set()
  * a quorum as many nodes read it, and only what they agree on counts.
  * @throws Fault `settings_bad` without a URL
  */
-export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): SolanaReader {
+export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): Reader {
   const parts = openParts(settings, options)
   const { nodes, pool, cluster, bounds, scanOf } = parts
   const wanted = (settings.reading ?? defaultReading).quorum
