@@ -3,18 +3,7 @@ import type { Address } from '../../src/core/asset.ts'
 import type { Group } from '../../src/core/decide.ts'
 import type { Owner } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import {
-  at,
-  claim,
-  delivery,
-  failedDelivery,
-  failure,
-  payment,
-  txId,
-  usdcOnArbitrum,
-  usdtOnBase,
-  webhook,
-} from '../support/evidence.ts'
+import { at, claim, delivery, payment, usdcOnArbitrum, usdtOnBase, webhook } from '../support/evidence.ts'
 import { decided, late, outcome } from '../support/outcome.ts'
 
 type Observations = Group['observations']
@@ -38,40 +27,6 @@ test.each<[string, Observations, string]>([
     'settled api_missing',
   ],
   ['the claimed payment is on no chain', [webhook(), claim()], 'observed chain_missing'],
-  ['the claimed payment failed on its chain', [webhook(), claim(), failure()], 'observed tx_failed'],
-  [
-    'a payment that failed was made in another transaction, which the API names',
-    [
-      webhook(),
-      claim({ deposit: { tx: txId('again') } }),
-      failure(),
-      payment({ tx: txId('again') }),
-      delivery(),
-    ],
-    'reconciled',
-  ],
-  [
-    'the service knows that the payment failed',
-    [webhook({ status: 'failed' }), claim({ status: 'failed' }), failure()],
-    'observed',
-  ],
-  ['the claimed delivery failed', [webhook(), claim(), payment(), failedDelivery()], 'settling tx_failed'],
-  [
-    'a delivery that failed was made in another transaction',
-    [
-      webhook(),
-      claim({ settlement: { tx: txId('again') } }),
-      payment(),
-      failedDelivery(),
-      delivery({ tx: txId('again') }),
-    ],
-    'reconciled',
-  ],
-  [
-    'nobody names the transaction that failed',
-    [payment(), failure({ tx: txId('other') })],
-    'confirmed unreported',
-  ],
   ['the payment is not final yet', [webhook(), claim(), payment({ stage: 'seen' })], 'observed'],
   ['nobody claims the payment', [payment()], 'confirmed unreported'],
   [
