@@ -67,6 +67,12 @@ type EvmTransfer = {
   method: 'mint' | 'transfer'
 }
 
+/**
+ * More than a transfer of any token here takes. An estimate would hold for the balance of that moment: where the
+ * receiver is emptied before the transfer is included, filling it anew takes more.
+ */
+const tokenGas = 150_000n
+
 async function sendTransfer(
   client: EvmClient,
   { from, to, asset, amount, method }: EvmTransfer,
@@ -80,6 +86,7 @@ async function sendTransfer(
     abi: tokenAbi,
     functionName: method,
     args: [receiver, amount],
+    gas: tokenGas,
   })
 }
 
