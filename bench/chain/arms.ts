@@ -1,6 +1,7 @@
 import { createClient, type Hex, http, parseAbiItem } from 'viem'
 import { getBlock, getLogs } from 'viem/actions'
 import { createEvmReader } from '../../src/chain/evm/reader.ts'
+import { mapBounded } from '../../src/chain/map-bounded.ts'
 import { defaultBounds } from '../../src/chain/options.ts'
 import type { ScanCursor } from '../../src/chain/port.ts'
 import { type Address, assetKey, type NetworkName } from '../../src/core/asset.ts'
@@ -10,7 +11,7 @@ import { scriptedChainId } from '../../test/support/scripted-evm-node.ts'
 /** What reads the chain in B6, and what the target is held against. */
 export const arms = {
   ours: 'depositd: limits found by itself, every answer proved, quota waited for',
-  bare: 'viem: getLogs over the limit it is told, getBlock for the times, the same requests at once',
+  bare: 'viem: getLogs over the limit it is told, then getBlock for the times, as many requests at once',
   sequential: 'the same, one request at a time',
 } as const
 
@@ -50,51 +51,47 @@ export async function readOurs({ url, chain, from }: Reading): Promise<Found> {
 
 const transferEvent = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
-/** What many write first. It is told the limits, proves nothing, and cuts a query in half where it is refused. */
+/**
+ * What many write first: all logs, then the times of their blocks in full requests. It is told the limits, proves
+ * nothing, and cuts a query in half where it is refused.
+ */
 export async function readBare({ url, chain, blocksMax, from, to }: Reading, atOnce: number): Promise<Found> {
+  const options = { retryCount: 8, retryDelay: 100, timeout: 60_000, fetchFn: fetchAtOnce(atOnce) }
+  const client = createClient({ transport: http(url, options) })
   const batch = { batchSize: defaultBounds.requestsPerBatch }
-  const transport = http(url, {
-    batch,
-    retryCount: 8,
-    retryDelay: 100,
-    timeout: 60_000,
-    fetchFn: fetchAtOnce(atOnce),
-  })
-  const client = createClient({ transport })
+  const batching = createClient({ transport: http(url, { ...options, batch }) })
   const watched: ReadonlySet<string> = new Set(chain.watched)
   const found: Found = { keys: new Set(), heapBytes: [] }
-  const times = new Map<bigint, bigint>()
+  const heights = new Set<bigint>()
   const readPiece = async (first: number, last: number): Promise<void> => {
-    const range = { fromBlock: BigInt(first), toBlock: BigInt(last) }
-    const logs = await getLogs(client, {
+    const filter = {
       address: chain.token as string as Hex,
       event: transferEvent,
-      ...range,
-    }).catch(() => null)
+      fromBlock: BigInt(first),
+      toBlock: BigInt(last),
+    }
+    const logs = await getLogs(client, filter).catch(() => null)
     if (logs === null) {
       const middle = Math.floor((first + last) / 2)
       await readPiece(first, middle)
       return readPiece(middle + 1, last)
     }
-    const ours = logs.filter(({ args }) => watched.has(args.to?.toLowerCase() ?? ''))
-    const heights = [...new Set(ours.map(({ blockNumber }) => blockNumber))]
-    await Promise.all(
-      heights.map(async (blockNumber) =>
-        times.set(blockNumber, (await getBlock(client, { blockNumber })).timestamp),
-      ),
-    )
-    for (const { blockNumber, logIndex } of ours) found.keys.add(`${blockNumber}/${logIndex}`)
-  }
-  let next = from
-  const lane = async () => {
-    while (next <= to) {
-      const first = next
-      next += blocksMax
-      await readPiece(first, Math.min(to, first + blocksMax - 1))
+    for (const { args, blockNumber, logIndex } of logs) {
+      if (!watched.has(args.to?.toLowerCase() ?? '')) continue
+      heights.add(blockNumber)
+      found.keys.add(`${blockNumber}/${logIndex}`)
     }
   }
-  // More lanes than requests, so that there is always one to send.
-  await Promise.all(Array.from({ length: atOnce }, lane))
+  const pieces = Array.from(
+    { length: Math.ceil((to - from + 1) / blocksMax) },
+    (_, place) => from + place * blocksMax,
+  )
+  await mapBounded(pieces, atOnce, (first) => readPiece(first, Math.min(to, first + blocksMax - 1)))
+  const times = await mapBounded([...heights], atOnce * batch.batchSize, async (blockNumber) => {
+    const { timestamp } = await getBlock(batching, { blockNumber })
+    return timestamp
+  })
+  if (times.length !== heights.size) throw new Error('a block has no time')
   return found
 }
 

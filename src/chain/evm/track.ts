@@ -51,7 +51,8 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
     range: { from: track.again ?? track.from, to },
     span: queries.length === 0 ? { ...newLogSpan(), taken: to } : node.logs.spans[way],
     logsMax: bounds.logsPerAnswerMax,
-    atOnce: bounds.requestsAtOnce,
+    // Some wait for a node that asked to slow down; meanwhile there is always one to send.
+    atOnce: bounds.requestsAtOnce * 2,
     isEnough: () => isEnough(bounds, progress),
     read: async (piece, step) => {
       const reading = queries.length === 0 ? noLogs : await readLogs(scan, queries, { piece, step })
