@@ -15,31 +15,39 @@ import { type ProofRun, readPast } from './proof-run.ts'
 const readingsMax = 2000
 
 /**
- * Holds what was read against what is stored. Only what that does not explain costs requests: for what scans do not
- * show, and for what was held before the first scan. What is left is stored as a difference.
+ * Holds what was read against what is known. Scans show all that came in; what the addresses sent is asked for, in one
+ * stretch for all of them: else a payment that nobody saw would be hidden by its being sent on. Only what that does not
+ * explain costs more: for what was held before the first scan. What is left is stored as a difference.
  */
 export async function judgeBalances(run: ProofRun): Promise<void> {
-  const unexplained = await settleExplained(run)
+  const ready = await readyReadings(run.db, run.reader.network, readingsMax)
+  await readMovements(run, ready)
+  const unexplained = await settleExplained(run, ready)
   if (unexplained.length === 0) return
-  await readMovements(run, unexplained)
-  const still = await settleExplained(run)
   await findOpenings(
     run,
-    still.filter(({ isFirst }) => isFirst),
+    unexplained.filter(({ isFirst }) => isFirst),
   )
-  const differing = await settleExplained(run)
+  const differing = await settleExplained(run, unexplained)
   await run.save(async (tx) => {
     await addDifferences(tx, differing)
     await settleReadings(tx, differing)
   })
 }
 
-/** @returns those that what is stored does not explain */
-async function settleExplained({ db, reader, save }: ProofRun): Promise<Ready[]> {
-  const ready = await readyReadings(db, reader.network, readingsMax)
+/** @returns those that are not explained by what is stored now */
+async function settleExplained({ db, reader, save }: ProofRun, judged: readonly Ready[]): Promise<Ready[]> {
+  const wanted = new Set(judged.map(nameOf))
+  const ready = (await readyReadings(db, reader.network, readingsMax)).filter((one) =>
+    wanted.has(nameOf(one)),
+  )
   const explained = ready.filter(isExplained)
   if (explained.length > 0) await save((tx) => settleReadings(tx, explained))
   return ready.filter((one) => !isExplained(one))
+}
+
+function nameOf({ holding: { address, asset } }: Ready): string {
+  return `${address} ${asset}`
 }
 
 async function readMovements({ reader, save }: ProofRun, ready: readonly Ready[]): Promise<void> {

@@ -36,7 +36,7 @@ describe('a balance that changed unseen', () => {
     expect(chain.asked.at(-1)).toBe('range 637-637 traced')
     await chain.scanTo(1200n)
     expect(await chain.prove()).toMatchObject({ changes: [] })
-    expect(chain.asked).toEqual(['balances 1200', 'balances 1200'])
+    expect(chain.asked).toEqual(['balances 1200', 'balances 1200', 'movements 1101-1200'])
     expect(await chain.unexplained()).toHaveLength(1)
   })
 
@@ -50,6 +50,15 @@ describe('a balance that changed unseen', () => {
     const [open] = await chain.unexplained()
     expect(open?.value).toBe('13')
     expect(open?.detail).toMatchObject({ change: '3', blocks: '120, 130, 140, 141' })
+  })
+
+  test('is found also where it was sent on before anybody looked', async () => {
+    await chain.prove()
+    await chain.happen({ height: 163n, change: 9n, shown: 'never' })
+    await chain.happen({ height: 170n, change: -9n, shown: 'asked' })
+    await chain.scanTo(200n)
+    await chain.prove()
+    expect(await chain.unexplained()).toMatchObject([{ value: '9', detail: { change: '9', blocks: '163' } }])
   })
 
   test('is closed and stored as a payment where a second reading of the block shows it', async () => {

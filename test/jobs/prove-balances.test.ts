@@ -17,22 +17,22 @@ beforeEach(async () => {
 afterEach(() => books[Symbol.asyncDispose]())
 
 describe('a balance that is explained', () => {
-  test('costs one request for each asset, and opens nothing', async () => {
+  test('costs one request for each asset and one for what was sent, and opens nothing', async () => {
     await chain.happen(
       { height: 101n, change: 70n, shown: 'scan' },
       { height: 105n, change: -30n, shown: 'scan' },
     )
     await chain.scanTo(110n)
     expect(await chain.prove()).toMatchObject({ read: 4, stored: 0, changes: [], problems: [] })
-    expect(chain.asked).toEqual(['balances 110', 'balances 110'])
+    expect(chain.asked).toEqual(['balances 110', 'balances 110', 'movements 100-110'])
     await chain.happen({ height: 111n, change: 5n, shown: 'scan' })
     await chain.scanTo(120n)
     await chain.prove()
-    expect(chain.asked).toEqual(['balances 120', 'balances 120'])
+    expect(chain.asked).toEqual(['balances 120', 'balances 120', 'movements 111-120'])
     expect(await chain.unexplained()).toEqual([])
   })
 
-  test('by what scans do not show asks for movements, once', async () => {
+  test('by what scans do not show is asked for once', async () => {
     await chain.prove()
     await chain.happen(
       { height: 101n, change: 70n, shown: 'scan' },
@@ -43,7 +43,7 @@ describe('a balance that is explained', () => {
     expect(chain.asked).toEqual(['balances 110', 'balances 110', 'movements 101-110'])
     await chain.scanTo(120n)
     await chain.prove()
-    expect(chain.asked).toEqual(['balances 120', 'balances 120'])
+    expect(chain.asked).toEqual(['balances 120', 'balances 120', 'movements 111-120'])
     expect(await chain.unexplained()).toEqual([])
   })
 })
