@@ -6,6 +6,7 @@ import type { NetworkSettings } from '../port.ts'
 import type { Block } from './blocks.ts'
 import { ask, type EvmNode, refusal } from './node.ts'
 import { type Dialect, dialects, type Inner } from './trace-dialects.ts'
+import { offerIn } from './trace-offer.ts'
 
 /** Which dialect a node was found to speak; null for none. Found once, for the life of its connection. */
 const spoken = new WeakMap<Client, Dialect | null>()
@@ -67,26 +68,10 @@ async function offers(node: EvmNode, dialect: Dialect): Promise<boolean> {
     return true
   } catch (error) {
     if (!isFault(error, 'remote_failed')) throw error
-    const { problem } = error.details
-    if (untraceable.test(problem)) return true
-    if (isNotOffered(problem)) return false
+    const offer = offerIn(error.details.problem)
+    if (offer !== null) return offer
     throw error
   }
-}
-
-/** go-ethereum of the first block, and nodes that have pruned what it takes. */
-const untraceable = /genesis is not traceable|historical state|state .*not available|missing trie node|prun/i
-
-/** How nodes and providers say that a method is not there, or not for this customer. */
-const notOffered = [
-  /code -32601/,
-  /method .*(?:not found|not (?:available|supported|allowed|enabled|exist)|disabled|whitelisted)/i,
-  /(?:un|not )supported|not (?:available|enabled|allowed)|does not exist/i,
-  /\b(?:upgrade|plan|tier|add-?on)\b/i,
-]
-
-function isNotOffered(problem: string): boolean {
-  return notOffered.some((words) => words.test(problem))
 }
 
 function request(node: EvmNode, { method, params }: Dialect, height: bigint): Promise<unknown> {
