@@ -1,6 +1,6 @@
 import { Fault } from '../core/errors.ts'
 import { agree, castVote, type Finding, type Vote } from './agree.ts'
-import type { QuorumParts } from './common-final.ts'
+import type { QuorumParts } from './agreed-height.ts'
 import { allFailed, type PassedOver, type PooledNode } from './pool.ts'
 import type { TransactionReading } from './port.ts'
 import { transferLines } from './transfer-lines.ts'

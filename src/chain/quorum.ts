@@ -1,7 +1,7 @@
 import { isFault } from '../core/errors.ts'
 import { agree, type Finding } from './agree.ts'
+import { agreedHeight, firstVote, type QuorumParts } from './agreed-height.ts'
 import { agreedTransaction } from './agreed-transaction.ts'
-import { commonFinal, firstVote, type QuorumParts } from './common-final.ts'
 import type { PooledNode } from './pool.ts'
 import type { RangeRequest, RangeResult, ScanRequest, ScanResult, TransactionReading } from './port.ts'
 import { transferLines } from './transfer-lines.ts'
@@ -43,7 +43,7 @@ async function scanAgreed<Node extends PooledNode>(
   request: ScanRequest,
   read: Read<Node, ScanRequest, ScanResult>,
 ): Promise<ScanResult> {
-  const { finalMax, able } = await commonFinal(parts)
+  const { finalMax, able } = await agreedHeight(parts)
   const lead = await firstVote(parts.pool, able, (node) =>
     scanFinding(() => read(node, { ...request, finalMax })),
   )
@@ -109,7 +109,7 @@ async function rangeAgreed<Node extends PooledNode>(
   request: RangeRequest,
   read: Read<Node, RangeRequest, RangeResult>,
 ): Promise<RangeResult> {
-  const { finalMax, able } = await commonFinal(parts)
+  const { finalMax, able } = await agreedHeight(parts)
   const to = request.to < finalMax ? request.to : finalMax
   if (to < request.from) {
     return { transfers: [], movements: [], proved: [], dissent: [], reached: request.from - 1n }

@@ -13,7 +13,7 @@ export type QuorumParts<Node> = {
 }
 
 /** The newest height that enough nodes call final, and those that do, in order. */
-export async function commonFinal<Node extends PooledNode>({
+export async function agreedHeight<Node extends PooledNode>({
   network,
   pool,
   quorum,
