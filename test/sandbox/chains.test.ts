@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSolanaRpc, type Address as KitAddress } from '@solana/kit'
 import { pino } from 'pino'
-import { createPublicClient, type Address as EvmAddress, http } from 'viem'
+import { createPublicClient, type Address as EvmAddress, type Hash, http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Address, type AssetKey, assetCode } from '../../src/core/asset.ts'
 import { toAmount } from '../../src/core/money.ts'
@@ -74,6 +74,18 @@ test.for(['mainnet', 'base', 'arbitrum'])('on %s each asset can be given and pai
     expect(new Set(hashes).size).toBe(10)
     await until('ten payments arrived', async () => (await balanceOf(key)) === 1_050n || null)
   }
+})
+
+test('a payment of tokens has gas also for a receiver that is emptied before it lands', async () => {
+  const network = networkOf('base')
+  const client = createPublicClient({ transport: http(network.rpcUrls[0]), cacheTime: 0 })
+  const asset = network.assets.find(({ symbol }) => symbol === 'USDT')?.key ?? ('' as AssetKey)
+  const payment = { asset, to: '0x00000000000000000000000000000000000000bb' as Address, amount: toAmount(5n) }
+  const first = await client.waitForTransactionReceipt({
+    hash: (await network.pay(payment)) as string as Hash,
+  })
+  const again = await client.getTransaction({ hash: (await network.pay(payment)) as string as Hash })
+  expect(again.gas).toBeGreaterThanOrEqual(first.gasUsed)
 })
 
 test('on solana each asset can be given and paid, many at once', async () => {
