@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { leastRequests } from '../../bench/chain/least.ts'
+import { scriptedChain } from '../support/scripted-evm-chain.ts'
+
+const run = promisify(execFile)
+const bench = join(import.meta.dirname, '../../bench/run.ts')
+
+type Row = { blocksMax: number; least: { requests: number }; requests: { ours: number; logQueries: number } }
+
+test('the chain bench reads a small chain under every limit, and each arm finds all of it', async () => {
+  const { stdout } = await run(process.execPath, [
+    bench,
+    'chain',
+    '--json',
+    '--rounds',
+    '1',
+    '--scale',
+    '0.005',
+  ])
+  const { rows, invariants } = JSON.parse(stdout) as { rows: Row[]; invariants: string }
+  expect(rows.map(({ blocksMax }) => blocksMax)).toEqual([10, 2000, 10_000])
+  expect(invariants).toMatch(/^held/)
+  // What is asked beside the least is a fixed number of headers for each scan.
+  for (const { least, requests } of rows) expect(requests.ours).toBeLessThan(least.requests * 1.15 + 30)
+}, 120_000)
+
+test('a bench that does not exist is refused with those that do', async () => {
+  await expect(run(process.execPath, [bench, 'chains'])).rejects.toThrow(/npm run bench -- chain/)
+})
+
+test('the least number of requests keeps both limits', () => {
+  const settings = { seed: 1, blocks: 1001, addresses: 10, transfers: 400, others: 100 }
+  const chain = scriptedChain(settings)
+  const headers = Math.ceil(new Set(chain.transfers.map(({ height }) => height)).size / 20)
+  expect(leastRequests(chain, { blocksMax: 100, resultsMax: 10_000 })).toEqual({
+    logQueries: 10,
+    requests: 13 + headers,
+  })
+  expect(leastRequests(chain, { blocksMax: 1000, resultsMax: 100 }).logQueries).toBeGreaterThanOrEqual(5)
+})
