@@ -97,11 +97,19 @@ export type Connection = {
 
 /**
  * One connection per URL, in order of preference.
- * @throws Fault `settings_bad` where there is no URL (a library would fall back to a public endpoint) or a bad one
+ * @throws Fault `settings_bad` where there is no URL (a library would fall back to a public endpoint), a bad one, or
+ * fewer than must agree
  */
 export function connections(settings: NetworkSettings, options: ReaderOptions): Connection[] {
   const setting = rpcSetting(settings.name)
-  if (settings.rpcUrls.length === 0) throw new Fault('settings_bad', { faults: [`${setting} names no URL`] })
+  const { quorum } = settings.reading ?? defaultReading
+  const named = settings.rpcUrls.length
+  if (named === 0) throw new Fault('settings_bad', { faults: [`${setting} names no URL`] })
+  if (named < quorum) {
+    throw new Fault('settings_bad', {
+      faults: [`${setting} names ${named} of the ${quorum} nodes of the quorum`],
+    })
+  }
   return settings.rpcUrls.map((text, place) => ({
     network: settings.name,
     url: parseRpcUrl(setting, text, place),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { defaultReading } from '../../src/chain/options.ts'
 import type { NetworkSettings } from '../../src/chain/port.ts'
 import { createReader } from '../../src/chain/reader.ts'
 import type { NetworkName } from '../../src/core/asset.ts'
@@ -16,6 +17,11 @@ test.each<[string, Partial<NetworkSettings>, string]>([
   ['no URL on Solana', { family: 'solana', rpcUrls: [] }, 'RPC_BASE names no URL'],
   ['an empty URL', { rpcUrls: ['http://127.0.0.1:1', ''] }, 'RPC_BASE has no http(s) URL at place 2'],
   ['another protocol', { rpcUrls: ['ws://127.0.0.1:1'] }, 'RPC_BASE has no http(s) URL at place 1'],
+  [
+    'a quorum of more nodes than there are',
+    { reading: { ...defaultReading, quorum: 2 } },
+    'RPC_BASE names 1 of the 2 nodes of the quorum',
+  ],
   ['an EVM network without a chain id', { chainId: null }, 'network base has no chain id'],
 ])('%s is refused', (_what, change, problem) => {
   expect(() => createReader({ ...settings, ...change })).toThrow(problem)
