@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { isRangeLimit, type Limit, limitOf } from '../../../src/chain/evm/range-limit.ts'
+import { isQuota } from '../../../src/chain/quota.ts'
 
 const blocks = (most: bigint | null): Limit => ({ kind: 'blocks', blocks: most })
 const results = (most: bigint | null): Limit => ({ kind: 'results', blocks: most })
@@ -123,6 +124,8 @@ test.each(texts)('the limit of %s is read (%s)', (...[, , text, limit]) => {
   expect(limitOf(text)).toEqual(limit)
   expect(limitOf(`${text} (code -32602)`)).toEqual(limit)
   expect(isRangeLimit(text)).toBe(true)
+  // Else the same query would be sent again and again, only later.
+  expect(isQuota(200, { code: -32005, message: text })).toBe(false)
 })
 
 test.each([
