@@ -56,8 +56,9 @@ async function prove(run: ProofRun, readBefore: Date): Promise<Proved> {
   // What differs is told also where the search for its block fails.
   const [narrowed] = await Promise.allSettled([narrowDifferences(run)])
   const { network } = run.reader
+  const assets = run.settings.assets.map(({ key }) => key)
   const changes = await run.save(async (tx) => {
-    await recheckDifferences(tx, network)
+    await recheckDifferences(tx, network, assets)
     return syncUnexplained(tx, network)
   })
   if (narrowed.status === 'rejected') throw narrowed.reason

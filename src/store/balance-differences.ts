@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { assetCode, type NetworkName } from '../core/asset.ts'
+import { type AssetKey, assetCode, type NetworkName } from '../core/asset.ts'
 import type { Holding, Span } from '../core/balance-proof.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { holdingsTable, toBalance } from './balance-points.ts'
@@ -77,10 +77,17 @@ export async function narrowDifference(
   await addDifferences(tx, [{ holding: difference.holding, start: end, end: difference.end }])
 }
 
-/** Forgets what is explained by now, and joins what is too much to be told apart. */
-export async function recheckDifferences(tx: Transaction<Tables>, network: NetworkName): Promise<void> {
+/**
+ * Forgets what is explained by now, or of an asset that is no longer read, and joins what is too much to be told apart.
+ */
+export async function recheckDifferences(
+  tx: Transaction<Tables>,
+  network: NetworkName,
+  assets: readonly AssetKey[],
+): Promise<void> {
   await sql`
-    delete from balance_difference d where network = ${network} and ${changeOf(sql`d`)} = 0`.execute(tx)
+    delete from balance_difference d
+    where network = ${network} and (${changeOf(sql`d`)} = 0 or asset <> all(${assets}::text[]))`.execute(tx)
   await sql`
     update balance_difference d set change = ${changeOf(sql`d`)}
     where network = ${network} and change <> ${changeOf(sql`d`)}`.execute(tx)

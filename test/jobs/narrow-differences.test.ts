@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/core/errors.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import { channelAddress } from '../support/evidence.ts'
+import { channelAddress, usdtOnBase } from '../support/evidence.ts'
 import { type Happening, type MadeUpChain, provenSubject, startChain } from '../support/made-up-chain.ts'
 
 let books: Books
@@ -100,6 +100,15 @@ describe('a balance that changed unseen', () => {
     chain.minutes += 61
     await chain.prove()
     expect(await chain.unexplained()).toMatchObject([{ detail: { blocks: '163' } }])
+  })
+
+  test('is told no more once the asset is no longer read', async () => {
+    await chain.prove()
+    await chain.happen({ height: 163n, change: 9n, shown: 'never' })
+    await chain.scanTo(200n)
+    await chain.prove()
+    chain.assets = [usdtOnBase]
+    expect(await chain.prove()).toMatchObject({ changes: [{ change: 'cleared' }] })
   })
 
   test('is told also where nodes disagree about its block, or reading it fails altogether', async () => {

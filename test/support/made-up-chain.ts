@@ -35,6 +35,8 @@ export type MadeUpChain = {
   /** What a second reading ends in. */
   rereadError: Error | null
   minutes: number
+  /** Those that are in the settings. */
+  assets: readonly AssetKey[]
   /** What a scan leaves behind: the cursor, and everything up to it covered unless told otherwise. */
   scanTo(height: bigint, covered?: boolean, epoch?: number): Promise<void>
   /** What happens while balances are read. */
@@ -58,6 +60,7 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
     unreadable: null,
     rereadError: null,
     minutes: 0,
+    assets: [usdcOnBase, usdtOnBase],
     meanwhile: () => Promise.resolve(),
     scanTo: (height, covered = true, epoch = 0) => {
       reached = height
@@ -87,7 +90,7 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
       const reader = readerOf(chain, () => reached)
       return proveBalances(
         { db, holder, leaseMs: 600_000, now: () => at(chain.minutes++) },
-        { reader, settings },
+        { reader, settings: settingsOf(chain) },
       )
     },
     async unexplained() {
@@ -164,10 +167,12 @@ function sum(happenings: readonly Happening[]): bigint {
   return happenings.reduce((total, { change }) => total + change, 0n)
 }
 
-const settings: NetworkSettings = {
-  name: base,
-  family: 'evm',
-  chainId: 8453,
-  rpcUrls: ['http://127.0.0.1'],
-  assets: [usdcOnBase, usdtOnBase].map((key) => ({ key, network: base, symbol: 'USD', decimals: 6 })),
+function settingsOf({ assets }: MadeUpChain): NetworkSettings {
+  return {
+    name: base,
+    family: 'evm',
+    chainId: 8453,
+    rpcUrls: ['http://127.0.0.1'],
+    assets: assets.map((key) => ({ key, network: base, symbol: 'USD', decimals: 6 })),
+  }
 }
