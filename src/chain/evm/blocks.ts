@@ -49,24 +49,42 @@ export type Headers = {
   read(height: bigint): Promise<Block>
   /** Sends what waits for more to come. */
   flush(): void
+  /** How many were asked for and are not read yet. */
+  waiting(): number
 }
 
+/** A few more are under way than the node is asked at once; the others wait here, since a request in its queue ages. */
 export function createHeaders({ node, bounds }: EvmScan): Headers {
-  let waiting: (() => void)[] = []
-  const flush = () => {
-    const ready = waiting
-    waiting = []
-    for (const start of ready) start()
+  const { requestsPerBatch, requestsAtOnce } = bounds
+  const underWayMax = requestsPerBatch * requestsAtOnce * 2
+  const waiting: (() => void)[] = []
+  let underWay = 0
+  let flushing = false
+  const pump = () => {
+    const least = flushing ? 1 : requestsPerBatch
+    while (waiting.length >= least && underWay + requestsPerBatch <= underWayMax) {
+      const batch = waiting.splice(0, requestsPerBatch)
+      underWay += batch.length
+      for (const start of batch) start()
+    }
+    if (waiting.length === 0) flushing = false
   }
   return {
     async read(height) {
       await new Promise<void>((start) => {
         waiting.push(start)
-        if (waiting.length >= bounds.requestsPerBatch) flush()
+        pump()
       })
-      return readHeaderTogether(node, height)
+      return readHeaderTogether(node, height).finally(() => {
+        underWay--
+        pump()
+      })
     },
-    flush,
+    flush() {
+      flushing = true
+      pump()
+    },
+    waiting: () => waiting.length + underWay,
   }
 }
 

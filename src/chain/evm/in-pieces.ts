@@ -15,8 +15,8 @@ type Work<Result> = {
   atOnce: number
   /** Throws where even one block is refused. */
   read: (piece: HeightRange, step: Step) => Promise<PieceReading<Result>>
-  /** True once enough was read: no new piece is begun then. */
-  isEnough: () => boolean
+  /** Told where the next piece would begin: true where enough was read, and none is begun. */
+  isEnough: (next: bigint) => boolean
 }
 
 /**
@@ -50,6 +50,8 @@ export async function readInPieces<Result>(
   const lane = async (until: () => boolean): Promise<void> => {
     while (!until() && (await one()));
   }
+  // The first piece alone: by it whoever asks knows how much there is to come.
+  await one()
   await lane(() => isSettled(span, logsMax))
   const lanes = Array.from({ length: atOnce }, () => lane(() => false))
   await Promise.all(lanes).catch((error: unknown) => {
@@ -75,7 +77,7 @@ function queueOf({
   let next = range.from
   return {
     take(): Taken | null {
-      const open = returned.pop() ?? (next > range.to || isEnough() ? null : { from: next, to: range.to })
+      const open = returned.pop() ?? (next > range.to || isEnough(next) ? null : { from: next, to: range.to })
       if (open === null) return null
       const step = nextStep(span, open.to - open.from + 1n, logsMax)
       const piece = { from: open.from, to: open.from + step.blocks - 1n }

@@ -46,23 +46,28 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
   const { way, to } = wayOf(scan, track)
   const queries = queryCount(scan) === 0 ? [] : queriesOf(scan, way)
   const headers = createHeaders(scan)
-  const progress = { found: 0, failed: false, endsMs: performance.now() + bounds.scanMs }
+  const progress = { found: 0, blocks: 0, failed: false, endsMs: performance.now() + bounds.scanMs }
   const { results, reached } = await readInPieces({
     range: { from: track.again ?? track.from, to },
     span: queries.length === 0 ? { ...newLogSpan(), taken: to } : node.logs.spans[way],
     logsMax: bounds.logsPerAnswerMax,
     // Some wait for a node that asked to slow down; meanwhile there is always one to send.
     atOnce: bounds.requestsAtOnce * 2,
-    isEnough: () => isEnough(bounds, progress),
+    isEnough: (next) => isEnough(bounds, progress, next - track.from),
     read: async (piece, step) => {
       const reading = queries.length === 0 ? noLogs : await readLogs(scan, queries, { piece, step })
       if (!('result' in reading)) return reading
       progress.found += reading.result.transfers.length
-      // Not waited for: while blocks are read, so are the logs of the next pieces.
+      progress.blocks += Number(step.blocks)
       const found = readPiece(scan, { ...track, to }, { piece, headers, way, ...reading.result })
       found.catch(() => {
         progress.failed = true
       })
+      // While blocks are read, so are the logs of the next pieces, unless too many wait.
+      if (headers.waiting() > headersWaitingMax) {
+        headers.flush()
+        await found.catch(() => null)
+      }
       return { logs: reading.logs, result: found }
     },
   })
@@ -77,11 +82,18 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
   }
 }
 
-function isEnough(
-  { transfersPerScan }: Bounds,
-  { found, failed, endsMs }: { found: number; failed: boolean; endsMs: number },
-): boolean {
-  return failed || found >= transfersPerScan || performance.now() > endsMs
+const headersWaitingMax = 400
+
+type Progress = { found: number; blocks: number; failed: boolean; endsMs: number }
+
+/**
+ * Tells by what was found already how many transfers those blocks hold that were taken up, `taken` of them above where
+ * the stretch begins. What is read again below it is always read whole.
+ */
+function isEnough({ transfersPerScan }: Bounds, progress: Progress, taken: bigint): boolean {
+  const { found, blocks, failed, endsMs } = progress
+  const expected = blocks === 0 ? 0 : (found / blocks) * Number(taken)
+  return failed || (taken > 0n && (expected >= transfersPerScan || performance.now() > endsMs))
 }
 
 /** How many blocks one track may be long. Blocks that are read whole cost a request each. */
