@@ -58,6 +58,21 @@ test('a transfer that a node left out near its head is found when the head has m
   expect(first?.height).toBeLessThan(read.cursor.final.height - 128n)
 })
 
+test('a scan that has no time ends no lower than it began, whatever it reads again', async () => {
+  const settings = evmSettings(anvil, { tokens: [token.address], native: false })
+  const start = (await drain(createEvmReader(settings), watched, { cursor: null })).cursor
+  await anvil.mine(30)
+  let { cursor } = await drain(createEvmReader(settings), watched, { cursor: start })
+  await anvil.mine(70)
+  const hurried = createEvmReader(settings, { bounds: { scanMs: 0, logsPerAnswerMax: 1_000_000 } })
+  for (let more = true; more; ) {
+    const result = await hurried.scan({ cursor, startHeight: null, watched })
+    expect(result.cursor.final.height).toBeGreaterThan(cursor.final.height)
+    cursor = result.cursor
+    more = result.more
+  }
+})
+
 test('where several nodes must agree nothing is read again, for they may take other steps', async () => {
   const reader = createEvmReader(evmSettings(anvil, { tokens: [token.address], native: false }))
   const { cursor } = await drain(reader, watched, { cursor: null })

@@ -42,6 +42,10 @@ test('whatever the limits, the same transfers are read, each once', async () => 
   const anyLimits = fc.record({
     nodeBlocks: fc.bigInt(1n, 50n),
     blocksPerScan: fc.bigInt(1n, 60n),
+    logBlocksPerScan: fc.bigInt(1n, 60n),
+    transfersPerScan: fc.integer({ min: 1, max: 60 }),
+    // With no time at all each scan reads one piece.
+    scanMs: fc.constantFrom(0, 6000),
     logsPerAnswerMax: fc.integer({ min: 3, max: 60 }),
     recipientsPerRequest: fc.integer({ min: 1, max: 6 }),
     native: fc.boolean(),
