@@ -1,4 +1,5 @@
 import type { Address, AssetKey } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
 import type { SolanaWatch } from './watch.ts'
 
 /** What one transaction did to what one owner holds of one asset. At least one of the two amounts is not zero. */
@@ -55,7 +56,7 @@ function tokenSums({ tokensBefore, tokensAfter }: Balances, mint: string): Sums 
 }
 
 function ownerOf({ owner, mint }: TokenHolding): string {
-  if (owner === undefined) throw new Error(`a balance of ${mint} does not name its owner`)
+  assert(owner !== undefined, `a balance of ${mint} names its owner`)
   return owner
 }
 

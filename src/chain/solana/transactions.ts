@@ -108,6 +108,10 @@ function changesOf({ node, watch }: SolanaScan, { what, accounts, meta }: Told):
   const sameLength = [lamportsBefore, lamportsAfter].every(({ length }) => length === accounts.length)
   const tokensKnown = [...tokensBefore, ...tokensAfter].every(({ account }) => account < accounts.length)
   if (!sameLength || !tokensKnown) throw refusal(node, what, 'its balances are not those of its accounts')
+  const nobodys = [...tokensBefore, ...tokensAfter].some(
+    ({ mint, owner }) => owner === undefined && watch.mints.has(mint as Address),
+  )
+  if (nobodys) throw refusal(node, what, 'it does not tell whose a balance is')
   return balanceChanges(watch, balances)
 }
 
