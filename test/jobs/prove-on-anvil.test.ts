@@ -107,7 +107,9 @@ test('what the address itself sent, with the fees it bore, is explained', async 
   // It fails, and costs its fee all the same.
   await anvil.client.sendTransaction({ account: address, to: token.address, value: 1n, gas: 100_000n })
   expect(await proveNow('never')).toMatchObject({ problems: [], changes: [] })
-  const { rows } = await sql`select asset from chain_movement where change < 0 order by asset`.execute(books.db)
+  const { rows } = await sql`select asset from chain_movement where change < 0 order by asset`.execute(
+    books.db,
+  )
   expect(rows.length).toBeGreaterThanOrEqual(3)
   expect(await unexplained()).toEqual([])
 })
