@@ -212,3 +212,13 @@ test('of twenty who number one address at once, one does', async () => {
   const outcomes = await Promise.allSettled(race)
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
+
+test('twenty who read stretches at once come to one row that has them all', async () => {
+  const network = newNetwork()
+  await enrol(network, 1, 1n)
+  const race = Array.from({ length: 20 }, (_, place) =>
+    cover(network, { watched: 1, from: BigInt(place * 10 + 1), to: BigInt(place * 10 + 10) }),
+  )
+  await Promise.all(race)
+  expect(await rows(network)).toEqual(['1 2 {[1,201)}'])
+})
