@@ -27,8 +27,8 @@ const ratePerSecondMin = 0.5
 /** Beyond it a rate binds nobody. */
 const ratePerSecondMax = 1000
 /** How many answers the share of refusals is of, about, and how much of them is too much. */
-const shareOf = 16
-const muchRefused = 0.15
+const shareOf = 32
+const muchRefused = 0.2
 /** What each answer adds to the rate of requests a second: above what is known to be borne, two hundredths a second. */
 const creeping = 0.02
 
@@ -148,8 +148,10 @@ export class Pace {
     this.#refusals++
     const waitMs = retryAfterMs ?? Math.min(quotaMostMs, quotaFirstMs * 2 ** (this.#rounds - 1))
     this.#refusedShare += (1 - this.#refusedShare) / shareOf
-    // One refusal may be somebody else's doing behind the same gateway; two on end, or many, are meant.
-    if (this.#refusals > 1 || this.#refusedShare > muchRefused) this.#pause(waitMs)
+    // One or two may be somebody else's doing behind the same gateway; three on end, or many, are meant, and two that
+    // say for how long.
+    if (this.#refusals > (retryAfterMs === null ? 2 : 1) || this.#refusedShare > muchRefused)
+      this.#pause(waitMs)
     return waitMs
   }
 
