@@ -7,6 +7,7 @@ import type { ScanCursor } from '../../src/chain/port.ts'
 import { type Address, assetKey, type NetworkName } from '../../src/core/asset.ts'
 import type { ScriptedChain } from '../../test/support/scripted-evm-chain.ts'
 import { scriptedChainId } from '../../test/support/scripted-evm-node.ts'
+import { heapBytes } from './heap-bytes.ts'
 
 /** What reads the chain in B6, and what the target is held against. */
 export const arms = {
@@ -111,9 +112,4 @@ function fetchAtOnce(atOnce: number): typeof fetch {
       waiting.shift()?.()
     }
   }
-}
-
-function heapBytes(): number {
-  globalThis.gc?.()
-  return process.memoryUsage().heapUsed
 }
