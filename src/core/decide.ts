@@ -68,11 +68,12 @@ export type Decision = {
 export function decide(group: Group, rules: Rules, now: Date): Decision {
   const { policy, senders } = rules
   const { dossiers, strays } = divide(group.observations, group.approvals)
-  const free = new Set(group.known)
+  const free = { known: new Set(group.known), booked: new Set(group.booked) }
   const transfers = new Set(dossiers.map(({ deposit }) => deposit?.ref))
   const deposits = dossiers.map((dossier) => {
-    const booked = group.booked.filter((journal) => journal.transfer === dossier.deposit?.ref)
-    return decideDeposit({ dossier, known: takeKnown(free, dossier, transfers), booked }, rules, now)
+    const known = takeKnown(free.known, dossier, transfers)
+    const booked = takeBooked(free.booked, dossier, transfers)
+    return decideDeposit({ dossier, known, booked }, rules, now)
   })
   const deliveries = strays.filter((leg) => isDelivery(leg, senders))
   const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= now
@@ -163,15 +164,34 @@ function takeKnown(
   { serviceId, deposit }: Dossier,
   transfers: ReadonlySet<TransferRef | undefined>,
 ): KnownDeposit[] {
-  const payment = deposit === null ? null : `${deposit.network}/${deposit.tx}/`
   const known = [...free].filter((one) => {
     if (one.serviceId !== null) return one.serviceId === serviceId
-    if (one.transfer === null) return false
-    const isGone = !transfers.has(one.transfer) && payment !== null && one.transfer.startsWith(payment)
-    return one.transfer === deposit?.ref || isGone
+    return isOf(deposit, one.transfer, transfers)
   })
   for (const one of known) free.delete(one)
   return known.toSorted((left, right) => (left.id < right.id ? -1 : 1))
+}
+
+/** What is booked of this payment, also by the index under which it was before it came back under another. */
+function takeBooked(
+  free: Set<Journal>,
+  { deposit }: Dossier,
+  transfers: ReadonlySet<TransferRef | undefined>,
+): Journal[] {
+  const booked = [...free].filter(({ transfer }) => isOf(deposit, transfer, transfers))
+  for (const journal of booked) free.delete(journal)
+  return booked
+}
+
+/** Whether a transfer is this payment, or was one of the same transaction and is none any more. */
+function isOf(
+  deposit: ChainLeg | null,
+  transfer: TransferRef | null,
+  transfers: ReadonlySet<TransferRef | undefined>,
+): boolean {
+  if (deposit === null || transfer === null) return false
+  const isGone = !transfers.has(transfer) && transfer.startsWith(`${deposit.network}/${deposit.tx}/`)
+  return transfer === deposit.ref || isGone
 }
 
 function isDelivery(leg: ChainLeg, senders: ReadonlySet<string>): boolean {

@@ -35,7 +35,7 @@ export function divide(observations: readonly Observation[], approvals: readonly
   const legs = foldSightings(observations.filter((one) => one.kind === 'sighting'))
   const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
   const failures = observations.filter((one) => one.kind === 'failure')
-  const paid = legs.filter((leg) => leg.role === 'deposit')
+  const paid = legs.filter((leg) => leg.role === 'deposit' && !isReplaced(leg, legs))
   const delivered = legs.filter((leg) => leg.role === 'recipient')
   const payments = assign(stories, paid, fitOfPayment)
   const deliveries = assign(stories, delivered, fitOfDelivery)
@@ -139,6 +139,18 @@ function isNamed({ role, network, tx }: Failure, { api, webhook }: Story): boole
 
 function liveFirst(left: ChainLeg, right: ChainLeg): number {
   return Number(left.state === 'orphaned') - Number(right.state === 'orphaned')
+}
+
+/**
+ * A transaction that is included again is carried out anew, mostly under other indexes: what it paid in the block that
+ * is gone is no payment beside what it pays now. What was final stays told of as gone until it is final again.
+ */
+function isReplaced(leg: ChainLeg, legs: readonly ChainLeg[]): boolean {
+  if (leg.state !== 'orphaned') return false
+  const now = legs.filter(({ role, network, tx, to }) => {
+    return role === leg.role && network === leg.network && tx === leg.tx && to === leg.to
+  })
+  return now.some(({ state }) => state === 'final' || (state === 'seen' && leg.finalAt === null))
 }
 
 /** An early sighting that was withdrawn, and came back under another index, is not a second payment. */

@@ -71,3 +71,52 @@ test('a deposit known by a sighting that came back under another index goes with
   }
   expect(decide(group, rules, late).deposits).toMatchObject([{ id: 1n, absorbed: [2n] }])
 })
+
+const gone = [payment({ index: '5' }), payment({ index: '5', stage: 'orphaned', epoch: 1 })]
+const back = payment({ index: '9', epoch: 1, blockHash: '0xother' })
+const told = claim({ deposit: { index: '5' } })
+
+test.each([
+  ['that nobody told of', [], 2n],
+  ['that the service knows by its old index', [told], 1n],
+])(
+  'a booked payment %s, and that is final again under another index, is one deposit',
+  (_which, claims, id) => {
+    const group = { approvals: [channelApproval], known: [], booked: [] }
+    const [before] = decide(
+      { ...group, observations: [...claims, payment({ index: '5' })] },
+      rules,
+      late,
+    ).deposits
+    const booked = before?.journals ?? []
+    expect(booked.map(({ kind }) => kind)).toEqual(['deposit'])
+    const serviceId = before?.dossier.serviceId ?? null
+    const transfer = transferRef(payment({ index: '5' }))
+    const known = [{ id, serviceId, transfer, milestones: before?.milestones as never }]
+    const observations = [...claims, ...gone, back]
+    const after = decide({ ...group, known, booked, observations }, rules, late)
+    expect(after.deposits).toMatchObject([
+      { id, absorbed: [], dossier: { serviceId, deposit: { index: '9' } } },
+    ])
+    expect(after.deposits.flatMap(({ verdict }) => verdict.mismatches.map(({ kind }) => kind))).not.toContain(
+      'orphaned_after_booking',
+    )
+    const journals = after.deposits.flatMap((deposit) => deposit.journals)
+    expect(journals.map(({ kind, transfer: of }) => [kind, of.slice(-1)])).toEqual([
+      ['reversal', '5'],
+      ['deposit', '9'],
+    ])
+    const again = decide({ ...group, known, booked: [...booked, ...journals], observations }, rules, late)
+    expect(again.deposits.flatMap((deposit) => deposit.journals)).toEqual([])
+  },
+)
+
+test('a booked payment that is only seen again under another index stays told of as gone', () => {
+  const observations = [...gone, { ...back, stage: 'seen' as const }]
+  const { deposits } = decide(
+    { observations, approvals: [channelApproval], known: [], booked: [] },
+    rules,
+    late,
+  )
+  expect(deposits.map(({ verdict }) => verdict.state)).toEqual(['orphaned', 'observed'])
+})
