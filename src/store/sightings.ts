@@ -37,7 +37,10 @@ export async function appendSightings(
 
 export type Heights = { network: string; above: bigint; upTo: bigint }
 
-/** Early sightings of blocks that are final by now, and that were not among what was final there. */
+/**
+ * Early sightings of blocks that are final by now, and that were not among what was final there. What was withdrawn and
+ * seen again after that may vanish again.
+ */
 export function vanishedSightings(
   tx: Transaction<Tables>,
   { network, above, upTo }: Heights,
@@ -45,7 +48,13 @@ export function vanishedSightings(
   return readSightings(tx)`
     s.network = ${network} and s.stage = 'seen' and s.height > ${above} and s.height <= ${upTo}
     and not exists (
-      select 1 from sighting other where other.transfer = s.transfer and other.stage in ('final', 'orphaned')
+      select 1 from sighting other where other.transfer = s.transfer and (
+        other.stage = 'orphaned' and other.inbox_id > s.inbox_id
+        or other.stage = 'final' and not exists (
+          select 1 from sighting gone
+          where gone.transfer = other.transfer and gone.stage = 'orphaned' and gone.inbox_id > other.inbox_id
+        )
+      )
     )`
 }
 

@@ -61,10 +61,27 @@ test('an early sighting that became final, even in another block, has not vanish
 })
 
 test('what was withdrawn is not withdrawn again', async () => {
-  await store(seen, payment({ stage: 'orphaned' }))
+  await store(seen)
+  await store(payment({ stage: 'orphaned' }))
   expect(await vanished(0n, 20n)).toEqual([])
   await store(payment({ index: '2' }), payment({ index: '2', stage: 'orphaned', epoch: 1 }))
   expect(await rewound(0n)).toEqual([])
+})
+
+test('what was withdrawn and seen again vanishes again; what was final again has not', async () => {
+  const again = payment({ stage: 'seen', epoch: 1, height: 12n, blockHash: '0xagain' })
+  await store(seen)
+  await store(payment({ stage: 'orphaned' }))
+  await store(again)
+  expect(await vanished(0n, 20n)).toEqual([again])
+  await store(payment({ epoch: 1, height: 12n, blockHash: '0xagain' }))
+  expect(await vanished(0n, 20n)).toEqual([])
+})
+
+test('what was final before it was told of as seen has not vanished', async () => {
+  await store(payment())
+  await store(seen)
+  expect(await vanished(0n, 20n)).toEqual([])
 })
 
 test('what was final above the height from which history changed is found, and nothing below it', async () => {
