@@ -1,0 +1,210 @@
+import { sql } from 'kysely'
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { contradictions } from '../oracle/books-of-chain.ts'
+import { storeChain } from '../oracle/evm-chain.ts'
+import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
+import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { deployToken, type TestToken } from '../support/test-token.ts'
+
+/** The second account of anvil's published development mnemonic. */
+const other = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
+
+const stack = new AsyncDisposableStack()
+let anvil: Anvil
+let token: TestToken
+let world: DaemonOnAnvil
+/** Each payment has an amount of its own, by which it is known. */
+let amount = 0n
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  stack.defer(() => anvil.stop())
+  token = await deployToken(anvil, 'USDC')
+  await token.send(other.address, 10n ** 20n)
+  await anvil.mine(3)
+  const told = { name: 'base', chainId: anvil.chainId, urls: [anvil.url], token: token.address }
+  world = await startDaemonOnAnvil([{ ...told, more: { startHeight: 0 } }], stack)
+})
+afterAll(() => stack.disposeAsync())
+beforeEach(() => makeFinal())
+
+/** Mines until everything that was sent is final, and waits until the daemon has read it. */
+async function makeFinal(): Promise<void> {
+  await anvil.mine(3)
+  const head = await anvil.client.getBlockNumber()
+  await untilRead(world, 'base', head - 2n)
+}
+
+/** A token transfer to the address that is watched; not mined yet. */
+async function pay(): Promise<Hex> {
+  amount += 1n
+  return token.send(depositor, amount)
+}
+
+/** The service says that it has credited this payment. */
+async function credit(tx: Hex): Promise<void> {
+  const [log] = (await anvil.client.getTransactionReceipt({ hash: tx })).logs
+  const [index, paid] = [String(log?.logIndex), BigInt(log?.data ?? 0)]
+  world.credited.push({ network: 'base', tx, index, contract: token.address, amount: paid })
+}
+
+/** The states of the deposits that a transaction made, oldest first, each with what is booked of it now. */
+async function stateOf(tx: Hex): Promise<string[]> {
+  const { rows } = await sql<{ line: string }>`
+    select concat_ws(' ', state, (
+      select string_agg(kind, ' ' order by kind) from ledger_journal j where j.transfer = d.transfer
+        and kind <> 'reversal' and not exists (select from ledger_journal r where r.reverses = j.id)
+    )) as line from deposit d where tx = ${tx} and merged_into is null order by id`.execute(world.db)
+  return rows.map(({ line }) => line)
+}
+
+async function untilIs(tx: Hex, state: readonly string[]): Promise<void> {
+  await expect.poll(() => stateOf(tx), { message: tx }).toEqual(state)
+}
+
+async function rewinds(): Promise<number> {
+  const metrics = await (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
+  return Number(/^depositd_chain_reorgs_total\{network="base"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+}
+
+/** Payments that were booked and are told of as gone. */
+async function gone(): Promise<unknown[]> {
+  const { rows } = await sql`
+    select subject from mismatch where kind = 'orphaned_after_booking' and cleared_at is null`.execute(
+    world.db,
+  )
+  return rows
+}
+
+/** Replaces all blocks above a height by as many others, the first of which hold these transactions, one list each. */
+async function replaceAbove(height: bigint, ...blocks: Hex[][]): Promise<void> {
+  const depth = Number((await anvil.client.getBlockNumber()) - height)
+  const placed = blocks.flatMap((transactions, place) => transactions.map((raw) => [raw, place]))
+  await anvil.client.request({ method: 'anvil_reorg' as never, params: [depth, placed] as never })
+}
+
+/** A transfer by somebody else than who usually pays, signed and not sent. */
+async function signTransfer(to: Hex, value: bigint): Promise<Hex> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, value] })
+  const nonce = await anvil.client.getTransactionCount({ address: other.address })
+  const fees = { gas: 200_000n, maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1n }
+  return other.signTransaction({ to: token.address, data, nonce, chainId: anvil.chainId, ...fees })
+}
+
+const rawOf = (hash: Hex): Promise<Hex> =>
+  anvil.client.request({ method: 'eth_getRawTransactionByHash', params: [hash] } as never)
+
+async function holdInvariants(): Promise<void> {
+  await makeFinal()
+  const watched = { network: 'base', rpcUrl: anvil.url, address: depositor, token: token.address }
+  await storeChain(world.databaseUrl, [watched])
+  for (const [name, question] of Object.entries(contradictions)) {
+    const answer = async () => (await sql.raw(question).execute(world.db)).rows
+    await expect.poll(answer, { message: name }).toEqual([])
+  }
+}
+
+test('a reorganisation of one block: what was only seen is withdrawn, and was never booked', async () => {
+  const tx = await pay()
+  await anvil.mine()
+  await untilIs(tx, ['observed'])
+  const before = await rewinds()
+  await anvil.reorg(1)
+  await makeFinal()
+  await untilIs(tx, ['orphaned'])
+  await holdInvariants()
+  expect(await rewinds()).toBe(before)
+})
+
+test.each([3, 64])(
+  'a reorganisation of %i blocks: what was final and is gone is reversed, what is below stands',
+  async (depth) => {
+    const kept = await pay()
+    await anvil.mine()
+    await credit(kept)
+    const fork = await anvil.client.getBlockNumber()
+    const lost = await pay()
+    const steps = Math.ceil(depth / 8)
+    for (let step = 1; step <= steps; step++) {
+      await anvil.mine(depth / steps)
+      const head = await anvil.client.getBlockNumber()
+      await untilRead(world, 'base', head - 2n)
+    }
+    expect(await anvil.client.getBlockNumber()).toBe(fork + BigInt(depth))
+    await untilIs(kept, ['reconciled deposit settlement'])
+    await untilIs(lost, ['confirmed deposit'])
+    const before = await rewinds()
+    await anvil.reorg(depth)
+    await makeFinal()
+    await untilIs(lost, ['orphaned'])
+    await untilIs(kept, ['reconciled deposit settlement'])
+    await holdInvariants()
+    expect(await rewinds()).toBe(before + 1)
+  },
+)
+
+test('history that goes to another one and back again: each time the books follow', async () => {
+  const fork = await anvil.client.getBlockNumber()
+  const tx = await pay()
+  await anvil.mine(5)
+  const raw = await rawOf(tx)
+  // What the node makes of the same transactions is the same block, unless it was mined at a time of its own.
+  await replaceAbove(fork, [raw])
+  const { hash: first } = await anvil.client.getBlock({ blockNumber: fork + 1n })
+  await makeFinal()
+  await untilIs(tx, ['confirmed deposit'])
+  const before = await rewinds()
+  for (let round = 1; round <= 2; round++) {
+    await replaceAbove(fork)
+    await makeFinal()
+    await untilIs(tx, ['orphaned'])
+    await replaceAbove(fork, [raw])
+    expect((await anvil.client.getBlock({ blockNumber: fork + 1n })).hash).toBe(first)
+    await makeFinal()
+    await untilIs(tx, ['confirmed deposit'])
+    expect(await rewinds()).toBe(before + 2 * round)
+  }
+  await holdInvariants()
+})
+
+test('payments that are included again elsewhere, under other numbers, are one deposit each, booked once', async () => {
+  const fork = await anvil.client.getBlockNumber()
+  const [told, untold] = [await pay(), await pay()]
+  await anvil.mine()
+  await credit(told)
+  await makeFinal()
+  await untilIs(told, ['reconciled deposit settlement'])
+  await untilIs(untold, ['confirmed deposit'])
+  const before = await gone()
+  const extra = await signTransfer(rich.address, 5n)
+  await replaceAbove(fork, [], [extra, await rawOf(told), await rawOf(untold)])
+  await makeFinal()
+  await untilIs(told, ['reconciled deposit settlement'])
+  await untilIs(untold, ['confirmed deposit'])
+  await holdInvariants()
+  expect(await gone()).toEqual(before)
+})
+
+test('a transaction that is dropped, comes back and is dropped again is withdrawn each time', async () => {
+  const serializedTransaction = await signTransfer(depositor, ++amount)
+  const fork = await anvil.client.getBlockNumber()
+  await pay()
+  await makeFinal()
+  const tx = await anvil.client.sendRawTransaction({ serializedTransaction })
+  await anvil.mine()
+  await untilIs(tx, ['observed'])
+  await anvil.reorg(1)
+  await makeFinal()
+  await untilIs(tx, ['orphaned'])
+  await replaceAbove(fork)
+  await makeFinal()
+  await anvil.client.sendRawTransaction({ serializedTransaction })
+  await anvil.mine()
+  await untilIs(tx, ['observed'])
+  await anvil.reorg(1)
+  await makeFinal()
+  await untilIs(tx, ['orphaned'])
+  await holdInvariants()
+})
