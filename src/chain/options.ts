@@ -67,7 +67,7 @@ export const defaultBounds: Bounds = {
   restMs: 30_000,
   blocksPerScan: 500n,
   logBlocksPerScan: 100_000n,
-  transfersPerScan: 10_000,
+  transfersPerScan: 20_000,
   scanMs: 6_000,
   recipientsPerRequest: 500,
   balancesPerRequest: 250,
