@@ -25,6 +25,8 @@ export type Pool<Node> = {
   readonly nodes: readonly Node[]
   /** All of them, those first that should be asked first. */
   inOrder(): Node[]
+  /** Asks a node anew which chain it is of. @throws Fault `settings_bad` where that is another one */
+  identify(node: Node): Promise<void>
   /** Runs work on one node that has shown which chain it is of, and remembers how that went. */
   on<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result>
   /** A node that others have shown to be wrong rests like one that failed. */
@@ -57,7 +59,14 @@ export function createPool<Node extends PooledNode>(parts: PoolParts<Node>): Poo
     }
   }
   const distrust = (node: Node) => noteFailure(node.health, { nowMs: nowMs(), restMs })
-  return { nodes, inOrder, on, distrust, onFirst: (work) => firstOf(inOrder(), (node) => on(node, work)) }
+  return {
+    nodes,
+    inOrder,
+    identify,
+    on,
+    distrust,
+    onFirst: (work) => firstOf(inOrder(), (node) => on(node, work)),
+  }
 }
 
 /** What makes a node give way to the next. */

@@ -2,7 +2,7 @@ import { isFault } from '../core/errors.ts'
 import { agree, type Finding } from './agree.ts'
 import { agreedHeight, firstVote, type QuorumParts } from './agreed-height.ts'
 import { agreedTransaction } from './agreed-transaction.ts'
-import type { PooledNode } from './pool.ts'
+import type { Pool, PooledNode } from './pool.ts'
 import type { RangeRequest, RangeResult, ScanRequest, ScanResult, TransactionReading } from './port.ts'
 import { transferLines } from './transfer-lines.ts'
 
@@ -22,15 +22,30 @@ export function createQuorum<Node extends PooledNode>(parts: QuorumParts<Node>):
   const { pool, quorum } = parts
   if (quorum === 1) {
     return {
-      scan: (request, read) => pool.onFirst((node) => read(node, request)),
+      scan: (request, read) => pool.onFirst((node) => identifying(pool, read)(node, request)),
       readRange: (request, read) => pool.onFirst((node) => read(node, request)),
       readTransaction: (read) => pool.onFirst(read),
     }
   }
   return {
-    scan: (request, read) => scanAgreed(parts, request, read),
+    scan: (request, read) => scanAgreed(parts, request, identifying(pool, read)),
     readRange: (request, read) => rangeAgreed(parts, request, read),
     readTransaction: (read) => agreedTransaction(parts, read),
+  }
+}
+
+/** Whoever shows another history shows anew which chain it is of: behind its address may be another node by now. */
+function identifying<Node>(
+  pool: Pool<Node>,
+  read: Read<Node, ScanRequest, ScanResult>,
+): Read<Node, ScanRequest, ScanResult> {
+  return async (node, request) => {
+    const result = await read(node, request).catch(async (error: unknown) => {
+      if (isFault(error, 'history_lost')) await pool.identify(node)
+      throw error
+    })
+    if (result.rewoundTo !== null) await pool.identify(node)
+    return result
   }
 }
 

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type Health, newHealth } from '../../src/chain/health.ts'
 import { createPool } from '../../src/chain/pool.ts'
 import type {
@@ -9,6 +9,7 @@ import type {
   ScanResult,
 } from '../../src/chain/port.ts'
 import { createQuorum, type Quorum } from '../../src/chain/quorum.ts'
+import { Fault } from '../../src/core/errors.ts'
 import { toAmount } from '../../src/core/money.ts'
 import { at, base, channelAddress, txId, usdcOnBase } from '../support/evidence.ts'
 
@@ -150,4 +151,37 @@ test('a stretch that is not final on enough nodes is not read', async () => {
   const result = await quorum().readRange({ from: 5n, to: 10n, watched }, readRange)
   expect(result).toMatchObject({ transfers: [], proved: [], reached: 4n })
   expect(read).toEqual([])
+})
+
+describe.each([1, 2])('where %i must agree', (agreeing) => {
+  test.each(['is rewound', 'is lost'])(
+    'a node of another chain, by which history %s, is passed over',
+    async (way) => {
+      let replaced = false
+    for (const node of nodes) node.step = 50n
+      const elsewhere = new Fault('settings_bad', { faults: ['one is of another chain'] })
+      const told = createQuorum({
+        network: base,
+        pool: createPool({
+          nodes,
+          restMs: 1000,
+          identify: ({ name }) =>
+            replaced && name === 'one' ? Promise.reject(elsewhere) : Promise.resolve(),
+        }),
+        quorum: agreeing,
+        finalHeight: ({ final }) => Promise.resolve(final),
+      })
+      const request = { cursor, startHeight: null, watched }
+      const honest = await told.scan(request, scan)
+      replaced = true
+      const result = await told.scan(request, async (node, asked) => {
+        const found = await scan(node, asked)
+        if (node.name !== 'one') return found
+        if (way === 'is lost') throw new Fault('history_lost', { network: base, problem: '', mend: '' })
+        return { ...found, transfers: [], rewoundTo: 0n }
+      })
+      expect(heightsOf(result)).toEqual(heightsOf(honest))
+      expect(result).toMatchObject({ rewoundTo: null, dissent: [] })
+    },
+  )
 })
