@@ -158,7 +158,7 @@ describe.each([1, 2])('where %i must agree', (agreeing) => {
     'a node of another chain, by which history %s, is passed over',
     async (way) => {
       let replaced = false
-    for (const node of nodes) node.step = 50n
+      for (const node of nodes) node.step = 50n
       const elsewhere = new Fault('settings_bad', { faults: ['one is of another chain'] })
       const told = createQuorum({
         network: base,
