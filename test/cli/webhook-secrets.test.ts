@@ -63,6 +63,7 @@ test('a secret is rotated under load, and no genuine webhook is refused', async 
   mountSecrets(older)
   const { program, ops, url } = await startTaking({ WEBHOOK_SECRETS_FILE: join(folder, 'mounted/secrets') })
   const changes = () => program.output().split('settings of webhooks changed').length - 1
+  const startedAt = performance.now()
   const sending = startSending(url, older)
   stack.defer(() => sending.stop())
   await until('much was sent', () => sending.sent() > 500 || null)
@@ -84,6 +85,10 @@ test('a secret is rotated under load, and no genuine webhook is refused', async 
   await sending.stop()
 
   const genuine = sending.sent()
+  const seconds = (performance.now() - startedAt) / 1000
+  process.stdout.write(
+    `${genuine} webhooks while secrets changed: ${Math.round(genuine / seconds)} a second\n`,
+  )
   expect(sending.statuses()).toEqual({ 202: genuine })
   expect(await sending.send(older)).toBe(401)
   expect(await sending.send(newer)).toBe(202)
