@@ -2,7 +2,14 @@ import { Client } from 'pg'
 import { createPublicClient, getAddress, http, parseAbiItem } from 'viem'
 
 /** Whose payments count. The node is asked directly, whatever the daemon is told. */
-export type Watched = { network: string; rpcUrl: string; address: string; token: string }
+export type Watched = {
+  network: string
+  rpcUrl: string
+  address: string
+  token: string
+  /** More tokens that count. */
+  others?: readonly string[]
+}
 
 const transferEvent = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
@@ -28,7 +35,7 @@ export async function storeChain(databaseUrl: string, watched: readonly Watched[
   }
 }
 
-async function readChain({ network, rpcUrl, address, token }: Watched) {
+async function readChain({ network, rpcUrl, address, token, others = [] }: Watched) {
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
   const final = (await client.getBlock({ blockTag: 'finalized' })).number
   const head = await client.getBlockNumber()
@@ -41,23 +48,25 @@ async function readChain({ network, rpcUrl, address, token }: Watched) {
     })
     const place = { network, height: blockNumber.toString(), is_final: blockNumber <= final }
     block.push({ ...place, hash, parent_hash: parentHash })
-    for (const { hash: tx, to, value } of transactions) {
-      if (value === 0n || to?.toLowerCase() !== address) continue
+    for (const { hash: tx, from, to, value } of transactions) {
+      if (value === 0n || to?.toLowerCase() !== address || from === to) continue
+      if ((await client.getTransactionReceipt({ hash: tx })).status !== 'success') continue
       const transfer = `${network}/${tx}/native`
       paid.push({ ...place, tx, transfer, asset: `${network}/native`, amount: value.toString() })
     }
   }
   const logs = await client.getLogs({
-    address: getAddress(token),
+    address: [token, ...others].map((one) => getAddress(one)),
     event: transferEvent,
     args: { to: getAddress(address) },
     fromBlock: 0n,
     toBlock: head,
   })
-  for (const { blockNumber, transactionHash, logIndex, args } of logs) {
+  for (const { address: emitter, blockNumber, transactionHash, logIndex, args } of logs) {
+    if (args.value === 0n || args.from === args.to) continue
     const place = { network, height: blockNumber.toString(), is_final: blockNumber <= final }
     const transfer = `${network}/${transactionHash}/${logIndex}`
-    const asset = `${network}/${token}`
+    const asset = `${network}/${emitter.toLowerCase()}`
     paid.push({ ...place, tx: transactionHash, transfer, asset, amount: String(args.value) })
   }
   return { block, paid }

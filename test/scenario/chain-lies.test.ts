@@ -1,0 +1,173 @@
+import { sql } from 'kysely'
+import type { Hex } from 'viem'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Anvil, startAnvil } from '../support/anvil.ts'
+import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { holdInvariants } from '../support/hold-invariants.ts'
+import { changes, hidesLogs, type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
+import { deployToken, type TestToken } from '../support/test-token.ts'
+import { until } from '../support/until.ts'
+
+const stack = new AsyncDisposableStack()
+let anvil: Anvil
+/** A longer chain, with another id. */
+let elsewhere: Anvil
+let token: TestToken
+/** The only node of `base`; `spare`, which is the same chain, has another one behind it. */
+let proxy: RpcProxy
+/** The only node of `moved`. */
+let mover: RpcProxy
+let world: DaemonOnAnvil
+let amount = 0n
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  stack.defer(() => anvil.stop())
+  elsewhere = await startAnvil(1)
+  stack.defer(() => elsewhere.stop())
+  await elsewhere.mine(1000)
+  token = await deployToken(anvil, 'USDC')
+  await anvil.mine(3)
+  proxy = await startRpcProxy(anvil.url)
+  stack.defer(() => proxy.stop())
+  mover = await startRpcProxy(anvil.url)
+  stack.defer(() => mover.stop())
+  mover.behave(isElsewhere)
+  const told = { chainId: anvil.chainId, token: token.address, more: { startHeight: 0 } }
+  world = await startDaemonOnAnvil(
+    [
+      { ...told, name: 'base', urls: [proxy.url] },
+      { ...told, name: 'spare', urls: [proxy.url, anvil.url] },
+      { ...told, name: 'moved', urls: [mover.url] },
+    ],
+    stack,
+  )
+})
+afterAll(() => stack.disposeAsync())
+beforeEach(() => makeFinal())
+
+/** Mines until everything that was sent is final; the honest node is read up to there. */
+async function makeFinal(blocks = 3) {
+  proxy.behave()
+  await anvil.mine(blocks)
+  return untilRead(world, 'base', (await anvil.client.getBlockNumber()) - 2n)
+}
+
+/** One payment in tokens and one in coin, in the next block. Their hashes. */
+async function pay(): Promise<Hex[]> {
+  amount += 1n
+  return [
+    await token.send(depositor, amount),
+    await anvil.client.sendTransaction({ to: depositor, value: amount }),
+  ]
+}
+
+/** What is booked of transactions on a network. */
+async function booked(network: string, txs: readonly Hex[]): Promise<string[]> {
+  const { rows } = await sql<{ kind: string }>`
+    select kind from ledger_journal
+    where split_part(transfer, '/', 1) = ${network} and split_part(transfer, '/', 2) = any(${txs})
+    order by id`.execute(world.db)
+  return rows.map(({ kind }) => kind)
+}
+
+/** Which mismatches of networks were ever opened. */
+async function troubles(): Promise<unknown[]> {
+  return (await sql`select kind, detail from mismatch where subject like 'network/%'`.execute(world.db)).rows
+}
+
+async function expectWhole(): Promise<void> {
+  const watched = { rpcUrl: anvil.url, address: depositor, token: token.address }
+  const networks = ['base', 'spare', 'moved'].map((network) => ({ ...watched, network }))
+  const head = await anvil.client.getBlockNumber()
+  for (const { network } of networks) await untilRead(world, network, head - 2n)
+  await holdInvariants(world, ...networks)
+}
+
+type Row = Record<string, unknown>
+const otherHash = `0x${'ab'.repeat(32)}`
+const inEachLog = (change: Row): Script =>
+  changes('eth_getLogs', (logs) => (logs as Row[]).map((log) => ({ ...log, ...change })))
+const inEachBlock = (change: Row): Script =>
+  changes('eth_getBlockByNumber', (block) => ({ ...(block as Row), ...change }))
+
+const lacksFilters = inEachBlock({ logsBloom: `0x${'00'.repeat(256)}` })
+const lacksLogs: Script = (call, forward) =>
+  call.method === 'eth_getLogs' ? { result: [] } : lacksFilters(call, forward)
+
+/** A server that lacks the blocks above a height answers for logs, and then for the head; blocks have no log filter. */
+function lagsInLogs(height: bigint): Script {
+  let lags = false
+  return async (call, forward) => {
+    if (call.method === 'eth_getLogs') {
+      lags = true
+      return { result: [] }
+    }
+    const answer = await lacksFilters(call, forward)
+    if (!lags || call.method !== 'eth_getBlockByNumber' || call.params[0] !== 'latest') return answer
+    lags = false
+    return { result: { ...(answer.result as Row), number: `0x${height.toString(16)}` } }
+  }
+}
+
+const isElsewhere: Script = async ({ method, params }) => ({
+  result: await elsewhere.client.request({ method, params } as never),
+})
+
+const justOne: Script = changes('eth_getLogs', (logs) => (logs as Row[]).slice(1))
+
+test('a node of another chain is not read, and is once it is of the right one', async () => {
+  const refused = () =>
+    world.logged.some((line) => line.includes('RPC_MOVED: expected chain id 8453, found 1'))
+  await expect.poll(refused).toBe(true)
+  expect(await world.cursor('moved')).toBeNull()
+  mover.behave()
+  await expectWhole()
+})
+
+test.each<[string, (read: bigint) => Script, RegExp]>([
+  ['answers empty logs', () => hidesLogs, /its logs left out/],
+  ['leaves one log out', () => justOne, /its logs left out/],
+  ['lags behind what it answered for', lagsInLogs, /it is at \d+, but answered for blocks up to/],
+  ['answers logs of a foreign block', () => inEachLog({ blockHash: otherHash }), /is not the one at/],
+  ['answers logs that are removed', () => inEachLog({ removed: true }), /marked as removed/],
+  ['answers logs of an odd form', () => inEachLog({ data: '0x' }), /odd form/],
+  ['answers blocks that do not link', () => inEachBlock({ parentHash: otherHash }), /its parent is/],
+  [
+    'answers receipts of a foreign block',
+    () => changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as Row), blockHash: otherHash })),
+    /of another block/,
+  ],
+  ['is of another chain all at once', () => isElsewhere, /expected chain id 8453, found 1/],
+])('a node that %s moves nothing, and is read on when it is well again', async (_what, lie, refusal) => {
+  const before = await makeFinal()
+  const heard = world.logged.length
+  const refusals = () => world.logged.slice(heard).filter((line) => refusal.test(line)).length
+  proxy.behave(lie(before.height))
+  const txs = await pay()
+  await anvil.mine(4)
+  await until('it is refused again and again', () => (refusals() >= 2 ? true : null))
+  const height = (await anvil.client.getBlockNumber()) - 3n
+  expect((await world.cursor('base'))?.height).toBeLessThan(height)
+  expect(await booked('base', txs)).toEqual([])
+  await untilRead(world, 'spare', height)
+  await makeFinal()
+  for (const network of ['base', 'spare']) {
+    await expect.poll(() => booked(network, txs)).toEqual(['deposit', 'deposit'])
+  }
+  expect(await troubles()).toEqual([])
+  await expectWhole()
+})
+
+test('logs that a node did not have yet, nor their filter, are found when it is read again', async () => {
+  await makeFinal()
+  proxy.behave(lacksLogs)
+  const [tokens = '0x', coin = '0x'] = await pay()
+  await anvil.mine(4)
+  await untilRead(world, 'base', (await anvil.client.getBlockNumber()) - 2n)
+  await expect.poll(() => booked('base', [coin])).toEqual(['deposit'])
+  expect(await booked('base', [tokens])).toEqual([])
+  await makeFinal(70)
+  await expect.poll(() => booked('base', [tokens])).toEqual(['deposit'])
+  await expectWhole()
+})
