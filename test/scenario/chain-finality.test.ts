@@ -1,0 +1,204 @@
+import { sql } from 'kysely'
+import { type Hex, toHex } from 'viem'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type Anvil, startAnvil } from '../support/anvil.ts'
+import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { holdInvariants } from '../support/hold-invariants.ts'
+import { type Answer, type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
+import { deployToken, type TestToken } from '../support/test-token.ts'
+import { until } from '../support/until.ts'
+
+const stack = new AsyncDisposableStack()
+let anvil: Anvil
+let token: TestToken
+/** The node that is preferred, and one to fall back to. */
+let first: RpcProxy
+let second: RpcProxy
+let world: DaemonOnAnvil
+let amount = 0n
+
+/** The nodes know no tag at first. */
+beforeAll(async () => {
+  anvil = await startAnvil()
+  stack.defer(() => anvil.stop())
+  token = await deployToken(anvil, 'USDC')
+  await anvil.mine(3)
+  ;[first, second] = [await startRpcProxy(anvil.url), await startRpcProxy(anvil.url)]
+  stack.defer(() => Promise.all([first.stop(), second.stop()]).then(() => undefined))
+  bothSay(noTag)
+  const urls = [first.url, second.url]
+  const told = { name: 'base', chainId: anvil.chainId, urls, token: token.address, more: { startHeight: 0 } }
+  world = await startDaemonOnAnvil([told], stack)
+})
+afterAll(() => stack.disposeAsync())
+afterEach(() => bothSay(undefined))
+
+const noTag: Answer = { error: { code: -32_602, message: 'unknown block tag finalized' } }
+
+/** What a node answers where it is asked for what is final. */
+const says =
+  (answer: Answer): Script =>
+  ({ method, params }, forward) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? answer : forward()
+
+function bothSay(answer: Answer | undefined): void {
+  for (const node of [first, second]) node.behave(answer && says(answer))
+}
+
+/** The answer of a node that calls nothing final above that height. */
+async function finalAt(height: bigint): Promise<Answer> {
+  const params = [toHex(height), false]
+  return { result: await anvil.client.request({ method: 'eth_getBlockByNumber', params } as never) }
+}
+
+async function finalHead(): Promise<bigint> {
+  return (await anvil.client.getBlock({ blockTag: 'finalized' })).number
+}
+
+async function pay(): Promise<Hex> {
+  amount += 1n
+  const tx = await token.send(depositor, amount)
+  await anvil.mine()
+  return tx
+}
+
+async function makeFinal(): Promise<void> {
+  await anvil.mine(3)
+  await untilRead(world, 'base', await finalHead())
+}
+
+async function credit(tx: Hex): Promise<void> {
+  const { logs } = await anvil.client.getTransactionReceipt({ hash: tx })
+  const index = String(logs[0]?.logIndex)
+  world.credited.push({ network: 'base', tx, index, contract: token.address, amount })
+}
+
+/** The state of the deposit that a transaction made, with whatever was ever booked of it. */
+async function stateOf(tx: Hex): Promise<string[]> {
+  const { rows } = await sql<{ line: string }>`
+    select concat_ws(' ', state, (
+      select string_agg(kind, ' ' order by id) from ledger_journal where transfer = deposit.transfer
+    )) as line from deposit where tx = ${tx} and merged_into is null`.execute(world.db)
+  return rows.map(({ line }) => line)
+}
+
+async function untilIs(tx: Hex, state: string): Promise<void> {
+  await expect.poll(() => stateOf(tx), { message: tx }).toEqual([state])
+}
+
+/** Waits until the daemon has scanned several times more, whatever came of it. */
+async function scannedAgain(): Promise<void> {
+  for (const node of [first, second]) node.calls.length = 0
+  await until('some scans', () => (timesAsked() >= 3 ? true : null))
+}
+
+const timesAsked = (): number =>
+  [...first.calls, ...second.calls].filter(({ params }) => params[0] === 'finalized').length
+
+const rewinds = async (): Promise<string | undefined> => {
+  const metrics = await (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
+  return /^depositd_chain_reorgs_total\{.*$/m.exec(metrics)?.[0]
+}
+
+async function hold(): Promise<void> {
+  await makeFinal()
+  const watched = { network: 'base', rpcUrl: anvil.url, address: depositor, token: token.address }
+  await holdInvariants(world, watched)
+}
+
+test('nodes that do not know the tag: nothing is read, the setting is named, and reading begins once one does', async () => {
+  const tx = await pay()
+  await anvil.mine(5)
+  await until('the fault is told of', () =>
+    world.logged.some((line) => line.includes('job failed')) ? true : null,
+  )
+  const line = world.logged.find((one) => one.includes('job failed')) ?? ''
+  expect(line).toContain('the setting networks: base: finality names the block tag finalized')
+  await scannedAgain()
+  expect(await world.cursor('base')).toBeNull()
+  expect(await stateOf(tx)).toEqual([])
+  bothSay(undefined)
+  await untilIs(tx, 'confirmed deposit')
+  await hold()
+})
+
+test('finality that stalls is waited for: what is paid meanwhile is seen, and booked once it moves on', async () => {
+  await makeFinal()
+  const stalledAt = await finalHead()
+  bothSay(await finalAt(stalledAt))
+  const heard = world.logged.length
+  const told = await pay()
+  await credit(told)
+  await anvil.mine(70)
+  const [dropped, head] = [await pay(), await anvil.client.getBlockNumber()]
+  await untilIs(told, 'observed')
+  await untilIs(dropped, 'observed')
+  await expect
+    .poll(async () => (await fetch(`${world.daemon.opsUrl}/metrics`)).text())
+    .toContain(`depositd_chain_scanned_block{network="base"} ${head}`)
+  // The service has told of it, and the transaction was read because of that.
+  await until('it is told of', async () => {
+    const { rows } = await sql`select from deposit where tx = ${told} and api_at is not null`.execute(
+      world.db,
+    )
+    return rows[0] ?? null
+  })
+  await anvil.reorg(1)
+  await scannedAgain()
+  expect(await stateOf(told)).toEqual(['observed'])
+  expect((await world.cursor('base'))?.height).toBe(stalledAt)
+  expect((await fetch(`${world.daemon.opsUrl}/readyz`)).status).toBe(200)
+  expect(world.logged.slice(heard)).toEqual([])
+  bothSay(undefined)
+  await untilIs(told, 'reconciled deposit settlement')
+  await makeFinal()
+  await untilIs(dropped, 'orphaned')
+  await hold()
+})
+
+test.each<[string, () => Promise<Answer>]>([
+  ['a lower block', async () => finalAt((await finalHead()) - 8n)],
+  ['no block at all', () => Promise.resolve({ result: null })],
+])('finality that moves back to %s takes nothing back, and books nothing more', async (_where, answer) => {
+  await anvil.mine(10)
+  const before = await pay()
+  await makeFinal()
+  await untilIs(before, 'confirmed deposit')
+  const [cursor, changes] = [await world.cursor('base'), await rewinds()]
+  bothSay(await answer())
+  const tx = await pay()
+  await anvil.mine(5)
+  await untilIs(tx, 'observed')
+  await scannedAgain()
+  expect(await stateOf(tx)).toEqual(['observed'])
+  expect(await stateOf(before)).toEqual(['confirmed deposit'])
+  expect(await world.cursor('base')).toEqual(cursor)
+  expect(await rewinds()).toBe(changes)
+  bothSay(undefined)
+  await untilIs(tx, 'confirmed deposit')
+  await hold()
+  expect(await stateOf(before)).toEqual(['confirmed deposit'])
+})
+
+test('finality that moves back, and the history that was final changes: what is gone is reversed', async () => {
+  await makeFinal()
+  const fork = await anvil.client.getBlockNumber()
+  const tx = await pay()
+  await makeFinal()
+  await untilIs(tx, 'confirmed deposit')
+  bothSay(await finalAt(fork - 2n))
+  await anvil.reorg(Number((await anvil.client.getBlockNumber()) - fork))
+  await anvil.mine(2)
+  await untilIs(tx, 'orphaned deposit reversal')
+  bothSay(undefined)
+  await hold()
+})
+
+test('where the preferred node loses the tag, the next one is read', async () => {
+  await makeFinal()
+  first.behave(says(noTag))
+  const tx = await pay()
+  await makeFinal()
+  await untilIs(tx, 'confirmed deposit')
+  await hold()
+})

@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import type { Hex } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Anvil, startAnvil } from '../support/anvil.ts'
+import { runCommand } from '../support/command.ts'
+import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { holdInvariants } from '../support/hold-invariants.ts'
+import { deployToken, type TestToken } from '../support/test-token.ts'
+import { until } from '../support/until.ts'
+
+type Chain = { name: string; anvil: Anvil; token: TestToken }
+
+const stack = new AsyncDisposableStack()
+let base: Chain
+let arbitrum: Chain
+let world: DaemonOnAnvil
+
+/** The daemon comes when the chains are 30 blocks long, and remembers nothing of before. */
+beforeAll(async () => {
+  base = await startChain('base', 8453)
+  arbitrum = await startChain('arbitrum', 42_161)
+  const told = [base, arbitrum].map(({ name, anvil, token }) => {
+    return { name, chainId: anvil.chainId, urls: [anvil.url], token: token.address }
+  })
+  world = await startDaemonOnAnvil(told, stack)
+  for (const { name } of told) await untilRead(world, name, 0n)
+})
+afterAll(() => stack.disposeAsync())
+
+async function startChain(name: string, chainId: number): Promise<Chain> {
+  const anvil = await startAnvil(chainId)
+  stack.defer(() => anvil.stop())
+  const token = await deployToken(anvil, 'USDC')
+  await anvil.mine(30 - Number(await anvil.client.getBlockNumber()))
+  return { name, anvil, token }
+}
+
+async function pay({ anvil, token }: Chain, amount: bigint): Promise<Hex> {
+  const tx = await token.send(depositor, amount)
+  await anvil.mine()
+  return tx
+}
+
+async function makeFinal({ name, anvil }: Chain): Promise<void> {
+  await anvil.mine(3)
+  await untilRead(world, name, (await anvil.client.getBlockNumber()) - 2n)
+}
+
+const stateOf = async (tx: Hex): Promise<string[]> => {
+  const { rows } = await sql<{ line: string }>`
+    select concat_ws(' ', state, (
+      select string_agg(kind, ' ' order by id) from ledger_journal where transfer = deposit.transfer
+    )) as line from deposit where tx = ${tx} and merged_into is null`.execute(world.db)
+  return rows.map(({ line }) => line)
+}
+
+async function lost(): Promise<{ detail: { problem: string; mend: string } }[]> {
+  const { rows } = await sql<{ detail: { problem: string; mend: string } }>`
+    select detail from mismatch where kind = 'history_lost' and cleared_at is null`.execute(world.db)
+  return rows
+}
+
+const shown = async (path: string): Promise<string> => (await fetch(`${world.daemon.opsUrl}${path}`)).text()
+
+const isHalted = 'depositd_mismatches_open{kind="history_lost",severity="severe",network="base"} 1'
+
+test('history that is lost halts that network alone, until a person says from where to read on', async () => {
+  const [kept, gone] = [await pay(base, 5n), await pay(base, 6n)]
+  await makeFinal(base)
+  await makeFinal(arbitrum)
+  await expect.poll(() => stateOf(gone)).toEqual(['confirmed deposit'])
+  await expect.poll(() => stateOf(kept)).toEqual(['confirmed deposit'])
+  const before = await world.cursor('base')
+
+  // The new history has only one of them, lower than anything the daemon ever read.
+  const client = base.anvil.client
+  const raw = await client.request({ method: 'eth_getRawTransactionByHash', params: [kept] } as never)
+  const depth = Number((await client.getBlockNumber()) - 20n)
+  await client.request({ method: 'anvil_reorg' as never, params: [depth, [[raw, 2]]] as never })
+  await until('the halt is told of', async () => ((await lost()).length === 1 ? true : null))
+  await base.anvil.mine(10)
+  const elsewhere = await pay(arbitrum, 7n)
+  await makeFinal(arbitrum)
+  await expect.poll(() => stateOf(elsewhere)).toEqual(['confirmed deposit'])
+  expect(await world.cursor('base')).toEqual(before)
+  expect(await stateOf(gone)).toEqual(['confirmed deposit'])
+  expect(await stateOf(kept)).toEqual(['confirmed deposit'])
+  await expect.poll(() => shown('/metrics')).toContain(isHalted)
+  // Five minutes later.
+  await sql`update stream set succeeded_at = succeeded_at - interval '5 minutes' where name = 'scan/base'`.execute(
+    world.db,
+  )
+  await expect.poll(() => shown('/readyz')).toContain('scan/base')
+
+  const [{ detail } = { detail: { problem: '', mend: '' } }] = await lost()
+  const command = /depositd (backfill --network base --from )HEIGHT/.exec(detail.mend)?.[1]
+  const ran = await runCommand(`${command}21`, world.environment)
+  expect(ran).toMatchObject({ status: 0 })
+  expect(ran.out).toContain('is read on from there; new: 3\n')
+  const late = await pay(base, 8n)
+  await makeFinal(base)
+  await expect.poll(() => stateOf(late)).toEqual(['confirmed deposit'])
+  expect(await stateOf(gone)).toEqual(['orphaned deposit reversal'])
+  expect(await stateOf(kept)).toEqual(['confirmed deposit'])
+  await expect.poll(lost).toEqual([])
+  expect((await fetch(`${world.daemon.opsUrl}/readyz`)).status).toBe(200)
+  const watched = [base, arbitrum].map(({ name, anvil, token }) => {
+    return { network: name, rpcUrl: anvil.url, address: depositor, token: token.address }
+  })
+  await holdInvariants(world, ...watched)
+})
