@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ScanRequest } from '../../src/chain/port.ts'
 import type { Address } from '../../src/core/asset.ts'
-import { type ScanDeps, type Scanned, scanNetwork } from '../../src/jobs/scan.ts'
+import { rescanNetwork, type ScanDeps, type Scanned, scanNetwork } from '../../src/jobs/scan.ts'
 import { saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at, base, channelAddress, txId, usdcOnBase, walletAddress } from '../support/evidence.ts'
@@ -104,6 +104,16 @@ test('where the settings begin above, an address is watched from there; where no
   deps = { ...deps, startHeights: new Map() }
   await scan({ final: 20n })
   expect((await watched()).slice(2)).toEqual([`3 ${addressOf(1)} 18`, `4 ${addressOf(2)} 1`])
+})
+
+test('an address that came while a network had halted is watched from where it was made, wherever reading goes on', async () => {
+  await scan({ final: 20n })
+  await addChannel('new', addressOf(1), at(100))
+  const heightAt = () => Promise.resolve(5n)
+  await rescanNetwork(deps, { ...reader(upTo(15n, 30n)), heightAt }, 15n)
+  expect((await watched()).at(-1)).toBe(`3 ${addressOf(1)} 5`)
+  const { rows } = await sql`select from_height, to_height from accounting.coverage_gaps`.execute(books.db)
+  expect(rows).toEqual([{ from_height: 5n, to_height: 14n }])
 })
 
 test('a node that cannot tell times keeps new addresses waiting, and nothing else', async () => {
