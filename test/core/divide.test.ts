@@ -111,6 +111,15 @@ test.each([
   },
 )
 
+test('what became two deposits while a payment was on its way back becomes one again, the older', () => {
+  const milestones = {} as never
+  const known = [payment({ index: '5' }), back].map((one, place) => {
+    return { id: BigInt(place + 1), serviceId: null, transfer: transferRef(one), milestones }
+  })
+  const group = { approvals: [channelApproval], known, booked: [], observations: [...gone, back] }
+  expect(decide(group, rules, late).deposits).toMatchObject([{ id: 1n, absorbed: [2n] }])
+})
+
 test('a booked payment that is only seen again under another index stays told of as gone', () => {
   const observations = [...gone, { ...back, stage: 'seen' as const }]
   const { deposits } = decide(

@@ -5,10 +5,11 @@ import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { runCommand } from '../support/command.ts'
 import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
+import { type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
 import { until } from '../support/until.ts'
 
-type Chain = { name: string; anvil: Anvil; token: TestToken }
+type Chain = { name: string; anvil: Anvil; token: TestToken; proxy: RpcProxy }
 
 const stack = new AsyncDisposableStack()
 let base: Chain
@@ -19,8 +20,8 @@ let world: DaemonOnAnvil
 beforeAll(async () => {
   base = await startChain('base', 8453)
   arbitrum = await startChain('arbitrum', 42_161)
-  const told = [base, arbitrum].map(({ name, anvil, token }) => {
-    return { name, chainId: anvil.chainId, urls: [anvil.url], token: token.address }
+  const told = [base, arbitrum].map(({ name, anvil, token, proxy }) => {
+    return { name, chainId: anvil.chainId, urls: [proxy.url], token: token.address }
   })
   world = await startDaemonOnAnvil(told, stack)
   for (const { name } of told) await untilRead(world, name, 0n)
@@ -32,14 +33,24 @@ async function startChain(name: string, chainId: number): Promise<Chain> {
   stack.defer(() => anvil.stop())
   const token = await deployToken(anvil, 'USDC')
   await anvil.mine(30 - Number(await anvil.client.getBlockNumber()))
-  return { name, anvil, token }
+  const proxy = await startRpcProxy(anvil.url)
+  stack.defer(() => proxy.stop())
+  return { name, anvil, token, proxy }
 }
+
+/** Answers as another node does. */
+const answersAs =
+  ({ client }: Anvil): Script =>
+  async ({ method, params }) => ({ result: await client.request({ method, params } as never) })
 
 async function pay({ anvil, token }: Chain, amount: bigint): Promise<Hex> {
   const tx = await token.send(depositor, amount)
   await anvil.mine()
   return tx
 }
+
+const rawOf = (hash: Hex): Promise<Hex> =>
+  base.anvil.client.request({ method: 'eth_getRawTransactionByHash', params: [hash] } as never)
 
 async function makeFinal({ name, anvil }: Chain): Promise<void> {
   await anvil.mine(3)
@@ -62,9 +73,38 @@ async function lost(): Promise<{ detail: { problem: string; mend: string } }[]> 
 
 const shown = async (path: string): Promise<string> => (await fetch(`${world.daemon.opsUrl}${path}`)).text()
 
+async function hold(): Promise<void> {
+  const watched = [base, arbitrum].map(({ name, anvil, token }) => {
+    return { network: name, rpcUrl: anvil.url, address: depositor, token: token.address }
+  })
+  await holdInvariants(world, ...watched)
+}
+
 const isHalted = 'depositd_mismatches_open{kind="history_lost",severity="severe",network="base"} 1'
 
+test('a node of another history halts the network, and once it is gone reading goes on by itself', async () => {
+  const before = await pay(base, 1n)
+  await makeFinal(base)
+  await expect.poll(() => stateOf(before)).toEqual(['confirmed deposit'])
+  const cursor = await world.cursor('base')
+  const foreign = await startAnvil(base.anvil.chainId)
+  stack.defer(() => foreign.stop())
+  await foreign.mine(60)
+  base.proxy.behave(answersAs(foreign))
+  await until('the halt is told of', async () => ((await lost()).length === 1 ? true : null))
+  const meanwhile = await pay(base, 2n)
+  expect(await world.cursor('base')).toEqual(cursor)
+  expect(await stateOf(before)).toEqual(['confirmed deposit'])
+  base.proxy.behave()
+  await makeFinal(base)
+  await expect.poll(() => stateOf(meanwhile)).toEqual(['confirmed deposit'])
+  await expect.poll(lost).toEqual([])
+  await hold()
+})
+
 test('history that is lost halts that network alone, until a person says from where to read on', async () => {
+  const client = base.anvil.client
+  const start = await client.getBlockNumber()
   const [kept, gone] = [await pay(base, 5n), await pay(base, 6n)]
   await makeFinal(base)
   await makeFinal(arbitrum)
@@ -72,11 +112,15 @@ test('history that is lost halts that network alone, until a person says from wh
   await expect.poll(() => stateOf(kept)).toEqual(['confirmed deposit'])
   const before = await world.cursor('base')
 
-  // The new history has only one of them, lower than anything the daemon ever read.
-  const client = base.anvil.client
-  const raw = await client.request({ method: 'eth_getRawTransactionByHash', params: [kept] } as never)
+  // The new history has all but the last of the payments, lower than anything the daemon ever read.
+  const raws: unknown[] = []
+  for (let height = 21n; height <= start + 1n; height++) {
+    const { transactions } = await client.getBlock({ blockNumber: height })
+    for (const hash of transactions) raws.push(await rawOf(hash))
+  }
   const depth = Number((await client.getBlockNumber()) - 20n)
-  await client.request({ method: 'anvil_reorg' as never, params: [depth, [[raw, 2]]] as never })
+  const placed = raws.map((raw) => [raw, 2])
+  await client.request({ method: 'anvil_reorg' as never, params: [depth, placed] as never })
   await until('the halt is told of', async () => ((await lost()).length === 1 ? true : null))
   await base.anvil.mine(10)
   const elsewhere = await pay(arbitrum, 7n)
@@ -96,7 +140,7 @@ test('history that is lost halts that network alone, until a person says from wh
   const command = /depositd (backfill --network base --from )HEIGHT/.exec(detail.mend)?.[1]
   const ran = await runCommand(`${command}21`, world.environment)
   expect(ran).toMatchObject({ status: 0 })
-  expect(ran.out).toContain('is read on from there; new: 3\n')
+  expect(ran.out).toMatch(/^base from 21 to \d+ is read on from there; new: \d+\n/)
   const late = await pay(base, 8n)
   await makeFinal(base)
   await expect.poll(() => stateOf(late)).toEqual(['confirmed deposit'])
@@ -104,8 +148,5 @@ test('history that is lost halts that network alone, until a person says from wh
   expect(await stateOf(kept)).toEqual(['confirmed deposit'])
   await expect.poll(lost).toEqual([])
   expect((await fetch(`${world.daemon.opsUrl}/readyz`)).status).toBe(200)
-  const watched = [base, arbitrum].map(({ name, anvil, token }) => {
-    return { network: name, rpcUrl: anvil.url, address: depositor, token: token.address }
-  })
-  await holdInvariants(world, ...watched)
+  await hold()
 })
