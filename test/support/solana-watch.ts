@@ -62,7 +62,7 @@ function settingsFor(url: string, { usdc, decimals }: { usdc: Address; decimals:
   return { name: solana, family: 'solana', chainId: null, rpcUrls: [url], assets }
 }
 
-async function associatedAccount(mint: Address): Promise<Address> {
+export async function associatedAccount(mint: Address): Promise<Address> {
   const seeds = { owner: address(owner), mint: address(mint), tokenProgram: TOKEN_PROGRAM_ADDRESS }
   const [account] = await findAssociatedTokenPda(seeds)
   return account as string as Address

@@ -1,0 +1,245 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Address } from '../../src/core/asset.ts'
+import { saveOwner } from '../../src/store/owners.ts'
+import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { holdInvariants } from '../support/hold-invariants.ts'
+import { newAddress } from '../support/solana-ledger.ts'
+import { honest, type Lie, type SolanaTestNode, startSolanaNode } from '../support/solana-node.ts'
+import { associatedAccount, owner, payer, pays, solana } from '../support/solana-watch.ts'
+import { until } from '../support/until.ts'
+
+/** So many addresses are read by picking them out of every block. */
+const crowd = 300
+
+let stack: AsyncDisposableStack
+let node: SolanaTestNode
+let usdc: Address
+let account: Address
+let world: DaemonOnAnvil
+/** Each payment has an amount of its own. */
+let amount = 0n
+
+async function start(others: number): Promise<void> {
+  stack = new AsyncDisposableStack()
+  node = await startSolanaNode()
+  stack.defer(() => node.stop())
+  usdc = node.addMint(6)
+  account = await associatedAccount(usdc)
+  const told = { name: 'solana', chainId: null, urls: [node.url], token: usdc, address: owner }
+  world = await startDaemonOnAnvil([{ ...told, more: { startHeight: 1000 } }], stack)
+  await untilRead(world, 'solana', 1000n)
+  for (let count = 0; count < others; count++) await watch(`other-${count}`)
+  await settle()
+}
+
+function watch(id: string): Promise<unknown> {
+  const deposits = [{ network: solana, address: newAddress() }]
+  return saveOwner(world.db, { owner: { kind: 'stable_wallet', id }, deposits, forward: null })
+}
+
+/** The honest node has something new, and is read up to it. */
+async function settle(slots = 1n): Promise<void> {
+  node.lie(honest)
+  node.slot += slots
+  await untilRead(world, 'solana', node.slot)
+}
+
+function pay(options = {}): string {
+  amount += 1n
+  return node.transact(pays(account, amount, usdc), options)
+}
+
+/** What is booked of transactions, one line for each journal. */
+async function booked(...txs: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ tx: string }>`
+    select split_part(transfer, '/', 2) as tx from ledger_journal where kind = 'deposit' order by id`.execute(
+    world.db,
+  )
+  return rows.map(({ tx }) => tx).filter((tx) => txs.includes(tx))
+}
+
+async function untilBooked(...txs: readonly string[]): Promise<void> {
+  const areBooked = async () => ((await booked(...txs)).length >= txs.length ? true : null)
+  await until('what was paid is booked', areBooked, 30_000)
+  expect((await booked(...txs)).toSorted()).toEqual(txs.toSorted())
+}
+
+async function expectWhole(): Promise<void> {
+  await settle()
+  const watched = { network: 'solana', rpcUrl: node.url, address: owner, mint: usdc, from: 1000n }
+  await holdInvariants(world, watched)
+}
+
+/** How often the daemon has said why it does not go on. */
+function refusals(said: RegExp, from: number): number {
+  return world.logged.slice(from).filter((line) => said.test(line)).length
+}
+
+async function untilRefused(said: RegExp): Promise<void> {
+  const from = world.logged.length
+  const isRefused = () => (refusals(said, from) >= 2 ? true : null)
+  await until(`it is refused again and again: ${said.source}`, isRefused, 30_000).catch((error: unknown) => {
+    throw new Error(world.logged.slice(from).join('\n'), { cause: error })
+  })
+}
+
+const blockOf = (slot: bigint, change: (block: Record<string, unknown>) => unknown): Lie => {
+  return (call) => {
+    if (call.method !== 'getBlock' || BigInt(String(call.params[0])) !== slot) return undefined
+    const { result } = node.honestly(call) as { result: Record<string, unknown> }
+    return change(result) as ReturnType<Lie>
+  }
+}
+const late = (code: number) => () => ({ error: { code, message: 'Block not available for slot' } })
+const withoutMeta = (block: Record<string, unknown>) =>
+  'transactions' in block
+    ? {
+        result: {
+          ...block,
+          transactions: (block.transactions as object[]).map((one) => ({ ...one, meta: null })),
+        },
+      }
+    : undefined
+
+/** A list of signatures without one. */
+const withoutEntry = (signature: string): Lie => {
+  return (call) => {
+    if (call.method !== 'getSignaturesForAddress') return undefined
+    const { result } = node.honestly(call) as { result: { signature: string }[] }
+    return { result: result.filter((entry) => entry.signature !== signature) }
+  }
+}
+
+/** Neither the transaction is there, nor what it did. */
+const isNull = ({ tx, slot }: { tx: string; slot: bigint }): Lie => {
+  const ofBlock = blockOf(slot, withoutMeta)
+  return (call) =>
+    call.method === 'getTransaction' && call.params[0] === tx ? { result: null } : ofBlock(call)
+}
+
+describe.each([
+  { way: 'by owner', others: 0 },
+  { way: 'by block', others: crowd },
+])('read $way', ({ others }) => {
+  beforeAll(() => start(others))
+  afterAll(() => stack.disposeAsync())
+
+  test.each<[string, (told: { tx: string; slot: bigint }) => Lie, RegExp]>([
+    ['answers null for what it lists', isNull, /cannot be read|does not tell what it did/],
+    ['does not have the block yet (-32004)', ({ slot }) => blockOf(slot, late(-32004)), /block/],
+    ['says that the slot was skipped (-32007)', ({ slot }) => blockOf(slot, late(-32007)), /block/],
+    [
+      'says that the slot is missing in its store (-32009)',
+      ({ slot }) => blockOf(slot, late(-32009)),
+      /block/,
+    ],
+  ])('a node that %s moves nothing, and is read on when it is well again', async (_what, lieOf, said) => {
+    const earlier = pay()
+    await untilBooked(earlier)
+    const tx = pay()
+    const { slot } = node
+    node.lie(lieOf({ tx, slot }))
+    await untilRefused(said)
+    expect((await world.cursor('solana'))?.height).toBeLessThan(slot)
+    expect(await booked(tx)).toEqual([])
+    node.lie(honest)
+    await untilBooked(tx)
+    await expectWhole()
+  })
+
+  test('a transaction of an unknown version leaves a gap, which closes when it can be read', async () => {
+    const refused = { error: { code: -32015, message: 'Transaction version (9) is not supported' } }
+    const before = pay()
+    const unknown = pay()
+    const { slot } = node
+    const after = pay()
+    node.lie(({ method, params }) => {
+      const whole = (params[1] as { transactionDetails?: string } | undefined)?.transactionDetails !== 'none'
+      const isBlock = method === 'getBlock' && BigInt(String(params[0])) === slot && whole
+      return isBlock || (method === 'getTransaction' && params[0] === unknown) ? refused : undefined
+    })
+    await untilRead(world, 'solana', node.slot)
+    await untilBooked(before, after)
+    expect(await booked(unknown)).toEqual([])
+    const metrics = async () => (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
+    await expect.poll(metrics).toMatch(/depositd_chain_coverage_gaps\{network="solana"\} [1-9]/)
+    node.lie(honest)
+    await untilBooked(unknown)
+    await expectWhole()
+    await expect.poll(metrics).toMatch(/depositd_chain_coverage_gaps\{network="solana"\} 0/)
+  })
+
+  test('a failed transaction moves nothing, also where it is listed as a good one', async () => {
+    const tx = pay({ failed: true })
+    await settle()
+    const hidden = pay({ failed: true })
+    node.lie((call) => {
+      if (call.method !== 'getSignaturesForAddress') return undefined
+      const { result } = node.honestly(call) as { result: object[] }
+      return { result: result.map((entry) => ({ ...entry, err: null })) }
+    })
+    await untilRead(world, 'solana', node.slot)
+    const good = pay()
+    await untilBooked(good)
+    expect(await booked(tx, hidden)).toEqual([])
+    await expectWhole()
+  })
+
+  test('an account that was made, filled, emptied and closed between two scans is read all the same', async () => {
+    const made = newAddress()
+    amount += 1n
+    const tx = node.transact(pays(made, amount, usdc))
+    node.transact([
+      { account: owner },
+      { account: made, token: { mint: usdc, owner, before: amount, after: 0n } },
+      { account: payer, token: { mint: usdc, owner: payer, before: 0n, after: amount } },
+    ])
+    await untilBooked(tx)
+    await expectWhole()
+  })
+
+  test('it was read in that way', () => {
+    const wholes = node.calls.filter(
+      ({ params }) =>
+        (params[1] as { transactionDetails?: string } | undefined)?.transactionDetails === 'accounts',
+    )
+    expect(wholes.length > 0).toBe(others > 0)
+  })
+})
+
+describe('histories', () => {
+  beforeAll(() => start(0))
+  afterAll(() => stack.disposeAsync())
+
+  test('a signature that was listed and vanishes moves nothing', async () => {
+    const earlier = pay()
+    await untilBooked(earlier)
+    node.lie(withoutEntry(earlier))
+    node.slot += 3n
+    await untilRefused(/is no longer listed/)
+    expect((await world.cursor('solana'))?.height).toBeLessThan(node.slot)
+    node.lie(honest)
+    await untilRead(world, 'solana', node.slot)
+    expect(await booked(earlier)).toEqual([earlier])
+    await expectWhole()
+  })
+
+  test('a signature that is listed late, below the cursor, is found', async () => {
+    const tx = pay()
+    node.lie(withoutEntry(tx))
+    node.slot += 3n
+    await untilRead(world, 'solana', node.slot)
+    expect(await booked(tx)).toEqual([])
+    await settle()
+    await untilBooked(tx)
+    await expectWhole()
+  })
+
+  test('an order within slots that differs from page to page loses nothing and books nothing twice', async () => {
+    node.flipSlots()
+    const txs = Array.from({ length: 1200 }, (_none, place) => pay({ together: place % 5 !== 0 }))
+    await untilBooked(...txs)
+    await expectWhole()
+  })
+})
