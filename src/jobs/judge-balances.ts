@@ -1,6 +1,7 @@
 import type { Holding } from '../core/balance-proof.ts'
 import { addDifferences } from '../store/balance-differences.ts'
 import {
+  dropReadings,
   isExplained,
   type Opening,
   type Ready,
@@ -9,7 +10,7 @@ import {
   settleReadings,
 } from '../store/balance-points.ts'
 import { appendMovements } from '../store/movements.ts'
-import { type ProofRun, readPast } from './proof-run.ts'
+import { type ProofRun, readPast, unlessRemote } from './proof-run.ts'
 
 /** Readings judged in one run. */
 const readingsMax = 2000
@@ -18,12 +19,19 @@ const readingsMax = 2000
  * Holds what was read against what is known. Scans show all that came in; what the addresses sent is asked for, in one
  * stretch for all of them: else a payment that nobody saw would be hidden by its being sent on. Only what that does not
  * explain costs more: for what was held before the first scan. What is left is stored as a difference.
+ * @returns why some could not be judged
  */
-export async function judgeBalances(run: ProofRun): Promise<void> {
-  const ready = await readyReadings(run.db, run.reader.network, readingsMax)
-  await readMovements(run, ready)
-  const unexplained = await settleExplained(run, ready)
-  if (unexplained.length === 0) return
+export async function judgeBalances(run: ProofRun): Promise<readonly string[]> {
+  const { judged, problems } = await readMovements(
+    run,
+    await readyReadings(run.db, run.reader.network, readingsMax),
+  )
+  const unexplained = await settleExplained(run, judged)
+  if (unexplained.length > 0) await storeDifferences(run, unexplained)
+  return problems
+}
+
+async function storeDifferences(run: ProofRun, unexplained: readonly Ready[]): Promise<void> {
   await findOpenings(
     run,
     unexplained.filter(({ isFirst }) => isFirst),
@@ -50,16 +58,31 @@ function nameOf({ holding: { address, asset } }: Ready): string {
   return `${address} ${asset}`
 }
 
-async function readMovements({ reader, save }: ProofRun, ready: readonly Ready[]): Promise<void> {
+type Judged = { judged: readonly Ready[]; problems: readonly string[] }
+
+/**
+ * A stretch that no node tells of, as where it is older than the logs they keep, keeps none of the others from being
+ * judged. Its readings are dropped: the balances are read again in their turn.
+ */
+async function readMovements({ reader, save }: ProofRun, ready: readonly Ready[]): Promise<Judged> {
+  const judged: Ready[] = []
+  const problems: string[] = []
   const stretches = Map.groupBy(ready, ({ start, end }) => `${start.height}-${end.height}`)
   for (const same of stretches.values()) {
     const [first] = same
-    if (first === undefined || first.end.height === first.start.height) continue
+    if (first === undefined) continue
     const addresses = new Set(same.map(({ holding }) => holding.address))
     const stretch = { from: first.start.height + 1n, to: first.end.height }
-    const movements = await reader.readMovements({ ...stretch, addresses })
+    const movements = await unlessRemote(reader.readMovements({ ...stretch, addresses }))
+    if (typeof movements === 'string') {
+      problems.push(`what was sent from ${stretch.from} to ${stretch.to}: ${movements}`)
+      await save((tx) => dropReadings(tx, same))
+      continue
+    }
     await save((tx) => appendMovements(tx, movements))
+    judged.push(...same)
   }
+  return { judged, problems }
 }
 
 /**

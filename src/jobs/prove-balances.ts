@@ -26,7 +26,7 @@ export type Proved = {
   /** Transfers found where a balance showed them, and stored. */
   stored: number
   changes: readonly MismatchChange[]
-  /** Why the balances of some assets could not be read. */
+  /** Why some balances could not be read, or what was sent of them. */
   problems: readonly string[]
 }
 
@@ -52,7 +52,7 @@ export async function proveBalances(
 async function prove(run: ProofRun, readBefore: Date): Promise<Proved> {
   await fillSightings(run.db)
   const { read, problems } = await readDue(run, readBefore)
-  await judgeBalances(run)
+  const unjudged = await judgeBalances(run)
   // What differs is told also where the search for its block fails.
   const [narrowed] = await Promise.allSettled([narrowDifferences(run)])
   const { network } = run.reader
@@ -62,7 +62,7 @@ async function prove(run: ProofRun, readBefore: Date): Promise<Proved> {
     return syncUnexplained(tx, network)
   })
   if (narrowed.status === 'rejected') throw narrowed.reason
-  return { network, read, stored: narrowed.value, changes, problems }
+  return { network, read, stored: narrowed.value, changes, problems: [...problems, ...unjudged] }
 }
 
 /** One asset at a time: a contract that does not answer keeps no other asset from being proved. */

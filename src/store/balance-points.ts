@@ -29,19 +29,25 @@ export type Due = {
   limit: number
 }
 
-/** What deposit addresses hold and is to be read next: what was never read first, then what was read longest ago. */
+/**
+ * What deposit addresses hold and is to be read next: of each asset alike, lest one that cannot be read takes the turn
+ * of all others; what was never read first, then what was read longest ago.
+ */
 export async function dueHoldings(
   db: Kysely<Tables>,
   { network, assets, readBefore, limit }: Due,
 ): Promise<Holding[]> {
   const { rows } = await sql<{ address: Address; asset: AssetKey }>`
-    select w.address, a.asset
-    from chain_watch w
-      join address_book b on b.network = w.network and b.address = w.address and b.role = 'deposit'
-      cross join unnest(${assets}::text[]) as a (asset)
-      left join balance_point p on p.network = w.network and p.address = w.address and p.asset = a.asset
-    where w.network = ${network} and p.reading is null and (p.checked_at is null or p.checked_at < ${readBefore})
-    order by p.checked_at nulls first, w.number, a.asset limit ${limit}`.execute(db)
+    with due as (
+      select w.address, a.asset, w.number,
+        row_number() over (partition by a.asset order by p.checked_at nulls first, w.number) as place
+      from chain_watch w
+        join address_book b on b.network = w.network and b.address = w.address and b.role = 'deposit'
+        cross join unnest(${assets}::text[]) as a (asset)
+        left join balance_point p on p.network = w.network and p.address = w.address and p.asset = a.asset
+      where w.network = ${network} and p.reading is null and (p.checked_at is null or p.checked_at < ${readBefore})
+    )
+    select address, asset from due order by place, number, asset limit ${limit}`.execute(db)
   return rows.map((row) => ({ network, ...row }))
 }
 
@@ -136,6 +142,19 @@ export async function settleReadings(tx: Transaction<Tables>, ready: readonly Re
     )}
       as done (network, address, asset, height)
     where (p.network, p.address, p.asset, p.reading_height) = (done.network, done.address, done.asset, done.height)`.execute(
+    tx,
+  )
+}
+
+/** Forgets readings that cannot be judged. */
+export async function dropReadings(tx: Transaction<Tables>, dropped: readonly Ready[]): Promise<void> {
+  await sql`
+    update balance_point p set reading_height = null, reading = null
+    from ${holdingsTable(
+      dropped.map(({ holding }) => holding),
+      sql`${dropped.map(({ end }) => end.height)}::bigint[]`,
+    )} as gone (network, address, asset, height)
+    where (p.network, p.address, p.asset, p.reading_height) = (gone.network, gone.address, gone.asset, gone.height)`.execute(
     tx,
   )
 }

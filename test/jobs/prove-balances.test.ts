@@ -77,6 +77,23 @@ describe('a reading', () => {
     expect(await chain.unexplained()).toMatchObject([{ subject: provenSubject, detail: { blocks: '100' } }])
   })
 
+  test('whose stretch no node tells of keeps the others from nothing, and is made anew', async () => {
+    chain.unreadable = usdtOnBase
+    await chain.scanTo(110n)
+    await chain.prove()
+    chain.unreadable = null
+    chain.unsent = 100n
+    await chain.happen({ height: 115n, change: 70n, shown: 'never' })
+    await chain.scanTo(120n)
+    const problems = [expect.stringContaining('what was sent from 100 to 120')]
+    expect(await chain.prove()).toMatchObject({ problems })
+    expect(await chain.unexplained()).toMatchObject([{ subject: provenSubject, detail: { blocks: '115' } }])
+    chain.unsent = null
+    await chain.scanTo(130n)
+    expect(await chain.prove()).toMatchObject({ read: 4, problems: [] })
+    expect(chain.asked).toContain('movements 100-130')
+  })
+
   test('waits where only addresses that were numbered before were read', async () => {
     await sql`update chain_watch set number = 3 where address = ${channelAddress}`.execute(books.db)
     await chain.happen({ height: 105n, change: 70n, shown: 'never' })

@@ -109,8 +109,7 @@ test('where the settings begin above, an address is watched from there; where no
 test('an address that came while a network had halted is watched from where it was made, wherever reading goes on', async () => {
   await scan({ final: 20n })
   await addChannel('new', addressOf(1), at(100))
-  const heightAt = () => Promise.resolve(5n)
-  await rescanNetwork(deps, { ...reader(upTo(15n, 30n)), heightAt }, 15n)
+  await rescanNetwork(deps, { ...reader(upTo(15n, 30n)), heightAt: () => Promise.resolve(5n) }, 15n)
   expect((await watched()).at(-1)).toBe(`3 ${addressOf(1)} 5`)
   const { rows } = await sql`select from_height, to_height from accounting.coverage_gaps`.execute(books.db)
   expect(rows).toEqual([{ from_height: 5n, to_height: 14n }])

@@ -119,6 +119,22 @@ test('what was never read is due first, then what was read longest ago; what wai
   expect(await due()).toEqual([walletAddress])
 })
 
+test('each asset has its turn: one that is never read takes it from no other', async () => {
+  const read = [channelAddress, walletAddress].map((address) => ({
+    holding: { ...holding, address },
+    amount: 5n,
+  }))
+  await inTransaction(books.db, (tx) => saveReadings(tx, { height: 99n, at: at(1) }, read))
+  const wanted = {
+    network: base,
+    assets: [usdcOnBase, usdtOnBase],
+    readBefore: at(200),
+    limit: 2,
+  }
+  const found = await dueHoldings(books.db, wanted)
+  expect(found.map(({ asset }) => asset)).toEqual([usdcOnBase, usdtOnBase])
+})
+
 test('a balance of the height just below the first that is read is what was held before', async () => {
   await save(99n, 5n)
   const { rows } = await sql`select opening, opening_is, height, reading from balance_point`.execute(books.db)

@@ -32,6 +32,8 @@ export type MadeUpChain = {
   /** Balances at and below this height cannot be read, as on nodes that keep no old state. */
   forgotten: bigint
   unreadable: AssetKey | null
+  /** What was sent in a stretch that begins here cannot be read, as on nodes that keep no old logs. */
+  unsent: bigint | null
   /** What a second reading ends in. */
   rereadError: Error | null
   minutes: number
@@ -58,6 +60,7 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
     asked: [],
     forgotten: -1n,
     unreadable: null,
+    unsent: null,
     rereadError: null,
     minutes: 0,
     assets: [usdcOnBase, usdtOnBase],
@@ -150,6 +153,10 @@ function readerOf(chain: MadeUpChain, reached: () => bigint): ProvenNetwork['rea
     },
     readMovements({ from, to, addresses }) {
       chain.asked.push(`movements ${from}-${to}`)
+      if (from === chain.unsent)
+        return Promise.reject(
+          new Fault('remote_failed', { what: 'node', problem: 'history has been pruned' }),
+        )
       const found = within(from, to, addresses).filter(({ shown }) => shown === 'asked')
       return Promise.resolve(found.map(movementOf))
     },
