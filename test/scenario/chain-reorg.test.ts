@@ -2,10 +2,9 @@ import { sql } from 'kysely'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { contradictions } from '../oracle/books-of-chain.ts'
-import { storeChain } from '../oracle/evm-chain.ts'
 import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
 import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { holdInvariants } from '../support/hold-invariants.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
 
 /** The second account of anvil's published development mnemonic. */
@@ -19,8 +18,10 @@ let world: DaemonOnAnvil
 let amount = 0n
 
 beforeAll(async () => {
-  anvil = await startAnvil()
+  // Of the same transactions on the same block, such a node makes the same block each time.
+  anvil = await startAnvil(8453, ['--block-base-fee-per-gas', '0'])
   stack.defer(() => anvil.stop())
+  await anvil.client.setBlockTimestampInterval({ interval: 1 })
   token = await deployToken(anvil, 'USDC')
   await token.send(other.address, 10n ** 20n)
   await anvil.mine(3)
@@ -96,14 +97,10 @@ async function signTransfer(to: Hex, value: bigint): Promise<Hex> {
 const rawOf = (hash: Hex): Promise<Hex> =>
   anvil.client.request({ method: 'eth_getRawTransactionByHash', params: [hash] } as never)
 
-async function holdInvariants(): Promise<void> {
+async function hold(): Promise<void> {
   await makeFinal()
   const watched = { network: 'base', rpcUrl: anvil.url, address: depositor, token: token.address }
-  await storeChain(world.databaseUrl, [watched])
-  for (const [name, question] of Object.entries(contradictions)) {
-    const answer = async () => (await sql.raw(question).execute(world.db)).rows
-    await expect.poll(answer, { message: name }).toEqual([])
-  }
+  await holdInvariants(world, watched)
 }
 
 test('a reorganisation of one block: what was only seen is withdrawn, and was never booked', async () => {
@@ -114,7 +111,7 @@ test('a reorganisation of one block: what was only seen is withdrawn, and was ne
   await anvil.reorg(1)
   await makeFinal()
   await untilIs(tx, ['orphaned'])
-  await holdInvariants()
+  await hold()
   expect(await rewinds()).toBe(before)
 })
 
@@ -140,7 +137,7 @@ test.each([3, 64])(
     await makeFinal()
     await untilIs(lost, ['orphaned'])
     await untilIs(kept, ['reconciled deposit settlement'])
-    await holdInvariants()
+    await hold()
     expect(await rewinds()).toBe(before + 1)
   },
 )
@@ -149,10 +146,7 @@ test('history that goes to another one and back again: each time the books follo
   const fork = await anvil.client.getBlockNumber()
   const tx = await pay()
   await anvil.mine(5)
-  const raw = await rawOf(tx)
-  // What the node makes of the same transactions is the same block, unless it was mined at a time of its own.
-  await replaceAbove(fork, [raw])
-  const { hash: first } = await anvil.client.getBlock({ blockNumber: fork + 1n })
+  const [raw, { hash: first }] = [await rawOf(tx), await anvil.client.getBlock({ blockNumber: fork + 1n })]
   await makeFinal()
   await untilIs(tx, ['confirmed deposit'])
   const before = await rewinds()
@@ -166,7 +160,7 @@ test('history that goes to another one and back again: each time the books follo
     await untilIs(tx, ['confirmed deposit'])
     expect(await rewinds()).toBe(before + 2 * round)
   }
-  await holdInvariants()
+  await hold()
 })
 
 test('payments that are included again elsewhere, under other numbers, are one deposit each, booked once', async () => {
@@ -183,7 +177,7 @@ test('payments that are included again elsewhere, under other numbers, are one d
   await makeFinal()
   await untilIs(told, ['reconciled deposit settlement'])
   await untilIs(untold, ['confirmed deposit'])
-  await holdInvariants()
+  await hold()
   expect(await gone()).toEqual(before)
 })
 
@@ -206,5 +200,5 @@ test('a transaction that is dropped, comes back and is dropped again is withdraw
   await anvil.reorg(1)
   await makeFinal()
   await untilIs(tx, ['orphaned'])
-  await holdInvariants()
+  await hold()
 })
