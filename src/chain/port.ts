@@ -74,6 +74,8 @@ export type RangeRequest = HeightRange & {
   watched: ReadonlySet<Address>
   /** EVM: also what contracts paid inside of transactions, where the node traces blocks. It costs many times as much. */
   traced?: boolean
+  /** Solana: from the blocks, also where histories cost less, for what a history leaves out is still in its block. */
+  byBlock?: boolean
 }
 
 /** A final stretch, read for its own sake. `reached` is the last height that was read whole, at most the end asked for. */
@@ -103,6 +105,15 @@ export type BalanceRequest = {
 /** In the order of the pairs. */
 export type BalanceReading = { at: BlockMark; balances: readonly bigint[] }
 
+/** Whose balances of what are followed through a stretch. */
+export type HistoryRequest = HeightRange & { address: Address; asset: AssetKey }
+
+/**
+ * Balances at the ends of blocks, lowest height first, none of them at the last height asked for. They tell what there
+ * is to be told up to `reached`, at most the end asked for.
+ */
+export type BalanceHistory = { balances: readonly { height: bigint; amount: bigint }[]; reached: bigint }
+
 /** Reads what is asked for, beside the scans. */
 export type OnDemandReader = {
   readRange(request: RangeRequest): Promise<RangeResult>
@@ -112,6 +123,11 @@ export type OnDemandReader = {
   readBalances(request: BalanceRequest): Promise<BalanceReading>
   /** Movements that scans do not show: on EVM networks, tokens sent and coin wrapped. */
   readMovements(request: HeightRange & { addresses: ReadonlySet<Address> }): Promise<readonly Movement[]>
+  /**
+   * Where past balances cannot be read: those which the transactions of a final stretch tell. Transactions that contradict
+   * one another, as where one between them is hidden, tell none.
+   */
+  readBalanceHistory?(request: HistoryRequest): Promise<BalanceHistory>
 }
 
 export type ChainReader = {

@@ -44,6 +44,19 @@ export function learn(search: Search, { height, amount }: Probe, known: bigint):
     : { ...search, end: probed }
 }
 
+/** The spans between neighbouring balances, from the start to the end. */
+export function spansBetween({ start, end }: Span, balances: readonly Balance[]): Span[] {
+  const ends = [...balances, end]
+  return [start, ...balances].flatMap((balance, place): Span[] => {
+    const next = ends[place]
+    assert(
+      next !== undefined && next.height > balance.height,
+      'balances lie between the ends, in their order',
+    )
+    return [{ start: balance, end: next }]
+  })
+}
+
 /** True where the block is found: the change is in the one at the end of the span. */
 export function isNarrow({ start, end }: Span): boolean {
   return end.height - start.height === 1n

@@ -2,12 +2,14 @@ import { beginSearch, isNarrow, learn, nextHeight, type Search } from '../core/b
 import {
   dueDifferences,
   narrowDifference,
+  recheckDifferences,
   type Searched,
   type StoredDifference,
 } from '../store/balance-differences.ts'
 import { knownChanges } from '../store/balance-points.ts'
 import { type ProofRun, readPast } from './proof-run.ts'
 import { rereadStretches } from './reread-stretches.ts'
+import { walkHistories } from './walk-histories.ts'
 
 /** Differences searched at once, and how often more are taken, in one run. */
 const atOnce = 50
@@ -22,15 +24,20 @@ const againAfterMs = 3_600_000
  */
 export async function narrowDifferences(run: ProofRun): Promise<number> {
   const searchedBefore = new Date(run.now().getTime() - againAfterMs)
+  const { network } = run.reader
+  const assets = run.settings.assets.map(({ key }) => key)
   let stored = 0
   for (let turn = 0; turn < turnsMax; turn++) {
-    const due = await dueDifferences(run.db, { network: run.reader.network, searchedBefore, limit: atOnce })
+    const due = await dueDifferences(run.db, { network, searchedBefore, limit: atOnce })
     if (due.length === 0) break
-    const searched = await searchAll(run, due)
+    const { readBalanceHistory: read } = run.reader
+    const searched = await (read === undefined ? searchAll(run, due) : walkHistories(run, due, read))
     const reread = await rereadStretches(run, searched)
     stored += reread.stored
     await run.save(async (tx) => {
       for (const one of reread.searched) await narrowDifference(tx, one)
+      // What is explained by now would be searched again in the next turn.
+      await recheckDifferences(tx, network, assets)
     })
   }
   return stored

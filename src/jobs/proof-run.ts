@@ -12,7 +12,8 @@ import { decodePosition, type Position, scanStream } from './scan-position.ts'
 export type ProveDeps = Pick<ScanDeps, 'db' | 'holder' | 'leaseMs' | 'now'>
 
 export type ProvenNetwork = {
-  reader: Pick<ChainReader, 'network'> & Pick<OnDemandReader, 'readBalances' | 'readMovements' | 'readRange'>
+  reader: Pick<ChainReader, 'network'> &
+    Pick<OnDemandReader, 'readBalances' | 'readMovements' | 'readRange' | 'readBalanceHistory'>
   settings: NetworkSettings
 }
 

@@ -47,9 +47,10 @@ export async function readBalances(
   return { at: { height: slot, hash }, balances }
 }
 
+/** The tokens of a mint that an owner has in accounts. */
 type Tokens = { mint: Address; accounts: ReadonlySet<string>; holdings: Holdings }
 
-function tokensOf(owner: Address, { mint, accounts, holdings }: Tokens): bigint {
+export function tokensOf(owner: Address, { mint, accounts, holdings }: Tokens): bigint {
   const amounts = [...accounts].map((account) => {
     const token = holdings.get(account)?.token
     return token?.mint === mint && token.owner === owner ? token.amount : 0n
@@ -57,7 +58,8 @@ function tokensOf(owner: Address, { mint, accounts, holdings }: Tokens): bigint 
   return amounts.reduce((sum, amount) => sum + amount, 0n)
 }
 
-async function readAtOneSlot(
+/** What accounts hold, all at one final slot. */
+export async function readAtOneSlot(
   scan: SolanaScan,
   accounts: readonly string[],
   notBefore: bigint,

@@ -10,6 +10,7 @@ import { heightAt } from './height-at.ts'
 import { identityFaults, requireCluster } from './identity.ts'
 import { emptyMemory } from './memory.ts'
 import { openNode } from './node.ts'
+import { readBalanceHistory } from './read-balance-history.ts'
 import { readBalances } from './read-balances.ts'
 import { readRange } from './read-range.ts'
 import { ownersOf } from './read-stretch.ts'
@@ -43,13 +44,17 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
     scan: (request) =>
       quorum.scan(request, (node, asked) => scanOn(comparable(scanOf(node, asked.watched)), asked)),
     readRange: (request) =>
-      quorum.readRange(request, (node, asked) => readRange(scanOf(node, asked.watched), asked)),
+      quorum.readRange(request, (node, asked) => {
+        const scan = scanOf(node, asked.watched)
+        return readRange(asked.byBlock === true ? { ...scan, way: 'by_block' } : scan, asked)
+      }),
     readTransaction: (tx, watched) =>
       quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
     readBalances: ({ pairs }) => onNode(nobody, (scan) => readBalances(scan, pairs)),
     // A transaction tells what it did to all balances, so that scans show every movement.
     readMovements: () => Promise.resolve([]),
+    readBalanceHistory: (request) => onNode(nobody, (scan) => readBalanceHistory(scan, request)),
     checkIdentity: () =>
       requireIdentity(nodes, (node) =>
         identityFaults({ node, cluster, atOnce: bounds.requestsAtOnce }, settings),

@@ -35,6 +35,16 @@ export async function listSignatures(scan: SolanaScan, range: Range): Promise<Li
 }
 
 /**
+ * Lists all that touched an account from slot `floor` on, failed ones too, and some of what did before, if anything did.
+ * @throws Fault `remote_failed` as `listSignatures`
+ */
+export async function listBack(scan: SolanaScan, range: Range): Promise<Listed[]> {
+  const history = await walkBack(scan, range)
+  requireKnown(scan, range, history)
+  return [...history.entries.values()]
+}
+
+/**
  * Pages back until an entry below the floor, or the end of the history, was seen. `until` is not used, because a node
  * that does not know that signature answers with the newest page as if nothing were missing (solana-labs/solana#24620).
  */

@@ -19,12 +19,29 @@ export async function readEffects(
   if (known !== undefined) return known
   const found = await findTransaction(scan, { signature, commitment: 'finalized' })
   if (found === 'unsupported') return found
-  const what = `transaction ${signature}`
-  if (found === null) throw refusal(scan.node, what, 'it is listed, but cannot be read')
-  if (found.slot !== slot) throw refusal(scan.node, what, `it is in slot ${found.slot}, not ${slot}`)
-  const { changes, memo, holders } = found
+  const { changes, memo, holders } = requireListed(scan, { signature, slot }, found)
   scan.memory.effects.set(signature, { changes, memo, holders })
   return { changes, memo, holders }
+}
+
+/**
+ * Every balance that a listed transaction names; `unsupported` where its version is newer than the library knows.
+ * @throws Fault `remote_failed` where the node lists a transaction and does not have it
+ */
+export async function readTold(scan: SolanaScan, listed: Listed): Promise<Balances | 'unsupported'> {
+  const told = await requestTold(scan, { signature: listed.signature, commitment: 'finalized' })
+  return told === 'unsupported' ? told : checkedBalances(scan, requireListed(scan, listed, told))
+}
+
+function requireListed<Answer extends { slot: bigint }>(
+  { node }: SolanaScan,
+  { signature, slot }: Listed,
+  answer: Answer | null,
+): Answer {
+  const what = `transaction ${signature}`
+  if (answer === null) throw refusal(node, what, 'it is listed, but cannot be read')
+  if (answer.slot !== slot) throw refusal(node, what, `it is in slot ${answer.slot}, not ${slot}`)
+  return answer
 }
 
 /** What a transaction changed, and what was written to it. */
@@ -45,6 +62,16 @@ export async function findTransaction(
   scan: SolanaScan,
   sought: Sought,
 ): Promise<Found | 'unsupported' | null> {
+  const told = await requestTold(scan, sought)
+  if (told === 'unsupported' || told === null) return told
+  const { slot, accounts, meta, memo } = told
+  const changes = balanceChanges(scan.watch, checkedBalances(scan, told))
+  return { slot, failed: meta.err !== null, changes, memo, holders: holdersOf(scan, accounts, meta) }
+}
+
+type Included = Told & { slot: bigint; memo: string | null }
+
+async function requestTold(scan: SolanaScan, sought: Sought): Promise<Included | 'unsupported' | null> {
   const what = `transaction ${sought.signature}`
   const found = await ask(scan.node, what, (rpc) => unlessUnsupported(requestTransaction(rpc, sought)))
   if (found === 'unsupported') return found
@@ -56,13 +83,7 @@ export async function findTransaction(
     ...(loaded?.writable ?? []),
     ...(loaded?.readonly ?? []),
   ]
-  return {
-    slot,
-    failed: meta.err !== null,
-    changes: changesOf(scan, { what, accounts, meta }),
-    memo: memoIn(found),
-    holders: holdersOf(scan, accounts, meta),
-  }
+  return { what, slot, accounts, meta, memo: memoIn(found) }
 }
 
 function holdersOf({ watch }: SolanaScan, accounts: readonly string[], meta: Meta): Effects['holders'] {
@@ -81,11 +102,19 @@ type Whole = Exclude<Awaited<ReturnType<typeof readWhole>>, null | 'unsupported'
 /** What a transaction of a block changed. */
 export function changesInBlock(
   scan: SolanaScan,
-  { meta, transaction }: Whole['transactions'][number],
+  included: Whole['transactions'][number],
 ): readonly BalanceChange[] {
+  return balanceChanges(scan.watch, toldInBlock(scan, included))
+}
+
+/** Every balance that a transaction of a block names. */
+export function toldInBlock(
+  scan: SolanaScan,
+  { meta, transaction }: Whole['transactions'][number],
+): Balances {
   const what = `transaction ${transaction.signatures[0] ?? ''}`
   if (meta === null) throw refusal(scan.node, what, 'its block does not tell what it did')
-  return changesOf(scan, { what, accounts: transaction.accountKeys.map(({ pubkey }) => pubkey), meta })
+  return checkedBalances(scan, { what, accounts: transaction.accountKeys.map(({ pubkey }) => pubkey), meta })
 }
 
 function requestTransaction(rpc: SolanaRpc, { signature, commitment }: Sought) {
@@ -102,7 +131,7 @@ type Meta = NonNullable<Whole['transactions'][number]['meta']>
 type Told = { what: string; accounts: readonly string[]; meta: Meta }
 
 /** @throws Fault `remote_failed` where the balances are not those of the accounts */
-function changesOf({ node, watch }: SolanaScan, { what, accounts, meta }: Told): BalanceChange[] {
+function checkedBalances({ node, watch }: SolanaScan, { what, accounts, meta }: Told): Balances {
   const balances = toBalances(accounts, meta)
   const { lamportsBefore, lamportsAfter, tokensBefore, tokensAfter } = balances
   const sameLength = [lamportsBefore, lamportsAfter].every(({ length }) => length === accounts.length)
@@ -112,7 +141,7 @@ function changesOf({ node, watch }: SolanaScan, { what, accounts, meta }: Told):
     ({ mint, owner }) => owner === undefined && watch.mints.has(mint as Address),
   )
   if (nobodys) throw refusal(node, what, 'it does not tell whose a balance is')
-  return balanceChanges(watch, balances)
+  return balances
 }
 
 function toBalances(accounts: readonly string[], meta: Meta): Balances {
