@@ -46,13 +46,22 @@ export async function isAtRest(db: ServiceDatabase, world: World, count: number)
 }
 
 type Struck = { network: string; transaction: string; index: string }
-type Recorded = Struck & { address: string; contract: string | null; owner_kind: string }
+type Recorded = Struck & {
+  address: string
+  contract: string | null
+  owner_kind: string
+  /** Its second forward never landed: on Solana one that is not included in time expires. */
+  stray_expired: boolean
+}
 
 /** What the service's own database and the table of faults say of the payments, once it is at rest. */
 export async function readFacts(db: ServiceDatabase, world: World, paid: readonly Paid[]): Promise<Facts> {
   const { faults } = world.service
   const { rows: recorded } = await sql<Recorded>`
-    select network, transaction, index, address, contract, owner_kind from service.deposit`.execute(db)
+    select network, transaction, index, address, contract, owner_kind, exists (
+      select from service.transfer where deposit_id = deposit.id and kind = 'stray' and outcome = 'expired'
+    ) as stray_expired
+    from service.deposit`.execute(db)
   const byPlace = new Map(
     recorded.map((row) => [
       placeOf({ ...row, tx: row.transaction, asset: `${row.network}/${row.contract ?? 'native'}` }),
@@ -63,9 +72,9 @@ export async function readFacts(db: ServiceDatabase, world: World, paid: readonl
     const row = byPlace.get(placeOf(payment))
     if (row === undefined) throw new Error(`the service has no deposit of ${payment.tx}`)
     const isWallet = row.owner_kind === 'stable_wallet'
-    const struck = depositKnobs.filter(
-      (knob) => faults.strikes(knob, row) && !(isWallet && knob.includes('Forward')),
-    )
+    const struck = depositKnobs
+      .filter((knob) => faults.strikes(knob, row) && !(isWallet && knob.includes('Forward')))
+      .filter((knob) => knob !== 'doubleForwardRate' || !row.stray_expired)
     return {
       ...payment,
       amount: amount.toString(),
