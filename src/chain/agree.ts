@@ -13,7 +13,12 @@ export type Finding<Result> = {
 export type Vote<Node, Result> = Finding<Result> & { node: Node }
 
 /** What as many nodes as were wanted found, and how the others differ from it, each in one line. */
-export type Agreed<Node, Result> = { vote: Vote<Node, Result>; dissent: readonly string[] }
+export type Agreed<Node, Result> = {
+  vote: Vote<Node, Result>
+  /** All that found the same, that one among them. */
+  agreeing: readonly Vote<Node, Result>[]
+  dissent: readonly string[]
+}
 
 type Ballot<Node, Result> = {
   pool: Pool<Node>
@@ -74,9 +79,11 @@ function outvote<Node extends PooledNode, Result>(
   vote: Vote<Node, Result>,
   votes: readonly Vote<Node, Result>[],
 ): Agreed<Node, Result> {
-  const others = votes.filter(({ lines }) => lines.join('\n') !== vote.lines.join('\n'))
+  const isSame = ({ lines }: Vote<Node, Result>) => lines.join('\n') === vote.lines.join('\n')
+  const others = votes.filter((one) => !isSame(one))
   for (const { node } of others) pool.distrust(node)
-  return { vote, dissent: others.map((other) => `${other.node.name} ${difference(vote, other)}`) }
+  const dissent = others.map((other) => `${other.node.name} ${difference(vote, other)}`)
+  return { vote, agreeing: votes.filter(isSame), dissent }
 }
 
 function undecided<Node extends PooledNode, Result>(

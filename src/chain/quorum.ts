@@ -4,6 +4,7 @@ import { agreedHeight, firstVote, type QuorumParts } from './agreed-height.ts'
 import { agreedTransaction } from './agreed-transaction.ts'
 import type { Pool, PooledNode } from './pool.ts'
 import type { RangeRequest, RangeResult, ScanRequest, ScanResult, TransactionReading } from './port.ts'
+import { provedByAll } from './proved-by-all.ts'
 import { transferLines } from './transfer-lines.ts'
 
 type Read<Node, Request, Result> = (node: Node, request: Request) => Promise<Result>
@@ -64,13 +65,14 @@ async function scanAgreed<Node extends PooledNode>(
   )
   const upTo = lead.result?.cursor.final.height ?? finalMax
   if (lead.result !== null && !movesOn(lead.result, request)) return lead.result
-  const { vote, dissent } = await agree({
+  const { vote, agreeing, dissent } = await agree({
     ...parts,
     votes: [lead],
     candidates: able.filter((node) => !lead.tried.has(node)),
     read: (node) => scanFinding(() => scanUpTo((one) => read(node, one), request, upTo)),
   })
-  return { ...vote.settle(), dissent }
+  const proved = provedByAll(agreeing.map(({ settle }) => settle()))
+  return { ...vote.settle(), proved, dissent }
 }
 
 function movesOn({ transfers, cursor, rewoundTo }: ScanResult, request: ScanRequest): boolean {
@@ -134,13 +136,14 @@ async function rangeAgreed<Node extends PooledNode>(
     return { ...rangeFinding(result), result }
   })
   const { reached } = lead.result
-  const { vote, dissent } = await agree({
+  const { vote, agreeing, dissent } = await agree({
     ...parts,
     votes: [lead],
     candidates: able.filter((node) => !lead.tried.has(node)),
     read: async (node) => rangeFinding(await rangeUpTo((one) => read(node, one), request, reached)),
   })
-  return { ...vote.settle(), dissent }
+  const proved = provedByAll(agreeing.map(({ settle }) => settle()))
+  return { ...vote.settle(), proved, dissent }
 }
 
 async function rangeUpTo(

@@ -3,6 +3,7 @@ import { type Health, newHealth } from '../../src/chain/health.ts'
 import { createPool } from '../../src/chain/pool.ts'
 import type {
   ChainTransfer,
+  HeightRange,
   RangeRequest,
   RangeResult,
   ScanRequest,
@@ -21,6 +22,8 @@ type Node = {
   step: bigint
   final: bigint
   paid: ReadonlySet<bigint>
+  /** A height at which it has something that cannot be read. */
+  unread?: bigint
 }
 
 let nodes: Node[]
@@ -72,11 +75,19 @@ function readFrom(node: Node, { from, to }: RangeRequest): RangeResult {
   return {
     transfers: heights.filter((height) => node.paid.has(height)).map(transferTo),
     movements: [],
-    proved: [{ from, to: reached }],
+    proved: provedBy(node, { from, to: reached }),
     dissent: [],
     reached,
     reachedHash: `0x${reached}`,
   }
+}
+
+function provedBy({ unread }: Node, { from, to }: HeightRange): HeightRange[] {
+  if (unread === undefined || unread < from || unread > to) return [{ from, to }]
+  return [
+    { from, to: unread - 1n },
+    { from: unread + 1n, to },
+  ].filter((range) => range.from <= range.to)
 }
 
 function transferTo(height: bigint): ChainTransfer {
@@ -95,6 +106,8 @@ function transferTo(height: bigint): ChainTransfer {
 }
 
 const readRange = (node: Node, request: RangeRequest) => Promise.resolve(readFrom(node, request))
+const coveredBy = ({ proved }: { proved: readonly HeightRange[] }) =>
+  proved.map(({ from, to }) => `${from}..${to}`)
 const heightsOf = ({ transfers }: { transfers: readonly { height: bigint }[] }) =>
   transfers.map(({ height }) => height)
 
@@ -129,6 +142,18 @@ test('where the one that leads is outvoted, what the others read whole is the re
     { from: 19n, to: 20n },
   ])
   expect(result.dissent).toEqual([expect.stringMatching(/^one lacks .*block 8 .*block 17 /)])
+})
+
+test('heights that one of those who agree could not read whole are not proved', async () => {
+  const [, two] = nodes
+  if (two !== undefined) two.unread = 9n
+  const result = await quorum(2).scan({ cursor, startHeight: null, watched }, scan)
+  expect(result.cursor.final.height).toBe(20n)
+  expect(coveredBy(result)).toEqual(['1..6', '7..8', '10..12', '13..18', '19..20'])
+  expect(coveredBy(await quorum(2).readRange({ from: 8n, to: 10n, watched }, readRange))).toEqual([
+    '8..8',
+    '10..10',
+  ])
 })
 
 test('who is behind is not asked for what it does not have', async () => {
