@@ -12,7 +12,7 @@ export type LogMemory = {
   spans: Record<LogWay | 'senders', LogSpan>
   /** Of an answer with little in it; null while none was measured. */
   latencyMs: number | null
-  msPerLog: number | null
+  msPerLog: number
   /** Stretches read since the other way was last tried. */
   sinceTried: number
 }
@@ -29,6 +29,8 @@ const measureEvery = 100
 const latencyByDefaultMs = 100
 const msPerLogByDefault = 0.02
 const newestShare = 0.2
+/** An answer with so many logs counts as much for what a log costs as what was believed before. */
+const logsWeighed = 5000
 /** An answer with fewer logs tells of the way to the node and back, one with more of what a log costs. */
 const fewLogs = 50
 
@@ -36,7 +38,7 @@ export function newLogMemory(): LogMemory {
   return {
     spans: { recipients: newLogSpan(), contracts: newLogSpan(), senders: newLogSpan() },
     latencyMs: null,
-    msPerLog: null,
+    msPerLog: msPerLogByDefault,
     sinceTried: 0,
   }
 }
@@ -73,10 +75,14 @@ function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
   }
 }
 
-/** Learns from one answer. */
+/** Learns from one answer, the more of what a log costs the more of them it holds: the rest of its time is chance. */
 export function noteCost(memory: LogMemory, ms: number, logs: number): void {
-  if (logs < fewLogs) memory.latencyMs = smoothed(memory.latencyMs, ms)
-  else memory.msPerLog = smoothed(memory.msPerLog, Math.max(0, ms - (memory.latencyMs ?? 0)) / logs)
+  if (logs < fewLogs) {
+    memory.latencyMs = smoothed(memory.latencyMs, ms, newestShare)
+    return
+  }
+  const perLog = Math.max(0, ms - (memory.latencyMs ?? latencyByDefaultMs)) / logs
+  memory.msPerLog = smoothed(memory.msPerLog, perLog, logs / (logs + logsWeighed))
 }
 
 function costMs(
@@ -92,9 +98,9 @@ function costMs(
   const requests = times * Math.ceil(Number(blocks) / span)
   // The density of a way is that of one of its queries.
   const logs = times * Number(blocks) * perBlock
-  return requests * (latencyMs ?? latencyByDefaultMs) + logs * (msPerLog ?? msPerLogByDefault)
+  return requests * (latencyMs ?? latencyByDefaultMs) + logs * msPerLog
 }
 
-function smoothed(before: number | null, newest: number): number {
-  return before === null ? newest : before + (newest - before) * newestShare
+function smoothed(before: number | null, newest: number, share: number): number {
+  return before === null ? newest : before + (newest - before) * share
 }

@@ -21,6 +21,8 @@ export async function readQuery(
   filter: LogFilter,
 ): Promise<readonly RpcLog[] | Limit> {
   const splits = piece.from < piece.to
+  // Before the first log query it is known what any request takes.
+  scan.node.logs.latencyMs ??= scan.node.health.latencyMs
   const startedMs = performance.now()
   try {
     const logs = await requestLogs(scan, piece, filter)

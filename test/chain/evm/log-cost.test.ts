@@ -40,6 +40,21 @@ test('the contracts are measured on a short stretch first, and the recipients on
   expect(chooseWay(memory, stretch)).toEqual({ way: 'recipients', blocksMax: 200n })
 })
 
+test('a slow answer with few logs does not make logs dear', () => {
+  const memory = newLogMemory()
+  noteTaken(memory.spans.contracts, step, 1400)
+  noteCost(memory, 250, 140)
+  expect(memory.msPerLog).toBeLessThan(0.1)
+  expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: null })
+})
+
+test('an answer with many logs tells what a log costs', () => {
+  const memory = newLogMemory()
+  noteCost(memory, 100, 0)
+  noteCost(memory, 4100, 9000)
+  expect(memory.msPerLog).toBeGreaterThan(0.2)
+})
+
 test('a limit that one way met is known to the other', () => {
   const memory = newLogMemory()
   noteTaken(memory.spans.contracts, { blocks: 10n, isTrial: true }, 0)
