@@ -127,7 +127,7 @@ export type OnDemandReader = {
    * Where past balances cannot be read: those which the transactions of a final stretch tell. Transactions that contradict
    * one another, as where one between them is hidden, tell none.
    */
-  readBalanceHistory?(request: HistoryRequest): Promise<BalanceHistory>
+  readBalanceHistory?: (request: HistoryRequest) => Promise<BalanceHistory>
 }
 
 export type ChainReader = {
