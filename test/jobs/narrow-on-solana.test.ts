@@ -19,18 +19,24 @@ afterEach(() => proof[Symbol.asyncDispose]())
 
 const unshown = 'no transaction that the node lists shows the one slot'
 
-type Answer = { signature?: string; transaction?: { signatures: string[] } }
+type Told = { signature?: string; transaction?: { signatures: string[] } }
+type Listed = { result: Told[] }
+type Block = { result: { transactions?: Told[] } }
 
 /** The node tells nothing of these transactions: not where it lists an address, nor, if it goes so far, in their block. */
 function hide(signatures: readonly string[], alsoInBlocks = false): void {
   const { node } = proof.fixture
-  const isTold = ({ signature, transaction }: Answer) =>
+  const isTold = ({ signature, transaction }: Told) =>
     !signatures.includes(signature ?? transaction?.signatures[0] ?? '')
   node.lie((call) => {
-    const { result } = node.honestly(call) as { result: Answer[] & { transactions?: Answer[] } }
-    if (call.method === 'getSignaturesForAddress') return { result: result.filter(isTold) }
-    if (call.method !== 'getBlock' || !alsoInBlocks || result.transactions === undefined) return undefined
-    return { result: { ...result, transactions: result.transactions.filter(isTold) } }
+    const honestly = node.honestly(call)
+    if (call.method === 'getSignaturesForAddress') {
+      return { result: (honestly as Listed).result.filter(isTold) }
+    }
+    if (call.method !== 'getBlock' || !alsoInBlocks) return undefined
+    const { result } = honestly as Block
+    const { transactions } = result
+    return transactions && { result: { ...result, transactions: transactions.filter(isTold) } }
   })
 }
 
