@@ -10,7 +10,9 @@ import { assert } from './core/errors.ts'
 import type { LiveScheme } from './intake/live-scheme.ts'
 import { transfersPath } from './intake/server.ts'
 import { pinDecimals } from './jobs/pin-decimals.ts'
+import { pollStream } from './jobs/poll-position.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue.ts'
+import { scanStream } from './jobs/scan-position.ts'
 import { startSchedule } from './jobs/schedule.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { createObserver, type Observer } from './ops/observe.ts'
@@ -53,7 +55,7 @@ const poolMax = 12
 const workerConcurrency = 8
 /** An observation that waits longer than this makes the daemon unready. */
 const inboxOldestMaxSeconds = 60
-/** So does a network or a poll that was last read completely longer ago. */
+/** So does a network or a poll that was last read completely longer ago, or never since the start. */
 const streamAgeMaxSeconds = 300
 
 /**
@@ -63,6 +65,7 @@ const streamAgeMaxSeconds = 300
 export async function startDaemon(asked: Settings, options: DaemonOptions): Promise<Daemon> {
   await using starting = new AsyncDisposableStack()
   const holder = randomUUID()
+  const startedAt = new Date()
   const metrics = createMetrics(options.version)
   const observer = createObserver(metrics, options.log)
   const webhooks = composeScheme(asked, { ...options, observer })
@@ -92,7 +95,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
     ...settings.ops,
     metrics,
     read: createReading(db, queue),
-    checks: checksOf(db, queue),
+    checks: checksOf(settings, { db, queue, startedAt }),
     warnings: () => warningsOf(webhooks),
   })
   starting.defer(() => ops.stop())
@@ -145,12 +148,16 @@ function createReading(db: Database<Tables>, queue: Queue) {
   })
 }
 
-function checksOf(db: Database<Tables>, queue: Queue): Check[] {
+type Checked = { db: Database<Tables>; queue: Queue; startedAt: Date }
+
+function checksOf({ networks }: Settings, { db, queue, startedAt }: Checked): Check[] {
+  const scans = networks.filter(({ rpcUrls }) => rpcUrls.length > 0).map(({ name }) => scanStream(name))
+  const awaited = { streams: [pollStream, ...scans], seconds: streamAgeMaxSeconds, since: startedAt }
   return [
     { part: 'database', ask: () => pingDatabase(db) },
     { part: 'queue', ask: queue.ping },
     { part: 'inbox', ask: () => refuseOldInbox(db) },
-    { part: 'streams', ask: () => refuseStill(db) },
+    { part: 'streams', ask: () => refuseStill(db, awaited) },
   ]
 }
 
@@ -164,8 +171,8 @@ async function refuseOldInbox(db: Database<Tables>): Promise<void> {
   assert(seconds <= inboxOldestMaxSeconds, `nothing waits ${seconds} s to be applied`)
 }
 
-async function refuseStill(db: Database<Tables>): Promise<void> {
-  const still = await stillStreams(db, streamAgeMaxSeconds)
+async function refuseStill(db: Database<Tables>, awaited: Parameters<typeof stillStreams>[1]): Promise<void> {
+  const still = await stillStreams(db, awaited)
   assert(
     still.length === 0,
     `every stream was read on within ${streamAgeMaxSeconds} s; not ${still.join(', ')}`,
