@@ -36,11 +36,12 @@ export const contradictions = {
       on parent.network = child.network and parent.height = child.height - 1
     where child.parent_hash <> parent.hash`,
 
-  'I6: every observation is applied, and belongs to a deposit or a mismatch': `
+  'I6: every observation is applied and belongs to a deposit or a mismatch, or is told of as one itself': `
     select inbox.id, inbox.source from inbox left join evidence on inbox_id = inbox.id
-    where evidence.inbox_id is null
-      or not exists (select from deposit where deposit.group_id = evidence.group_id)
-      and not exists (select from mismatch where mismatch.group_id = evidence.group_id)`,
+    where case when evidence.inbox_id is null
+      then not exists (select from mismatch where subject = 'inbox/' || inbox.id)
+      else not exists (select from deposit where deposit.group_id = evidence.group_id)
+        and not exists (select from mismatch where mismatch.group_id = evidence.group_id) end`,
 
   'I6: every payment is one deposit': `
     select paid.transfer, count(deposit.id) from oracle.paid

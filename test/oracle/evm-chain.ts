@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { createPublicClient, getAddress, http, parseAbiItem } from 'viem'
+import { type Block, createPublicClient, getAddress, http, type PublicClient, parseAbiItem } from 'viem'
 
 /** Whose payments count. The node is asked directly, whatever the daemon is told. */
 export type Watched = {
@@ -35,26 +35,51 @@ export async function storeChain(databaseUrl: string, watched: readonly Watched[
   }
 }
 
-async function readChain({ network, rpcUrl, address, token, others = [] }: Watched) {
+async function readChain(watched: Watched) {
+  const { network, rpcUrl } = watched
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
   const final = (await client.getBlock({ blockTag: 'finalized' })).number
   const head = await client.getBlockNumber()
+  const placeOf = (height: bigint) => ({ network, height: height.toString(), is_final: height <= final })
   const block: object[] = []
-  const paid: object[] = []
+  const payments = await paidInTokens(client, watched, head)
   for (let blockNumber = 0n; blockNumber <= head; blockNumber++) {
-    const { hash, parentHash, transactions } = await client.getBlock({
-      blockNumber,
-      includeTransactions: true,
-    })
-    const place = { network, height: blockNumber.toString(), is_final: blockNumber <= final }
-    block.push({ ...place, hash, parent_hash: parentHash })
-    for (const { hash: tx, from, to, value } of transactions) {
-      if (value === 0n || to?.toLowerCase() !== address || from === to) continue
-      if ((await client.getTransactionReceipt({ hash: tx })).status !== 'success') continue
-      const transfer = `${network}/${tx}/native`
-      paid.push({ ...place, tx, transfer, asset: `${network}/native`, amount: value.toString() })
-    }
+    const found = await client.getBlock({ blockNumber, includeTransactions: true })
+    block.push({ ...placeOf(blockNumber), hash: found.hash, parent_hash: found.parentHash })
+    payments.push(...(await paidInCoin(client, watched, found)))
   }
+  const paid = payments.map(({ height, index, code, ...payment }) => ({
+    ...placeOf(height),
+    ...payment,
+    transfer: `${network}/${payment.tx}/${index}`,
+    asset: `${network}/${code}`,
+  }))
+  return { block, paid }
+}
+
+type Payment = { height: bigint; tx: string; index: string; code: string; amount: string }
+
+/** What fails pays nothing, and so does who pays himself. */
+async function paidInCoin(
+  client: PublicClient,
+  { address }: Watched,
+  { number, transactions }: Block<bigint, true>,
+): Promise<Payment[]> {
+  const payments: Payment[] = []
+  for (const { hash: tx, from, to, value } of transactions) {
+    if (to?.toLowerCase() !== address || from === to || value === 0n) continue
+    const { status } = await client.getTransactionReceipt({ hash: tx })
+    const place = { height: number ?? -1n, tx, index: 'native', code: 'native' }
+    if (status === 'success') payments.push({ ...place, amount: value.toString() })
+  }
+  return payments
+}
+
+async function paidInTokens(
+  client: PublicClient,
+  { token, others = [], address }: Watched,
+  head: bigint,
+): Promise<Payment[]> {
   const logs = await client.getLogs({
     address: [token, ...others].map((one) => getAddress(one)),
     event: transferEvent,
@@ -62,14 +87,12 @@ async function readChain({ network, rpcUrl, address, token, others = [] }: Watch
     fromBlock: 0n,
     toBlock: head,
   })
-  for (const { address: emitter, blockNumber, transactionHash, logIndex, args } of logs) {
-    if (args.value === 0n || args.from === args.to) continue
-    const place = { network, height: blockNumber.toString(), is_final: blockNumber <= final }
-    const transfer = `${network}/${transactionHash}/${logIndex}`
-    const asset = `${network}/${emitter.toLowerCase()}`
-    paid.push({ ...place, tx: transactionHash, transfer, asset, amount: String(args.value) })
-  }
-  return { block, paid }
+  return logs.flatMap(({ address: emitter, blockNumber, transactionHash: tx, logIndex, args }) => {
+    const { from, to, value = 0n } = args
+    if (from === to || value === 0n) return []
+    const [index, code] = [logIndex.toString(), emitter.toLowerCase()]
+    return [{ height: blockNumber, tx, index, code, amount: value.toString() }]
+  })
 }
 
 const tables = `

@@ -26,6 +26,8 @@ export type Told = {
   /** In order of preference. */
   urls: readonly string[]
   token: string
+  /** More tokens, each with 18 decimals. */
+  others?: readonly { symbol: string; contract: string }[]
   /** Where it is paid to; `depositor` without it. */
   address?: string
   /** More of its entry in the settings file, as `{ finality: { tag: 'safe' } }`. */
@@ -126,7 +128,7 @@ async function writeSettings(
   servers: Record<string, string>,
 ): Promise<Record<string, string>> {
   const path = join(folder, 'settings.yaml')
-  const entries = networks.map(({ name, chainId, token, more }) => ({
+  const entries = networks.map(({ name, chainId, token, others = [], more }) => ({
     name,
     family: familyOf(chainId),
     chainId,
@@ -136,6 +138,7 @@ async function writeSettings(
       chainId === null
         ? { symbol: 'SOL', contract: 'native', decimals: 9 }
         : { symbol: 'ETH', contract: 'native', decimals: 18 },
+      ...others.map((one) => ({ ...one, decimals: 18 })),
     ],
   }))
   writeFileSync(path, stringify({ networks: entries, policy, schedule }))
