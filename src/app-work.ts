@@ -30,6 +30,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
   const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
   const proven = read.map((network) => ({
     settings: network,
+    startHeight: settings.startHeights.get(network.name) ?? null,
     reader: createReader(network, { observe: observer.rpc, observeNode: observer.rpcNode }),
   }))
   const profile = loadServiceProfile(settings)

@@ -1,6 +1,5 @@
 import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
-import type { NetworkSettings } from '../core/asset.ts'
 import { messageOf } from '../core/errors.ts'
 import type { NoProof, ProveDeps, ProvenNetwork } from '../jobs/proof-run.ts'
 import { type Proved, proveBalances } from '../jobs/prove-balances.ts'
@@ -18,22 +17,32 @@ const pausesMax = 60
 type Verdict = { check: string; state: 'ok' | 'warning' | 'fault'; says: string }
 
 /** Proves every balance of every network that is read, now. */
-export async function balanceFindings({ databaseUrl: url, networks }: Settings): Promise<Verdict[]> {
+export async function balanceFindings({
+  databaseUrl: url,
+  networks,
+  startHeights,
+}: Settings): Promise<Verdict[]> {
   const db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd doctor' })
   try {
     const named = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
     const read = await pinnedNetworks(db, named)
-    return await Promise.all(read.map((settings) => proveNetwork(db, settings)))
+    return await Promise.all(
+      read.map((network) => {
+        const startHeight = startHeights.get(network.name) ?? null
+        return proveNetwork(db, { settings: network, reader: createReader(network), startHeight })
+      }),
+    )
   } finally {
     await db.destroy()
   }
 }
 
-async function proveNetwork(db: Database<Tables>, settings: NetworkSettings): Promise<Verdict> {
+async function proveNetwork(db: Database<Tables>, network: ProvenNetwork): Promise<Verdict> {
+  const { settings } = network
   const check = `balances ${settings.name}`
   try {
     const deps = { db, holder: `doctor ${process.pid}`, leaseMs, now: () => new Date() }
-    const problem = await proveAll(deps, { reader: createReader(settings), settings })
+    const problem = await proveAll(deps, network)
     if (problem !== null) return { check, state: 'fault', says: problem }
     const assets = settings.assets.map(({ key }) => key)
     const differing = await differingBalances(db, settings.name)

@@ -86,8 +86,8 @@ async function readMovements({ reader, save }: ProofRun, ready: readonly Ready[]
 }
 
 /**
- * What was held before the first height that is read. Where it cannot be read, an address that was there when the
- * network was read for the first time held what is left; any other was made for deposits, and held nothing.
+ * What was held before the first height that is read. Where it cannot be read, an address that was there before the
+ * network was read held what is left; any other was made for deposits, and held nothing.
  */
 async function findOpenings(run: ProofRun, first: readonly Ready[]): Promise<void> {
   for (const [height, same] of Map.groupBy(first, ({ start }) => start.height)) {
@@ -98,10 +98,15 @@ async function findOpenings(run: ProofRun, first: readonly Ready[]): Promise<voi
       const amount = past.kind === 'read' ? past.amounts[place] : undefined
       if (amount !== undefined) return [{ holding, amount, is: 'read' }]
       const left = one.end.amount - one.known
-      return one.isOld && left >= 0n ? [{ holding, amount: left, is: 'left' }] : []
+      return (one.isOld || isCut(run, height)) && left >= 0n ? [{ holding, amount: left, is: 'left' }] : []
     })
     await run.save((tx) => setOpenings(tx, openings))
   }
+}
+
+/** An address that is older than what the settings have read at all is read from there on, as those of the first scan are. */
+function isCut({ startHeight = null }: ProofRun, below: bigint): boolean {
+  return startHeight !== null && below < startHeight
 }
 
 function holdingOf({ holding }: { holding: Holding }): Holding {

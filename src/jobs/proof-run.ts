@@ -15,6 +15,8 @@ export type ProvenNetwork = {
   reader: Pick<ChainReader, 'network'> &
     Pick<OnDemandReader, 'readBalances' | 'readMovements' | 'readRange' | 'readBalanceHistory'>
   settings: NetworkSettings
+  /** Where the settings let reading of the network begin. */
+  startHeight?: bigint | null
 }
 
 /** One run of the balance proof of one network, alone among all processes. */

@@ -154,6 +154,21 @@ describe('what an address held before it was read', () => {
     await chain.prove()
     expect(await chain.unexplained()).toMatchObject([{ value: '1', detail: { blocks: '100-110' } }])
   })
+
+  test('is what is left, for an address that came later and is older than where the settings let reading begin', async () => {
+    await sql`update chain_watch set enrolled_at = now() + interval '1 minute' where address = ${channelAddress}`.execute(
+      books.db,
+    )
+    await chain.happen(
+      { height: 50n, change: 1000n, shown: 'never' },
+      { height: 105n, change: 1n, shown: 'scan' },
+    )
+    await chain.scanTo(110n)
+    chain.forgotten = 110n
+    chain.startHeight = 100n
+    await chain.prove()
+    expect(await chain.unexplained()).toEqual([])
+  })
 })
 
 test('after final history changed, balances are proved again from the beginning', async () => {

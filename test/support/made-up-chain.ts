@@ -37,6 +37,8 @@ export type MadeUpChain = {
   /** What a second reading ends in. */
   rereadError: Error | null
   minutes: number
+  /** Where the settings let reading begin. */
+  startHeight: bigint | null
   /** Those that are in the settings. */
   assets: readonly AssetKey[]
   /** What a scan leaves behind: the cursor, and everything up to it covered unless told otherwise. */
@@ -63,6 +65,7 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
     unsent: null,
     rereadError: null,
     minutes: 0,
+    startHeight: null,
     assets: [usdcOnBase, usdtOnBase],
     meanwhile: () => Promise.resolve(),
     scanTo: (height, covered = true, epoch = 0) => {
@@ -93,7 +96,7 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
       const reader = readerOf(chain, () => reached)
       return proveBalances(
         { db, holder, leaseMs: 600_000, now: () => at(chain.minutes++) },
-        { reader, settings: settingsOf(chain) },
+        { reader, settings: settingsOf(chain), startHeight: chain.startHeight },
       )
     },
     async unexplained() {
