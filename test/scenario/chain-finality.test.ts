@@ -82,6 +82,14 @@ async function stateOf(tx: Hex): Promise<string[]> {
   return rows.map(({ line }) => line)
 }
 
+/** How many of these transactions a chain has shown. */
+async function sighted(...txs: Hex[]): Promise<number> {
+  const { rows } = await sql`select from deposit where tx = any(${txs}) and chain_at is not null`.execute(
+    world.db,
+  )
+  return rows.length
+}
+
 async function untilIs(tx: Hex, state: string): Promise<void> {
   await expect.poll(() => stateOf(tx), { message: tx }).toEqual([state])
 }
@@ -152,6 +160,27 @@ test('finality that stalls is waited for: what is paid meanwhile is seen, and bo
   bothSay(undefined)
   await untilIs(told, 'reconciled deposit settlement')
   await makeFinal()
+  await untilIs(dropped, 'orphaned')
+  await hold()
+})
+
+test('what the service names is read at once where scans cannot come to it, and booked no sooner than it is final', async () => {
+  await makeFinal()
+  const stalled = says(await finalAt(await finalHead()))
+  const blind: Script = (call, forward) =>
+    call.method === 'eth_getLogs' ? { error: { code: -32_000, message: 'no index' } } : stalled(call, forward)
+  for (const node of [first, second]) node.behave(blind)
+  const kept = await pay()
+  await credit(kept)
+  const dropped = await pay()
+  await credit(dropped)
+  await expect.poll(() => sighted(kept, dropped)).toBe(2)
+  await anvil.reorg(1)
+  await anvil.mine(5)
+  await scannedAgain()
+  expect(await stateOf(kept)).toEqual(['observed'])
+  bothSay(undefined)
+  await untilIs(kept, 'reconciled deposit settlement')
   await untilIs(dropped, 'orphaned')
   await hold()
 })
