@@ -1,6 +1,6 @@
 import type { Address, NetworkName } from './asset.ts'
 import type { Claim, Failure, Observation, Owner, ServiceId } from './evidence.ts'
-import { type ChainLeg, foldClaims, foldSightings, isFurther, type Story } from './fold.ts'
+import { type ChainLeg, foldClaims, foldFailures, foldSightings, isFurther, type Story } from './fold.ts'
 
 /** What a deposit address stands for in the address book. */
 export type Approval = {
@@ -34,7 +34,7 @@ export type Division = { dossiers: readonly Dossier[]; strays: readonly ChainLeg
 export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
   const legs = foldSightings(observations.filter((one) => one.kind === 'sighting'))
   const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
-  const failures = observations.filter((one) => one.kind === 'failure')
+  const failures = foldFailures(observations.filter((one) => one.kind === 'failure'))
   const paid = legs.filter((leg) => leg.role === 'deposit' && !isReplaced(leg, legs))
   const delivered = legs.filter((leg) => leg.role === 'recipient')
   const payments = assign(stories, paid, fitOfPayment)

@@ -1,6 +1,7 @@
 import {
   type Claim,
   type ClaimStatus,
+  type Failure,
   type ServiceId,
   type Sighting,
   type TransferRef,
@@ -64,6 +65,17 @@ export function foldSightings(sightings: readonly Sighting[]): ChainLeg[] {
       finalAt: firstOf(finals),
     }
   })
+}
+
+/** One per transaction and address, in the order of both: the newest reading of it. */
+export function foldFailures(failures: readonly Failure[]): Failure[] {
+  return groupBy(failures, ({ role, network, tx, to }) => `${role} ${network}/${tx}/${to}`).map(([, all]) =>
+    all.reduce((left, right) => {
+      const order =
+        left.receivedAt.getTime() - right.receivedAt.getTime() || Number(left.height - right.height)
+      return order < 0 ? right : left
+    }),
+  )
 }
 
 /** One story per service id, in the order of the ids. */
