@@ -57,17 +57,19 @@ export async function moveCursor(
 }
 
 /**
- * Renews a lease in the transaction that writes under it, where no cursor is to be moved.
- * @throws Fault `lease_lost` where somebody else took the stream meanwhile; nothing is written then.
+ * Renews a lease in the transaction that writes under it, before the cursor is moved. A process may run the same job
+ * twice at once, where it was stopped for longer than the queue waits: then the cursor tells that the other one ended.
+ * @throws Fault `lease_lost` where somebody else took the stream, or moved it on, meanwhile; nothing is written then.
  */
 export async function keepLease(
   tx: Transaction<Tables>,
-  { stream, holder, fence }: Lease,
+  { stream, holder, fence, cursor }: Lease,
   ttlMs: number,
 ): Promise<void> {
   const { numAffectedRows } = await sql`
     update stream set expires_at = now() + ${ttlMs} * interval '1 millisecond'
-    where name = ${stream} and holder = ${holder} and fence = ${fence}`.execute(tx)
+    where name = ${stream} and holder = ${holder} and fence = ${fence}
+      and cursor is not distinct from ${cursor === null ? null : JSON.stringify(cursor)}::jsonb`.execute(tx)
   if (numAffectedRows !== 1n) throw new Fault('lease_lost', { stream })
 }
 

@@ -47,7 +47,8 @@ async function sightings(): Promise<string[]> {
 
 async function states(): Promise<string[]> {
   await books.settle()
-  const { rows } = await sql<{ state: string }>`select state from deposit order by id`.execute(books.db)
+  const { rows } = await sql<{ state: string }>`
+    select state from deposit where merged_into is null order by id`.execute(books.db)
   return rows.map(({ state }) => state)
 }
 
@@ -76,6 +77,28 @@ test('what is found is stored once, however often it is read', async () => {
   expect(await scan(found)).toMatchObject({ stored: 2, rewound: false, headHeight: 22n, finalHeight: 20n })
   expect(await scan(found)).toMatchObject({ stored: 0 })
   expect(await states()).toEqual(['confirmed', 'observed'])
+})
+
+test('of two scans of one process that overlap, the one that was overtaken stores nothing', async () => {
+  await scan({ final: 20n })
+  const late = reader({
+    final: 30n,
+    proved: [{ from: 21n, to: 30n }],
+    transfers: [readTransfer({ height: 25n })],
+  })
+  const overtaken: NetworkReader = {
+    ...late,
+    scan: async (request) => {
+      await scan({ final: 15n, rewoundTo: 15n })
+      return late.scan(request)
+    },
+  }
+  await expect(scanNetwork(deps, overtaken)).rejects.toMatchObject({ code: 'lease_lost' })
+  expect(await sightings()).toEqual([])
+  const { rows } = await sql`select heights from chain_coverage`.execute(books.db)
+  expect(rows).toEqual([])
+  await scan({ final: 16n })
+  expect(asked.at(-1)?.cursor?.final.height).toBe(15n)
 })
 
 test('a transfer to an address that nobody watches is left out', async () => {
@@ -120,7 +143,13 @@ test('what was final above a change of history is withdrawn, unless the new hist
     rewound: true,
     stored: 3,
   })
-  expect(await states()).toEqual(['settling', 'orphaned'])
+  // What the same transaction paid under another index is the same deposit, and is booked once.
+  expect(await states()).toEqual(['settling'])
+  const { rows } = await sql`
+    select sum(balance) as held from ledger_balance where account = 'assets:in_transit:base'`.execute(
+    books.db,
+  )
+  expect(rows).toEqual([{ held: again.amount.toString() }])
 })
 
 test('history that changes again withdraws what the first change had brought', async () => {
