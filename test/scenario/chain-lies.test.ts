@@ -4,7 +4,17 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
-import { changes, hidesLogs, type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
+import {
+  changes,
+  hidesLogs,
+  inEachBlock,
+  inEachLog,
+  lacksFilters,
+  lacksLogs,
+  type RpcProxy,
+  type Script,
+  startRpcProxy,
+} from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
 import { until } from '../support/until.ts'
 
@@ -86,15 +96,6 @@ async function expectWhole(): Promise<void> {
 
 type Row = Record<string, unknown>
 const otherHash = `0x${'ab'.repeat(32)}`
-const inEachLog = (change: Row): Script =>
-  changes('eth_getLogs', (logs) => (logs as Row[]).map((log) => ({ ...log, ...change })))
-const inEachBlock = (change: Row): Script =>
-  changes('eth_getBlockByNumber', (block) => ({ ...(block as Row), ...change }))
-
-const lacksFilters = inEachBlock({ logsBloom: `0x${'00'.repeat(256)}` })
-const lacksLogs: Script = (call, forward) =>
-  call.method === 'eth_getLogs' ? { result: [] } : lacksFilters(call, forward)
-
 /** A server that lacks the blocks above a height answers for logs, and then for the head; blocks have no log filter. */
 function lagsInLogs(height: bigint): Script {
   let lags = false

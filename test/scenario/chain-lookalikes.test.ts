@@ -80,6 +80,11 @@ async function outcome(...txs: Hex[]): Promise<string[]> {
   return rows.map(({ what }) => what)
 }
 
+/** What the service says that cannot be understood. */
+async function refused(): Promise<unknown[]> {
+  return (await sql`select detail from mismatch where kind = 'schema_drift'`.execute(world.db)).rows
+}
+
 async function balances(): Promise<string> {
   const { out } = await runCommand('doctor --balances --json', world.environment)
   const findings = JSON.parse(out) as { check: string; state: string; says: string }[]
@@ -105,10 +110,6 @@ test('a token of the same symbol is nothing, whatever the service takes it for',
   await anvil.mine()
   await claim(asItself, fake.address)
   await claim(asReal, token.address)
-  const refused = async () => {
-    const { rows } = await sql`select detail from mismatch where kind = 'schema_drift'`.execute(world.db)
-    return rows
-  }
   const problem = `unknown asset base/${fake.address}`
   await expect.poll(refused).toEqual([{ detail: { path: 'source.contract', source: 'api', problem } }])
   await holdAll()

@@ -98,6 +98,23 @@ export function changes(wanted: string, change: (result: unknown) => unknown): S
   }
 }
 
+type Fields = Record<string, unknown>
+
+export function inEachLog(change: Fields): Script {
+  return changes('eth_getLogs', (logs) => (logs as Fields[]).map((log) => ({ ...log, ...change })))
+}
+
+export function inEachBlock(change: Fields): Script {
+  return changes('eth_getBlockByNumber', (block) => ({ ...(block as Fields), ...change }))
+}
+
+/** As on chains whose blocks keep no log filter. */
+export const lacksFilters = inEachBlock({ logsBloom: `0x${'00'.repeat(256)}` })
+
+/** No log query finds anything, and no block betrays it. */
+export const lacksLogs: Script = (call, forward) =>
+  call.method === 'eth_getLogs' ? { result: [] } : lacksFilters(call, forward)
+
 async function forwardTo(url: string, call: Call): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',

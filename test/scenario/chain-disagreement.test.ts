@@ -1,0 +1,146 @@
+import { sql } from 'kysely'
+import { type Hex, numberToHex } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
+import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { holdInvariants } from '../support/hold-invariants.ts'
+import {
+  changes,
+  inEachLog,
+  lacksLogs,
+  type RpcProxy,
+  type Script,
+  startRpcProxy,
+} from '../support/rpc-proxy.ts'
+import { asData } from '../support/small-contracts.ts'
+import { deployToken, type TestToken } from '../support/test-token.ts'
+
+const stack = new AsyncDisposableStack()
+let anvil: Anvil
+let token: TestToken
+/** The preferred node of both networks: of `pair` beside one other, of `trio` beside two. */
+let liar: RpcProxy
+let world: DaemonOnAnvil
+let amount = 0n
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  stack.defer(() => anvil.stop())
+  token = await deployToken(anvil, 'USDC')
+  await anvil.mine(3)
+  liar = await startRpcProxy(anvil.url)
+  stack.defer(() => liar.stop())
+  const third = await startRpcProxy(anvil.url)
+  stack.defer(() => third.stop())
+  const told = { chainId: anvil.chainId, token: token.address, more: { startHeight: 0, quorum: 2 } }
+  world = await startDaemonOnAnvil(
+    [
+      { ...told, name: 'pair', urls: [liar.url, anvil.url] },
+      { ...told, name: 'trio', urls: [liar.url, anvil.url, third.url] },
+    ],
+    stack,
+  )
+})
+afterAll(() => stack.disposeAsync())
+
+async function finalHeight(): Promise<bigint> {
+  return (await anvil.client.getBlockNumber()) - 2n
+}
+
+async function makeFinal(): Promise<void> {
+  await anvil.mine(3)
+  const height = await finalHeight()
+  await untilRead(world, 'pair', height)
+  await untilRead(world, 'trio', height)
+}
+
+/** Tokens, coin, and coin that its receiver refuses. Their hashes. */
+async function pay(): Promise<Hex[]> {
+  amount += 1n
+  const payment = { to: depositor, value: amount, gas: 100_000n } as const
+  await anvil.client.setCode({ address: depositor, bytecode: '0xfe' })
+  const failed = await anvil.client.sendTransaction(payment)
+  await anvil.mine()
+  await anvil.client.setCode({ address: depositor, bytecode: '0x' })
+  const paid = [await token.send(depositor, amount), await anvil.client.sendTransaction(payment)]
+  await anvil.mine()
+  return [failed, ...paid]
+}
+
+/** What is booked of transactions on a network. */
+async function booked(network: string, txs: readonly Hex[]): Promise<string[]> {
+  const { rows } = await sql<{ kind: string }>`
+    select kind from ledger_journal
+    where split_part(transfer, '/', 1) = ${network} and split_part(transfer, '/', 2) = any(${txs})
+    order by id`.execute(world.db)
+  return rows.map(({ kind }) => kind)
+}
+
+/** What is told of disagreement: open now, or ever. */
+async function disagreements(network: string, isOpen: boolean): Promise<unknown[]> {
+  const { rows } = await sql`
+    select kind, detail ->> 'booked' as booked from mismatch
+    where subject = ${`network/${network}`} and (cleared_at is null or ${!isOpen})`.execute(world.db)
+  return rows
+}
+
+/** Adds a payment to the logs of the newest block that is asked for. */
+const inventsPayment: Script = async ({ method, params }, forward) => {
+  const { result } = await forward()
+  if (method !== 'eth_getLogs') return { result }
+  const [{ toBlock }] = params as [{ toBlock: Hex }]
+  const block = await anvil.client.getBlock({ blockNumber: BigInt(toBlock) })
+  const invented = {
+    address: token.address,
+    topics: [transferTopic, asData(rich.address), asData(depositor)],
+    data: numberToHex(1_000_000n, { size: 32 }),
+    blockNumber: toBlock,
+    blockHash: block.hash,
+    transactionHash: block.hash,
+    transactionIndex: '0x0',
+    logIndex: '0x63',
+    removed: false,
+  }
+  return { result: [...(result as object[]), invented] }
+}
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+
+const saysStatus = (status: Hex): Script =>
+  changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as object), status }))
+
+test.each<[string, Script]>([
+  ['hides a payment, filter and all', lacksLogs],
+  ['invents a payment', inventsPayment],
+  ['tells of another amount', inEachLog({ data: numberToHex(77n, { size: 32 }) })],
+  ['says that what was paid has failed', saysStatus('0x0')],
+  ['says that what failed was paid', saysStatus('0x1')],
+])(
+  'a node that %s is outvoted by two, and with one more nothing is booked until they agree',
+  async (_what, lie) => {
+    await makeFinal()
+    liar.behave(lie)
+    const before = await finalHeight()
+    const txs = await pay()
+    await anvil.mine(2)
+    await expect
+      .poll(() => disagreements('pair', true))
+      .toEqual([{ kind: 'rpc_disagreement', booked: 'nothing' }])
+    await untilRead(world, 'trio', await finalHeight())
+    await expect.poll(() => booked('trio', txs)).toEqual(['deposit', 'deposit'])
+    expect(await disagreements('trio', false)).toContainEqual({
+      kind: 'rpc_disagreement',
+      booked: 'what the other nodes agree on',
+    })
+    expect((await world.cursor('pair'))?.height).toBeLessThan(before + 4n)
+    expect(await booked('pair', txs)).toEqual([])
+
+    liar.behave()
+    await makeFinal()
+    await expect.poll(() => booked('pair', txs)).toEqual(['deposit', 'deposit'])
+    for (const network of ['pair', 'trio']) {
+      await expect.poll(() => disagreements(network, true)).toEqual([])
+    }
+    const watched = { rpcUrl: anvil.url, address: depositor, token: token.address }
+    await holdInvariants(world, { ...watched, network: 'pair' }, { ...watched, network: 'trio' })
+  },
+)
