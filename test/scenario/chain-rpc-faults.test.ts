@@ -21,10 +21,13 @@ const secret = 'v3-secret-key'
 /** Beside the largest body that is read: what waits in sockets, on both sides. */
 const buffersBytes = 16 * 1024 * 1024
 
+/** Of all answers that are read at once, from both nodes. */
+const heldMost = 2 * defaultBounds.requestsAtOnce * defaultBounds.bodyBytesMax
+
 /** What a server before a node has seen of its answers. */
 type Served = { ended: number; open: number; openMost: number; bytesMost: number }
 /** A chain that is asked directly, and the server before it, which is the only one that the daemon is told of. */
-type Front = { network: string; url: string; proxy: RawNode; served: Served }
+type Front = { network: 'base' | 'solana'; url: string; proxy: RawNode; served: Served }
 
 const stack = new AsyncDisposableStack()
 let anvil: Anvil
@@ -77,7 +80,7 @@ async function startLocalSolana(): Promise<string> {
   return node.url
 }
 
-async function startFront(network: string, url: string): Promise<Front> {
+async function startFront(network: Front['network'], url: string): Promise<Front> {
   const proxy = await startRawNode()
   stack.defer(() => proxy.stop())
   const front = { network, url, proxy, served: nothingServed() }
@@ -140,6 +143,16 @@ async function untilBooked(txs: readonly string[]): Promise<void> {
   await until('what was paid is booked', areBooked)
 }
 
+/** The most memory outside of the heap that is held beyond what is held now, until it is disposed of. */
+function watchMemory(): Disposable & { most: number } {
+  const before = process.memoryUsage().arrayBuffers
+  const watch = { most: 0, [Symbol.dispose]: () => clearInterval(timer) }
+  const timer = setInterval(() => {
+    watch.most = Math.max(watch.most, process.memoryUsage().arrayBuffers - before)
+  }, 20)
+  return watch
+}
+
 /** Nobody waits for ever, and nobody reads more at once than is known beforehand. */
 function expectBounded({ served }: Front): void {
   expect(served.openMost).toBeLessThanOrEqual(defaultBounds.requestsAtOnce)
@@ -147,10 +160,22 @@ function expectBounded({ served }: Front): void {
   expect(served.bytesMost).toBeLessThan(bodyBytes)
 }
 
+test('several calls of which some are not answered are asked for again, one by one', async () => {
+  both(answersInPart)
+  const early = [await pay(), await pay(), await pay()]
+  await untilBooked(early.flatMap(({ txs }) => txs))
+  // Every 64 blocks the logs before are read again, and with them several blocks at once.
+  await anvil.mine(64)
+  await until('several are asked for at once', () => fronts.base.proxy.asked.some(isSeveral) || null)
+  const late = await pay()
+  await untilBooked(late.txs)
+})
+
 test.each(rpcFaults)(
   'a node that $name moves nothing, and is read on when it is well again',
   async (fault) => {
     const from = world.logged.length
+    using memory = watchMemory()
     both(fault.script)
     const paid = await pay()
     const least = fault.hangs === true ? 1 : 3
@@ -160,12 +185,12 @@ test.each(rpcFaults)(
         front.served.ended >= ended + least ? true : null,
       )
       await until(`${front.network} is told to have failed`, () => failuresOf(front, from))
-      expect(Number((await world.cursor(front.network))?.height ?? -1n)).toBeLessThan(
-        Number(paid[front.network as 'base' | 'solana']),
-      )
+      const reached = (await world.cursor(front.network))?.height ?? -1n
+      expect(reached).toBeLessThan(paid[front.network])
       expectBounded(front)
     }
     expect(await booked(paid.txs)).toEqual([])
+    expect(memory.most).toBeLessThan(heldMost)
     both(passesOn)
     await untilBooked(paid.txs)
   },
@@ -176,15 +201,6 @@ function failuresOf({ network, proxy }: Front, from: number): true | null {
   const { host } = new URL(proxy.url)
   return world.logged.slice(from).some((line) => line.includes(`${network} node ${host}`)) || null
 }
-
-test('answers to several calls of which some are missing are asked for again, one by one', async () => {
-  both(answersInPart)
-  fronts.base.proxy.asked.length = 0
-  const { txs } = await pay()
-  await anvil.mine(40)
-  await untilBooked(txs)
-  expect(fronts.base.proxy.asked.some(isSeveral)).toBe(true)
-})
 
 test('the books hold what was paid, each payment once, and every height was read', async () => {
   await untilRead(world, 'base', (await anvil.client.getBlockNumber()) - 2n)

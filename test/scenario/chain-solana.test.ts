@@ -139,6 +139,7 @@ describe.each([
     await untilBooked(earlier)
     const tx = pay()
     const { slot } = node
+    node.slot += 2n
     node.lie(lieOf({ tx, slot }))
     await untilRefused(said)
     expect((await world.cursor('solana'))?.height).toBeLessThan(slot)
@@ -238,7 +239,9 @@ describe('histories', () => {
 
   test('an order within slots that differs from page to page loses nothing and books nothing twice', async () => {
     node.flipSlots()
-    const txs = Array.from({ length: 1200 }, (_none, place) => pay({ together: place % 5 !== 0 }))
+    // More than a page, whose end is within a slot, and further back than what is listed again.
+    const txs = Array.from({ length: 1200 }, (_none, place) => pay({ together: place % 7 !== 0 }))
+    node.slot += 1000n
     await untilBooked(...txs)
     await expectWhole()
   })
