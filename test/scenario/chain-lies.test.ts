@@ -86,7 +86,9 @@ async function troubles(): Promise<unknown[]> {
   return (await sql`select kind, detail from mismatch where subject like 'network/%'`.execute(world.db)).rows
 }
 
+/** By then every network has a node that is well. */
 async function expectWhole(): Promise<void> {
+  mover.behave()
   const watched = { rpcUrl: anvil.url, address: depositor, token: token.address }
   const networks = ['base', 'spare', 'moved'].map((network) => ({ ...watched, network }))
   const head = await anvil.client.getBlockNumber()
@@ -122,7 +124,6 @@ test('a node of another chain is not read, and is once it is of the right one', 
     world.logged.some((line) => line.includes('RPC_MOVED: expected chain id 8453, found 1'))
   await expect.poll(refused).toBe(true)
   expect(await world.cursor('moved')).toBeNull()
-  mover.behave()
   await expectWhole()
 })
 
