@@ -60,6 +60,9 @@ const firstBlocks = 10_000n
 /** Of the logs that one answer may hold, so many are aimed at, since blocks differ. */
 const fullness = 0.7
 
+/** Asked for at most, however empty the answers are. */
+const blocksByDensityMax = 1_000_000
+
 /** How much the newest answer counts for the density. */
 const newestShare = 0.5
 
@@ -111,9 +114,9 @@ export function usualBlocks({ taken, refused }: LogSpan): bigint {
 }
 
 function mostByDensity({ density }: LogSpan, logsMax: number): bigint {
-  return density === null || density === 0
-    ? 1_000_000n
-    : highest(1n, BigInt(Math.floor((logsMax * fullness) / density)))
+  // Halved by each empty answer, a density becomes so small that the quotient is no number any more.
+  const blocks = Math.min(blocksByDensityMax, Math.floor((logsMax * fullness) / (density ?? 0)))
+  return highest(1n, BigInt(blocks))
 }
 
 /** What the node named, else the middle one of the customary limits that are still possible; null where none is. */
