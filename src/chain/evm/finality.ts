@@ -28,6 +28,16 @@ export async function readEnds({ node, watch }: Pick<EvmScan, 'node' | 'watch'>)
   return { head, final }
 }
 
+/**
+ * A node behind a load balancer answers a log query for blocks that it lacks with an empty list
+ * (ethereum/go-ethereum#24078). Its head, asked after its logs, tells whether it had them.
+ */
+export async function requireHead({ node }: Pick<EvmScan, 'node'>, reached: bigint): Promise<void> {
+  const { height } = await readHeader(node, 'latest')
+  if (height < reached)
+    throw refusal(node, 'head', `it is at ${height}, but answered for blocks up to ${reached}`)
+}
+
 /** The newest final block alone; null while the node knows of none. @throws as `readEnds` */
 export async function readFinalHead(scan: Pick<EvmScan, 'node' | 'watch'>): Promise<Block | null> {
   const { node, watch } = scan

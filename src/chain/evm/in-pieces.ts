@@ -13,6 +13,8 @@ type Work<Result> = {
   logsMax: number
   /** Pieces under way at once. */
   atOnce: number
+  /** By the first piece whoever asks learns how much there is to come, and when it is enough. */
+  isFirstAlone?: boolean
   /** Throws where even one block is refused. */
   read: (piece: HeightRange, step: Step) => Promise<PieceReading<Result>>
   /** Told where the next piece would begin: true where enough was read, and none is begun. */
@@ -50,8 +52,7 @@ export async function readInPieces<Result>(
   const lane = async (until: () => boolean): Promise<void> => {
     while (!until() && (await one()));
   }
-  // The first piece alone: by it whoever asks knows how much there is to come.
-  await one()
+  if (work.isFirstAlone === true) await one()
   await lane(() => isSettled(span, logsMax))
   const lanes = Array.from({ length: atOnce }, () => lane(() => false))
   await Promise.all(lanes).catch((error: unknown) => {

@@ -13,6 +13,8 @@ export type LogMemory = {
   /** Of an answer with little in it; null while none was measured. */
   latencyMs: number | null
   msPerLog: number
+  /** Of those that count, in what was read last; null while nothing was. */
+  transfersPerBlock: number | null
   /** Stretches read since the other way was last tried. */
   sinceTried: number
 }
@@ -27,6 +29,8 @@ const measuredBlocks = 200n
 const measureEvery = 100
 
 const latencyByDefaultMs = 100
+/** However near the node is, a request costs quota, and work at both ends. */
+const requestMsMin = 25
 const msPerLogByDefault = 0.02
 const newestShare = 0.2
 /** An answer with so many logs counts as much for what a log costs as what was believed before. */
@@ -39,6 +43,7 @@ export function newLogMemory(): LogMemory {
     spans: { recipients: newLogSpan(), contracts: newLogSpan(), senders: newLogSpan() },
     latencyMs: null,
     msPerLog: msPerLogByDefault,
+    transfersPerBlock: null,
     sinceTried: 0,
   }
 }
@@ -98,7 +103,7 @@ function costMs(
   const requests = times * Math.ceil(Number(blocks) / span)
   // The density of a way is that of one of its queries.
   const logs = times * Number(blocks) * perBlock
-  return requests * (latencyMs ?? latencyByDefaultMs) + logs * msPerLog
+  return requests * Math.max(requestMsMin, latencyMs ?? latencyByDefaultMs) + logs * msPerLog
 }
 
 function smoothed(before: number | null, newest: number, share: number): number {

@@ -1,6 +1,5 @@
 import type { RangeRequest, RangeResult } from '../port.ts'
 import { readFinalHead } from './finality.ts'
-import { requireHead } from './scan.ts'
 import { readTrack, trackBlocksMax } from './track.ts'
 import type { EvmScan } from './watch.ts'
 
@@ -15,9 +14,8 @@ export async function readRange(asked: EvmScan, { from, to, traced }: RangeReque
   const bound = from + blocksMax(scan) - 1n
   const end = [to, final, bound].reduce((low, height) => (height < low ? height : low))
   if (end < from) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
-  const track = await readTrack(scan, { stage: 'final', from, to: end, previous: null })
+  const track = await readTrack(scan, { stage: 'final', from, to: end, previous: null, isLast: true })
   const reached = track.last.height
-  await requireHead(scan, reached)
   return {
     transfers: track.transfers.map(({ stage: _final, ...transfer }) => transfer),
     movements: track.movements,

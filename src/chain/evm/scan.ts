@@ -5,7 +5,7 @@ import { type Block, readHeader } from './blocks.ts'
 import { capEnds } from './cap-ends.ts'
 import { readEnds } from './finality.ts'
 import { refusal } from './node.ts'
-import { readTrack, type TrackResult, trackBlocksMax } from './track.ts'
+import { readTrack, type Track, trackBlocksMax } from './track.ts'
 import { extendTrail } from './trail.ts'
 import type { EvmScan } from './watch.ts'
 
@@ -21,6 +21,9 @@ type Ends = { head: Block; final: BlockMark; alone: boolean }
  * @throws Fault `remote_failed` where the node cannot be believed; `history_lost` where every mark was replaced
  */
 export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanResult> {
+  const known = request.cursor === null ? Promise.resolve(true) : isCanonical(scan, request.cursor.final)
+  // What is wrong with it counts only once the node is known to have come so far.
+  known.catch(() => null)
   const { head, final } = await readEnds(scan)
   const capped = await capEnds(scan.node, { head, final: final ?? waitingAt(scan, request) }, request)
   const ends = { ...capped, alone: request.finalMax === undefined }
@@ -29,8 +32,8 @@ export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanR
     const problem = `its head ${head.height} is below block ${cursor.final.height}, which was read as final`
     throw refusal(scan.node, 'head', problem)
   }
-  const valid = await newestValid(scan, cursor)
-  return valid === cursor ? readOn(scan, ends, cursor) : rewound(ends, valid)
+  if (await known) return readOn(scan, ends, cursor)
+  return rewound(ends, await newestValid(scan, cursor))
 }
 
 /**
@@ -55,9 +58,8 @@ async function firstCursor(
   return { final: { height, hash }, seenHeight: height, trail: [] }
 }
 
-/** The cursor itself, or one cut back to the newest of its marks that is still part of the chain. */
+/** The cursor cut back to the newest mark of its trail that is still part of the chain. */
 async function newestValid(scan: EvmScan, cursor: ScanCursor): Promise<ScanCursor> {
-  if (await isCanonical(scan, cursor.final)) return cursor
   for (const [place, mark] of cursor.trail.entries()) {
     if (await isCanonical(scan, mark)) {
       return { final: mark, seenHeight: mark.height, trail: cursor.trail.slice(place + 1) }
@@ -86,10 +88,16 @@ function rewound({ head }: Ends, cursor: ScanCursor): ScanResult {
 }
 
 async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<ScanResult> {
-  const final = await readFinal(scan, ends, cursor)
-  const seen = await readSeen(scan, ends, { ...cursor, final: final.last })
+  const [finalTrack, seenTrack] = [finalTrackOf(scan, ends, cursor), seenTrackOf(scan, ends, cursor)]
+  const final =
+    finalTrack === null
+      ? { ...nothing, last: cursor.final }
+      : await readTrack(scan, { ...finalTrack, isLast: seenTrack === null })
+  const seen =
+    seenTrack === null
+      ? { ...nothing, last: final.last }
+      : await readTrack(scan, { ...seenTrack, previous: previousOf(seenTrack, final.last) })
   const reached = highest(seen.last.height, final.last.height)
-  await requireHead(scan, reached)
   return {
     ...nothing,
     transfers: [...final.transfers, ...seen.transfers],
@@ -109,16 +117,17 @@ async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<Sc
   }
 }
 
-async function readFinal(scan: EvmScan, ends: Ends, { final, trail }: ScanCursor): Promise<TrackResult> {
+/** Null where nothing became final. */
+function finalTrackOf(scan: EvmScan, ends: Ends, { final, trail }: ScanCursor): Omit<Track, 'isLast'> | null {
   const from = final.height + 1n
   const to = lowest(ends.final.height, ends.head.height, final.height + trackBlocksMax(scan))
-  if (to < from) return { ...nothing, last: final }
+  if (to < from) return null
   const track = { stage: 'final', from, to, previous: final } as const
   const isNear = ends.final.height - final.height <= nearHead && to / againEvery > final.height / againEvery
-  if (!isNear || !ends.alone) return readTrack(scan, track)
+  if (!isNear || !ends.alone) return track
   // What lies below all marks was never asked for.
   const lowestRead = (trail.at(-1) ?? final).height + 1n
-  return readTrack(scan, { ...track, again: highest(lowestRead, from - 2n * againEvery) })
+  return { ...track, again: highest(lowestRead, from - 2n * againEvery) }
 }
 
 /**
@@ -130,26 +139,22 @@ const againEvery = 64n
 const nearHead = 1024n
 
 /**
- * Starts above the finalized head even where the final track is still behind: that will read the rest as final.
+ * Null where there is nothing above. Starts above the finalized head even where the final track is still behind: that will read the rest as final.
  * What is read again does not count against the bound, for else a small bound would never get past it.
  */
-async function readSeen(scan: EvmScan, ends: Ends, { final, seenHeight }: ScanCursor): Promise<TrackResult> {
+function seenTrackOf(
+  scan: EvmScan,
+  ends: Ends,
+  { final, seenHeight }: ScanCursor,
+): Omit<Track, 'previous'> | null {
   const seen = lowest(seenHeight, ends.head.height)
   const below = highest(seen - seenOverlap, ends.final.height, final.height)
   const to = lowest(ends.head.height, highest(seen, below) + trackBlocksMax(scan))
-  if (to <= below) return { ...nothing, last: final }
-  const previous = final.height === below ? final : null
-  return readTrack(scan, { stage: 'seen', from: below + 1n, to, previous })
+  return to <= below ? null : { stage: 'seen', from: below + 1n, to, isLast: true }
 }
 
-/**
- * A node behind a load balancer answers a log query for blocks that it lacks with an empty list
- * (ethereum/go-ethereum#24078). Its head, asked after its logs, tells whether it had them.
- */
-export async function requireHead({ node }: EvmScan, reached: bigint): Promise<void> {
-  const { height } = await readHeader(node, 'latest')
-  if (height < reached)
-    throw refusal(node, 'head', `it is at ${height}, but answered for blocks up to ${reached}`)
+function previousOf({ from }: Pick<Track, 'from'>, last: BlockMark): BlockMark | null {
+  return last.height + 1n === from ? last : null
 }
 
 function lowest(...heights: readonly [bigint, ...bigint[]]): bigint {

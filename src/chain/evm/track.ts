@@ -9,9 +9,9 @@ import {
   type Headers,
   type Link,
   readBlocks,
-  readHeader,
   readsWhole,
 } from './blocks.ts'
+import { requireHead } from './finality.ts'
 import { type PieceReading, readInPieces } from './in-pieces.ts'
 import { chooseWay, type LogWay } from './log-cost.ts'
 import { newLogSpan } from './log-span.ts'
@@ -31,6 +31,8 @@ export type Track = {
   previous: BlockMark | null
   /** Logs are read again from here, which is not above `from`: they may have come to the node late. */
   again?: bigint
+  /** No logs are asked for after these, so that the node's head tells whether it had the blocks of all. */
+  isLast: boolean
 }
 
 /** `last` is the highest block up to which all was read: the stretch may be longer than one scan reads. */
@@ -42,24 +44,63 @@ export type TrackResult = {
 
 /** Reads a stretch. The blocks are read after the logs, so that a log of a block that was replaced shows. */
 export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResult> {
-  const { node, bounds } = scan
-  const { way, to } = wayOf(scan, track)
-  const queries = queryCount(scan) === 0 ? [] : queriesOf(scan, way)
   const headers = createHeaders(scan)
+  const { pieces: reading, reached } = await readParts(scan, track, headers)
+  // Of blocks that are read whole that one is there.
+  const end = reached < track.to && !readsWhole(scan.watch) ? [headers.read(reached)] : []
+  headers.flush()
+  // The head is asked after all logs, and while the last blocks are read.
+  const head = track.isLast ? requireHead(scan, reached) : null
+  const [pieces, ends] = await Promise.all([Promise.all(reading), Promise.all(end), head])
+  const links = new Map(pieces.flatMap((piece) => piece.links))
+  for (const block of ends) links.set(block.height, linkOf(block))
+  checkLinks(scan.node, links, track.previous)
+  return {
+    transfers: pieces.flatMap(({ transfers }) => transfers.map((one) => ({ ...one, stage: track.stage }))),
+    movements: pieces.flatMap(({ movements }) => movements),
+    last: { height: reached, hash: links.get(reached)?.hash ?? '' },
+  }
+}
+
+type Parts = { pieces: Promise<PieceFound>[]; reached: bigint }
+
+/** Reads part after part until enough was found: where a way is only measured, the part is short and the next longer. */
+async function readParts(scan: EvmScan, track: Track, headers: Headers): Promise<Parts> {
+  const { bounds, node } = scan
   const progress = { found: 0, blocks: 0, failed: false, endsMs: performance.now() + bounds.scanMs }
+  const pieces: Promise<PieceFound>[] = []
+  let from = track.again ?? track.from
+  for (let isWhole = true; isWhole && from <= track.to; ) {
+    const { way, to } = wayOf(scan, { from: from < track.from ? track.from : from, to: track.to })
+    const part = await readPart(scan, { track, range: { from, to }, way, headers, progress })
+    pieces.push(...part.pieces)
+    isWhole = part.reached === to
+    from = part.reached + 1n
+  }
+  if (progress.blocks > 0) node.logs.transfersPerBlock = progress.found / progress.blocks
+  return { pieces, reached: from - 1n }
+}
+
+type Part = { track: Track; range: HeightRange; way: LogWay; headers: Headers; progress: Progress }
+
+async function readPart(scan: EvmScan, { track, range, way, headers, progress }: Part): Promise<Parts> {
+  const { node, bounds } = scan
+  const queries = queryCount(scan) === 0 ? [] : queriesOf(scan, way)
+  const perBlockBefore = node.logs.transfersPerBlock
   const { results, reached } = await readInPieces({
-    range: { from: track.again ?? track.from, to },
-    span: queries.length === 0 ? { ...newLogSpan(), taken: to } : node.logs.spans[way],
+    range,
+    span: queries.length === 0 ? { ...newLogSpan(), taken: range.to } : node.logs.spans[way],
     logsMax: bounds.logsPerAnswerMax,
     // Some wait for a node that asked to slow down; meanwhile there is always one to send.
     atOnce: bounds.requestsAtOnce * 2,
-    isEnough: (next) => isEnough(bounds, progress, next - track.from),
+    isFirstAlone: progress.blocks === 0 && perBlockBefore === null,
+    isEnough: (next) => isEnough(bounds, { ...progress, perBlockBefore }, next - track.from),
     read: async (piece, step) => {
       const reading = queries.length === 0 ? noLogs : await readLogs(scan, queries, { piece, step })
       if (!('result' in reading)) return reading
       progress.found += reading.result.transfers.length
       progress.blocks += Number(step.blocks)
-      const found = readPiece(scan, { ...track, to }, { piece, headers, way, ...reading.result })
+      const found = readPiece(scan, track, { piece, headers, way, ...reading.result })
       found.catch(() => {
         progress.failed = true
       })
@@ -71,15 +112,7 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
       return { logs: reading.logs, result: found }
     },
   })
-  headers.flush()
-  const pieces = await Promise.all(results)
-  const links = new Map(pieces.flatMap((piece) => piece.links))
-  const last = await closeEnds(scan, links, { ...track, to: reached })
-  return {
-    transfers: pieces.flatMap(({ transfers }) => transfers.map((one) => ({ ...one, stage: track.stage }))),
-    movements: pieces.flatMap(({ movements }) => movements),
-    last,
-  }
+  return { pieces: results, reached }
 }
 
 const headersWaitingMax = 400
@@ -87,21 +120,24 @@ const headersWaitingMax = 400
 type Progress = { found: number; blocks: number; failed: boolean; endsMs: number }
 
 /**
- * Tells by what was found already how many transfers those blocks hold that were taken up, `taken` of them above where
- * the stretch begins. What is read again below it is always read whole.
+ * Tells by what was found already, or before on this node, how many transfers those blocks hold that were taken up,
+ * `taken` of them above where the stretch begins. What is read again below it is always read whole.
  */
-function isEnough({ transfersPerScan }: Bounds, progress: Progress, taken: bigint): boolean {
-  const { found, blocks, failed, endsMs } = progress
-  const expected = blocks === 0 ? 0 : (found / blocks) * Number(taken)
-  return failed || (taken > 0n && (expected >= transfersPerScan || performance.now() > endsMs))
+function isEnough({ transfersPerScan }: Bounds, progress: Expected, taken: bigint): boolean {
+  const { found, blocks, failed, endsMs, perBlockBefore } = progress
+  const perBlock = blocks === 0 ? (perBlockBefore ?? 0) : found / blocks
+  const isFull = perBlock * Number(taken) >= transfersPerScan
+  return failed || (taken > 0n && (isFull || performance.now() > endsMs))
 }
+
+type Expected = Progress & { perBlockBefore: number | null }
 
 /** How many blocks one track may be long. Blocks that are read whole cost a request each. */
 export function trackBlocksMax({ watch, bounds }: EvmScan): bigint {
   return readsWhole(watch) ? bounds.blocksPerScan : bounds.logBlocksPerScan
 }
 
-function wayOf(scan: EvmScan, { from, to }: Track) {
+function wayOf(scan: EvmScan, { from, to }: HeightRange) {
   const { way, blocksMax } = chooseWay(scan.node.logs, {
     blocks: to - from + 1n,
     queries: queryCount(scan),
@@ -142,19 +178,6 @@ async function readPiece(
   const coins = await readNative(scan, blocks, stage)
   const links = [...blocks.values()].map((block): [bigint, Link] => [block.height, linkOf(block)])
   return { transfers: [...tokens, ...coins.transfers], movements: coins.movements, links }
-}
-
-/** Reads the ends of what was read, where no piece did, as where it ended early, and proves that all of it hangs together. */
-async function closeEnds(
-  scan: EvmScan,
-  links: Map<bigint, Link>,
-  { from, to, previous }: Track,
-): Promise<BlockMark> {
-  const missing = [...new Set([from, to])].filter((height) => !links.has(height))
-  const ends = await Promise.all(missing.map((height) => readHeader(scan.node, height)))
-  for (const block of ends) links.set(block.height, linkOf(block))
-  checkLinks(scan.node, links, previous)
-  return { height: to, hash: links.get(to)?.hash ?? '' }
 }
 
 function linkOf({ hash, parentHash }: Block): Link {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type PieceReading, readInPieces } from '../../../src/chain/evm/in-pieces.ts'
-import { type LogSpan, newLogSpan } from '../../../src/chain/evm/log-span.ts'
+import { type LogSpan, newLogSpan, nextStep, noteTaken } from '../../../src/chain/evm/log-span.ts'
 import type { HeightRange } from '../../../src/chain/port.ts'
 
 type Node = {
@@ -96,6 +96,33 @@ test('what was learned serves the next reading: nothing is refused again', async
   await readFrom({ range: manyBlocks, node, span })
   const { asked } = await readFrom({ range: manyBlocks, node, span })
   expect(asked).toMatchObject({ taken: 125, refused: 0, atOnceMax: 8 })
+})
+
+test('a contract that was busy once and then is silent for long is still read', async () => {
+  const span = newLogSpan()
+  noteTaken(span, { blocks: 100n, isTrial: false }, 100)
+  for (let empty = 0; empty < 1100; empty++) {
+    noteTaken(span, { blocks: 100n, isTrial: false }, 0)
+    expect(nextStep(span, 500n, 10_000).blocks).toBeLessThanOrEqual(500n)
+    span.onTrial = false
+  }
+})
+
+test('a first piece is read alone where how much there is to come is known by it, and else none', async () => {
+  const known = { ...newLogSpan(), taken: 10_000n, density: 0.5 }
+  const order: string[] = []
+  const reading = { range: manyBlocks, logsMax: 10_000, atOnce: 4, isEnough: () => false }
+  const read = async ({ from }: HeightRange) => {
+    order.push(`begins ${from}`)
+    await new Promise(setImmediate)
+    order.push(`ends ${from}`)
+    return { logs: 0, result: from }
+  }
+  await readInPieces({ ...reading, span: { ...known }, read, isFirstAlone: true })
+  expect(order.slice(0, 2)).toEqual(['begins 1', 'ends 1'])
+  order.length = 0
+  await readInPieces({ ...reading, span: { ...known }, read })
+  expect(order.slice(0, 2)).toEqual(['begins 1', 'begins 10001'])
 })
 
 test('a limit is met by one query, and not by all that are under way', async () => {

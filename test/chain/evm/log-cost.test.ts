@@ -70,7 +70,7 @@ test('a way that cannot be cheaper, whatever it brings, is not measured again', 
 })
 
 test('where contracts are quiet they are read whole, however fast the node is', () => {
-  const memory = measured({ latencyMs: 5, msPerLog: 0.02, perBlock: 0.2 })
+  const memory = measured({ latencyMs: 1, msPerLog: 0.02, perBlock: 0.2 })
   expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: null })
 })
 
