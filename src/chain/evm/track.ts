@@ -36,7 +36,7 @@ export type Track = {
 }
 
 /** `last` is the highest block up to which all was read: the stretch may be longer than one scan reads. */
-export type TrackResult = {
+type TrackResult = {
   transfers: readonly StagedTransfer[]
   movements: readonly Movement[]
   last: BlockMark

@@ -87,6 +87,20 @@ test('a contract that is quiet is read whole, however many watch it', async () =
   expect(node.asked.get('eth_getLogs')).toBeLessThan(15)
 })
 
+test('a scan that finds nothing new asks for the head, the final block and the one it stands at, and no more', async () => {
+  const reader = readerOf()
+  const { cursor } = await drain(reader, everybody(), fromStart)
+  behave({})
+  const result = await reader.scan({ cursor, startHeight: 1n, watched: everybody() })
+  expect(result).toMatchObject({ transfers: [], proved: [], more: false })
+  expect(node.asked).toEqual(new Map([['eth_getBlockByNumber', 3]]))
+})
+
+test('whole contracts are measured and read on in one scan', async () => {
+  const result = await readerOf().scan({ ...fromStart, watched: everybody() })
+  expect(result).toMatchObject({ more: false, cursor: { final: { height: BigInt(chain.blocks - 1) } } })
+})
+
 describe('without moving the cursor', () => {
   let start: ScanCursor
   beforeEach(async () => {
