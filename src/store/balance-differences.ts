@@ -36,9 +36,7 @@ type Row = Holding & {
   balance: string
 }
 
-/**
- * Stretches to be searched: those that never were, then those that came to nothing before the time given.
- */
+/** Stretches to be searched: those that never were, then those that were last before the time given. */
 export async function dueDifferences(
   db: Kysely<Tables>,
   { network, searchedBefore, limit }: { network: NetworkName; searchedBefore: Date; limit: number },
@@ -46,7 +44,7 @@ export async function dueDifferences(
   const { rows } = await sql<Row>`
     select id, network, address, asset, after_height, after_balance, height, balance from balance_difference
     where network = ${network}
-      and (searched_at is null or (problem is not null and searched_at < ${searchedBefore}))
+      and (searched_at is null or searched_at < ${searchedBefore})
     order by searched_at nulls first, id limit ${limit}`.execute(db)
   return rows.map(({ id, after_height, after_balance, height, balance, ...holding }) => ({
     id,

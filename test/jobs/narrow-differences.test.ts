@@ -84,6 +84,18 @@ describe('a balance that changed unseen', () => {
     })
   })
 
+  test('in one block is looked for there again after an hour, when a node may tell more', async () => {
+    await chain.prove()
+    const hidden: Happening = { height: 163n, change: 9n, shown: 'never' }
+    await chain.happen(hidden)
+    await chain.scanTo(200n)
+    await chain.prove()
+    hidden.shown = 'reread'
+    expect(await chain.prove()).toMatchObject({ stored: 0, changes: [] })
+    chain.minutes += 61
+    expect(await chain.prove()).toMatchObject({ stored: 1, changes: [{ change: 'cleared' }] })
+  })
+
   test('keeps its interval, and says why, where the node no longer has the balances', async () => {
     await chain.prove()
     await chain.happen({ height: 163n, change: 9n, shown: 'never' })
