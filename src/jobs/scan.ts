@@ -82,7 +82,9 @@ export async function rescanNetwork(
       mend: `give a height up to ${height + 1n}`,
     })
   }
-  return finish(deps, reader, { ...started, result: { ...read, rewoundTo: from - 1n }, startHeight: from })
+  // Where reading goes on says nothing of where an address was made that came meanwhile.
+  const startHeight = deps.startHeights.get(reader.network) ?? null
+  return finish(deps, reader, { ...started, result: { ...read, rewoundTo: from - 1n }, startHeight })
 }
 
 type Started = { lease: Lease; position: Position | null; book: readonly WatchEntry[] }
