@@ -1,30 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseSettings, type Settings } from '../../src/config/settings.ts'
-import { isFault } from '../../src/core/errors.ts'
-
-const environment = {
-  DATABASE_URL: 'postgres://db/depositd',
-  SERVICE_URL: 'https://service.example',
-  SERVICE_API_KEY: 'key',
-  WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  RPC_BASE: 'https://base.example',
-  DEPOSITD_CONFIG: 'settings.yaml',
-}
-
-function parse(text: string): Settings {
-  return parseSettings(environment, () => text)
-}
-
-function faultsOf(text: string): readonly string[] {
-  try {
-    parse(text)
-    return []
-  } catch (error) {
-    if (!isFault(error, 'settings_bad')) throw error
-    expect(error.details.faults.filter((fault) => fault.includes('\n'))).toEqual([])
-    return error.details.faults.map((fault) => fault.replace('DEPOSITD_CONFIG, ', ''))
-  }
-}
+import { parseSettings } from '../../src/config/settings.ts'
+import { environment, faultsOf, parse } from '../support/settings-text.ts'
 
 const contract = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 
