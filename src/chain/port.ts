@@ -1,8 +1,10 @@
 import type { Address, AssetKey, NetworkName, TxId } from '../core/asset.ts'
 import type { ChainTransfer } from '../core/evidence.ts'
+import type { Movement } from '../core/movement.ts'
 
 export type { NetworkSettings } from '../core/asset.ts'
 export type { ChainTransfer } from '../core/evidence.ts'
+export type { Movement } from '../core/movement.ts'
 
 /** `seen` may still vanish; only `final` is booked. */
 export type Stage = 'seen' | 'final'
@@ -14,21 +16,6 @@ export type BlockMark = { height: bigint; hash: string }
 
 /** Heights, both ends included. */
 export type HeightRange = { from: bigint; to: bigint }
-
-/**
- * A change of what a watched address holds that is nobody's payment to it: what it paid, the fee it bore, what it
- * wrapped, rent that came back. `change` is signed and never zero. Balances are proved by it; it is never booked.
- */
-export type Movement = {
-  network: NetworkName
-  tx: TxId
-  index: string
-  asset: AssetKey
-  address: Address
-  change: bigint
-  height: bigint
-  blockHash: string
-}
 
 /** Where reading of one network stands. It is stored as it is and handed to the next scan. */
 export type ScanCursor = {

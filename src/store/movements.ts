@@ -1,23 +1,12 @@
 import { sql, type Transaction } from 'kysely'
-import type { Address, AssetKey, NetworkName, TxId } from '../core/asset.ts'
+import type { NetworkName } from '../core/asset.ts'
+import type { Movement } from '../core/movement.ts'
 import type { Tables } from './tables.ts'
-
-/** A change of a watched address's balance that is nobody's payment to it, in smallest units; negative where it paid. */
-export type StoredMovement = {
-  network: NetworkName
-  tx: TxId
-  index: string
-  asset: AssetKey
-  address: Address
-  change: bigint
-  height: bigint
-  blockHash: string
-}
 
 /** Stores movements; one that is stored already, in the same block, is left out. */
 export async function appendMovements(
   tx: Transaction<Tables>,
-  movements: readonly StoredMovement[],
+  movements: readonly Movement[],
 ): Promise<void> {
   if (movements.length === 0) return
   await sql`
