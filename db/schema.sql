@@ -287,7 +287,7 @@ constraint evidence_pkey on evidence: PRIMARY KEY (inbox_id);
 constraint inbox_pending_inbox_id_fkey on inbox_pending: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
 constraint inbox_pending_pkey on inbox_pending: PRIMARY KEY (inbox_id);
 constraint inbox_pkey on inbox: PRIMARY KEY (id);
-constraint inbox_source_check on inbox: CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'chain'::text])));
+constraint inbox_source_check on inbox: CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'chain'::text, 'person'::text])));
 constraint inbox_source_key_check on inbox: CHECK ((source_key <> ''::text));
 constraint inbox_source_source_key_key on inbox: UNIQUE (source, source_key);
 constraint ledger_account_asset_fkey on ledger_account: FOREIGN KEY (asset) REFERENCES asset(key);

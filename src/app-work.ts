@@ -44,7 +44,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     leaseMs,
     now,
     readClaim: createClaimReader(profile, settings),
-    rules: { policy: settings.policy, senders: settings.senders },
+    rules: { policy: settings.policy, routes: settings.routes, senders: settings.senders },
     readNetworks: new Set(read.map(({ name }) => name)),
     mayVerify: createAllowance(verifications),
     client: createDepositClient({ url, call }, profile),

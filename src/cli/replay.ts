@@ -20,7 +20,7 @@ export async function replayCommand(context: Context, options: ReplayOptions): P
   const readNetworks = new Set(
     settings.networks.flatMap(({ name, rpcUrls }) => (rpcUrls.length > 0 ? [name] : [])),
   )
-  const rules = { policy: settings.policy, senders: settings.senders }
+  const rules = { policy: settings.policy, routes: settings.routes, senders: settings.senders }
   const tell = tellProgress(context)
   const replayed = await withDatabase(context, async (db) => {
     const networks = await pinnedNetworks(db, settings.networks)

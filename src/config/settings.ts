@@ -9,7 +9,7 @@ import {
 } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { stableWalletNetwork } from '../core/evidence.ts'
-import type { Policy } from '../core/policy.ts'
+import { type Policy, plainPolicy, type RoutePolicy } from '../core/policy.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
 import { readingOf } from './reading-schema.ts'
@@ -30,6 +30,8 @@ export type Settings = {
   /** Addresses the service forwards from, as `network/address`. */
   senders: ReadonlySet<string>
   policy: Policy
+  /** In order; the first that fits a deposit holds. */
+  routes: readonly RoutePolicy[]
   /** Cron expressions with seconds. */
   schedule: { scan: string; backfill: string; poll: string; sweep: string; audit: string; balances: string }
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
@@ -209,6 +211,7 @@ function fileSettings({ networks, service, intake, policy, schedule }: SettingsF
     },
     senders: new Set(senders),
     policy: {
+      ...plainPolicy,
       webhookWithinMs: policy.webhookWithin,
       webhookStatuses: policy.webhookStatuses,
       apiWithinMs: policy.apiWithin,
@@ -216,6 +219,7 @@ function fileSettings({ networks, service, intake, policy, schedule }: SettingsF
       reportWithinMs: policy.reportWithin,
       settlementWithinMs: policy.settlementWithin,
     },
+    routes: [],
     schedule: {
       scan: schedule.scan,
       backfill: schedule.backfill,

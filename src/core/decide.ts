@@ -6,7 +6,7 @@ import { completedStages, type Lag, type Milestones } from './lag.ts'
 import { deliveredLegs, liveLeg, total } from './matrix.ts'
 import type { Mismatch } from './mismatch.ts'
 import { type NamedTransaction, unseenTransactions } from './named-transactions.ts'
-import type { Policy } from './policy.ts'
+import type { Policy, RoutePolicy } from './policy.ts'
 import { type Journal, posting } from './posting.ts'
 import { ignore, reconcile, type Verdict } from './reconcile.ts'
 import { stepsOf } from './steps.ts'
@@ -28,7 +28,10 @@ export type Group = {
 }
 
 export type Rules = {
+  /** Where no route fits. */
   policy: Policy
+  /** The first that fits a deposit holds. */
+  routes: readonly RoutePolicy[]
   /**
    * Addresses the service forwards from, as `network/address`. What they send to a recipient is a delivery; the native
    * coin that they send to a deposit address pays for sweeping it, unless the service claims it as a deposit.

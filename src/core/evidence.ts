@@ -108,7 +108,38 @@ export type Failure = {
   receivedAt: Date
 }
 
-export type Observation = Claim | Sighting | Failure
+/**
+ * What a person decided, or a policy in a person's place. It is kept as evidence like all else, so that it holds when
+ * everything is decided anew; where two contradict each other, the newer holds.
+ */
+export type Ruling = {
+  kind: 'ruling'
+  /** Chosen by whoever asks, so that asking twice is one ruling. */
+  id: string
+  /** The transfer it is about, and what its address is watched as. */
+  role: Sighting['role']
+  network: NetworkName
+  tx: TxId
+  index: string
+  to: Address
+  verdict: RulingVerdict
+  /** A name, or `policy`. */
+  by: string
+  /** The second person, where one is asked for. */
+  approvedBy: string | null
+  reason: string
+  receivedAt: Date
+}
+
+export type RulingVerdict =
+  /** The transfer is, or is not, the payment or a delivery of the deposit that the service knows by that id. */
+  | { kind: 'together' | 'apart'; serviceId: ServiceId }
+  /** What the payment brought in transit is not expected any more: it is lost, or the service owes it. */
+  | { kind: 'write_off'; account: 'expenses:write_off' | 'assets:receivable:service' }
+  /** A write-off does not hold any more. */
+  | { kind: 'write_off_withdrawn' }
+
+export type Observation = Claim | Sighting | Failure | Ruling
 
 export function transferRef({
   network,
@@ -129,11 +160,16 @@ export function transferRef({
 export function linkKeys(observation: Observation): string[] {
   if (observation.kind !== 'claim') {
     const { role, network, tx, to } = observation
-    return [role === 'deposit' ? `in/${network}/${tx}/${to}` : `out/${network}/${tx}`]
+    const key = role === 'deposit' ? `in/${network}/${tx}/${to}` : `out/${network}/${tx}`
+    return observation.kind === 'ruling' ? [key, ...serviceKeys(observation.verdict)] : [key]
   }
   const { serviceId, deposit, settlement } = observation
   const keys = [`service/${serviceId}`]
   if (deposit.tx !== null) keys.push(`in/${deposit.network}/${deposit.tx}/${deposit.address}`)
   if (settlement !== null && settlement.tx !== null) keys.push(`out/${settlement.network}/${settlement.tx}`)
   return keys
+}
+
+function serviceKeys(verdict: RulingVerdict): string[] {
+  return 'serviceId' in verdict ? [`service/${verdict.serviceId}`] : []
 }

@@ -89,10 +89,11 @@ export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingR
   return { readable, unreadable, decided }
 }
 
-type Reading = { kind: 'sighting'; observation: Observation } | ClaimReading
+type Reading = { kind: 'observation'; observation: Observation } | ClaimReading
 
 function read({ source, body, receivedAt }: PendingRow, readClaim: ClaimReader): Reading {
-  if (source === 'chain') return { kind: 'sighting', observation: decodeObservation(body.toString()) }
+  if (source === 'chain' || source === 'person')
+    return { kind: 'observation', observation: decodeObservation(body.toString()) }
   return readClaim({ source, body, receivedAt })
 }
 
@@ -108,7 +109,7 @@ function readRows(rows: readonly PendingRow[], readClaim: ClaimReader): ReadRows
   for (const row of rows) {
     const reading = read(row, readClaim)
     switch (reading.kind) {
-      case 'sighting':
+      case 'observation':
         readable.push({ row, observation: reading.observation })
         break
       case 'claim':

@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts'
 
 /** Something a source said, exactly as it said it. The key tells it from everything else that source said. */
 export type InboxRow = {
-  source: 'webhook' | 'api' | 'chain'
+  source: 'webhook' | 'api' | 'chain' | 'person'
   sourceKey: string
   body: Buffer
   headers: Record<string, string>

@@ -48,7 +48,9 @@ async function showDeposit(
       where deposit_id = ${id} order by mismatch.id`.execute(db),
     sql<ShownDeposit['evidence'][number]>`
       select e.inbox_id::text as inbox_id, i.source, i.received_at,
-        case when i.source = 'chain'
+        case when i.source = 'person'
+          then concat_ws(' ', e.observation ->> 'by', 'decides', e.observation -> 'verdict' ->> 'kind', 'about', e.observation ->> 'tx')
+          when i.source = 'chain'
           then concat_ws(' ', e.observation ->> 'role', coalesce(e.observation ->> 'stage', 'failed'), 'on', e.observation ->> 'network',
             'at height', e.observation ->> 'height')
           else concat_ws(' ', e.observation ->> 'serviceId', 'is', e.observation ->> 'status') end as what

@@ -11,7 +11,7 @@ type Defaulted<Type> = ColumnType<Type, Type | undefined, Type>
 export type Tables = {
   inbox: {
     id: Id
-    source: 'webhook' | 'api' | 'chain'
+    source: 'webhook' | 'api' | 'chain' | 'person'
     source_key: string
     body: Buffer
     headers: Defaulted<unknown>

@@ -56,7 +56,9 @@ test('deposits list takes what matches and no more than the limit', async () => 
 })
 
 test('coin of the service is listed where it is asked for, and is no deposit to accountants', async () => {
-  await using own = await openBooks({ rules: { policy, senders: new Set([`base/${liquidity}`]) } })
+  await using own = await openBooks({
+    rules: { policy, routes: [], senders: new Set([`base/${liquidity}`]) },
+  })
   const topUp = { from: liquidity, asset: 'base/native' as AssetKey, index: 'native' }
   await own.receive(payment(topUp), payment({ tx: txId('pay2') }))
   await own.settle()

@@ -19,7 +19,7 @@ import {
   webhook,
 } from '../support/evidence.ts'
 
-const rules = { policy, senders: new Set([`arbitrum/${liquidity}`]) }
+const rules = { policy, routes: [], senders: new Set([`arbitrum/${liquidity}`]) }
 const late = at(600)
 
 const decided = (observations: readonly Observation[], now = late) =>
@@ -151,7 +151,7 @@ test('one transfer to an address that is watched as both is a deposit of one and
   const both = { network: payment().network, to: payment().to, tx: txId('both'), index: '7' }
   const { deposits, strays } = decide(
     groupOf([payment(both), delivery({ ...both, from: liquidity })]),
-    { policy, senders: new Set([`base/${liquidity}`]) },
+    { policy, routes: [], senders: new Set([`base/${liquidity}`]) },
     late,
   )
   expect(deposits.map(({ dossier }) => dossier.deposit?.tx)).toEqual([txId('both')])

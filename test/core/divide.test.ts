@@ -5,7 +5,7 @@ import { type ServiceId, transferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { at, channelApproval, claim, delivery, payment, policy, txId, webhook } from '../support/evidence.ts'
 
-const rules = { policy, senders: new Set<string>() }
+const rules = { policy, routes: [], senders: new Set<string>() }
 const late = at(600)
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 

@@ -20,7 +20,7 @@ function unseen(
   approvals: Group['approvals'] = [channelApproval],
 ): string[] {
   const group = { observations, approvals, known: [], booked: [] }
-  const { deposits } = decide(group, { policy, senders: new Set() }, at(6))
+  const { deposits } = decide(group, { policy, routes: [], senders: new Set() }, at(6))
   return deposits.flatMap((deposit) => deposit.unseen.map(({ role, tx }) => `${role} ${nameOf(tx)}`))
 }
 

@@ -6,7 +6,7 @@ import type { Observation } from '../../src/core/evidence.ts'
 import { groupOf, runs } from '../support/any-evidence.ts'
 import { at, claim, delivery, liquidity, payment, policy, txId, webhook } from '../support/evidence.ts'
 
-const rules = { policy, senders: new Set([`arbitrum/${liquidity}`]) }
+const rules = { policy, routes: [], senders: new Set([`arbitrum/${liquidity}`]) }
 const late = at(600)
 
 test('of two forwards of one deposit the untold one alone is unexplained, in whatever order they are seen', () => {
@@ -25,7 +25,7 @@ test('of two forwards of one deposit the untold one alone is unexplained, in wha
   )
 })
 
-const sendersOnBase = { policy, senders: new Set([`base/${liquidity}`]) }
+const sendersOnBase = { policy, routes: [], senders: new Set([`base/${liquidity}`]) }
 const native = 'base/native' as AssetKey
 const topUp = payment({ asset: native, from: liquidity, index: 'native' })
 

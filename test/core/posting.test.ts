@@ -7,7 +7,7 @@ import type { Journal } from '../../src/core/posting.ts'
 import { anyEvidence, groupOf, runs } from '../support/any-evidence.ts'
 import { at, claim, delivery, liquidity, payment, policy, usdtOnBase, webhook } from '../support/evidence.ts'
 
-const rules = { policy, senders: new Set([`arbitrum/${liquidity}`]) }
+const rules = { policy, routes: [], senders: new Set([`arbitrum/${liquidity}`]) }
 
 function decided(observations: readonly Observation[], booked: readonly Journal[] = []): DecidedDeposit[] {
   return [...decide(groupOf(observations, booked), rules, at(600)).deposits]

@@ -38,7 +38,7 @@ describe.each([
     ahead = 0
     reader = createReader(chain.settings)
     const senders = new Set([`${name}/${chain.payer}`])
-    books = await openBooks({ readNetworks: new Set([name]), rules: { policy, senders }, now })
+    books = await openBooks({ readNetworks: new Set([name]), rules: { policy, routes: [], senders }, now })
     await pinAssets(books.db, assets)
     deposit = await chain.newAddress()
     recipient = await chain.newAddress()

@@ -53,7 +53,7 @@ export async function openBooks(changes: Partial<ApplyDeps> = {}): Promise<Books
   const deps: ApplyDeps = {
     db,
     readClaim: ({ body }) => ({ kind: 'claim', claim: decodeObservation(body.toString()) as never }),
-    rules: { policy, senders: new Set([`arbitrum/${liquidity}`]) },
+    rules: { policy, routes: [], senders: new Set([`arbitrum/${liquidity}`]) },
     readNetworks: new Set(),
     now: () => late,
     ...changes,

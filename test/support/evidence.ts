@@ -8,7 +8,7 @@ import {
   type Sighting,
 } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import type { Policy } from '../../src/core/policy.ts'
+import { type Policy, plainPolicy } from '../../src/core/policy.ts'
 
 /** A made-up world for tests of the core: one channel that forwards from Base to Arbitrum, and one StableWallet. */
 export const base = 'base' as NetworkName
@@ -39,6 +39,7 @@ export const walletApproval: Approval = {
 const minute = 60_000
 
 export const policy: Policy = {
+  ...plainPolicy,
   webhookWithinMs: 10 * minute,
   webhookStatuses: claimStatuses,
   apiWithinMs: 10 * minute,

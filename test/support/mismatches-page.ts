@@ -13,8 +13,10 @@ const families: Record<Family, string> = {
   presence: 'A source that should speak of a step does not.',
   value: 'The sources state different amounts or assets.',
   identity: 'An address is not the one that it should be, or is not known.',
+  state: 'The course of a deposit, as the service tells it, is not one that can be.',
   chain: 'A chain took back what it had called final, or what is read of it does not add up.',
-  system: 'A payload cannot be read.',
+  policy: 'A payment or delivery is outside of what the settings accept for its route.',
+  system: 'A payload cannot be read, or the books are not as they must be.',
 }
 
 /** `docs/mismatches.md`: every kind of mismatch, from the table that the program itself uses. */

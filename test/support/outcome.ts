@@ -3,7 +3,7 @@ import { at, channelApproval, liquidity, policy, walletApproval } from './eviden
 
 type Observations = Group['observations']
 
-const rules = { policy, senders: new Set([`arbitrum/${liquidity}`]) }
+const rules = { policy, routes: [], senders: new Set([`arbitrum/${liquidity}`]) }
 
 /** Long after every deadline of the policy has passed. */
 export const late = at(600)
