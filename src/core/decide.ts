@@ -9,6 +9,7 @@ import { type NamedTransaction, unseenTransactions } from './named-transactions.
 import type { Policy, RoutePolicy } from './policy.ts'
 import { type Journal, posting } from './posting.ts'
 import { ignore, reconcile, type Verdict } from './reconcile.ts'
+import { policyOf } from './route.ts'
 import { stepsOf } from './steps.ts'
 import { earliest } from './time.ts'
 
@@ -92,7 +93,8 @@ type Case = { dossier: Dossier; known: readonly KnownDeposit[]; booked: readonly
 function decideDeposit({ dossier, known, booked }: Case, rules: Rules, now: Date): DecidedDeposit {
   const [first, ...others] = known
   const isIgnored = isTopUp(dossier, rules)
-  const verdict = isIgnored ? ignore(dossier) : reconcile(dossier, rules.policy, now)
+  const policy = policyOf(dossier, rules)
+  const verdict = isIgnored ? ignore(dossier) : reconcile(dossier, policy, now)
   const before = first?.milestones ?? null
   const milestones = milestonesOf(dossier, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(dossier)
@@ -106,7 +108,7 @@ function decideDeposit({ dossier, known, booked }: Case, rules: Rules, now: Date
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
     journals: posting(dossier, verdict, booked),
-    steps: countSteps(dossier, verdict, rules.policy),
+    steps: countSteps(dossier, verdict, policy),
     unseen: unseenTransactions(dossier),
   }
 }

@@ -4,9 +4,10 @@ import type { Claim } from './evidence.ts'
 import { approvedPlace, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 import { failureOf } from './named-transactions.ts'
+import type { Policy } from './policy.ts'
 
 /** What the sources contradict each other in, whatever the time is. */
-export function findDifferences(dossier: Dossier): Mismatch[] {
+export function findDifferences(dossier: Dossier, _policy: Policy): Mismatch[] {
   return [
     amountDiffers(dossier),
     assetDiffers(dossier),

@@ -42,7 +42,7 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
   return {
     state,
     matrix,
-    mismatches: [...findDifferences(dossier), ...overdue.mismatches],
+    mismatches: [...findDifferences(dossier, policy), ...overdue.mismatches],
     finalAt,
     settledAt,
     recheckAt: overdue.recheckAt,

@@ -1,0 +1,37 @@
+import { claimOf, type Dossier } from './divide.ts'
+import { approvedPlace } from './matrix.ts'
+import type { Policy, Route, RoutePattern, RoutePolicy } from './policy.ts'
+
+/** Where a deposit comes from and goes to, as the chain and the address book have it, or else the service. */
+export function routeOf(dossier: Dossier): Route {
+  const { deposit, approval, settlements } = dossier
+  const claim = claimOf(dossier)
+  const stated = claim?.settlement ?? null
+  return {
+    owner: approval?.owner ?? claim?.owner ?? null,
+    networkIn: deposit?.network ?? claim?.deposit.network ?? null,
+    networkOut: approvedPlace(dossier)?.network ?? stated?.network ?? null,
+    assetIn: deposit?.asset ?? claim?.deposit.asset ?? null,
+    assetOut: settlements[0]?.asset ?? stated?.asset ?? null,
+  }
+}
+
+/** The policy of the first route that fits, or else the one for all. */
+export function policyOf(
+  dossier: Dossier,
+  { policy, routes }: { policy: Policy; routes: readonly RoutePolicy[] },
+): Policy {
+  const route = routeOf(dossier)
+  return routes.find(({ pattern }) => fits(pattern, route))?.policy ?? policy
+}
+
+function fits(pattern: RoutePattern, { owner, ...route }: Route): boolean {
+  const { ownerKind = owner?.kind, ownerId = owner?.id, ...named } = pattern
+  const isOwner = ownerKind === owner?.kind && ownerId === owner?.id
+  return (
+    isOwner &&
+    Object.entries(named).every(
+      ([name, value]) => value === undefined || value === route[name as keyof typeof route],
+    )
+  )
+}
