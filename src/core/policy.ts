@@ -57,13 +57,13 @@ export type FeeModel =
 
 export type RequiredCell = `${'deposit' | 'settlement'}.${'webhook' | 'api' | 'chain'}`
 
-/** What is known of a deposit's route; null where it is not known. */
+/** What is known of a deposit's route. */
 export type Route = {
-  owner: Owner | null
-  networkIn: NetworkName | null
-  networkOut: NetworkName | null
-  assetIn: AssetKey | null
-  assetOut: AssetKey | null
+  owner: Owner | null | undefined
+  networkIn: NetworkName | undefined
+  networkOut: NetworkName | undefined
+  assetIn: AssetKey | undefined
+  assetOut: AssetKey | undefined
 }
 
 /** Fits a route where everything that it names is so. */

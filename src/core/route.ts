@@ -4,15 +4,23 @@ import type { Policy, Route, RoutePattern, RoutePolicy } from './policy.ts'
 
 /** Where a deposit comes from and goes to, as the chain and the address book have it, or else the service. */
 export function routeOf(dossier: Dossier): Route {
-  const { deposit, approval, settlements } = dossier
-  const claim = claimOf(dossier)
-  const stated = claim?.settlement ?? null
+  const { paid, place, delivered } = legsOf(dossier)
   return {
-    owner: approval?.owner ?? claim?.owner ?? null,
-    networkIn: deposit?.network ?? claim?.deposit.network ?? null,
-    networkOut: approvedPlace(dossier)?.network ?? stated?.network ?? null,
-    assetIn: deposit?.asset ?? claim?.deposit.asset ?? null,
-    assetOut: settlements[0]?.asset ?? stated?.asset ?? null,
+    owner: (dossier.approval ?? claimOf(dossier))?.owner,
+    networkIn: paid?.network,
+    networkOut: place?.network,
+    assetIn: paid?.asset,
+    assetOut: delivered?.asset,
+  }
+}
+
+function legsOf(dossier: Dossier) {
+  const claim = claimOf(dossier)
+  const stated = claim?.settlement
+  return {
+    paid: dossier.deposit ?? claim?.deposit,
+    place: approvedPlace(dossier) ?? stated,
+    delivered: dossier.settlements[0] ?? stated,
   }
 }
 
