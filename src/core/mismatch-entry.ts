@@ -1,9 +1,26 @@
 export type Severity = 'info' | 'warning' | 'severe'
 
+/**
+ * Whose word or work is not as it should be. `webhook` and `api` are one of the service's voices, where only that one
+ * is off; `settings` are the mapping profile, the policy and the address book. `unknown` where the evidence does not tell.
+ */
+export type Side = 'webhook' | 'api' | 'service' | 'payer' | 'chain' | 'settings' | 'books' | 'unknown'
+
+/**
+ * What ends a mismatch of a kind: further evidence; `depositd replay` once the payload can be read; or a person alone,
+ * since nothing that arrives can put it right.
+ */
+export type Ending = 'evidence' | 'replay' | 'person'
+
 /** How one kind of mismatch is treated and explained. */
 export type KindEntry = {
   severity: Severity
   family: 'presence' | 'value' | 'identity' | 'state' | 'chain' | 'policy' | 'system'
+  off: Side
+  /** `byWaiting`: what ends it may only be late. Of the others, somebody has to mend something. */
+  ends: { by: Ending; byWaiting: boolean }
+  /** Within how many hours of its opening somebody should have acted. */
+  actWithinHours: number
   /** What it says, for people. */
   means: string
   /** What to do next. */

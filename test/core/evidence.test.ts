@@ -5,7 +5,7 @@ import { components } from '../../src/core/components.ts'
 import { type Claim, linkKeys } from '../../src/core/evidence.ts'
 import { foldClaims, foldSightings } from '../../src/core/fold.ts'
 import { completedStages, type Milestones } from '../../src/core/lag.ts'
-import { mismatchKinds } from '../../src/core/mismatch.ts'
+import { mismatchKinds, type Severity } from '../../src/core/mismatch.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
 import { anyEvidence, runs } from '../support/any-evidence.ts'
@@ -194,14 +194,25 @@ test('what ends before it began took no time', () => {
   ])
 })
 
-test('every kind of mismatch says how grave it is, what it means and what to do', () => {
+test('every kind of mismatch says how grave it is, who is off, what ends it, what it means and what to do', () => {
   for (const [kind, entry] of Object.entries(mismatchKinds)) {
     expect(kind).toMatch(/^[a-z_]+$/)
     expect(entry).toEqual({
       severity: expect.stringMatching(/^(info|warning|severe)$/),
-      family: expect.stringMatching(/^(presence|value|identity|chain|system)$/),
+      family: expect.stringMatching(/^(presence|value|identity|state|chain|policy|system)$/),
+      off: expect.stringMatching(/^(webhook|api|service|payer|chain|settings|books|unknown)$/),
+      ends: { by: expect.stringMatching(/^(evidence|replay|person)$/), byWaiting: expect.any(Boolean) },
+      actWithinHours: expect.any(Number),
       means: expect.stringMatching(/^[A-Z].{20,}\.$/),
       next: expect.stringMatching(/^[A-Z].{15,}\.$/),
     })
   }
+})
+
+test('the graver a kind of mismatch is, the sooner somebody is to act', () => {
+  const hours = (severity: Severity) =>
+    Object.values(mismatchKinds).flatMap((one) => (one.severity === severity ? [one.actWithinHours] : []))
+  expect(Math.min(...hours('severe'))).toBeGreaterThan(0)
+  expect(Math.max(...hours('severe'))).toBeLessThanOrEqual(Math.min(...hours('warning')))
+  expect(Math.max(...hours('warning'))).toBeLessThanOrEqual(Math.min(...hours('info')))
 })

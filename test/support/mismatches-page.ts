@@ -1,4 +1,5 @@
 import { mismatchKinds, type Severity } from '../../src/core/mismatch.ts'
+import type { Ending, KindEntry, Side } from '../../src/core/mismatch-entry.ts'
 import { markdownTable } from './markdown.ts'
 
 const severities: Record<Severity, string> = {
@@ -7,9 +8,24 @@ const severities: Record<Severity, string> = {
   info: 'worth knowing',
 }
 
-type Family = (typeof mismatchKinds)[keyof typeof mismatchKinds]['family']
+const sides: Record<Side, string> = {
+  webhook: "the service's webhooks",
+  api: "the service's API",
+  service: 'the service',
+  payer: 'the payer',
+  chain: 'a chain, or its nodes',
+  settings: 'what was set up here: mapping profile, policy or address book',
+  books: 'the books',
+  unknown: 'not known until somebody looks',
+}
 
-const families: Record<Family, string> = {
+const endings: Record<Ending, string> = {
+  evidence: 'by itself, when further evidence puts it right',
+  replay: 'by [`depositd replay`](mapping.md#replay), once the payload can be read',
+  person: 'by a person alone',
+}
+
+const families: Record<KindEntry['family'], string> = {
   presence: 'A source that should speak of a step does not.',
   value: 'The sources state different amounts or assets.',
   identity: 'An address is not the one that it should be, or is not known.',
@@ -24,32 +40,48 @@ export function mismatchesPage(): string {
   return [
     '<!-- Made from src/core/mismatch.ts by test/support/generate-docs.ts. Change it there. -->\n',
     '# Mismatches\n',
-    `A mismatch is something wrong with one deposit, one transfer, one payload, or one channel or wallet. It opens when the evidence, or the
-time that has passed, shows it, and clears by itself when new evidence puts it right. It opens anew where it comes back.
-An \`unknown_event\`, an \`unknown_status\` and a \`schema_drift\` are of one payload, and are cleared by
-[\`depositd replay\`](mapping.md#replay) once it can be read.
+    `A mismatch is something wrong with one deposit, one transfer, one payload, one channel or wallet, one network, or
+the books of one asset. It opens when the evidence, or the time that has passed, shows it, and ends as its kind says. It
+opens anew where it comes back. "Act within" counts from its opening: by then somebody should have done something.
 Deadlines are settings: see [policy](settings.md#policy). How to look and how to mend is in the
 [runbook](runbook.md#mismatches).\n`,
     'List them with `depositd mismatches list`, or read the view `accounting.mismatches`.\n',
     '## Severities\n',
     markdownTable(['Severity', 'Meaning'], Object.entries(severities).map(coded)),
     '## Kinds\n',
-    markdownTable(['Kind', 'Severity', 'Family'], Object.entries(mismatchKinds).map(summaryOf)),
+    markdownTable(['Kind', 'Severity', 'Who is off', 'Ends', 'Act within'], kinds.map(summaryOf)),
     ...Object.entries(families).map(([family, means]) => familySection(family, means)),
   ].join('\n')
 }
 
-function summaryOf([kind, { severity, family }]: [string, { severity: string; family: string }]): string[] {
-  return [`[\`${kind}\`](#${kind})`, severity, family]
+type Kind = [string, KindEntry]
+
+const kinds: readonly Kind[] = Object.entries(mismatchKinds)
+
+function summaryOf([kind, { severity, off, ends, actWithinHours }]: Kind): string[] {
+  const how = ends.byWaiting ? `${ends.by}, also late` : ends.by
+  return [`[\`${kind}\`](#${kind})`, severity, off, how, `${actWithinHours} h`]
 }
 
 function familySection(family: string, means: string): string {
-  const kinds = Object.entries(mismatchKinds).filter(([, entry]) => entry.family === family)
-  const sections = kinds.map(
-    ([kind, entry]) =>
-      `\n### ${kind}\n\n${entry.means}\n\n- Severity: ${entry.severity}\n- What to do: ${entry.next}\n- More: [runbook](runbook.md#${kind})\n`,
-  )
+  const sections = kinds.filter(([, entry]) => entry.family === family).map(kindSection)
   return `## ${family.charAt(0).toUpperCase()}${family.slice(1)}\n\n${means}\n${sections.join('')}`
+}
+
+function kindSection([kind, { severity, off, ends, actWithinHours, means, next }]: Kind): string {
+  const waiting = ends.byWaiting ? '; what is missing may only be late' : ''
+  return `
+### ${kind}
+
+${means}
+
+- Severity: ${severity}
+- Who is off: ${sides[off]}
+- Ends: ${endings[ends.by]}${waiting}
+- Act within: ${actWithinHours} h
+- What to do: ${next}
+- More: [runbook](runbook.md#${kind})
+`
 }
 
 function coded([name, means]: [string, string]): string[] {
