@@ -18,11 +18,12 @@ type Known = {
 /** Something that is not there yet: it is missed once `withinMs` have passed since `since`. */
 type Wait = { kind: MismatchKind; what: string; missing: boolean; since: Date | null; withinMs: number }
 
+/** What is not there yet, and until when it is waited for. */
+export type Awaited = { kind: MismatchKind; what: string; since: Date; due: Date }
+
 /** What should have come by now, and when to look again for what may still come in time. */
 export function findOverdue(known: Known, policy: Policy, now: Date) {
-  const open = waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs }) =>
-    missing && since !== null ? [{ kind, what, since, due: new Date(since.getTime() + withinMs) }] : [],
-  )
+  const open = awaited(known, policy)
   const mismatches = open
     .filter(({ due }) => due <= now)
     .map(({ kind, what, since }): Mismatch => ({ kind, detail: { what, since: since.toISOString() } }))
@@ -33,6 +34,13 @@ export function findOverdue(known: Known, policy: Policy, now: Date) {
     ),
     recheckAt: earliest(later),
   }
+}
+
+/** All that is not there yet, in time or not. */
+export function awaited(known: Known, policy: Policy): Awaited[] {
+  return waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs }) =>
+    missing && since !== null ? [{ kind, what, since, due: new Date(since.getTime() + withinMs) }] : [],
+  )
 }
 
 function waitsOf(known: Known, policy: Policy): Wait[] {

@@ -113,6 +113,6 @@ function isAgreed({ deposit, settlement }: Matrix): boolean {
 }
 
 /** Nothing more is to be delivered. A failed one is not among them: the service still has what was paid. */
-function hasEnded(state: DepositState): boolean {
+export function hasEnded(state: DepositState): boolean {
   return state === 'held' || state === 'refunded' || state === 'orphaned'
 }
