@@ -210,9 +210,13 @@ test('every kind of mismatch says how grave it is, who is off, what ends it, wha
 })
 
 test('the graver a kind of mismatch is, the sooner somebody is to act', () => {
-  const hours = (severity: Severity) =>
-    Object.values(mismatchKinds).flatMap((one) => (one.severity === severity ? [one.actWithinHours] : []))
-  expect(Math.min(...hours('severe'))).toBeGreaterThan(0)
-  expect(Math.max(...hours('severe'))).toBeLessThanOrEqual(Math.min(...hours('warning')))
-  expect(Math.max(...hours('warning'))).toBeLessThanOrEqual(Math.min(...hours('info')))
+  expect(Math.min(...hoursOf('severe'))).toBeGreaterThan(0)
+  expect(Math.max(...hoursOf('severe'))).toBeLessThanOrEqual(Math.min(...hoursOf('warning')))
+  expect(Math.max(...hoursOf('warning'))).toBeLessThanOrEqual(Math.min(...hoursOf('info')))
 })
+
+function hoursOf(severity: Severity): number[] {
+  return Object.values(mismatchKinds).flatMap((one) =>
+    one.severity === severity ? [one.actWithinHours] : [],
+  )
+}
