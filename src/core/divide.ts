@@ -1,6 +1,8 @@
 import type { Address, NetworkName } from './asset.ts'
 import type { Claim, Failure, Observation, Owner, ServiceId } from './evidence.ts'
 import { type ChainLeg, foldClaims, foldFailures, foldSightings, isFurther, type Story } from './fold.ts'
+import type { Link, LinkRule } from './link.ts'
+import { type WriteOff, writeOffOf } from './write-off.ts'
 
 /** What a deposit address stands for in the address book. */
 export type Approval = {
@@ -17,11 +19,14 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   serviceId: ServiceId | null
   deposit: ChainLeg | null
   settlements: readonly ChainLeg[]
+  /** How each of these transfers came to it: the payment first, then the deliveries. */
+  links: readonly Link[]
   /** Of the transactions that the service names, those that failed. */
   failures: readonly Failure[]
   approval: Approval | null
   /** Where the service names an owner of ours with an address that is not its own. */
   stranger: StrangeAddress | null
+  writeOff: WriteOff | null
 }
 
 /** What the service states, and what the address book has for that owner on that network. */
@@ -50,9 +55,14 @@ export function divide(observations: readonly Observation[], approvals: readonly
       ...story,
       deposit,
       settlements: settlement ? [settlement] : [],
+      links: [
+        ...(deposit ? [linkOf(deposit, ruleOfFit[fitOfPayment(story, deposit)])] : []),
+        ...(settlement ? [linkOf(settlement, ruleOfFit[fitOfDelivery(story, settlement)])] : []),
+      ],
       failures: failures.filter((failure) => isNamed(failure, story)),
       approval: approvalOf(story, deposit),
       stranger: strangerOf(story, approvals),
+      writeOff: writeOffOf(observations, deposit),
     }
   })
   const untold = without(paid, payments)
@@ -62,7 +72,9 @@ export function divide(observations: readonly Observation[], approvals: readonly
         ...nothingTold,
         deposit: leg,
         settlements: [],
+        links: [linkOf(leg, 'unclaimed')],
         approval: approvalOf(null, leg),
+        writeOff: writeOffOf(observations, leg),
       }),
     )
   return { dossiers: [...told, ...untold], strays: without(delivered, deliveries) }
@@ -87,6 +99,17 @@ const nothingTold = {
 
 const fitsInOrder = ['exact', 'near', 'loose'] as const
 type Fit = (typeof fitsInOrder)[number] | 'none'
+
+const ruleOfFit = {
+  exact: 'transaction and amount',
+  near: 'transaction and address',
+  loose: 'transaction',
+  none: 'unclaimed',
+} as const satisfies Record<Fit, LinkRule>
+
+function linkOf({ ref, role }: ChainLeg, rule: LinkRule): Link {
+  return { transfer: ref, role, rule, ruling: null }
+}
 
 /**
  * Gives each story at most one transfer, and each transfer to at most one story. Exact fits are served first, over
