@@ -165,6 +165,7 @@ table public.link_key (
 );
 table public.mismatch (
   asset text,
+  assigned_to text,
   cleared_at timestamp with time zone,
   cleared_how text,
   deposit_id bigint,
@@ -174,9 +175,27 @@ table public.mismatch (
   kind text not null,
   network text,
   opened_at timestamp with time zone not null,
+  resolved_at timestamp with time zone,
+  resolved_by text,
+  resolved_reason text,
   severity text not null,
+  snoozed_until timestamp with time zone,
   subject text not null,
   value numeric(78,0)
+);
+table public.mismatch_event (
+  action text not null,
+  actor text not null,
+  after jsonb,
+  approved_by text,
+  at timestamp with time zone not null default now(),
+  before jsonb,
+  id bigint not null generated as identity,
+  mismatch_id bigint not null,
+  text text
+);
+table public.mismatch_event_pending (
+  event_id bigint not null
 );
 table public.named_transaction (
   address text not null,
@@ -193,6 +212,18 @@ table public.owner (
   forward_recipient text,
   id text not null,
   kind text not null
+);
+table public.proposal (
+  ended_at timestamp with time zone,
+  id bigint not null generated as identity,
+  policy text not null,
+  proposed_at timestamp with time zone not null default now(),
+  reasons jsonb not null,
+  role text not null,
+  score smallint not null,
+  service_id text not null,
+  state text not null default 'proposed'::text,
+  transfer text not null
 );
 table public.quarantine (
   body bytea not null,
@@ -295,7 +326,7 @@ constraint ledger_account_id_check on ledger_account: CHECK ((id ~ '^(assets|lia
 constraint ledger_account_pkey on ledger_account: PRIMARY KEY (id, asset);
 constraint ledger_journal_check on ledger_journal: CHECK (((kind = 'reversal'::text) = (reverses IS NOT NULL)));
 constraint ledger_journal_deposit_id_fkey on ledger_journal: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
-constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'reversal'::text])));
+constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'write_off'::text, 'reversal'::text])));
 constraint ledger_journal_pkey on ledger_journal: PRIMARY KEY (id);
 constraint ledger_journal_posting_key_key on ledger_journal: UNIQUE (posting_key);
 constraint ledger_journal_reversal on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
@@ -310,11 +341,24 @@ constraint ledger_transfer_leg_check on ledger_transfer: CHECK ((leg > 0));
 constraint ledger_transfer_pkey on ledger_transfer: PRIMARY KEY (journal_id, leg);
 constraint link_key_group_id_fkey on link_key: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint link_key_pkey on link_key: PRIMARY KEY (key);
+constraint mismatch_assigned_to_check on mismatch: CHECK ((assigned_to <> ''::text));
 constraint mismatch_check on mismatch: CHECK (((cleared_at IS NULL) = (cleared_how IS NULL)));
 constraint mismatch_cleared_how_check on mismatch: CHECK ((cleared_how = ANY (ARRAY['evidence'::text, 'person'::text])));
 constraint mismatch_deposit_id_fkey on mismatch: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
+constraint mismatch_event_action_check on mismatch_event: CHECK ((action = ANY (ARRAY['assigned'::text, 'commented'::text, 'snoozed'::text, 'resolved'::text, 'reopened'::text, 'written_off'::text, 'write_off_withdrawn'::text, 'matched'::text, 'split'::text])));
+constraint mismatch_event_actor_check on mismatch_event: CHECK ((actor <> ''::text));
+constraint mismatch_event_check on mismatch_event: CHECK (((action = ANY (ARRAY['assigned'::text, 'snoozed'::text])) OR (text IS NOT NULL)));
+constraint mismatch_event_check1 on mismatch_event: CHECK ((lower(approved_by) <> lower(actor)));
+constraint mismatch_event_mismatch_id_fkey on mismatch_event: FOREIGN KEY (mismatch_id) REFERENCES mismatch(id);
+constraint mismatch_event_pending_event_id_fkey on mismatch_event_pending: FOREIGN KEY (event_id) REFERENCES mismatch_event(id);
+constraint mismatch_event_pending_pkey on mismatch_event_pending: PRIMARY KEY (event_id);
+constraint mismatch_event_pkey on mismatch_event: PRIMARY KEY (id);
+constraint mismatch_event_text_check on mismatch_event: CHECK ((text <> ''::text));
 constraint mismatch_group_id_fkey on mismatch: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint mismatch_pkey on mismatch: PRIMARY KEY (id);
+constraint mismatch_resolved_by_check on mismatch: CHECK ((resolved_by <> ''::text));
+constraint mismatch_resolved_check on mismatch: CHECK ((num_nulls(resolved_at, resolved_by, resolved_reason) = ANY (ARRAY[0, 3])));
+constraint mismatch_resolved_reason_check on mismatch: CHECK ((resolved_reason <> ''::text));
 constraint mismatch_severity_check on mismatch: CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'severe'::text])));
 constraint named_transaction_pkey on named_transaction: PRIMARY KEY (network, tx, role, address);
 constraint named_transaction_role_check on named_transaction: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
@@ -324,6 +368,12 @@ constraint owner_check1 on owner: CHECK (((kind = 'channel'::text) = (forward_ne
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
 constraint owner_kind_check on owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
 constraint owner_pkey on owner: PRIMARY KEY (kind, id);
+constraint proposal_check on proposal: CHECK (((state = 'proposed'::text) = (ended_at IS NULL)));
+constraint proposal_pkey on proposal: PRIMARY KEY (id);
+constraint proposal_role_check on proposal: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
+constraint proposal_score_check on proposal: CHECK (((score >= 1) AND (score <= 100)));
+constraint proposal_service_id_role_transfer_key on proposal: UNIQUE (service_id, role, transfer);
+constraint proposal_state_check on proposal: CHECK ((state = ANY (ARRAY['proposed'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text])));
 constraint quarantine_pkey on quarantine: PRIMARY KEY (id);
 constraint quarantine_size_check on quarantine: CHECK ((size > 0));
 constraint sighting_height_check on sighting: CHECK ((height >= 0));
@@ -357,11 +407,14 @@ CREATE INDEX inbox_pending_stored_at ON public.inbox_pending USING btree (stored
 CREATE INDEX ledger_journal_deposit_id ON public.ledger_journal USING btree (deposit_id);
 CREATE INDEX ledger_journal_event_at ON public.ledger_journal USING btree (event_at);
 CREATE INDEX ledger_journal_transfer ON public.ledger_journal USING btree (transfer);
+CREATE INDEX ledger_journal_write_off ON public.ledger_journal USING btree (deposit_id) WHERE (kind = 'write_off'::text);
 CREATE INDEX ledger_transfer_credit ON public.ledger_transfer USING btree (credit, asset);
 CREATE INDEX ledger_transfer_debit ON public.ledger_transfer USING btree (debit, asset);
 CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
+CREATE INDEX mismatch_event_mismatch_id ON public.mismatch_event USING btree (mismatch_id);
 CREATE INDEX mismatch_group_open ON public.mismatch USING btree (group_id) WHERE (cleared_at IS NULL);
+CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE (cleared_at IS NULL);
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
 CREATE INDEX sighting_height ON public.sighting USING btree (network, height);
@@ -394,10 +447,16 @@ CREATE UNIQUE INDEX ledger_journal_posting_key_key ON public.ledger_journal USIN
 CREATE UNIQUE INDEX ledger_journal_reverses_key ON public.ledger_journal USING btree (reverses);
 CREATE UNIQUE INDEX ledger_transfer_pkey ON public.ledger_transfer USING btree (journal_id, leg);
 CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
+CREATE UNIQUE INDEX mismatch_event_pending_pkey ON public.mismatch_event_pending USING btree (event_id);
+CREATE UNIQUE INDEX mismatch_event_pkey ON public.mismatch_event USING btree (id);
 CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
 CREATE UNIQUE INDEX named_transaction_pkey ON public.named_transaction USING btree (network, tx, role, address);
 CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id);
+CREATE UNIQUE INDEX proposal_open_deposit ON public.proposal USING btree (role, service_id) WHERE (state = 'proposed'::text);
+CREATE UNIQUE INDEX proposal_open_transfer ON public.proposal USING btree (role, transfer) WHERE (state = 'proposed'::text);
+CREATE UNIQUE INDEX proposal_pkey ON public.proposal USING btree (id);
+CREATE UNIQUE INDEX proposal_service_id_role_transfer_key ON public.proposal USING btree (service_id, role, transfer);
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
 CREATE UNIQUE INDEX sighting_pkey ON public.sighting USING btree (inbox_id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
@@ -485,6 +544,65 @@ view accounting.journal as
     event_at,
     recorded_at
    FROM ledger_journal j;
+view accounting.mismatch_ageing as
+ SELECT stakes.kind,
+    stakes.severity,
+    a.symbol AS asset_symbol,
+    stakes.asset,
+    stakes.bucket,
+    stakes.from_age,
+    (sum(stakes.mismatches))::bigint AS mismatches,
+    accounting.in_units(sum(stakes.value), a.decimals) AS amount,
+    sum(stakes.value) AS amount_base
+   FROM (( SELECT open_mismatch.kind,
+            open_mismatch.severity,
+            open_mismatch.asset,
+            open_mismatch.stake,
+            aged.bucket,
+            aged.from_age,
+            count(*) AS mismatches,
+            max(open_mismatch.value) AS value
+           FROM (open_mismatch
+             CROSS JOIN LATERAL ( SELECT buckets.bucket,
+                    buckets.from_age
+                   FROM ( VALUES ('< 1 h'::text,'00:00:00'::interval), ('< 24 h'::text,'01:00:00'::interval), ('< 3 d'::text,'24:00:00'::interval), ('< 7 d'::text,'3 days'::interval), ('< 30 d'::text,'7 days'::interval), ('older'::text,'30 days'::interval)) buckets(bucket, from_age)
+                  WHERE (buckets.from_age <= GREATEST((now() - open_mismatch.opened_at), '00:00:00'::interval))
+                  ORDER BY buckets.from_age DESC
+                 LIMIT 1) aged)
+          GROUP BY open_mismatch.kind, open_mismatch.severity, open_mismatch.asset, open_mismatch.stake, aged.bucket, aged.from_age) stakes
+     LEFT JOIN asset a ON ((a.key = stakes.asset)))
+  GROUP BY stakes.kind, stakes.severity, a.symbol, a.decimals, stakes.asset, stakes.bucket, stakes.from_age;
+view accounting.mismatch_history as
+ SELECT m.id AS mismatch_id,
+    m.opened_at AS at,
+    'depositd'::text AS actor,
+    'opened'::text AS action,
+    NULL::text AS text,
+    NULL::text AS approved_by,
+    NULL::jsonb AS before,
+    NULL::jsonb AS after
+   FROM mismatch m
+UNION ALL
+ SELECT mismatch_event.mismatch_id,
+    mismatch_event.at,
+    mismatch_event.actor,
+    mismatch_event.action,
+    mismatch_event.text,
+    mismatch_event.approved_by,
+    mismatch_event.before,
+    mismatch_event.after
+   FROM mismatch_event
+UNION ALL
+ SELECT m.id AS mismatch_id,
+    m.cleared_at AS at,
+    'depositd'::text AS actor,
+    'cleared'::text AS action,
+    NULL::text AS text,
+    NULL::text AS approved_by,
+    NULL::jsonb AS before,
+    NULL::jsonb AS after
+   FROM mismatch m
+  WHERE (m.cleared_at IS NOT NULL);
 view accounting.mismatches as
  SELECT m.id,
     m.kind,
@@ -500,7 +618,18 @@ view accounting.mismatches as
     m.opened_at,
     m.cleared_at,
     m.cleared_how,
-    (COALESCE(m.cleared_at, now()) - m.opened_at) AS age
+    (COALESCE(LEAST(m.resolved_at, m.cleared_at), now()) - m.opened_at) AS age,
+        CASE
+            WHEN (m.cleared_at IS NOT NULL) THEN 'cleared'::text
+            WHEN (m.resolved_at IS NOT NULL) THEN 'resolved'::text
+            WHEN (m.snoozed_until > now()) THEN 'snoozed'::text
+            ELSE 'open'::text
+        END AS status,
+    m.assigned_to,
+    m.snoozed_until,
+    m.resolved_at,
+    m.resolved_by,
+    m.resolved_reason AS reason
    FROM (mismatch m
      LEFT JOIN asset a ON ((a.key = m.asset)));
 view accounting.scorecard as
@@ -530,6 +659,22 @@ view accounting.scorecard as
     fee_share,
     delivered_per_paid
    FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_told, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
+view accounting.value_at_risk as
+ SELECT a.symbol AS asset_symbol,
+    s.asset,
+    s.severity,
+    count(*) AS transfers,
+    accounting.in_units(sum(s.value), a.decimals) AS amount,
+    sum(s.value) AS amount_base
+   FROM (( SELECT DISTINCT ON (open_mismatch.asset, open_mismatch.stake) open_mismatch.asset,
+            open_mismatch.stake,
+            open_mismatch.severity,
+            open_mismatch.value
+           FROM open_mismatch
+          WHERE (open_mismatch.value IS NOT NULL)
+          ORDER BY open_mismatch.asset, open_mismatch.stake, (array_position(ARRAY['severe'::text, 'warning'::text, 'info'::text], open_mismatch.severity)), open_mismatch.value DESC) s
+     JOIN asset a ON ((a.key = s.asset)))
+  GROUP BY a.symbol, a.decimals, s.asset, s.severity;
 view public.chain_gap as
  WITH level AS MATERIALIZED (
          SELECT DISTINCT c.network,
@@ -614,6 +759,47 @@ UNION ALL
     ledger_transfer.asset,
     (- ledger_transfer.amount) AS amount
    FROM ledger_transfer;
+view public.open_mismatch as
+ SELECT m.id,
+    m.subject,
+    m.kind,
+    m.severity,
+    m.deposit_id,
+    m.network,
+    m.asset,
+    m.value,
+    m.detail,
+    m.opened_at,
+    m.assigned_to,
+    m.snoozed_until,
+    COALESCE(d.transfer, ( SELECT min(o.transfer) AS min
+           FROM deposit o
+          WHERE ((o.tx = d.tx) AND (o.network = d.network) AND (o.address = d.address) AND (o.asset = d.asset))), "substring"(m.subject, '^transfer/(.*)$'::text), m.subject) AS stake
+   FROM (mismatch m
+     LEFT JOIN deposit d ON ((d.id = m.deposit_id)))
+  WHERE ((m.cleared_at IS NULL) AND (m.resolved_at IS NULL));
+view public.unnamed_transfer as
+ SELECT m.id AS mismatch_id,
+    m.group_id,
+    m.deposit_id,
+    m.network,
+    m.asset,
+    m.value AS amount,
+        CASE m.kind
+            WHEN 'unreported'::text THEN 'deposit'::text
+            ELSE 'recipient'::text
+        END AS role,
+        CASE m.kind
+            WHEN 'unreported'::text THEN d.transfer
+            ELSE substr(m.subject, (length('transfer/'::text) + 1))
+        END AS transfer,
+        CASE m.kind
+            WHEN 'unreported'::text THEN d.address
+            ELSE (m.detail ->> 'recipient'::text)
+        END AS address
+   FROM (mismatch m
+     LEFT JOIN deposit d ON ((d.id = m.deposit_id)))
+  WHERE ((m.cleared_at IS NULL) AND (m.kind = ANY (ARRAY['unreported'::text, 'settlement_unreported'::text])));
 
 CREATE OR REPLACE FUNCTION accounting.in_units(amount numeric, decimals smallint)
  RETURNS numeric
@@ -751,9 +937,11 @@ CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON
 CREATE TRIGGER ledger_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_transfer_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transfer FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_late_transfer();
+CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.webhook_conflict FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 grant delete, insert, select on public.chain_movement to depositd_daemon;
+grant delete, insert, select on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
 grant delete, insert, select, update on public.address_book to depositd_daemon;
 grant delete, insert, select, update on public.balance_difference to depositd_daemon;
@@ -768,6 +956,7 @@ grant insert, select on public.ledger_balance to depositd_daemon;
 grant insert, select on public.ledger_entry to depositd_daemon;
 grant insert, select on public.ledger_journal to depositd_daemon;
 grant insert, select on public.ledger_transfer to depositd_daemon;
+grant insert, select on public.mismatch_event to depositd_daemon;
 grant insert, select on public.sighting to depositd_daemon;
 grant insert, select on public.webhook_conflict to depositd_daemon;
 grant insert, select, update on public.api_record to depositd_daemon;
@@ -780,6 +969,7 @@ grant insert, select, update on public.evidence_group to depositd_daemon;
 grant insert, select, update on public.link_key to depositd_daemon;
 grant insert, select, update on public.mismatch to depositd_daemon;
 grant insert, select, update on public.owner to depositd_daemon;
+grant insert, select, update on public.proposal to depositd_daemon;
 grant insert, select, update on public.stream to depositd_daemon;
 grant insert, select, update on public.webhook_repeat to depositd_daemon;
 grant select on accounting.balances to depositd_accountant;
@@ -794,38 +984,62 @@ grant select on accounting.entries to depositd_accountant;
 grant select on accounting.entries to depositd_daemon;
 grant select on accounting.journal to depositd_accountant;
 grant select on accounting.journal to depositd_daemon;
+grant select on accounting.mismatch_ageing to depositd_accountant;
+grant select on accounting.mismatch_ageing to depositd_daemon;
+grant select on accounting.mismatch_history to depositd_accountant;
+grant select on accounting.mismatch_history to depositd_daemon;
 grant select on accounting.mismatches to depositd_accountant;
 grant select on accounting.mismatches to depositd_daemon;
 grant select on accounting.scorecard to depositd_accountant;
 grant select on accounting.scorecard to depositd_daemon;
+grant select on accounting.value_at_risk to depositd_accountant;
+grant select on accounting.value_at_risk to depositd_daemon;
 grant select on public.chain_gap to depositd_daemon;
 grant select on public.deposit_report to depositd_daemon;
+grant select on public.open_mismatch to depositd_daemon;
+grant select on public.unnamed_transfer to depositd_daemon;
 
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.entries is 'Account, for example assets:in_transit:base.';
+comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
+comment on column actor of view accounting.mismatch_history is 'Who did it, by the name that was given; depositd where evidence did.';
 comment on column address of view accounting.coverage is 'The address.';
 comment on column address of view accounting.deposits is 'Deposit address that was paid.';
 comment on column addresses of view accounting.coverage_gaps is 'For how many addresses it was not read.';
-comment on column age of view accounting.mismatches is 'From opened_at to cleared_at, or to now while open.';
+comment on column after of view accounting.mismatch_history is 'What it changed, as it was then; of a decision about money, what was decided.';
+comment on column age of view accounting.mismatches is 'From opened_at until it was resolved or cleared, or to now while open.';
 comment on column amount of view accounting.deposits is 'Amount paid, in units of the asset.';
 comment on column amount of view accounting.entries is 'In units of the asset; debits positive, credits negative.';
+comment on column amount of view accounting.mismatch_ageing is 'Value at stake, in units of the asset, each transfer once.';
 comment on column amount of view accounting.mismatches is 'Value at stake, in units of the asset.';
+comment on column amount of view accounting.value_at_risk is 'Their sum, in units of the asset.';
 comment on column amount_base of view accounting.deposits is 'Amount paid, in smallest units.';
 comment on column amount_base of view accounting.entries is 'In smallest units; debits positive, credits negative.';
+comment on column amount_base of view accounting.mismatch_ageing is 'Value at stake, in smallest units, each transfer once.';
 comment on column amount_base of view accounting.mismatches is 'Value at stake, in smallest units.';
+comment on column amount_base of view accounting.value_at_risk is 'Their sum, in smallest units.';
+comment on column approved_by of view accounting.mismatch_history is 'The second person, where one was asked for.';
 comment on column asset of view accounting.balances is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.deposits is 'Asset paid: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.entries is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.mismatch_ageing is 'Asset at stake; empty where none is.';
 comment on column asset of view accounting.mismatches is 'Asset at stake.';
 comment on column asset of view accounting.scorecard is 'Asset paid.';
+comment on column asset of view accounting.value_at_risk is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset_symbol of view accounting.balances is 'Label of the asset.';
 comment on column asset_symbol of view accounting.deposits is 'Label of the asset paid. Not unique: two tokens may share it.';
 comment on column asset_symbol of view accounting.entries is 'Label of the asset.';
+comment on column asset_symbol of view accounting.mismatch_ageing is 'Label of the asset at stake.';
 comment on column asset_symbol of view accounting.mismatches is 'Label of the asset at stake.';
 comment on column asset_symbol of view accounting.scorecard is 'Label of the asset paid.';
+comment on column asset_symbol of view accounting.value_at_risk is 'Label of the asset.';
+comment on column assigned_to of view accounting.mismatches is 'Who looks after it.';
+comment on column at of view accounting.mismatch_history is 'When it was done.';
 comment on column balance of view accounting.balances is 'In units of the asset; debit balances positive, credit balances negative.';
 comment on column balance_base of view accounting.balances is 'In smallest units; debit balances positive, credit balances negative.';
-comment on column cleared_at of view accounting.mismatches is 'When it ended; empty while open.';
+comment on column before of view accounting.mismatch_history is 'What it changed, as it was before.';
+comment on column bucket of view accounting.mismatch_ageing is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
+comment on column cleared_at of view accounting.mismatches is 'When the evidence held it no more; empty until then.';
 comment on column cleared_how of view accounting.mismatches is 'evidence: what was missing arrived; person: somebody decided.';
 comment on column completeness of view accounting.scorecard is 'steps_told by steps_known: 1 where no webhook is missing.';
 comment on column delivered of view accounting.scorecard is 'Delivered for them, in units of the asset delivered.';
@@ -848,6 +1062,7 @@ comment on column fee of view accounting.scorecard is 'Fees that the service sta
 comment on column fee_base of view accounting.deposits is 'Fee the service states, in smallest units.';
 comment on column fee_share of view accounting.scorecard is 'Effective fee: fee by delivered and fee together, of those for which a fee is stated.';
 comment on column final_at of view accounting.deposits is 'When the payment was read as final.';
+comment on column from_age of view accounting.mismatch_ageing is 'Least age in the bucket. Sort by it.';
 comment on column from_height of view accounting.coverage is 'Block or slot from which on its transfers are wanted.';
 comment on column from_height of view accounting.coverage_gaps is 'First block or slot of it.';
 comment on column id of view accounting.deposits is 'Our number of the deposit, as in "depositd deposits show ID".';
@@ -855,9 +1070,12 @@ comment on column id of view accounting.journal is 'Number of the journal.';
 comment on column id of view accounting.mismatches is 'Number of the mismatch.';
 comment on column journal_id of view accounting.entries is 'Journal the entry belongs to.';
 comment on column kind of view accounting.entries is 'Kind of the journal.';
-comment on column kind of view accounting.journal is 'deposit, settlement or reversal.';
+comment on column kind of view accounting.journal is 'deposit, settlement, write_off or reversal.';
+comment on column kind of view accounting.mismatch_ageing is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column kind of view accounting.mismatches is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column leg of view accounting.entries is 'Number of the transfer inside its journal.';
+comment on column mismatch_id of view accounting.mismatch_history is 'Number of the mismatch.';
+comment on column mismatches of view accounting.mismatch_ageing is 'How many are open.';
 comment on column missing_heights of view accounting.coverage is 'How many of these heights were not read for this address and every asset; 0 where reading is complete.';
 comment on column network of view accounting.coverage is 'Network on which it is watched.';
 comment on column network of view accounting.coverage_gaps is 'Network of the stretch.';
@@ -870,9 +1088,12 @@ comment on column owner_kind of view accounting.deposits is 'channel or stable_w
 comment on column paid of view accounting.scorecard is 'Paid by the settled deposits of the route, in units of the asset paid.';
 comment on column posting_key of view accounting.entries is 'Posting key of the journal.';
 comment on column posting_key of view accounting.journal is 'What was booked. Unique, so that nothing is booked twice.';
+comment on column reason of view accounting.mismatches is 'Why it was resolved.';
 comment on column reconciled_at of view accounting.deposits is 'When all required sources first agreed.';
 comment on column recorded_at of view accounting.entries is 'When it was written.';
 comment on column recorded_at of view accounting.journal is 'When it was written.';
+comment on column resolved_at of view accounting.mismatches is 'When a person resolved it; empty once new evidence or a person opened it again.';
+comment on column resolved_by of view accounting.mismatches is 'Who resolved it.';
 comment on column reverses of view accounting.journal is 'The journal that this one takes back.';
 comment on column scope of view accounting.scorecard is 'service: all deposits; route: those of one asset paid and one asset delivered.';
 comment on column service_id of view accounting.deposits is 'The deposit service''s own id; empty while the service has not reported it.';
@@ -891,14 +1112,20 @@ comment on column settlement_asset_symbol of view accounting.scorecard is 'Label
 comment on column settlement_network of view accounting.deposits is 'Network on which the deposit was delivered; stable-wallet for a credit.';
 comment on column settlement_network of view accounting.scorecard is 'Network of the deliveries; stable-wallet for credits, empty while none is stated.';
 comment on column settlement_tx of view accounting.deposits is 'Transaction of the forward; empty for a credit.';
+comment on column severity of view accounting.mismatch_ageing is 'info, warning or severe.';
 comment on column severity of view accounting.mismatches is 'info, warning or severe.';
+comment on column severity of view accounting.value_at_risk is 'info, warning or severe.';
 comment on column since of view accounting.coverage_gaps is 'Since when it is known to be open; empty until it was first looked at.';
+comment on column snoozed_until of view accounting.mismatches is 'When it is to be looked at again.';
 comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
+comment on column status of view accounting.mismatches is 'open; snoozed: open, and looked at later; resolved: by a person; cleared: by evidence.';
 comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
 comment on column steps_told of view accounting.scorecard is 'Of how many of these a webhook told.';
 comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT, owner/KIND/ID, network/NAME or balance/NETWORK/ADDRESS/ASSET.';
+comment on column text of view accounting.mismatch_history is 'The comment, or the reason.';
 comment on column to_height of view accounting.coverage is 'Block or slot up to which the network was read as final.';
 comment on column to_height of view accounting.coverage_gaps is 'Last block or slot of it.';
+comment on column transfers of view accounting.value_at_risk is 'How many transfers, or claims of one.';
 comment on column tx of view accounting.deposits is 'Transaction of the payment.';
 comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
 comment on function accounting.in_units(numeric,smallint) is 'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
@@ -909,6 +1136,10 @@ comment on view accounting.coverage_gaps is 'Stretches of heights that were not 
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
 comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
-comment on view accounting.mismatches is 'Every mismatch that was ever opened. Open are those without cleared_at.';
+comment on view accounting.mismatch_ageing is 'Open mismatches by how long they have been open. No row where there is none.';
+comment on view accounting.mismatch_history is 'What became of each mismatch: opened, everything that was done about it, cleared. It is only ever added to.';
+comment on view accounting.mismatches is 'Every mismatch that was ever opened; its status says whether it is open.';
 comment on view accounting.scorecard is 'How the deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
+comment on view accounting.value_at_risk is 'What open mismatches are about. A transfer that several are about is counted once, under the gravest of them.';
 comment on view deposit_report is 'One row per deposit and per transfer that is ignored, as the evidence stands now.';
+comment on view open_mismatch is 'Every mismatch that holds and that nobody resolved, also while it is snoozed.';

@@ -13,7 +13,7 @@ export type AccountId = Brand<string, 'AccountId'>
 /** Names both sides, so an unbalanced transfer cannot be written down. */
 export type Transfer = { debit: AccountId; credit: AccountId; asset: AssetKey; amount: Amount }
 
-export type JournalKind = 'deposit' | 'settlement' | 'reversal'
+export type JournalKind = 'deposit' | 'settlement' | 'write_off' | 'reversal'
 
 /** A journal of the books. Its key is unique there, so that nothing is booked twice. */
 export type Journal = {
@@ -54,12 +54,17 @@ export const accounts = {
   suspense: 'liabilities:suspense' as AccountId,
   conversion: 'equity:conversion' as AccountId,
   serviceFees: 'expenses:fees:service' as AccountId,
+  writeOff: 'expenses:write_off' as AccountId,
+  receivable: 'assets:receivable:service' as AccountId,
 }
 
 type Target = Pick<Journal, 'kind' | 'transfer' | 'eventAt' | 'transfers'>
 
 function targetsOf(dossier: Dossier, verdict: Verdict): Target[] {
-  return [depositTarget(dossier, verdict), settlementTarget(dossier, verdict)].filter((one) => one !== null)
+  const paid = depositTarget(dossier, verdict)
+  const settled = settlementTarget(dossier, verdict)
+  const lost = paid === null || settled !== null ? null : writeOffTarget(dossier)
+  return [paid, settled, lost].filter((one) => one !== null)
 }
 
 /** What leaves it open to whom a final payment belongs. */
@@ -94,6 +99,15 @@ function settlementTarget(dossier: Dossier, verdict: Verdict): Target | null {
   const transfers = [out, ...delivered, ...feeTransfers(dossier)].filter(({ amount }) => amount > 0n)
   const eventAt = deliveredLegs(dossier)[0]?.blockAt ?? dossier.api?.occurredAt ?? leg.blockAt
   return { kind: 'settlement', transfer: leg.ref, eventAt, transfers }
+}
+
+/** What is in transit and not expected any more, since a person said so; a delivery that is proved all the same outdoes it. */
+function writeOffTarget({ deposit, writeOff }: Dossier): Target | null {
+  if (deposit === null || writeOff === null) return null
+  const { asset, amount, network, ref } = deposit
+  const debit = writeOff.account === accounts.writeOff ? accounts.writeOff : accounts.receivable
+  const transfers = [{ debit, credit: accounts.inTransit(network), asset, amount }]
+  return { kind: 'write_off', transfer: ref, eventAt: writeOff.at, transfers }
 }
 
 /** The API has to state the delivery too: only it states the fee. */

@@ -38,7 +38,8 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
   // To whom a delivery is due is known only of an address of ours.
   const settledAt = finalAt && dossier.approval && settlementProvedAt(dossier)
   const state = stateOf(dossier, matrix, { finalAt, settledAt })
-  const overdue = findOverdue({ dossier, matrix, finalAt, settledAt, ended: hasEnded(state) }, policy, now)
+  const ended = hasEnded(dossier, { state, settledAt })
+  const overdue = findOverdue({ dossier, matrix, finalAt, settledAt, ended }, policy, now)
   return {
     state,
     matrix,
@@ -112,7 +113,14 @@ function isAgreed({ deposit, settlement }: Matrix): boolean {
   )
 }
 
-/** Nothing more is to be delivered. A failed one is not among them: the service still has what was paid. */
-export function hasEnded(state: DepositState): boolean {
-  return state === 'held' || state === 'refunded' || state === 'orphaned'
+/**
+ * Nothing more is to be delivered, or expected to be. A failed one is not among them: the service still has what was
+ * paid, until it is written off.
+ */
+export function hasEnded(
+  { writeOff }: Dossier,
+  { state, settledAt }: Pick<Verdict, 'state' | 'settledAt'>,
+): boolean {
+  const isWrittenOff = writeOff !== null && settledAt === null
+  return isWrittenOff || state === 'held' || state === 'refunded' || state === 'orphaned'
 }

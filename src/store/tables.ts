@@ -112,7 +112,24 @@ export type Tables = {
     opened_at: Date
     cleared_at: Date | null
     cleared_how: 'evidence' | 'person' | null
+    assigned_to: string | null
+    snoozed_until: Date | null
+    resolved_at: Date | null
+    resolved_by: string | null
+    resolved_reason: string | null
   }
+  mismatch_event: {
+    id: Id
+    mismatch_id: bigint
+    at: Generated<Date>
+    actor: string
+    action: string
+    text: string | null
+    approved_by: string | null
+    before: unknown
+    after: unknown
+  }
+  mismatch_event_pending: { event_id: bigint }
   named_transaction: {
     network: string
     tx: string
@@ -125,7 +142,7 @@ export type Tables = {
   ledger_journal: {
     id: Id
     posting_key: string
-    kind: 'deposit' | 'settlement' | 'reversal'
+    kind: 'deposit' | 'settlement' | 'write_off' | 'reversal'
     deposit_id: bigint
     transfer: string
     reverses: bigint | null

@@ -40,8 +40,11 @@ test('an accountant reads every view of the accounting schema', async () => {
     'accounting.deposits',
     'accounting.entries',
     'accounting.journal',
+    'accounting.mismatch_ageing',
+    'accounting.mismatch_history',
     'accounting.mismatches',
     'accounting.scorecard',
+    'accounting.value_at_risk',
   ])
   for (const view of views) await sql.raw(`select * from ${view}`).execute(accountant)
   const { rows } = await sql`select state from accounting.deposits`.execute(accountant)
