@@ -26,6 +26,8 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   approval: Approval | null
   /** Where the service names an owner of ours with an address that is not its own. */
   stranger: StrangeAddress | null
+  /** An owner that the service names and the address book does not have. */
+  unknownOwner: Owner | null
   writeOff: WriteOff | null
 }
 
@@ -62,6 +64,7 @@ export function divide(observations: readonly Observation[], approvals: readonly
       failures: failures.filter((failure) => isNamed(failure, story)),
       approval: approvalOf(story, deposit),
       stranger: strangerOf(story, approvals),
+      unknownOwner: unknownOwnerOf(story, approvals),
       writeOff: writeOffOf(observations, deposit),
     }
   })
@@ -93,8 +96,10 @@ const nothingTold = {
   webhookAt: null,
   apiAt: null,
   statuses: { webhook: new Map(), api: new Map() },
+  words: { webhook: [], api: [] },
   failures: [],
   stranger: null,
+  unknownOwner: null,
 }
 
 const fitsInOrder = ['exact', 'near', 'loose'] as const
@@ -200,6 +205,11 @@ function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): St
     return { owner, network: deposit.network, stated: deposit.address, kept: kept[0].address }
   })
   return strangers.find((one) => one !== null) ?? null
+}
+
+function unknownOwnerOf({ api, webhook }: Story, approvals: readonly Approval[]): Owner | null {
+  const owners = [api, webhook].flatMap((claim) => claim?.owner ?? [])
+  return owners.find((owner) => !approvals.some((one) => isOf(one, owner))) ?? null
 }
 
 function isOf({ owner }: Approval, { kind, id }: Owner): boolean {

@@ -29,6 +29,8 @@ export type Story = {
   apiAt: Date | null
   /** When each source first told of each status. */
   statuses: { webhook: ReadonlyMap<ClaimStatus, Date>; api: ReadonlyMap<ClaimStatus, Date> }
+  /** What each source ever said, each word once, in the order in which it said them. */
+  words: { webhook: readonly Claim[]; api: readonly Claim[] }
 }
 
 /** Within one epoch a final reading outranks a withdrawal, which outranks an early sighting. */
@@ -90,6 +92,7 @@ export function foldClaims(claims: readonly Claim[]): Story[] {
       webhookAt: firstOf(webhooks),
       apiAt: firstOf(records),
       statuses: { webhook: firstOfEach(webhooks), api: firstOfEach(records) },
+      words: { webhook: wordsOf(webhooks), api: wordsOf(records) },
     }
   })
 }
@@ -108,6 +111,23 @@ function compareClaims(left: Claim, right: Claim): number {
     left.receivedAt.getTime() - right.receivedAt.getTime() ||
     compareText(JSON.stringify(left, textOfBigint), JSON.stringify(right, textOfBigint))
   )
+}
+
+function wordsOf(claims: readonly Claim[]): Claim[] {
+  const sorted = claims.toSorted(compareWords)
+  return sorted.filter((claim, place) => {
+    const before = sorted[place - 1]
+    return before === undefined || compareWords(before, claim) !== 0
+  })
+}
+
+/**
+ * By when the service said it. Of one moment a record that was read later is newer, while a webhook may only have
+ * come later than one that it was sent before.
+ */
+function compareWords(left: Claim, right: Claim): number {
+  const read = left.source === 'api' ? left.receivedAt.getTime() - right.receivedAt.getTime() : 0
+  return left.occurredAt.getTime() - right.occurredAt.getTime() || read || compareClaims(left, right)
 }
 
 function further(left: Sighting, right: Sighting): Sighting {
