@@ -79,12 +79,21 @@ const declared = {
     buckets: requestBuckets,
   }),
   deposits: gauge('deposits', 'Deposits by state.', ['state', 'network']),
-  mismatchesOpen: gauge('mismatches_open', 'Open mismatches.', ['kind', 'severity', 'network']),
-  mismatchesOpened: counter('mismatches_opened_total', 'Mismatches opened.', ['kind', 'severity', 'network']),
-  mismatchesResolved: counter('mismatches_resolved_total', 'Mismatches that ended, and how.', [
+  mismatchesOpen: gauge(
+    'mismatches_open',
+    'Open mismatches: neither cleared by evidence nor resolved by a person.',
+    ['kind', 'severity', 'network'],
+  ),
+  mismatchesOpened: counter('mismatches_opened_total', 'Mismatches opened, or opened again.', [
     'kind',
-    'how',
+    'severity',
+    'network',
   ]),
+  mismatchesResolved: counter(
+    'mismatches_resolved_total',
+    'Mismatches that ended: by evidence, or by a person.',
+    ['kind', 'how'],
+  ),
   mismatchOldest: gauge('mismatch_oldest_seconds', 'Age of the oldest open mismatch.', ['kind', 'severity']),
   mismatchValue: gauge('mismatch_value', 'Value under open mismatches, in units of the asset; approximate.', [
     'asset',

@@ -3,7 +3,12 @@ import type { Lag } from '../core/lag.ts'
 import type { Metrics } from './metrics.ts'
 import { observeWebhooks, type WebhookObserver } from './observe-webhooks.ts'
 
-export type Change = { kind: string; severity: string; network: string | null; change: 'opened' | 'cleared' }
+export type Change = {
+  kind: string
+  severity: string
+  network: string | null
+  change: 'opened' | 'reopened' | 'resolved' | 'cleared'
+}
 
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
 export type Observer = WebhookObserver & {
@@ -18,6 +23,14 @@ export type Observer = WebhookObserver & {
   queueTrouble: (event: { kind: string; error?: unknown; wake?: { name: string } }) => void
 }
 
+/** What ended a mismatch; null where it opened. */
+const ended: Record<Change['change'], 'evidence' | 'person' | null> = {
+  opened: null,
+  reopened: null,
+  resolved: 'person',
+  cleared: 'evidence',
+}
+
 export function createObserver(metrics: Metrics, log: Logger): Observer {
   const jobFailed = (name: string, error: unknown): void => {
     metrics.jobFailures.inc({ name })
@@ -25,8 +38,9 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
   }
   const mismatches = (changes: readonly Change[]): void => {
     for (const { kind, severity, network, change } of changes) {
-      if (change === 'cleared') metrics.mismatchesResolved.inc({ kind, how: 'evidence' })
-      else metrics.mismatchesOpened.inc({ kind, severity, network: network ?? '' })
+      const how = ended[change]
+      if (how === null) metrics.mismatchesOpened.inc({ kind, severity, network: network ?? '' })
+      else metrics.mismatchesResolved.inc({ kind, how })
       log.info({ kind, severity, network, change }, 'mismatch')
     }
   }

@@ -33,12 +33,9 @@ export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
     sql<Gauges['mismatches'][number]>`
       select kind, severity, coalesce(network, '') as network, count(*)::int as count,
         ${age(sql`min(opened_at)`)} as oldest
-      from mismatch where cleared_at is null group by kind, severity, network`.execute(db),
+      from open_mismatch group by kind, severity, network`.execute(db),
     sql<Gauges['atRisk'][number]>`
-      select asset, severity, accounting.in_units(sum(value), min(decimals))::float8 as units
-      from (select distinct asset, severity, subject, value from mismatch where cleared_at is null) as open
-        join asset on asset.key = open.asset
-      group by asset, severity`.execute(db),
+      select asset, severity, amount::float8 as units from accounting.value_at_risk`.execute(db),
     sql<Gauges['imbalances'][number]>`
       select asset, accounting.in_units(sum(balance), min(decimals))::float8 as units
       from ledger_balance join asset on asset.key = ledger_balance.asset group by asset`.execute(db),
@@ -84,6 +81,10 @@ async function readStages(db: Kysely<Tables>): Promise<Gauges['stages']> {
     ) as waiting (stage, since)
     where state in ('observed', 'confirmed', 'settling', 'settled') and merged_into is null
       and network is not null and since is not null
+      and not (settled_at is null and exists (
+        select from ledger_journal w where w.deposit_id = deposit.id and w.kind = 'write_off'
+          and not exists (select from ledger_journal r where r.reverses = w.id)
+      ))
     group by stage, network`.execute(db)
   return rows
 }

@@ -1,7 +1,13 @@
 import { sql, type Transaction } from 'kysely'
 import { type UnreadableKind, unreadableKinds } from '../core/mismatch.ts'
 import type { PendingRow } from './inbox.ts'
-import { type HeldMismatch, type MismatchChange, openMismatches } from './mismatches.ts'
+import {
+  endMismatches,
+  type HeldMismatch,
+  isNoneOf,
+  type MismatchChange,
+  openMismatches,
+} from './mismatches.ts'
 import type { Tables } from './tables.ts'
 
 /** Which of the payloads that are kept and not applied. */
@@ -36,21 +42,13 @@ export async function takeKept(
   return rows
 }
 
-/** Makes what is open about these payloads exactly the given mismatches. */
+/** Makes what is held about these payloads exactly the given mismatches. */
 export async function syncUnreadable(
   tx: Transaction<Tables>,
   inboxIds: readonly bigint[],
   held: readonly HeldMismatch[],
 ): Promise<MismatchChange[]> {
-  const { rows: cleared } = await sql<Omit<MismatchChange, 'change'>>`
-    update mismatch set cleared_at = now(), cleared_how = 'evidence'
-    where subject = any(${inboxIds.map((id) => `inbox/${id}`)}::text[]) and kind = any(${unreadableKinds}::text[])
-      and cleared_at is null and (subject, kind) not in (
-        select * from unnest(${held.map(({ subject }) => subject)}::text[], ${held.map(({ kind }) => kind)}::text[])
-      )
-    returning kind, severity, network`.execute(tx)
-  return [
-    ...cleared.map((one) => ({ ...one, change: 'cleared' as const })),
-    ...(await openMismatches(tx, held)),
-  ]
+  const about = sql`subject = any(${inboxIds.map((id) => `inbox/${id}`)}::text[]) and kind = any(${unreadableKinds}::text[])`
+  const cleared = await endMismatches(tx, sql`${about} and ${isNoneOf(held)}`)
+  return [...cleared, ...(await openMismatches(tx, held))]
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { NetworkName } from '../core/asset.ts'
 import { type MismatchKind, mismatchKinds } from '../core/mismatch.ts'
-import { type MismatchChange, openMismatches } from './mismatches.ts'
+import { endMismatches, type MismatchChange, openMismatches } from './mismatches.ts'
 import type { Tables } from './tables.ts'
 
 export type NetworkTrouble = {
@@ -21,16 +21,12 @@ export function openTrouble(
 }
 
 /** Ends such mismatches of a network, since what they tell of is over. */
-export async function clearTroubles(
+export function clearTroubles(
   db: Kysely<Tables>,
   network: NetworkName,
   kinds: readonly MismatchKind[],
 ): Promise<MismatchChange[]> {
-  const { rows } = await sql<Omit<MismatchChange, 'change'>>`
-    update mismatch set cleared_at = now(), cleared_how = 'evidence'
-    where subject = ${subjectOf(network)} and kind = any(${kinds}::text[]) and cleared_at is null
-    returning kind, severity, network`.execute(db)
-  return rows.map((one) => ({ ...one, change: 'cleared' as const }))
+  return endMismatches(db, sql`subject = ${subjectOf(network)} and kind = any(${kinds}::text[])`)
 }
 
 function subjectOf(network: NetworkName): string {

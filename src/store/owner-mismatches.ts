@@ -3,7 +3,13 @@ import { type Contradiction, ownerText } from '../core/address-book.ts'
 import type { Owner } from '../core/evidence.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { inTransaction } from './database.ts'
-import { type HeldMismatch, type MismatchChange, openMismatches } from './mismatches.ts'
+import {
+  endMismatches,
+  type HeldMismatch,
+  isNoneOf,
+  type MismatchChange,
+  openMismatches,
+} from './mismatches.ts'
 import type { Tables } from './tables.ts'
 
 const kind = 'address_changed'
@@ -44,20 +50,16 @@ export function openAddressChanged(
   return inTransaction(db, (tx) => openMismatches(tx, held))
 }
 
-/** Makes the open mismatches about these owners exactly the given ones. */
+/** Makes the mismatches about these owners exactly the given ones. */
 export function syncAddressChanged(
   db: Kysely<Tables>,
   owners: readonly Owner[],
   held: readonly HeldMismatch[],
 ): Promise<MismatchChange[]> {
   return inTransaction(db, async (tx) => {
-    const { rows } = await sql<Omit<MismatchChange, 'change'>>`
-      update mismatch set cleared_at = now(), cleared_how = 'evidence'
-      where kind = ${kind} and cleared_at is null and subject = any(${owners.map(subjectOf)}::text[])
-        and subject <> all(${held.map(({ subject }) => subject)}::text[])
-      returning kind, severity, network`.execute(tx)
-    const opened = await openMismatches(tx, held)
-    return [...rows.map((one) => ({ ...one, change: 'cleared' as const })), ...opened]
+    const about = sql`kind = ${kind} and subject = any(${owners.map(subjectOf)}::text[])`
+    const cleared = await endMismatches(tx, sql`${about} and ${isNoneOf(held)}`)
+    return [...cleared, ...(await openMismatches(tx, held))]
   })
 }
 

@@ -31,8 +31,8 @@ export async function listDeposits(
       coalesce(d.asset_symbol, '?') as asset, coalesce(d.amount::text, '?') as amount,
       concat_ws(' ', d.settlement_amount::text, d.settlement_asset_symbol, 'on ' || d.settlement_network) as settlement,
       d.deposited_at,
-      (select coalesce(string_agg(m.kind, ', ' order by m.kind), '') from mismatch m
-        where m.deposit_id = d.id and m.cleared_at is null) as mismatches
+      (select coalesce(string_agg(m.kind, ', ' order by m.kind), '') from open_mismatch m
+        where m.deposit_id = d.id) as mismatches
     from deposit_report d
     where (d.state = ${state ?? null} or (${state ?? null}::text is null and d.state <> 'ignored'))
       and (${network ?? null}::text is null or d.network = ${network ?? null})
@@ -111,9 +111,7 @@ export async function summarise(db: Kysely<Tables>): Promise<Summary> {
       select coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds from deposit
       where state in ('observed', 'confirmed', 'settling', 'settled') and merged_into is null`.execute(db),
     sql<{ kind: string; count: number }>`
-      select kind, count(*)::int as count from mismatch where cleared_at is null group by kind order by kind`.execute(
-      db,
-    ),
+      select kind, count(*)::int as count from open_mismatch group by kind order by kind`.execute(db),
     sql`select 1 from ledger_balance group by asset having sum(balance) <> 0`.execute(db),
   ])
   return {
