@@ -1,6 +1,7 @@
 import { validate } from 'node-cron'
 import { z } from 'zod'
 import { claimStatuses } from '../core/evidence.ts'
+import { casesSection, strangeLimits } from './cases-schema.ts'
 import { intakeSection } from './intake-schema.ts'
 import { knownNetworks } from './known-networks.ts'
 import { addressOf, checkNetwork, decimals, networkFields, networkList, symbol } from './network-schema.ts'
@@ -43,6 +44,7 @@ const schema = z
       .prefault({}),
     webhooks: webhookSection,
     intake: intakeSection,
+    cases: casesSection,
     policy: z
       .strictObject({
         webhookWithin: duration.prefault('10m'),
@@ -71,6 +73,12 @@ const schema = z
         pollAll: duration.prefault('6h'),
       })
       .prefault({}),
+  })
+  .superRefine(({ networks: known, cases }, context) => {
+    for (const key of strangeLimits(cases, known)) {
+      const message = 'is neither "all" nor an asset of these settings, like base/USDC'
+      context.addIssue({ code: 'custom', path: ['cases', 'secondPersonAbove', key], message })
+    }
   })
   .superRefine(({ networks: known, service: { senders } }, context) => {
     for (const [name, addresses] of Object.entries(senders)) {

@@ -32,6 +32,7 @@ export type Settings = {
   policy: Policy
   /** In order; the first that fits a deposit holds. */
   routes: readonly RoutePolicy[]
+  secondPersonAbove: ReadonlyMap<string, string>
   /** Cron expressions with seconds. */
   schedule: { scan: string; backfill: string; poll: string; sweep: string; audit: string; balances: string }
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
@@ -190,7 +191,7 @@ function quorumFaults({ name, quorum }: SettingsFile['networks'][number], urls: 
   ]
 }
 
-function fileSettings({ networks, service, intake, policy, schedule }: SettingsFile) {
+function fileSettings({ networks, service, intake, cases, policy, schedule }: SettingsFile) {
   const senders = networks.flatMap(({ name, family }) =>
     (service.senders[name] ?? []).map((address) => `${name}/${parseAddress(family, address)}`),
   )
@@ -220,6 +221,7 @@ function fileSettings({ networks, service, intake, policy, schedule }: SettingsF
       settlementWithinMs: policy.settlementWithin,
     },
     routes: [],
+    secondPersonAbove: new Map(Object.entries(cases.secondPersonAbove)),
     schedule: {
       scan: schedule.scan,
       backfill: schedule.backfill,

@@ -60,7 +60,7 @@ test('the defaults of the environment are those of the page', () => {
 
 const fileKeys = rows
   .map(({ name }) => name)
-  .filter((name) => /^(networks|service|webhooks|intake|policy|schedule)\b/.test(name))
+  .filter((name) => /^(networks|service|webhooks|intake|cases|policy|schedule)\b/.test(name))
 
 test('every key of the file is on the page, and no other', () => {
   expect(fileKeys.toSorted()).toEqual(keysOf(parseSettingsFile(example).file).toSorted())
@@ -73,6 +73,7 @@ test('no key of the schema is left out, optional ones included', () => {
     'src/config/network-schema.ts',
     'src/config/reading-schema.ts',
     'src/config/intake-schema.ts',
+    'src/config/cases-schema.ts',
   ]
     .map(readText)
     .join('\n')

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+
+/** A YAML number would lose digits; whole ones up to a bound do not. */
+const units = z.union([
+  z.string().regex(/^\d{1,30}(\.\d{1,38})?$/, 'is no amount: write it like "1000" or "0.5"'),
+  z.int().min(0).transform(String),
+])
+
+/** How people work on mismatches. */
+export const casesSection = z
+  .strictObject({
+    /** Amounts in units of the asset, above which a decision about money takes two people. What is not listed always does. */
+    secondPersonAbove: z.record(z.string(), units).default({}),
+  })
+  .prefault({})
+
+type Network = { name: string; assets: readonly { symbol: string }[] }
+
+/** The keys of limits that name no asset of these networks: they would never apply. */
+export function strangeLimits(
+  { secondPersonAbove }: z.output<typeof casesSection>,
+  networks: readonly Network[],
+): string[] {
+  const known = networks.flatMap(({ name, assets }) => assets.map(({ symbol }) => `${name}/${symbol}`))
+  return Object.keys(secondPersonAbove).filter((key) => key !== 'all' && !known.includes(key))
+}

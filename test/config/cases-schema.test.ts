@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { faultsOf, parse } from '../support/settings-text.ts'
+
+test('limits are kept as text, whole numbers too, and are none by default', () => {
+  const { secondPersonAbove } = parse('cases: { secondPersonAbove: { all: 100, base/USDC: "2500.50" } }')
+  expect([...secondPersonAbove]).toEqual([
+    ['all', '100'],
+    ['base/USDC', '2500.50'],
+  ])
+  expect([...parse('').secondPersonAbove]).toEqual([])
+})
+
+test.each([
+  ['{ all: 0.5 }', 'cases.secondPersonAbove.all'],
+  ['{ all: -1 }', 'cases.secondPersonAbove.all'],
+  ['{ all: "1e3" }', 'is no amount'],
+  ['{ USDC: 1 }', 'neither "all" nor an asset'],
+  ['{ base/USDX: 1 }', 'is neither "all" nor an asset of these settings'],
+])('%s is refused', (limits, fault) => {
+  expect(faultsOf(`cases: { secondPersonAbove: ${limits} }`).join('\n')).toContain(fault)
+})
