@@ -1,11 +1,12 @@
 import { toTxId } from '../core/asset.ts'
-import { Fault } from '../core/errors.ts'
-import type { Matrix } from '../core/matrix.ts'
 import { type DepositLine, listDeposits } from '../store/reports.ts'
 import { type ShownDeposit, showDeposits } from '../store/show-deposit.ts'
 import { type Context, withDatabase } from './context.ts'
-import { limitOf } from './options.ts'
+import { indent, journalText, matrixTable, mismatchText, section } from './deposit-sections.ts'
+import { type Explanation, explainDeposit, explanationText } from './explanation.ts'
+import { limitOf, noDeposit } from './options.ts'
 import { type Column, printJson, printRows, table } from './print.ts'
+import { knownRules } from './show-settings.ts'
 
 type ListOptions = { state?: string; network?: string; owner?: string; limit: string; json?: boolean }
 
@@ -32,18 +33,21 @@ export async function showDepositCommand(
   id: string,
   { json }: { json?: boolean },
 ): Promise<void> {
-  const shown = await withDatabase(context, (db) => showDeposits(db, toTxId(id)))
-  if (shown.length === 0) {
-    throw new Fault('usage_bad', {
-      problem: `there is no deposit ${id}`,
-      mend: 'take a number from "depositd deposits list", an id of the service, or a transaction',
-    })
-  }
+  const known = knownRules(context)
+  const shown = await withDatabase(context, async (db) => {
+    const found = await showDeposits(db, toTxId(id))
+    return Promise.all(
+      found.map(async (one) => ({ ...one, explanation: await explainDeposit(db, one, known) })),
+    )
+  })
+  if (shown.length === 0) throw noDeposit(id)
   if (json === true) printJson(context, shown)
   else context.stdout.write(shown.map(textOf).join('\n'))
 }
 
-function textOf({ deposit, matrix, mismatches, evidence, journals }: ShownDeposit): string {
+type Explained = ShownDeposit & { explanation: Explanation }
+
+function textOf({ deposit, matrix, mismatches, evidence, journals, explanation }: Explained): string {
   const said = (name: string): string => {
     const value = deposit[name]
     return value instanceof Date ? value.toISOString() : String(value ?? '-')
@@ -58,24 +62,10 @@ function textOf({ deposit, matrix, mismatches, evidence, journals }: ShownDeposi
     `  service    ${said('service_id')}\n\n`,
     indent(matrixTable(matrix)),
     section('mismatches', mismatches.length === 0 ? 'none\n' : mismatches.map(mismatchText).join('')),
+    section('why', explanationText(explanation)),
     section('evidence', table(evidence, evidenceColumns)),
     section('journals', journals.length === 0 ? 'none\n' : journals.map(journalText).join('')),
   ].join('')
-}
-
-function matrixTable({ deposit, settlement }: Matrix): string {
-  return table(
-    [
-      { leg: 'deposit', ...deposit },
-      { leg: 'settlement', ...settlement },
-    ],
-    [
-      { title: '', of: ({ leg }) => leg },
-      { title: 'WEBHOOK', of: ({ webhook }) => word(webhook) },
-      { title: 'API', of: ({ api }) => word(api) },
-      { title: 'CHAIN', of: ({ chain }) => word(chain) },
-    ],
-  )
 }
 
 const evidenceColumns: Column<ShownDeposit['evidence'][number]>[] = [
@@ -84,37 +74,3 @@ const evidenceColumns: Column<ShownDeposit['evidence'][number]>[] = [
   { title: 'SAYS', of: ({ what }) => what },
   { title: 'INBOX', of: ({ inbox_id }) => inbox_id, align: 'right' },
 ]
-
-function mismatchText({
-  kind,
-  severity,
-  opened_at,
-  cleared_at,
-  detail,
-}: ShownDeposit['mismatches'][number]): string {
-  const said = Object.entries(detail).map(([name, value]) => `${name} ${value}`)
-  const until = cleared_at === null ? 'open' : `cleared ${cleared_at.toISOString()}`
-  return `${kind} (${severity}) since ${opened_at.toISOString()}, ${until}: ${said.join(', ')}\n`
-}
-
-function journalText({ posting_key, event_at, transfers }: ShownDeposit['journals'][number]): string {
-  const lines = table(transfers, [
-    { title: 'DEBIT', of: ({ debit }) => debit },
-    { title: 'CREDIT', of: ({ credit }) => credit },
-    { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
-    { title: 'ASSET', of: ({ asset }) => asset },
-  ])
-  return `${posting_key} at ${event_at.toISOString()}\n${indent(lines)}`
-}
-
-function section(title: string, text: string): string {
-  return `\n  ${title}\n${indent(indent(text))}`
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^(?=.)/gm, '  ')
-}
-
-function word(cell: string): string {
-  return cell.replaceAll('_', ' ')
-}

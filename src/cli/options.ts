@@ -29,3 +29,10 @@ export function wordOf<Word extends string>(name: string, text: string, words: r
     mend: `use ${words.join(', ')}`,
   })
 }
+
+export function noDeposit(id: string): Fault {
+  return new Fault('usage_bad', {
+    problem: `there is no deposit ${id}`,
+    mend: 'take a number from "depositd deposits list", an id of the service, or a transaction',
+  })
+}

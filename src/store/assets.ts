@@ -54,6 +54,14 @@ export async function pinnedNetworks(
   })
 }
 
+/** By key, how each asset is called and counted. */
+export type AssetNames = ReadonlyMap<string, { symbol: string; network: string; decimals: number }>
+
+export async function readAssetNames(db: Kysely<Tables>): Promise<AssetNames> {
+  const rows = await db.selectFrom('asset').selectAll().execute()
+  return new Map(rows.map(({ key, ...names }) => [key, names]))
+}
+
 function wanted(assets: readonly Asset[]) {
   return sql`unnest(
     ${assets.map(({ key }) => key)}::text[], ${assets.map(({ network }) => network)}::text[],

@@ -3,6 +3,8 @@ import type { Matrix } from '../core/matrix.ts'
 import type { Tables } from './tables.ts'
 
 export type ShownDeposit = {
+  id: bigint
+  groupId: bigint
   deposit: Record<string, string | Date | bigint | null>
   matrix: Matrix
   mismatches: {
@@ -64,6 +66,8 @@ async function showDeposit(
       where d.id = ${id} or d.merged_into = ${id} group by j.id order by j.id`.execute(db),
   ])
   return {
+    id,
+    groupId: group_id,
     deposit: deposit.rows[0] ?? {},
     matrix,
     mismatches: mismatches.rows,

@@ -93,6 +93,9 @@ test('deposits show', async () => {
         settlement_short (severe) since 2026-01-01T10:00:00.000Z, open: stated 99900000, delivered 99000000
         webhook_missing (warning) since 2026-01-01T10:00:00.000Z, open: what no webhook tells of the deposit, since 2026-01-01T00:02:00.000Z
 
+      why
+        not told: the settings cannot be read: SERVICE_URL is missing; SERVICE_API_KEY is missing; WEBHOOK_SECRETS is missing; none of RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA is set: no chain could be read
+
       evidence
         RECEIVED                  SOURCE  SAYS                                      INBOX
         2026-01-01T00:02:00.000Z  chain   deposit final on base at height 10            6

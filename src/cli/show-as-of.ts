@@ -1,0 +1,207 @@
+import { toTxId } from '../core/asset.ts'
+import { becameOf, believedAt } from '../core/belief.ts'
+import { type DecidedDeposit, decide, type LegFacts, type Rules } from '../core/decide.ts'
+import { Fault } from '../core/errors.ts'
+import { explainAll, type Reason } from '../core/explain.ts'
+import { formatAmount } from '../core/money.ts'
+import { parseTime } from '../core/time.ts'
+import { type AssetNames, readAssetNames } from '../store/assets.ts'
+import type { Database } from '../store/database.ts'
+import { type GroupEvidence, loadEvidence } from '../store/load-evidence.ts'
+import { type ShownDeposit, showDeposits } from '../store/show-deposit.ts'
+import type { Tables } from '../store/tables.ts'
+import { type Context, withDatabase } from './context.ts'
+import { indent, journalText, matrixTable, mismatchText, section } from './deposit-sections.ts'
+import { reasonText } from './explanation.ts'
+import { noDeposit } from './options.ts'
+import { printJson } from './print.ts'
+import { requiredRules } from './show-settings.ts'
+
+/** A deposit as it was known at a time: more than one where those that are one by now were several then. */
+type Belief = {
+  deposit: bigint
+  asOf: Date
+  /** When the first evidence of it was stored. */
+  knownSince: Date | null
+  believed: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: Reason[] })[]
+  mismatches: ShownDeposit['mismatches']
+  journals: ShownDeposit['journals']
+  evidence: { inbox_id: bigint; source: string; stored_at: Date; received_at: Date }[]
+}
+
+type Options = { asOf: string; json?: boolean }
+
+export async function showAsOfCommand(context: Context, id: string, options: Options): Promise<void> {
+  const at = timeOf(options.asOf)
+  const rules = requiredRules(context)
+  const beliefs = await withDatabase(context, async (db) => {
+    const shown = await showDeposits(db, toTxId(id))
+    const names = await readAssetNames(db)
+    return Promise.all(
+      shown.map(async (one) => ({ belief: await beliefOf(db, one, { rules, at, names }), names })),
+    )
+  })
+  if (beliefs.length === 0) throw noDeposit(id)
+  if (options.json === true)
+    printJson(
+      context,
+      beliefs.map(({ belief }) => belief),
+    )
+  else context.stdout.write(beliefs.map(({ belief, names }) => textOf(belief, names)).join('\n'))
+}
+
+function timeOf(text: string): Date {
+  const time = parseTime(text)
+  if (time !== null) return time
+  throw new Fault('usage_bad', {
+    problem: `--as-of is ${JSON.stringify(text)}`,
+    mend: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
+  })
+}
+
+type Asked = { rules: Rules; at: Date; names: AssetNames }
+
+async function beliefOf(
+  db: Database<Tables>,
+  { id, groupId }: ShownDeposit,
+  { rules, at, names }: Asked,
+): Promise<Belief> {
+  const evidence = await loadEvidence(db, groupId)
+  const now = evidence && decide(evidence.group, rules, at).deposits.find((one) => one.id === id)
+  if (!evidence || !now) throw noDeposit(id.toString())
+  const then = believedAt(datedGroup(evidence), rules, at).filter((one) => becameOf(one, now))
+  const believed = explainAll(then, evidence.rows, rules)
+  const rows = new Set(believed.flatMap(({ reasons }) => reasons.flatMap((one) => one.evidence)))
+  return {
+    deposit: id,
+    asOf: at,
+    knownSince: firstOf(evidence, now, rules),
+    believed: numbered(believed, evidence, id).map(({ id: number, verdict, payment, delivery, reasons }) => ({
+      id: number,
+      verdict,
+      payment,
+      delivery,
+      reasons,
+    })),
+    mismatches: mismatchesAt(evidence, id, at),
+    journals: journalsAt(evidence, id, { at, names }),
+    evidence: evidence.rows
+      .filter(({ inboxId }) => rows.has(inboxId))
+      .map(({ inboxId, source, storedAt, receivedAt }) => ({
+        inbox_id: inboxId,
+        source,
+        stored_at: storedAt,
+        received_at: receivedAt,
+      })),
+  }
+}
+
+function datedGroup({ group, rows, deposits, recordedAt, addedAt }: GroupEvidence) {
+  const never = new Date(Number.NaN)
+  const madeAt = new Map(deposits.map(({ id, createdAt }) => [id, createdAt]))
+  return {
+    observations: rows.map(({ readableAt, ...row }) => ({ ...row, knownAt: readableAt })),
+    approvals: group.approvals.map((approval) => ({
+      approval,
+      knownAt: addedAt.get(`${approval.network}/${approval.address}`) ?? never,
+    })),
+    known: group.known.map((deposit) => ({ deposit, knownAt: madeAt.get(deposit.id) ?? never })),
+    booked: group.booked.map((journal) => ({ journal, knownAt: recordedAt.get(journal.key)?.at ?? never })),
+  }
+}
+
+/** When the first of what it is judged by today was stored. */
+function firstOf({ rows }: GroupEvidence, now: DecidedDeposit, rules: Rules): Date | null {
+  const [explained] = explainAll([now], rows, rules)
+  const ids = new Set(explained?.reasons.flatMap((one) => one.evidence))
+  const times = rows.filter(({ inboxId }) => ids.has(inboxId)).map(({ readableAt }) => readableAt.getTime())
+  return times.length === 0 ? null : new Date(Math.min(...times))
+}
+
+/** Of a deposit that was merged since, its row does not tell any more by what it was known; where one is left, it is that. */
+function numbered<Deposit extends { id: bigint | null }>(
+  believed: readonly Deposit[],
+  { deposits }: GroupEvidence,
+  id: bigint,
+): Deposit[] {
+  const merged = deposits.filter(({ mergedInto }) => mergedInto === id)
+  const isClear = merged.length === 1 && believed.filter((one) => one.id === null).length === 1
+  return believed.map((one) => (one.id === null && isClear ? { ...one, id: merged[0]?.id ?? null } : one))
+}
+
+function idsOf({ deposits }: GroupEvidence, id: bigint): ReadonlySet<bigint | null> {
+  return new Set([id, ...deposits.filter(({ mergedInto }) => mergedInto === id).map((one) => one.id)])
+}
+
+function mismatchesAt(evidence: GroupEvidence, id: bigint, at: Date): Belief['mismatches'] {
+  const ids = idsOf(evidence, id)
+  return evidence.mismatches
+    .filter(({ depositId, openedAt }) => ids.has(depositId) && openedAt <= at)
+    .filter(({ clearedAt }) => clearedAt === null || clearedAt > at)
+    .map(({ subject, kind, severity, detail, openedAt }) => ({
+      id: subject,
+      kind,
+      severity,
+      detail,
+      opened_at: openedAt,
+      cleared_at: null,
+    }))
+}
+
+function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<Asked, 'rules'>) {
+  const ids = idsOf(evidence, id)
+  const isThen = (key: string) => {
+    const recorded = evidence.recordedAt.get(key)
+    return recorded !== undefined && recorded.at <= at && ids.has(recorded.depositId)
+  }
+  return evidence.group.booked
+    .filter(({ key }) => isThen(key))
+    .map(({ key, eventAt, transfers }) => ({
+      posting_key: key,
+      event_at: eventAt,
+      transfers: transfers.map(({ asset, amount, ...sides }) => ({
+        ...sides,
+        ...inUnits(asset, amount, names),
+      })),
+    }))
+}
+
+function inUnits(asset: string, amount: bigint, names: AssetNames): { amount: string; asset: string } {
+  const known = names.get(asset)
+  if (known === undefined) return { amount: amount.toString(), asset }
+  return { amount: formatAmount(amount, known.decimals), asset: `${known.symbol} on ${known.network}` }
+}
+
+function textOf(belief: Belief, names: AssetNames): string {
+  const { deposit, asOf, knownSince, believed, mismatches, journals } = belief
+  const title = `deposit ${deposit} as of ${asOf.toISOString()}`
+  if (believed.length === 0)
+    return `${title}: not known yet; the first evidence of it was stored ${knownSince?.toISOString() ?? 'later'}\n`
+  const parts = believed.map(({ id, verdict, payment, delivery, reasons }) =>
+    [
+      `${title}: ${verdict.state}${id === deposit ? '' : ` (as deposit ${id ?? 'of a number that is not kept'}, merged since)`}\n`,
+      `  paid       ${legText(payment, names)}\n`,
+      `  delivered  ${legText(delivery, names)}\n\n`,
+      indent(matrixTable(verdict.matrix)),
+      section('why, by the settings of today', reasons.map(reasonText).join('')),
+    ].join(''),
+  )
+  return [
+    ...parts,
+    section(
+      'mismatches told of then',
+      mismatches.length === 0 ? 'none\n' : mismatches.map(mismatchText).join(''),
+    ),
+    section(
+      'journals recorded by then',
+      journals.length === 0 ? 'none\n' : journals.map(journalText).join(''),
+    ),
+  ].join('')
+}
+
+function legText(leg: LegFacts | null, names: AssetNames): string {
+  if (leg === null) return '-'
+  const { amount, asset } =
+    leg.amount === null ? { amount: '-', asset: leg.asset } : inUnits(leg.asset, leg.amount, names)
+  return `${amount} ${asset} to ${leg.address}`
+}

@@ -1,0 +1,184 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Address } from '../../src/core/asset.ts'
+import type { Amount } from '../../src/core/money.ts'
+import { saveOwner } from '../../src/store/owners.ts'
+import { type Books, openBooks } from '../support/books.ts'
+import { runCommand } from '../support/command.ts'
+import { arbitrum, base, claim, delivery, payment, recipient, webhook } from '../support/evidence.ts'
+import { judgingEnvironment } from '../support/judging-environment.ts'
+
+let books: Books
+
+beforeEach(async () => {
+  books = await openBooks()
+})
+afterEach(() => books[Symbol.asyncDispose]())
+
+const depositd = (line: string) => runCommand(line, judgingEnvironment(books.url))
+
+/** The time by which things are stored. */
+async function clock(): Promise<string> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(books.db)
+  // Times of JSON have milliseconds: what was stored within this one is stored by then.
+  return new Date((rows[0]?.now.getTime() ?? 0) + 1).toISOString()
+}
+
+type Reason = {
+  what: string
+  says: string
+  evidence: string[]
+  rule: string
+  policy: string | null
+  until: string | null
+}
+
+async function reasons(): Promise<Reason[]> {
+  const [shown] = JSON.parse((await depositd('deposits show 1 --json')).out) as {
+    explanation: { state: string; reasons: Reason[] }
+  }[]
+  return shown?.explanation.reasons ?? []
+}
+
+test('a verdict names the rows behind each cell, and how each transfer was found', async () => {
+  await books.receive(payment(), delivery(), webhook(), claim())
+  await books.settle()
+  const told = await reasons()
+  expect(told.map(({ what, evidence }) => [what, evidence.length])).toEqual([
+    ['state', 4],
+    ['deposit.webhook', 1],
+    ['deposit.api', 1],
+    ['deposit.chain', 1],
+    ['settlement.webhook', 1],
+    ['settlement.api', 1],
+    ['settlement.chain', 1],
+    ['payment', 1],
+    ['delivery', 1],
+  ])
+  expect(told[0]).toMatchObject({
+    says: expect.stringContaining('reconciled'),
+    policy: expect.stringContaining('policy.required'),
+  })
+  expect(told[8]?.rule).toContain('the service names the transaction')
+})
+
+test('a mismatch names the line of the policy and the deadline that decided', async () => {
+  await books.receive(payment(), claim({ status: 'confirmed' }))
+  await books.settle()
+  const missing = (await reasons()).find(({ what }) => what === 'mismatch settlement_missing')
+  expect(missing).toMatchObject({
+    policy: 'policy.settlementWithin: 1h',
+    until: '2026-01-01T01:02:00.000Z',
+  })
+})
+
+test('what is still in time is told with its deadline', async () => {
+  const now = new Date()
+  await books.receive(
+    payment({ receivedAt: now, blockAt: now }),
+    webhook({ status: 'confirmed', receivedAt: now, occurredAt: now }),
+  )
+  await books.settle()
+  const awaited = (await reasons()).filter(({ what }) => what.startsWith('awaited'))
+  expect(awaited.map(({ what, policy }) => [what, policy])).toEqual(
+    expect.arrayContaining([
+      ['awaited settlement_missing', 'policy.settlementWithin: 1h'],
+      ['awaited api_missing', 'policy.apiWithin: 15m'],
+    ]),
+  )
+  expect(awaited.every(({ until }) => until !== null && new Date(until) > now)).toBe(true)
+})
+
+test('a cell that differs says in what', async () => {
+  await books.receive(payment(), claim({ deposit: { amount: 5n as Amount } }))
+  await books.settle()
+  const cell = (await reasons()).find(({ what }) => what === 'deposit.api')
+  expect(cell).toMatchObject({
+    says: expect.stringContaining('differs: dep_1'),
+    rule: 'amount differs from the other sources',
+  })
+})
+
+test('without settings everything stored is shown, and why is said to be unknown', async () => {
+  await books.receive(payment(), claim())
+  await books.settle()
+  const { status, out } = await runCommand('deposits show 1', { DATABASE_URL: books.url })
+  expect(status).toBe(0)
+  expect(out).toContain('not told: the settings cannot be read: ')
+})
+
+test('as of a time between two pieces of evidence, only the first is known', async () => {
+  await books.receive(payment())
+  await books.settle()
+  const then = await clock()
+  await books.receive(webhook(), claim(), delivery())
+  await books.settle()
+  const { out } = await depositd(`deposits show dep_1 --as-of ${then}`)
+  expect(out).toContain(': confirmed')
+  expect(out).toContain('unreported (severe)')
+  expect(out).toContain('liabilities:suspense')
+  expect(out).not.toContain('settlement/')
+  const [belief] = JSON.parse((await depositd(`deposits show dep_1 --as-of ${then} --json`)).out) as [
+    { believed: { verdict: { state: string } }[]; journals: unknown[]; evidence: unknown[] },
+  ]
+  expect(belief.believed.map(({ verdict }) => verdict.state)).toEqual(['confirmed'])
+  expect([belief.journals.length, belief.evidence.length]).toEqual([1, 1])
+  expect((await depositd(`deposits show dep_1 --as-of ${await clock()}`)).out).toContain(': reconciled')
+})
+
+test('as of a time before its first evidence, a deposit is not known', async () => {
+  await books.receive(payment())
+  await books.settle()
+  const { status, out } = await depositd('deposits show 1 --as-of 2020-01-01')
+  expect(status).toBe(0)
+  expect(out).toMatch(
+    /^deposit 1 as of 2020-01-01T00:00:00\.000Z: not known yet; the first evidence of it was stored 20/,
+  )
+})
+
+test('two deposits that became one are shown as the two they were', async () => {
+  await books.receive(webhook({ deposit: { tx: null, index: null }, settlement: { tx: null } }))
+  await books.settle()
+  await books.receive(payment())
+  await books.settle()
+  const then = await clock()
+  await books.receive(claim(), delivery())
+  await books.settle()
+  const { out } = await depositd(`deposits show 2 --as-of ${then}`)
+  const titles = out.split('\n').filter((line) => line.startsWith('deposit'))
+  expect(titles).toHaveLength(2)
+  expect(out).toContain('(as deposit 2, merged since)')
+  expect(out).toContain('chain_missing')
+  expect(out).toContain('liabilities:suspense')
+})
+
+test('an address that was approved later was unknown then', async () => {
+  const address = '0x00000000000000000000000000000000000000aa' as Address
+  await books.receive(claim({ owner: null, status: 'confirmed', deposit: { address } }))
+  await books.settle()
+  const then = await clock()
+  await saveOwner(books.db, {
+    owner: { kind: 'channel', id: 'late' },
+    deposits: [{ network: base, address }],
+    forward: { network: arbitrum, asset: 'USDC', recipient },
+  })
+  const before = await depositd(`deposits show 1 --as-of ${then}`)
+  const after = await depositd(`deposits show 1 --as-of ${await clock()}`)
+  expect(before.out).toContain('mismatch unknown_address')
+  expect(after.out).not.toContain('mismatch unknown_address')
+})
+
+test.each([
+  ['yesterday', '--as-of is "yesterday"'],
+  ['2026-13-01', '--as-of'],
+])('--as-of %s is wrong use', async (time, problem) => {
+  const { status, err } = await depositd(`deposits show 1 --as-of ${time}`)
+  expect(status).toBe(2)
+  expect(err).toContain(problem)
+})
+
+test('what was believed is judged by the settings, and cannot be told without', async () => {
+  const { status, err } = await runCommand('deposits show 1 --as-of 2026-01-01', { DATABASE_URL: books.url })
+  expect(status).toBe(2)
+  expect(err).toContain('what is judged anew needs all settings')
+})
