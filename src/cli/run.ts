@@ -75,8 +75,13 @@ function describeReports(program: Command, context: Context): void {
   deposits
     .command('show <id>')
     .description("one deposit, by our number, the service's id or a transaction")
+    .option('--as-of <time>', 'what was known and said of it then')
     .option('--json', 'print a JSON document')
-    .action(async (id, options) => (await import('./deposits.ts')).showDepositCommand(context, id, options))
+    .action(async (id, options) =>
+      options.asOf === undefined
+        ? (await import('./deposits.ts')).showDepositCommand(context, id, options)
+        : (await import('./show-as-of.ts')).showAsOfCommand(context, id, options),
+    )
 }
 
 /** Reports whose answer may be bad news. */
