@@ -3,6 +3,7 @@ import { oldestPending, pendingIds } from '../store/inbox.ts'
 import type { MismatchChange } from '../store/mismatches.ts'
 import { dueNetworks } from '../store/named-transactions.ts'
 import { type Applied, type ApplyDeps, applyDue, applyPending, rowsMax } from './apply.ts'
+import { auditBooks } from './audit-books.ts'
 import type { Audited } from './audit-owners.ts'
 import { createNetworkWork, type NetworkWork, type NetworkWorkDeps } from './network-work.ts'
 import { type PollDeps, pollDeposits } from './poll.ts'
@@ -43,7 +44,7 @@ export type Work = Pick<NetworkWork, 'scan' | 'backfill' | 'verify'> & {
   read: (id: string) => Promise<void>
   /** Finds what no wake-up reached: rows that wait too long, and groups whose time has come. */
   sweep: () => Promise<void>
-  /** Holds what the service states of our channels and wallets against the address book. */
+  /** Adds up the books, and holds what the service states of our channels and wallets against the address book. */
   audit: () => Promise<void>
   /** Holds what a network's deposit addresses have against what is known to have come and gone. */
   prove: (network: string) => Promise<void>
@@ -88,6 +89,7 @@ export function createWork(deps: WorkDeps): Work {
       for (const network of due) await wakeIf(deps.readers.has(network), 'verify', network)
     },
     async audit() {
+      deps.observe.mismatches(await auditBooks(deps.db))
       deps.observe.mismatches((await deps.audit()).changes)
     },
     prove: createProve(deps),
