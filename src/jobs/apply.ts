@@ -7,9 +7,9 @@ import { decodeObservation } from '../core/observation-json.ts'
 import type { ClaimReader, Reading as ClaimReading } from '../provider/read-claim.ts'
 import { inTransaction } from '../store/database.ts'
 import { numberDeposits, saveDeposits } from '../store/deposits.ts'
-import { saveEvidence } from '../store/evidence.ts'
+import { type LinkedObservation, saveEvidence } from '../store/evidence.ts'
 import { linkGroups, saveRechecks, takeDueGroups } from '../store/groups.ts'
-import { finishPending, type PendingRow, takePending, type Wanted } from '../store/inbox.ts'
+import { type Bounds, finishPending, type PendingRow, takePending, type Wanted } from '../store/inbox.ts'
 import { bookJournals } from '../store/ledger.ts'
 import { loadGroups } from '../store/load-groups.ts'
 import {
@@ -44,12 +44,12 @@ export type Applied = {
   named: readonly NetworkName[]
 }
 
-/** Rows of one transaction. */
-export const rowsMax = 500
+/** What one transaction takes. */
+export const batchMax: Bounds = { rowsMax: 2000, bytesMax: 8_000_000 }
 const groupsMax = 500
 
 /** Applies what was stored and not applied yet, a batch or one row of it. Safe to run twice and beside itself. */
-export function applyPending(deps: ApplyDeps, wanted: Wanted = { rowsMax }): Promise<Applied> {
+export function applyPending(deps: ApplyDeps, wanted: Wanted = batchMax): Promise<Applied> {
   return inTransaction(deps.db, async (tx) => {
     const rows = await takePending(tx, wanted)
     const now = deps.now()
@@ -83,10 +83,20 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
 
 /** Reads rows, keeps what they say, and decides what it bears on; what cannot be read is left to the caller. */
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
-  const { readable, unreadable } = readRows(rows, deps.readClaim)
-  const groups = await link(tx, readable)
-  const decided = await decideGroups(tx, { groups, now: deps.now() }, deps)
-  return { readable, unreadable, decided }
+  const { groups, kept, ...read } = await keepRows(tx, rows, deps)
+  const decided = await decideGroups(tx, { groups, kept, now: deps.now() }, deps)
+  return { ...read, decided }
+}
+
+/** Reads rows and keeps what they say, linked to all that they belong with. @returns also the groups, which are locked */
+export async function keepRows(
+  tx: Transaction<Tables>,
+  rows: readonly PendingRow[],
+  { readClaim }: Pick<ApplyDeps, 'readClaim'>,
+) {
+  const { readable, unreadable } = readRows(rows, readClaim)
+  const kept = await link(tx, readable)
+  return { readable, unreadable, kept, groups: [...new Set(kept.map(({ groupId }) => groupId))] }
 }
 
 type Reading = { kind: 'observation'; observation: Observation } | ClaimReading
@@ -129,31 +139,36 @@ function readRows(rows: readonly PendingRow[], readClaim: ClaimReader): ReadRows
 async function link(
   tx: Transaction<Tables>,
   readable: readonly { row: PendingRow; observation: Observation }[],
-): Promise<bigint[]> {
+): Promise<LinkedObservation[]> {
   if (readable.length === 0) return []
   const groupIds = await linkGroups(
     tx,
     readable.map(({ observation }) => linkKeys(observation)),
   )
-  await saveEvidence(
-    tx,
-    readable.map(({ row, observation }, place) => ({
-      inboxId: row.id,
-      groupId: groupIds[place] ?? 0n,
-      observation,
-    })),
-  )
-  return [...new Set(groupIds)]
+  const linked = readable.map(({ row, observation }, place) => ({
+    inboxId: row.id,
+    groupId: groupIds[place] ?? 0n,
+    observation,
+  }))
+  await saveEvidence(tx, linked)
+  return linked
+}
+
+type Deciding = {
+  groups: readonly bigint[]
+  /** Evidence of theirs that was kept just now. */
+  kept?: readonly LinkedObservation[]
+  now: Date
 }
 
 /** Reads all that is known of the locked groups, decides, and writes what follows. */
-async function decideGroups(
+export async function decideGroups(
   tx: Transaction<Tables>,
-  { groups, now }: { groups: readonly bigint[]; now: Date },
-  { rules, readNetworks }: ApplyDeps,
+  { groups, kept, now }: Deciding,
+  { rules, readNetworks }: Pick<ApplyDeps, 'rules' | 'readNetworks'>,
 ): Promise<Omit<Applied, 'rows' | 'told'>> {
   if (groups.length === 0) return { groups: 0, journals: 0, lags: [], mismatches: [], named: [] }
-  const loaded = await loadGroups(tx, groups)
+  const loaded = await loadGroups(tx, groups, kept)
   const decisions = loaded.map((group) => ({ groupId: group.id, ...decide(group, rules, now) }))
   const deposits = await numberDeposits(
     tx,

@@ -1,6 +1,6 @@
 import { inTransaction } from '../store/database.ts'
 import { type KeptFilter, syncUnreadable, takeKept } from '../store/kept.ts'
-import { type ApplyDeps, applyRows, rowsMax } from './apply.ts'
+import { type ApplyDeps, applyRows, batchMax } from './apply.ts'
 
 /** What became of payloads that were kept and not applied. */
 export type Replayed = {
@@ -37,7 +37,7 @@ type Batch = Replayed & { last: bigint | null }
 
 function replayBatch(deps: ApplyDeps, filter: KeptFilter, after: bigint): Promise<Batch> {
   return inTransaction(deps.db, async (tx) => {
-    const rows = await takeKept(tx, filter, { after, rowsMax })
+    const rows = await takeKept(tx, filter, { after, ...batchMax })
     const { readable, unreadable, decided } = await applyRows(tx, rows, deps)
     const ids = rows.map(({ id }) => id)
     await syncUnreadable(tx, ids, unreadable)

@@ -2,13 +2,14 @@ import { Fault } from '../core/errors.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
 import type { MismatchChange } from '../store/mismatches.ts'
 import { dueNetworks } from '../store/named-transactions.ts'
-import { type Applied, type ApplyDeps, applyDue, applyPending, rowsMax } from './apply.ts'
+import { type Applied, type ApplyDeps, applyDue, applyPending, batchMax } from './apply.ts'
 import { auditBooks } from './audit-books.ts'
 import type { Audited } from './audit-owners.ts'
 import { createNetworkWork, type NetworkWork, type NetworkWorkDeps } from './network-work.ts'
 import { type PollDeps, pollDeposits } from './poll.ts'
 import { type Cadence, isPollDue } from './poll-cadence.ts'
 import type { NoProof } from './proof-run.ts'
+import { proposeMatches } from './propose-matches.ts'
 import type { Proved } from './prove-balances.ts'
 import { nothingRead, type Reading, readAlone } from './read-records.ts'
 
@@ -57,6 +58,7 @@ export function createWork(deps: WorkDeps): Work {
   const wakeIf = async (condition: boolean | undefined, job: JobName, key?: string) => {
     if (condition) await deps.wake(job, key)
   }
+  const proposePage = createProposer(deps)
   const poll = async () => {
     const reading = (await pollDeposits(deps)) ?? nothingRead()
     deps.observe.polled(reading)
@@ -87,6 +89,7 @@ export function createWork(deps: WorkDeps): Work {
       if ((await oldestPending(deps.db)) > overdueSeconds) await applyAll(deps)
       const due = await dueNetworks(deps.db, deps.now())
       for (const network of due) await wakeIf(deps.readers.has(network), 'verify', network)
+      await wakeIf(await proposePage(), 'apply')
     },
     async audit() {
       deps.observe.mismatches(await auditBooks(deps.db))
@@ -99,7 +102,19 @@ export function createWork(deps: WorkDeps): Work {
       await applyAll(deps)
       if (await networks.verifyAll()) await applyAll(deps)
       await decideDue(deps)
+      if (await proposePage()) await applyAll(deps)
     },
+  }
+}
+
+/** Each call goes on where the one before ended. It tells whether the policy agreed to something, which is to be applied. */
+function createProposer(deps: WorkDeps): () => Promise<boolean> {
+  let after = 0n
+  return async () => {
+    const { next, agreed, mismatches } = await proposeMatches(deps, after)
+    after = next ?? 0n
+    deps.observe.mismatches(mismatches)
+    return agreed > 0
   }
 }
 
@@ -134,7 +149,7 @@ async function applyAll(deps: WorkDeps): Promise<Told> {
  * transaction. What fails again stays pending, grows old on the metrics, and fails the job.
  */
 async function applyEach(deps: WorkDeps, fault: unknown): Promise<never> {
-  for (const id of await pendingIds(deps.db, rowsMax)) {
+  for (const id of await pendingIds(deps.db, batchMax.rowsMax)) {
     const applied = await applyPending(deps, { id }).catch(() => null)
     if (applied !== null) deps.observe.applied(applied)
   }

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { prepared } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -72,34 +72,39 @@ export async function pendingIds(db: Kysely<Tables>, rowsMax: number): Promise<b
   return rows.map(({ inbox_id }) => inbox_id)
 }
 
-/** The oldest `rowsMax` rows, or one row alone. */
-export type Wanted = { rowsMax: number } | { id: bigint }
+/** How much is read at once: one row at least, and no further one behind so many bytes of bodies. */
+export type Bounds = { rowsMax: number; bytesMax: number }
+
+/** The oldest rows, or one row alone. */
+export type Wanted = Bounds | { id: bigint }
 
 /** Takes rows that nobody else is applying, and holds them until the transaction ends. */
 export async function takePending(tx: Transaction<Tables>, wanted: Wanted): Promise<PendingRow[]> {
-  const rows = await tx
-    .selectFrom('inbox_pending')
-    .innerJoin('inbox', 'inbox.id', 'inbox_pending.inbox_id')
-    .select([
-      'inbox.id',
-      'inbox.source',
-      'inbox.body',
-      'inbox.headers',
-      'inbox.received_at',
-      'inbox.stored_at',
-    ])
-    .$if('id' in wanted, (query) => query.where('inbox_id', '=', 'id' in wanted ? wanted.id : 0n))
-    .orderBy('inbox_pending.inbox_id')
-    .limit('id' in wanted ? 1 : wanted.rowsMax)
-    .forUpdate('inbox_pending')
-    .skipLocked()
-    .execute()
-  return rows.map(({ received_at, stored_at, headers, ...row }) => ({
-    ...row,
-    headers: headers as Record<string, string>,
-    receivedAt: received_at,
-    storedAt: stored_at,
-  }))
+  const { rowsMax, bytesMax } = 'id' in wanted ? { rowsMax: 1, bytesMax: 1 } : wanted
+  const which = 'id' in wanted ? sql`inbox_id = ${wanted.id}` : sql`true`
+  return readWithin(
+    tx,
+    sql`select inbox_id as id from inbox_pending where ${which}
+      order by inbox_id limit ${rowsMax} for update skip locked`,
+    bytesMax,
+  )
+}
+
+/** Reads the inbox rows whose ids a query gives, in order, as far as the bound on bytes allows. */
+export async function readWithin(
+  tx: Transaction<Tables>,
+  ids: RawBuilder<unknown>,
+  bytesMax: number,
+): Promise<PendingRow[]> {
+  // The length of a body is known without reading it.
+  const { rows } = await sql<PendingRow>`
+    with wanted as materialized (${ids}), sized as (
+      select inbox.*, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before
+      from wanted join inbox using (id)
+    )
+    select id, source, body, headers, received_at as "receivedAt", stored_at as "storedAt"
+    from sized where bytes_before < ${bytesMax} order by id`.execute(tx)
+  return rows
 }
 
 export async function finishPending(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<void> {

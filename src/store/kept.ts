@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { type UnreadableKind, unreadableKinds } from '../core/mismatch.ts'
-import type { PendingRow } from './inbox.ts'
+import { type Bounds, type PendingRow, readWithin } from './inbox.ts'
 import {
   endMismatches,
   type HeldMismatch,
@@ -22,24 +22,22 @@ export type KeptFilter = {
 export async function takeKept(
   tx: Transaction<Tables>,
   { kinds, since }: KeptFilter,
-  { after, rowsMax }: { after: bigint; rowsMax: number },
+  { after, rowsMax, bytesMax }: Bounds & { after: bigint },
 ): Promise<PendingRow[]> {
-  const columns = sql`inbox.id, source, body, headers, received_at as "receivedAt", stored_at as "storedAt"`
   const next = sql`inbox.id > ${after} and received_at >= ${since ?? '-infinity'}::timestamptz`
-  const query =
+  const ids =
     kinds === 'all'
-      ? sql<PendingRow>`
-          select ${columns} from inbox
+      ? sql`
+          select id from inbox
           where ${next} and source in ('webhook', 'api')
             and not exists (select from evidence where inbox_id = inbox.id)
             and not exists (select from inbox_pending where inbox_id = inbox.id)
-          order by inbox.id limit ${rowsMax}`
-      : sql<PendingRow>`
-          select ${columns} from mismatch join inbox on inbox.id = substring(subject from '^inbox/(\\d+)$')::bigint
+          order by id limit ${rowsMax}`
+      : sql`
+          select inbox.id from mismatch join inbox on inbox.id = substring(subject from '^inbox/(\\d+)$')::bigint
           where ${next} and kind = any(${kinds}::text[]) and cleared_at is null
           order by inbox.id limit ${rowsMax} for update of mismatch`
-  const { rows } = await query.execute(tx)
-  return rows
+  return readWithin(tx, ids, bytesMax)
 }
 
 /** Makes what is held about these payloads exactly the given mismatches. */

@@ -6,6 +6,7 @@ import type { Observation, Owner } from '../core/evidence.ts'
 import type { Milestones } from '../core/lag.ts'
 import { decodeObservation } from '../core/observation-json.ts'
 import type { Journal, Transfer } from '../core/posting.ts'
+import type { LinkedObservation } from './evidence.ts'
 import type { Tables } from './tables.ts'
 
 export type LoadedGroup = {
@@ -16,17 +17,25 @@ export type LoadedGroup = {
   booked: Journal[]
 }
 
-/** Reads all that is known of the groups: four statements, however many groups. */
-export async function loadGroups(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<LoadedGroup[]> {
+/**
+ * Reads all that is known of the groups: four statements, however many groups.
+ * @param atHand evidence of theirs that was kept just now, and is not read again.
+ */
+export async function loadGroups(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  atHand: readonly LinkedObservation[] = [],
+): Promise<LoadedGroup[]> {
   const groups = new Map(
     ids.map((id): [bigint, LoadedGroup] => [
       id,
       { id, observations: [], approvals: [], known: [], booked: [] },
     ]),
   )
-  for (const { group_id, text } of await evidenceOf(tx, ids)) {
+  for (const { group_id, text } of await evidenceOf(tx, ids, atHand)) {
     groups.get(group_id)?.observations.push(decodeObservation(text))
   }
+  for (const { groupId, observation } of atHand) groups.get(groupId)?.observations.push(observation)
   for (const { group_id, ...known } of await depositsOf(tx, ids)) groups.get(group_id)?.known.push(known)
   for (const { group_id, ...journal } of await journalsOf(tx, ids)) groups.get(group_id)?.booked.push(journal)
   const all = [...groups.values()]
@@ -66,10 +75,15 @@ function ownerKey({ kind, id }: Owner, { network }: Place): string {
   return `${network} ${kind}/${id}`
 }
 
-async function evidenceOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
+async function evidenceOf(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  atHand: readonly LinkedObservation[],
+) {
   const { rows } = await sql<{ group_id: bigint; text: string }>`
     select group_id, observation::text as text from evidence
-    where group_id = any(${ids}::bigint[]) order by inbox_id`.execute(tx)
+    where group_id = any(${ids}::bigint[]) and inbox_id <> all(${atHand.map(({ inboxId }) => inboxId)}::bigint[])
+    order by inbox_id`.execute(tx)
   return rows
 }
 

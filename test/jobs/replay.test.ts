@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ServiceId } from '../../src/core/evidence.ts'
 import { unreadableKinds } from '../../src/core/mismatch.ts'
-import { type ApplyDeps, rowsMax } from '../../src/jobs/apply.ts'
+import { type ApplyDeps, batchMax } from '../../src/jobs/apply.ts'
 import { type Replayed, replayKept } from '../../src/jobs/replay.ts'
 import type { Profile } from '../../src/provider/profile/profile-schema.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
@@ -150,12 +150,12 @@ test('what the profile passed over is read again where it is asked for', async (
 
 test('more than one batch is read to its end, and the sum is told after each', async () => {
   const one = claim()
-  const many = Array.from({ length: rowsMax + 1 }, (_, place) => ({
+  const many = Array.from({ length: batchMax.rowsMax + 1 }, (_, place) => ({
     source: 'api' as const,
     body: ownRecord({ ...one, serviceId: `dep_${place}` as ServiceId }, 'teleported'),
   }))
   await store(...many)
   const sums: number[] = []
   await replayKept(books.deps, everything, ({ rows }) => sums.push(rows))
-  expect(sums).toEqual([rowsMax, rowsMax + 1])
+  expect(sums).toEqual([batchMax.rowsMax, batchMax.rowsMax + 1])
 })

@@ -22,6 +22,8 @@ function row(sourceKey: string, changes: Partial<InboxRow> = {}): InboxRow {
   return { source: 'webhook', sourceKey, body: Buffer.from('{}'), headers: {}, receivedAt: at(1), ...changes }
 }
 
+const wide = { rowsMax: 10, bytesMax: 1_000_000 }
+
 test('twenty who store one key at once: one stores it, and it is pending once', async () => {
   const race = Array.from({ length: 20 }, () => appendInbox(books.db, [row('race')]))
   const added = (await Promise.all(race)).flatMap((ids) => [...ids.keys()])
@@ -61,7 +63,7 @@ test('every byte comes back as it was stored, with its headers and time', async 
   await using own = await openBooks()
   const body = Buffer.from([0, 255, 0x7b, 0xd8, 0x00, 0x0a])
   await appendInbox(own.db, [row('bytes', { body, headers: { 'webhook-id': 'bytes' } })])
-  const [taken] = await inTransaction(own.db, (tx) => takePending(tx, { rowsMax: 1 }))
+  const [taken] = await inTransaction(own.db, (tx) => takePending(tx, { ...wide, rowsMax: 1 }))
   expect(taken).toMatchObject({ body, headers: { 'webhook-id': 'bytes' }, receivedAt: at(1) })
 })
 
@@ -76,16 +78,37 @@ test('pending rows are taken oldest first, each by one worker, and stay until th
   await appendInbox(own.db, [row('2')])
   await appendInbox(own.db, [row('3')])
   const ids = await inTransaction(own.db, async (tx) => {
-    const mine = await takePending(tx, { rowsMax: 2 })
-    const theirs = await inTransaction(own.db, (other) => takePending(other, { rowsMax: 10 }))
+    const mine = await takePending(tx, { ...wide, rowsMax: 2 })
+    const theirs = await inTransaction(own.db, (other) => takePending(other, wide))
     expect(theirs).toHaveLength(1)
     expect(theirs[0]?.id).toBeGreaterThan(mine[1]?.id ?? 0n)
     await finishPending(tx, [mine[0]?.id ?? 0n])
     return mine.map(({ id }) => id)
   })
-  const left = await inTransaction(own.db, (tx) => takePending(tx, { rowsMax: 10 }))
+  const left = await inTransaction(own.db, (tx) => takePending(tx, wide))
   expect(left.map(({ id }) => id)).toEqual([ids[1], (ids[1] ?? 0n) + 1n])
 })
+
+test('no more bodies are read at once than the bound on bytes allows, and one whatever its size', async () => {
+  await using own = await openBooks()
+  const sizes = [600, 300, 200, 5000, 1]
+  for (const [place, size] of sizes.entries())
+    await appendInbox(own.db, [row(`sized ${place}`, { body: Buffer.alloc(size, 'x') })])
+  const taken: number[][] = []
+  for (let rows = await takeSome(own); rows.length > 0; rows = await takeSome(own)) taken.push(rows)
+  expect(taken).toEqual([[600, 300, 200], [5000], [1]])
+})
+
+function takeSome({ db }: Books): Promise<number[]> {
+  return inTransaction(db, async (tx) => {
+    const rows = await takePending(tx, { rowsMax: 4, bytesMax: 1000 })
+    await finishPending(
+      tx,
+      rows.map(({ id }) => id),
+    )
+    return rows.map(({ body }) => body.length)
+  })
+}
 
 test('the age of the oldest waiting row is told by the clock of the database', async () => {
   await using own = await openBooks()
