@@ -94,7 +94,7 @@ function decideDeposit({ dossier, known, booked }: Case, rules: Rules, now: Date
   const [first, ...others] = known
   const isIgnored = isTopUp(dossier, rules)
   const policy = policyOf(dossier, rules)
-  const verdict = isIgnored ? ignore(dossier) : reconcile(dossier, policy, now)
+  const verdict = isIgnored ? ignore(dossier, policy) : reconcile(dossier, policy, now)
   const before = first?.milestones ?? null
   const milestones = milestonesOf(dossier, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(dossier)

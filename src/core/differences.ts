@@ -1,34 +1,42 @@
 import { ownerText } from './address-book.ts'
 import { claimOf, type Dossier } from './divide.ts'
 import type { Claim } from './evidence.ts'
+import { feeDiffers } from './fee.ts'
+import { finishedDelivery } from './finished-delivery.ts'
+import { findIdentityDifferences } from './identity.ts'
 import { approvedPlace, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 import { failureOf } from './named-transactions.ts'
 import type { Policy } from './policy.ts'
+import { isTolerated } from './tolerance.ts'
 
 /** What the sources contradict each other in, whatever the time is. */
-export function findDifferences(dossier: Dossier, _policy: Policy): Mismatch[] {
-  return [
+export function findDifferences(dossier: Dossier, policy: Policy): Mismatch[] {
+  const found = [
     amountDiffers(dossier),
     assetDiffers(dossier),
-    deliveredDiffers(dossier),
+    deliveredDiffers(dossier, policy),
+    feeDiffers(dossier, policy),
+    ...findIdentityDifferences(dossier),
     recipientDiffers(dossier),
     addressChanged(dossier),
     addressUnknown(dossier),
     vanishedAfterFinality(dossier),
     transactionFailed(dossier),
   ].filter((mismatch) => mismatch !== null)
+  // Both legs may have the wrong decimals.
+  return found.filter(({ kind }, place) => found.findIndex((one) => one.kind === kind) === place)
 }
 
 function amountDiffers(dossier: Dossier): Mismatch | null {
   const leg = liveLeg(dossier.deposit)
   return (
-    contradiction('amount_mismatch', {
+    amountContradiction({
       webhook: dossier.webhook?.deposit.amount.toString(),
       api: dossier.api?.deposit.amount.toString(),
       chain: leg?.amount.toString(),
     }) ??
-    contradiction('amount_mismatch', {
+    amountContradiction({
       settlementWebhook: settledAmount(dossier.webhook),
       settlementApi: settledAmount(dossier.api),
     })
@@ -52,13 +60,14 @@ function assetDiffers({ webhook, api, ...dossier }: Dossier): Mismatch | null {
 }
 
 /** Only a finished delivery can be short: until then more may come. */
-function deliveredDiffers(dossier: Dossier): Mismatch | null {
-  const claim = [dossier.api, dossier.webhook].find((one) => one?.status === 'settled')
+function deliveredDiffers(dossier: Dossier, policy: Policy): Mismatch | null {
   const legs = deliveredLegs(dossier)
-  const stated = claim?.settlement?.amount
-  if (legs.length === 0 || stated === undefined || stated === null || stated === total(legs)) return null
-  const kind = total(legs) < stated ? 'settlement_short' : 'settlement_over'
-  return { kind, detail: { stated: stated.toString(), delivered: total(legs).toString() } }
+  const delivered = total(legs)
+  const stated = finishedDelivery(dossier)?.amount ?? null
+  if (legs.length === 0 || stated === null || isTolerated(delivered, stated, policy)) return null
+  const detail = { stated: stated.toString(), delivered: delivered.toString() }
+  if (isShifted(Object.values(detail))) return { kind: 'decimals_mismatch', detail }
+  return { kind: delivered < stated ? 'settlement_short' : 'settlement_over', detail }
 }
 
 function recipientDiffers(dossier: Dossier): Mismatch | null {
@@ -104,6 +113,18 @@ function transactionFailed(dossier: Dossier): Mismatch | null {
   const { network, tx, height, role } = failure
   const leg = role === 'deposit' ? 'deposit' : 'settlement'
   return { kind: 'tx_failed', detail: { leg, transaction: `${network}/${tx}`, height: height.toString() } }
+}
+
+/** Amounts that differ by nothing but zeros at their end are most likely the same one, in other decimals. */
+function amountContradiction(said: Record<string, string | undefined>): Mismatch | null {
+  const found = contradiction('amount_mismatch', said)
+  return found && isShifted(Object.values(found.detail)) ? { ...found, kind: 'decimals_mismatch' } : found
+}
+
+/** Whether amounts, in base units, are one amount times powers of ten. */
+function isShifted(amounts: readonly string[]): boolean {
+  const digits = new Set(amounts.map((amount) => amount.replace(/0+$/, '')))
+  return digits.size === 1 && !digits.has('')
 }
 
 /** A mismatch where the sources that speak do not all say the same. */

@@ -2,6 +2,8 @@ import type { Address, NetworkName } from './asset.ts'
 import type { Dossier } from './divide.ts'
 import { type Claim, stableWalletNetwork } from './evidence.ts'
 import type { ChainLeg } from './fold.ts'
+import type { Policy } from './policy.ts'
+import { isTolerated } from './tolerance.ts'
 
 export type Source = 'webhook' | 'api' | 'chain'
 
@@ -11,7 +13,7 @@ export type Cell = 'absent' | 'present' | 'agrees' | 'differs' | 'not_applicable
 /** Three sources by two legs. */
 export type Matrix = { deposit: Record<Source, Cell>; settlement: Record<Source, Cell> }
 
-export function matrixOf(dossier: Dossier): Matrix {
+export function matrixOf(dossier: Dossier, policy: Policy): Matrix {
   const deposit = liveLeg(dossier.deposit)
   return {
     deposit: {
@@ -20,9 +22,9 @@ export function matrixOf(dossier: Dossier): Matrix {
       chain: depositChainCell(dossier, deposit),
     },
     settlement: {
-      webhook: settlementCell(dossier.webhook, dossier),
-      api: settlementCell(dossier.api, dossier),
-      chain: settlementChainCell(dossier),
+      webhook: settlementCell(dossier.webhook, dossier, policy),
+      api: settlementCell(dossier.api, dossier, policy),
+      chain: settlementChainCell(dossier, policy),
     },
   }
 }
@@ -62,18 +64,21 @@ function depositChainCell({ webhook, api }: Dossier, leg: ChainLeg | null): Cell
   return depositCell(webhook, leg) === 'differs' || depositCell(api, leg) === 'differs' ? 'differs' : 'agrees'
 }
 
-function settlementCell(claim: Claim | null, dossier: Dossier): Cell {
+function settlementCell(claim: Claim | null, dossier: Dossier, policy: Policy): Cell {
   const settlement = claim?.settlement
   if (!settlement || settlement.amount === null || !isUnderWay(claim)) return 'absent'
   if (isElsewhere(settlement, dossier)) return 'differs'
-  return isCredited(dossier) ? creditCell(claim, dossier) : deliveryCell(claim, deliveredLegs(dossier))
+  return isCredited(dossier)
+    ? creditCell(claim, dossier)
+    : deliveryCell(claim, deliveredLegs(dossier), policy)
 }
 
-function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[]): Cell {
+function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[], policy: Policy): Cell {
   const isFinished = status === 'settled'
   const stated = settlement?.amount ?? 0n
   if (legs.length === 0 || (!isFinished && total(legs) < stated)) return 'present'
-  const isSame = legs.every((leg) => leg.asset === settlement?.asset) && total(legs) === stated
+  const isSame =
+    legs.every((leg) => leg.asset === settlement?.asset) && isTolerated(total(legs), stated, policy)
   if (!isSame) return 'differs'
   return isFinished ? 'agrees' : 'present'
 }
@@ -109,13 +114,13 @@ function creditCell(claim: Claim, { api }: Dossier): Cell {
   return one?.asset === other?.asset && one?.amount === other?.amount ? 'agrees' : 'differs'
 }
 
-function settlementChainCell(dossier: Dossier): Cell {
+function settlementChainCell(dossier: Dossier, policy: Policy): Cell {
   if (isCredited(dossier)) return 'not_applicable'
   const live = dossier.settlements.filter((leg) => leg.state !== 'orphaned')
   if (live.length === 0) return 'absent'
   if (live.some((leg) => isElsewhere({ ...leg, address: leg.to }, dossier))) return 'differs'
   if (deliveredLegs(dossier).length === 0) return 'present'
-  const said = [settlementCell(dossier.webhook, dossier), settlementCell(dossier.api, dossier)]
+  const said = [dossier.webhook, dossier.api].map((claim) => settlementCell(claim, dossier, policy))
   return said.includes('differs') ? 'differs' : 'agrees'
 }
 

@@ -3,6 +3,7 @@ import { type Cell, isCredited, type Matrix, otherPlace } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 import { failureOf } from './named-transactions.ts'
 import type { Policy } from './policy.ts'
+import { refusalOf } from './refusal.ts'
 import { stepsOf } from './steps.ts'
 import { earliest } from './time.ts'
 
@@ -43,8 +44,13 @@ export function awaited(known: Known, policy: Policy): Awaited[] {
   )
 }
 
-function waitsOf(known: Known, policy: Policy): Wait[] {
-  const told = known.dossier.webhookAt !== null || known.dossier.apiAt !== null
+function waitsOf(asked: Known, policy: Policy): Wait[] {
+  const { dossier, settledAt } = asked
+  // What the policy does not accept is neither to be reported nor to be delivered.
+  const refused = settledAt === null && refusalOf(dossier, policy) !== null
+  const known = { ...asked, ended: asked.ended || refused }
+  const told = dossier.webhookAt !== null || dossier.apiAt !== null
+  if (refused && !told) return []
   return told
     ? [...webhookWaits(known, policy), ...paymentWaits(known, policy), ...deliveryWaits(known, policy)]
     : untoldWaits(known, policy)

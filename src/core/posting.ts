@@ -54,6 +54,7 @@ export const accounts = {
   suspense: 'liabilities:suspense' as AccountId,
   conversion: 'equity:conversion' as AccountId,
   serviceFees: 'expenses:fees:service' as AccountId,
+  tolerance: 'expenses:tolerance' as AccountId,
   writeOff: 'expenses:write_off' as AccountId,
   receivable: 'assets:receivable:service' as AccountId,
 }
@@ -68,7 +69,13 @@ function targetsOf(dossier: Dossier, verdict: Verdict): Target[] {
 }
 
 /** What leaves it open to whom a final payment belongs. */
-const suspending: ReadonlySet<MismatchKind> = new Set(['unreported', 'unknown_address', 'address_changed'])
+const suspending: ReadonlySet<MismatchKind> = new Set([
+  'unreported',
+  'unknown_address',
+  'address_changed',
+  'below_minimum',
+  'unsupported_token',
+])
 
 /** A final payment: in transit, owed to its owner, or held in suspense once the service failed to claim it in time. */
 function depositTarget(
@@ -96,9 +103,14 @@ function settlementTarget(dossier: Dossier, verdict: Verdict): Target | null {
     amount: leg.amount,
   }
   const delivered = isCredited(dossier) ? creditTransfers(dossier) : forwardTransfers(dossier)
-  const transfers = [out, ...delivered, ...feeTransfers(dossier)].filter(({ amount }) => amount > 0n)
+  const transfers = [out, ...delivered, ...feeTransfers(dossier, verdict), ...lackTransfers(dossier, verdict)]
   const eventAt = deliveredLegs(dossier)[0]?.blockAt ?? dossier.api?.occurredAt ?? leg.blockAt
-  return { kind: 'settlement', transfer: leg.ref, eventAt, transfers }
+  return {
+    kind: 'settlement',
+    transfer: leg.ref,
+    eventAt,
+    transfers: transfers.filter(({ amount }) => amount > 0n),
+  }
 }
 
 /** What is in transit and not expected any more, since a person said so; a delivery that is proved all the same outdoes it. */
@@ -133,18 +145,20 @@ function creditTransfers({ api, approval }: Dossier): Transfer[] {
   return [{ debit, credit: accounts.conversion, asset: settlement.asset, amount: settlement.amount }]
 }
 
-/** A fee is booked only where the API states it. */
-function feeTransfers({ api }: Dossier): Transfer[] {
+/** A fee is booked where the API states it, or the policy derives it. */
+function feeTransfers({ api }: Dossier, { fee }: Verdict): Transfer[] {
   const { settlement } = api ?? {}
-  if (!settlement?.fee) return []
-  return [
-    {
-      debit: accounts.serviceFees,
-      credit: accounts.conversion,
-      asset: settlement.asset,
-      amount: settlement.fee,
-    },
-  ]
+  if (!settlement || fee === null) return []
+  return [{ debit: accounts.serviceFees, credit: accounts.conversion, asset: settlement.asset, amount: fee }]
+}
+
+/** What the policy accepts to be lacking, or to be too much: the conversion account then holds what is stated. */
+function lackTransfers({ api }: Dossier, { lack }: Verdict): Transfer[] {
+  const { settlement } = api ?? {}
+  if (!settlement) return []
+  const { tolerance, conversion } = accounts
+  const [debit, credit] = lack > 0n ? [tolerance, conversion] : [conversion, tolerance]
+  return [{ debit, credit, asset: settlement.asset, amount: (lack < 0n ? -lack : lack) as Amount }]
 }
 
 function reversal(journal: Journal): Journal {

@@ -1,10 +1,22 @@
 import { findDifferences } from './differences.ts'
 import { claimOf, type Dossier } from './divide.ts'
 import type { ClaimStatus } from './evidence.ts'
-import { deliveredLegs, isCredited, isElsewhere, type Matrix, matrixOf, total } from './matrix.ts'
+import { feeOf } from './fee.ts'
+import { toleratedLack } from './finished-delivery.ts'
+import {
+  deliveredLegs,
+  isCredited,
+  isElsewhere,
+  type Matrix,
+  matrixOf,
+  type Source,
+  total,
+} from './matrix.ts'
 import type { Mismatch } from './mismatch.ts'
+import type { Amount } from './money.ts'
 import { findOverdue } from './overdue.ts'
 import type { Policy } from './policy.ts'
+import { refusalOf } from './refusal.ts'
 
 export type DepositState =
   | 'observed'
@@ -22,6 +34,10 @@ export type Verdict = {
   state: DepositState
   matrix: Matrix
   mismatches: readonly Mismatch[]
+  /** What the service kept of it: as its API states it, or as the policy derives it. In base units of the delivered asset. */
+  fee: Amount | null
+  /** What the delivery lacks of what is stated, below zero where it is more, and the policy accepts. In the same. */
+  lack: bigint
   /** When the payment became final, and when its delivery was proved. */
   finalAt: Date | null
   settledAt: Date | null
@@ -31,19 +47,23 @@ export type Verdict = {
 
 /** Judges one deposit from all that is known of it. The same dossier, policy and time give the same verdict. */
 export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict {
-  const matrix = matrixOf(dossier)
+  const matrix = matrixOf(dossier, policy)
   const { deposit } = dossier
   // A later history may hold it without being final yet.
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
   // To whom a delivery is due is known only of an address of ours.
   const settledAt = finalAt && dossier.approval && settlementProvedAt(dossier)
-  const state = stateOf(dossier, matrix, { finalAt, settledAt })
+  const state = stateOf({ dossier, matrix, policy }, { finalAt, settledAt })
   const ended = hasEnded(dossier, { state, settledAt })
+  const refusal = settledAt === null && state !== 'refunded' ? refusalOf(dossier, policy) : null
+  const refused = refusal === null ? [] : [refusal]
   const overdue = findOverdue({ dossier, matrix, finalAt, settledAt, ended }, policy, now)
   return {
     state,
     matrix,
-    mismatches: [...findDifferences(dossier, policy), ...overdue.mismatches],
+    mismatches: [...findDifferences(dossier, policy), ...refused, ...overdue.mismatches],
+    fee: feeOf(dossier, policy),
+    lack: toleratedLack(dossier, policy),
     finalAt,
     settledAt,
     recheckAt: overdue.recheckAt,
@@ -51,19 +71,22 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
 }
 
 /** What is no deposit: nothing is due for it, nothing is wrong with it and nothing is booked. */
-export function ignore(dossier: Dossier): Verdict {
+export function ignore(dossier: Dossier, policy: Policy): Verdict {
   const { deposit } = dossier
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
-  const nothing = { mismatches: [], settledAt: null, recheckAt: null }
-  return { state: 'ignored', matrix: matrixOf(dossier), finalAt, ...nothing }
+  const nothing = { mismatches: [], fee: null, lack: 0n, settledAt: null, recheckAt: null }
+  return { state: 'ignored', matrix: matrixOf(dossier, policy), finalAt, ...nothing }
 }
 
 type Milestones = { finalAt: Date | null; settledAt: Date | null }
 
-function stateOf(dossier: Dossier, matrix: Matrix, { finalAt, settledAt }: Milestones): DepositState {
+type Judged = { dossier: Dossier; matrix: Matrix; policy: Policy }
+
+function stateOf({ dossier, matrix, policy }: Judged, { finalAt, settledAt }: Milestones): DepositState {
   if (dossier.deposit?.state === 'orphaned') return 'orphaned'
   if (finalAt === null) return 'observed'
-  if (settledAt !== null) return isAgreed(matrix) && dossier.stranger === null ? 'reconciled' : 'settled'
+  if (settledAt !== null)
+    return isAgreed(matrix, policy) && dossier.stranger === null ? 'reconciled' : 'settled'
   return sideState(dossier) ?? (isUnderWay(dossier) ? 'settling' : 'confirmed')
 }
 
@@ -102,15 +125,14 @@ function isCreditProved(dossier: Dossier): boolean {
   )
 }
 
-/** The API and the chain have to agree on both legs; a webhook may be missing, but may not contradict. */
-function isAgreed({ deposit, settlement }: Matrix): boolean {
-  const proved = [deposit.api, deposit.chain, settlement.api]
-  return (
-    proved.every((cell) => cell === 'agrees') &&
-    (settlement.chain === 'agrees' || settlement.chain === 'not_applicable') &&
-    deposit.webhook !== 'differs' &&
-    settlement.webhook !== 'differs'
-  )
+/** What the policy requires has to agree; the rest may be missing, but may not contradict. */
+function isAgreed(matrix: Matrix, { required }: Policy): boolean {
+  const agrees = required.every((name) => {
+    const [leg, source] = name.split('.') as [keyof Matrix, Source]
+    return ['agrees', 'not_applicable'].includes(matrix[leg][source])
+  })
+  const cells = [matrix.deposit, matrix.settlement].flatMap((leg) => Object.values(leg))
+  return agrees && !cells.includes('differs')
 }
 
 /**
