@@ -1,8 +1,16 @@
 import type { Address, NetworkName } from './asset.ts'
-import type { Claim, Failure, Observation, Owner, ServiceId } from './evidence.ts'
-import { type ChainLeg, foldClaims, foldFailures, foldSightings, isFurther, type Story } from './fold.ts'
-import type { Link, LinkRule } from './link.ts'
+import type { Failure, Observation, Owner, ServiceId } from './evidence.ts'
+import { type ChainLeg, claimOf, foldClaims, foldFailures, foldSightings, type Story } from './fold.ts'
+import { type Link, linkOf } from './link.ts'
+import { type Deliveries, type Delivery, matchDeliveries } from './match-deliveries.ts'
+import { matchPayments, type Payments, type Reuse } from './match-payments.ts'
+import { type OtherNetwork, otherNetworksOf } from './other-network.ts'
+import { foldRulings } from './rulings.ts'
+import type { Ambiguity } from './settle-contest.ts'
+import { earliest } from './time.ts'
 import { type WriteOff, writeOffOf } from './write-off.ts'
+
+export { claimOf }
 
 /** What a deposit address stands for in the address book. */
 export type Approval = {
@@ -18,7 +26,7 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   /** Null while the service has not told of it. */
   serviceId: ServiceId | null
   deposit: ChainLeg | null
-  settlements: readonly ChainLeg[]
+  settlements: readonly Delivery[]
   /** How each of these transfers came to it: the payment first, then the deliveries. */
   links: readonly Link[]
   /** Of the transactions that the service names, those that failed. */
@@ -28,6 +36,11 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   stranger: StrangeAddress | null
   /** An owner that the service names and the address book does not have. */
   unknownOwner: Owner | null
+  /** What is claimed as its payment, and is another deposit's. */
+  reuse: Reuse | null
+  /** Deliveries that it shares with other deposits, and that do not add up. */
+  ambiguity: Ambiguity | null
+  otherNetworks: readonly OtherNetwork[]
   writeOff: WriteOff | null
 }
 
@@ -39,54 +52,70 @@ export type Division = { dossiers: readonly Dossier[]; strays: readonly ChainLeg
 
 /** Divides a group of linked evidence into its deposits. The same evidence in any order gives the same division. */
 export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
-  const legs = foldSightings(observations.filter((one) => one.kind === 'sighting'))
+  const sighted = foldSightings(observations.filter((one) => one.kind === 'sighting'))
+  const legs = sighted.filter((leg) => !isReplaced(leg, sighted))
   const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
   const failures = foldFailures(observations.filter((one) => one.kind === 'failure'))
-  const paid = legs.filter((leg) => leg.role === 'deposit' && !isReplaced(leg, legs))
-  const delivered = legs.filter((leg) => leg.role === 'recipient')
-  const payments = assign(stories, paid, fitOfPayment)
-  const deliveries = assign(stories, delivered, fitOfDelivery)
-  const approvalOf = (story: Story | null, leg: ChainLeg | null) =>
-    approvals.find((one) => isAt(one, leg === null ? claimedDeposit(story) : { ...leg, address: leg.to })) ??
-    null
-
-  const told = stories.map((story): Dossier => {
-    const deposit = payments.get(story) ?? null
-    const settlement = deliveries.get(story)
-    return {
-      ...story,
-      deposit,
-      settlements: settlement ? [settlement] : [],
-      links: [
-        ...(deposit ? [linkOf(deposit, ruleOfFit[fitOfPayment(story, deposit)])] : []),
-        ...(settlement ? [linkOf(settlement, ruleOfFit[fitOfDelivery(story, settlement)])] : []),
-      ],
-      failures: failures.filter((failure) => isNamed(failure, story)),
-      approval: approvalOf(story, deposit),
-      stranger: strangerOf(story, approvals),
-      unknownOwner: unknownOwnerOf(story, approvals),
-      writeOff: writeOffOf(observations, deposit),
-    }
-  })
-  const untold = without(paid, payments)
-    .filter((leg) => !isBack(leg, told))
-    .map(
-      (leg): Dossier => ({
-        ...nothingTold,
-        deposit: leg,
-        settlements: [],
-        links: [linkOf(leg, 'unclaimed')],
-        approval: approvalOf(null, leg),
-        writeOff: writeOffOf(observations, leg),
-      }),
-    )
-  return { dossiers: [...told, ...untold], strays: without(delivered, deliveries) }
+  const rulings = foldRulings(
+    observations.filter((one) => one.kind === 'ruling'),
+    legs,
+  )
+  const inTurn = stories.toSorted(firstToldFirst)
+  const paid = legs.filter(({ role }) => role === 'deposit')
+  const delivered = legs.filter(({ role }) => role === 'recipient')
+  const matched = {
+    payments: matchPayments(inTurn, paid, rulings),
+    deliveries: matchDeliveries(inTurn, delivered, rulings),
+  }
+  const given = { observations, approvals, failures }
+  const told = stories.map((story) => toldDossier(story, matched, given))
+  const taken = new Set(told.map(({ deposit }) => deposit))
+  const untold = paid
+    .filter((leg) => !taken.has(leg) && !isBack(leg, told))
+    .map((leg) => untoldDossier(leg, given))
+  return { dossiers: [...told, ...untold], strays: matched.deliveries.strays }
 }
 
-/** The service's word on a deposit: its API's, unless only a webhook tells of a later step. */
-export function claimOf({ api, webhook }: Pick<Story, 'webhook' | 'api'>): Claim | null {
-  if (api === null || webhook === null) return api ?? webhook
-  return isFurther(webhook, api) ? webhook : api
+/** What a dossier takes from beside its own story and transfers. */
+type Given = {
+  observations: readonly Observation[]
+  approvals: readonly Approval[]
+  failures: readonly Failure[]
+}
+
+function toldDossier(
+  story: Story,
+  { payments, deliveries }: { payments: Payments; deliveries: Deliveries },
+  { observations, approvals, failures }: Given,
+): Dossier {
+  const payment = payments.of.get(story)
+  const parts = deliveries.of.get(story) ?? []
+  const deposit = payment?.leg ?? null
+  const settlements = parts.map(({ leg }) => leg)
+  return {
+    ...story,
+    deposit,
+    settlements,
+    links: [...(payment ? [payment.link] : []), ...parts.map(({ link }) => link)],
+    failures: failures.filter((failure) => isNamed(failure, story)),
+    approval: approvalAt(deposit === null ? claimedDeposit(story) : placeOf(deposit), approvals),
+    stranger: strangerOf(story, approvals),
+    unknownOwner: unknownOwnerOf(story, approvals),
+    reuse: payments.reused.get(story) ?? null,
+    ambiguity: deliveries.ambiguous.get(story) ?? null,
+    otherNetworks: otherNetworksOf(story, { deposit, settlements }),
+    writeOff: writeOffOf(observations, deposit),
+  }
+}
+
+function untoldDossier(leg: ChainLeg, { observations, approvals }: Given): Dossier {
+  return {
+    ...nothingTold,
+    deposit: leg,
+    links: [linkOf(leg, 'unclaimed')],
+    approval: approvalAt(placeOf(leg), approvals),
+    writeOff: writeOffOf(observations, leg),
+  }
 }
 
 const nothingTold = {
@@ -97,76 +126,27 @@ const nothingTold = {
   apiAt: null,
   statuses: { webhook: new Map(), api: new Map() },
   words: { webhook: [], api: [] },
+  settlements: [],
   failures: [],
   stranger: null,
   unknownOwner: null,
+  reuse: null,
+  ambiguity: null,
+  otherNetworks: [],
 }
 
-const fitsInOrder = ['exact', 'near', 'loose'] as const
-type Fit = (typeof fitsInOrder)[number] | 'none'
-
-const ruleOfFit = {
-  exact: 'transaction and amount',
-  near: 'transaction and address',
-  loose: 'transaction',
-  none: 'unclaimed',
-} as const satisfies Record<Fit, LinkRule>
-
-function linkOf({ ref, role }: ChainLeg, rule: LinkRule): Link {
-  return { transfer: ref, role, rule, ruling: null }
+/** Of two that claim one transfer, the one that was told of first has it; of those told of at once, the lesser id. */
+function firstToldFirst(left: Story, right: Story): number {
+  return toldAt(left) - toldAt(right)
 }
 
-/**
- * Gives each story at most one transfer, and each transfer to at most one story. Exact fits are served first, over
- * all stories, so that a doubtful one cannot take another's transfer; what is left goes in order of index.
- */
-function assign(
-  stories: readonly Story[],
-  legs: readonly ChainLeg[],
-  fit: (story: Story, leg: ChainLeg) => Fit,
-) {
-  const free = new Set(legs.toSorted(liveFirst))
-  const taken = new Map<Story, ChainLeg>()
-  for (const wanted of fitsInOrder) {
-    for (const story of stories.filter((one) => !taken.has(one))) {
-      const leg = [...free].find((candidate) => fit(story, candidate) === wanted)
-      if (leg === undefined) continue
-      free.delete(leg)
-      taken.set(story, leg)
-    }
-  }
-  return taken
-}
-
-function fitOfPayment(story: Story, leg: ChainLeg): Fit {
-  return bestFit(story, ({ deposit }) => {
-    if (deposit.tx !== leg.tx || deposit.network !== leg.network || deposit.address !== leg.to) return 'none'
-    const sameIndex = deposit.index === null || deposit.index === leg.index
-    return sameIndex && deposit.asset === leg.asset && deposit.amount === leg.amount ? 'exact' : 'near'
-  })
-}
-
-function fitOfDelivery(story: Story, leg: ChainLeg): Fit {
-  return bestFit(story, ({ settlement }) => {
-    if (settlement?.tx !== leg.tx || settlement.network !== leg.network) return 'none'
-    if (settlement.address !== leg.to) return 'loose'
-    return settlement.asset === leg.asset && settlement.amount === leg.amount ? 'exact' : 'near'
-  })
-}
-
-/** Either of the service's voices may be the one that names the transaction. */
-function bestFit({ api, webhook }: Story, fit: (claim: Claim) => Fit): Fit {
-  const fits = [api, webhook].map((claim) => (claim === null ? 'none' : fit(claim)))
-  return fitsInOrder.find((one) => fits.includes(one)) ?? 'none'
+function toldAt({ webhookAt, apiAt }: Story): number {
+  return earliest([webhookAt, apiAt])?.getTime() ?? 0
 }
 
 function isNamed({ role, network, tx }: Failure, { api, webhook }: Story): boolean {
   const named = [api, webhook].map((claim) => (role === 'deposit' ? claim?.deposit : claim?.settlement))
   return named.some((leg) => leg?.network === network && leg.tx === tx)
-}
-
-function liveFirst(left: ChainLeg, right: ChainLeg): number {
-  return Number(left.state === 'orphaned') - Number(right.state === 'orphaned')
 }
 
 /**
@@ -187,13 +167,15 @@ function isBack(leg: ChainLeg, told: readonly Dossier[]): boolean {
   return told.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
 }
 
-function without(legs: readonly ChainLeg[], assigned: ReadonlyMap<Story, ChainLeg>): ChainLeg[] {
-  const used = new Set(assigned.values())
-  return legs.filter((leg) => !used.has(leg))
+type Place = { network: NetworkName; address: Address }
+
+function placeOf({ network, to }: ChainLeg): Place {
+  return { network, address: to }
 }
 
-function isAt(approval: Approval, place: { network: NetworkName; address: Address } | null): boolean {
-  return place !== null && approval.network === place.network && approval.address === place.address
+function approvalAt(place: Place | null, approvals: readonly Approval[]): Approval | null {
+  if (place === null) return null
+  return approvals.find((one) => one.network === place.network && one.address === place.address) ?? null
 }
 
 function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): StrangeAddress | null {
@@ -216,6 +198,6 @@ function isOf({ owner }: Approval, { kind, id }: Owner): boolean {
   return owner.kind === kind && owner.id === id
 }
 
-function claimedDeposit(story: Story | null) {
-  return story === null ? null : (claimOf(story)?.deposit ?? null)
+function claimedDeposit(story: Story): Place | null {
+  return claimOf(story)?.deposit ?? null
 }

@@ -51,6 +51,12 @@ export function isFurther(one: Claim, other: Claim): boolean {
   return statusRank[one.status] > statusRank[other.status]
 }
 
+/** The service's word on a deposit: its API's, unless only a webhook tells of a later step. */
+export function claimOf({ api, webhook }: Pick<Story, 'webhook' | 'api'>): Claim | null {
+  if (api === null || webhook === null) return api ?? webhook
+  return isFurther(webhook, api) ? webhook : api
+}
+
 /**
  * One leg per transfer, in the order of their references; two where the address is watched as both, since it is then
  * the payment of one deposit and the delivery of another.

@@ -1,4 +1,5 @@
 import type { Sighting, TransferRef } from './evidence.ts'
+import type { ChainLeg } from './fold.ts'
 
 /** The ways in which a transfer comes to a deposit, strongest first, and what each of them says for people. */
 export const linkRules = {
@@ -6,7 +7,7 @@ export const linkRules = {
   'transfer named':
     'the service names the transaction and the index, and states its asset, amount and address',
   'transaction and amount': 'the service names the transaction, and states its asset, amount and address',
-  share: 'the service names the transaction for several deposits, and what it states of them adds up to it',
+  share: 'the service names the transaction, and what it states of all deposits that share it adds up',
   'transaction and address':
     'the service names the transaction and the address, and states another amount or asset',
   transaction: 'the service names the transaction, which paid another address than the one that is stated',
@@ -23,4 +24,8 @@ export type Link = {
   rule: LinkRule
   /** The id of the ruling, where the rule is one. */
   ruling: string | null
+}
+
+export function linkOf({ ref, role }: ChainLeg, rule: LinkRule, ruling: string | null = null): Link {
+  return { transfer: ref, role, rule, ruling }
 }

@@ -1,0 +1,127 @@
+/** Who may get how much of what. */
+export type Sharing<Taker, Source> = {
+  takers: readonly Taker[]
+  sources: readonly Source[]
+  wants: (taker: Taker) => bigint
+  holds: (source: Source) => bigint
+  /** The sources that a taker may have a share of. */
+  sourcesOf: (taker: Taker) => readonly Source[]
+}
+
+export type Shares<Taker, Source> = ReadonlyMap<Taker, ReadonlyMap<Source, bigint>>
+
+/**
+ * Gives every taker exactly what it wants, or finds that it cannot be done. Who wants all that a source holds gets that
+ * one; what is left goes in order of the takers, and is passed on along them where order alone leaves somebody short.
+ * The same takers and sources in the same order give the same shares.
+ * @returns null where no division gives everybody all of it
+ */
+export function share<Taker, Source>(sharing: Sharing<Taker, Source>): Shares<Taker, Source> | null {
+  const state = begin(sharing)
+  for (const isWhole of [true, false]) {
+    for (const taker of sharing.takers) giveInOrder(state, taker, isWhole)
+  }
+  const isFed = sharing.takers.every((taker) => feed(state, taker))
+  return isFed ? state.given : null
+}
+
+type State<Taker, Source> = Sharing<Taker, Source> & {
+  given: Map<Taker, Map<Source, bigint>>
+  takersOf: Map<Source, Set<Taker>>
+  need: Map<Taker, bigint>
+  left: Map<Source, bigint>
+}
+
+function begin<Taker, Source>(sharing: Sharing<Taker, Source>): State<Taker, Source> {
+  const { takers, sources, wants, holds } = sharing
+  return {
+    ...sharing,
+    given: new Map(takers.map((taker) => [taker, new Map()])),
+    takersOf: new Map(sources.map((source) => [source, new Set()])),
+    need: new Map(takers.map((taker) => [taker, wants(taker)])),
+    left: new Map(sources.map((source) => [source, holds(source)])),
+  }
+}
+
+function giveInOrder<Taker, Source>(state: State<Taker, Source>, taker: Taker, isWhole: boolean): void {
+  for (const source of state.sourcesOf(taker)) {
+    const [need, left] = [amountOf(state.need, taker), amountOf(state.left, source)]
+    const isUntouched = amountOf(state.need, taker) === state.wants(taker) && left === state.holds(source)
+    const isGiven = isWhole ? isUntouched && need === left && !isTaken(state, source) : need > 0n && left > 0n
+    if (!isGiven) continue
+    give(state, { taker, source, amount: need < left ? need : left })
+    if (isWhole) return
+  }
+}
+
+/** Finds what a taker still needs at sources that others have shares of and can do without. */
+function feed<Taker, Source>(state: State<Taker, Source>, taker: Taker): boolean {
+  while (amountOf(state.need, taker) > 0n) {
+    const path = findPath(state, taker)
+    if (path === null) return false
+    const amounts = path.map(({ source, from }) =>
+      from === null ? amountOf(state.left, source) : shareOf(state, from, source),
+    )
+    const amount = [amountOf(state.need, taker), ...amounts].reduce((a, b) => (a < b ? a : b))
+    for (const { taker: to, source, from } of path) {
+      if (from !== null) take(state, { taker: from, source, amount })
+      give(state, { taker: to, source, amount })
+    }
+  }
+  return true
+}
+
+/** One taker gets of a source: from another taker, or where that is null of what is left. */
+type Step<Taker, Source> = { taker: Taker; source: Source; from: Taker | null }
+
+/** The shortest chain of takers, each giving up a share for the next source, that ends where something is left. */
+function findPath<Taker, Source>(state: State<Taker, Source>, first: Taker): Step<Taker, Source>[] | null {
+  const seen = new Set<Source>()
+  const arrivals: { taker: Taker; path: Step<Taker, Source>[] }[] = [{ taker: first, path: [] }]
+  for (const { taker, path } of arrivals) {
+    for (const source of state.sourcesOf(taker).filter((one) => !seen.has(one))) {
+      if (amountOf(state.left, source) > 0n) return [...path, { taker, source, from: null }]
+      seen.add(source)
+      const holders = [...(state.takersOf.get(source) ?? [])].filter(
+        (one) => shareOf(state, one, source) > 0n,
+      )
+      arrivals.push(...holders.map((from) => ({ taker: from, path: [...path, { taker, source, from }] })))
+    }
+  }
+  return null
+}
+
+type Part<Taker, Source> = { taker: Taker; source: Source; amount: bigint }
+
+function give<Taker, Source>(
+  state: State<Taker, Source>,
+  { taker, source, amount }: Part<Taker, Source>,
+): void {
+  state.given.get(taker)?.set(source, shareOf(state, taker, source) + amount)
+  state.takersOf.get(source)?.add(taker)
+  state.need.set(taker, amountOf(state.need, taker) - amount)
+  state.left.set(source, amountOf(state.left, source) - amount)
+}
+
+function take<Taker, Source>(
+  state: State<Taker, Source>,
+  { taker, source, amount }: Part<Taker, Source>,
+): void {
+  const rest = shareOf(state, taker, source) - amount
+  if (rest > 0n) state.given.get(taker)?.set(source, rest)
+  else state.given.get(taker)?.delete(source)
+  state.need.set(taker, amountOf(state.need, taker) + amount)
+  state.left.set(source, amountOf(state.left, source) + amount)
+}
+
+function isTaken<Taker, Source>({ takersOf }: State<Taker, Source>, source: Source): boolean {
+  return (takersOf.get(source)?.size ?? 0) > 0
+}
+
+function shareOf<Taker, Source>({ given }: State<Taker, Source>, taker: Taker, source: Source): bigint {
+  return given.get(taker)?.get(source) ?? 0n
+}
+
+function amountOf<Key>(amounts: ReadonlyMap<Key, bigint>, key: Key): bigint {
+  return amounts.get(key) ?? 0n
+}
