@@ -4,7 +4,6 @@ import type { Claim } from './evidence.ts'
 import { feeDiffers } from './fee.ts'
 import { finishedDelivery } from './finished-delivery.ts'
 import { findIdentityDifferences } from './identity.ts'
-import { findIdentityDifferences } from './identity.ts'
 import { approvedPlace, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 import { failureOf } from './named-transactions.ts'
@@ -18,7 +17,6 @@ export function findDifferences(dossier: Dossier, policy: Policy): Mismatch[] {
     assetDiffers(dossier),
     deliveredDiffers(dossier, policy),
     feeDiffers(dossier, policy),
-    ...findIdentityDifferences(dossier),
     ...findIdentityDifferences(dossier),
     recipientDiffers(dossier),
     addressChanged(dossier),
