@@ -778,6 +778,69 @@ view public.open_mismatch as
    FROM (mismatch m
      LEFT JOIN deposit d ON ((d.id = m.deposit_id)))
   WHERE ((m.cleared_at IS NULL) AND (m.resolved_at IS NULL));
+view public.possible_match as
+ SELECT pair.mismatch_id,
+    pair.group_id,
+    pair.deposit_id,
+    pair.network,
+    pair.asset,
+    pair.amount,
+    pair.role,
+    pair.transfer,
+    pair.address,
+    pair.open_id,
+    pair.difference,
+    pair.open_network,
+    pair.open_address,
+    pair.open_asset,
+    pair.open_amount,
+    pair.open_tx,
+    d.service_id,
+    d.group_id AS open_group_id
+   FROM (( SELECT u.mismatch_id,
+            u.group_id,
+            u.deposit_id,
+            u.network,
+            u.asset,
+            u.amount,
+            u.role,
+            u.transfer,
+            u.address,
+            d_1.id AS open_id,
+            (0)::numeric AS difference,
+            d_1.network AS open_network,
+            d_1.address AS open_address,
+            d_1.asset AS open_asset,
+            d_1.amount AS open_amount,
+            d_1.tx AS open_tx
+           FROM (unnamed_transfer u
+             JOIN deposit d_1 ON (((u.role = 'deposit'::text) AND (d_1.state = 'observed'::text) AND (d_1.transfer IS NULL) AND (d_1.network = u.network) AND (d_1.address = u.address) AND (d_1.asset = u.asset) AND (d_1.amount = u.amount))))
+        UNION ALL
+         SELECT u.mismatch_id,
+            u.group_id,
+            u.deposit_id,
+            u.network,
+            u.asset,
+            u.amount,
+            u.role,
+            u.transfer,
+            u.address,
+            d_1.id,
+            abs((COALESCE(d_1.settlement_amount, d_1.amount) - u.amount)) AS abs,
+            o.forward_network,
+            o.forward_recipient,
+            COALESCE(d_1.settlement_asset, ( SELECT asset.key
+                   FROM asset
+                  WHERE ((asset.network = o.forward_network) AND (asset.symbol = o.forward_asset)))) AS "coalesce",
+            d_1.settlement_amount,
+            d_1.settlement_tx
+           FROM ((unnamed_transfer u
+             JOIN owner o ON (((u.role = 'recipient'::text) AND (o.forward_network = u.network) AND (o.forward_recipient = u.address))))
+             JOIN deposit d_1 ON (((d_1.owner_kind = o.kind) AND (d_1.owner_id = o.id) AND (d_1.state = ANY (ARRAY['confirmed'::text, 'settling'::text])) AND (d_1.final_at IS NOT NULL) AND (d_1.settled_at IS NULL) AND (((d_1.matrix -> 'settlement'::text) ->> 'chain'::text) = 'absent'::text) AND ((d_1.settlement_amount IS NULL) OR ((d_1.settlement_amount >= (u.amount / (2)::numeric)) AND (d_1.settlement_amount <= (u.amount * (2)::numeric)))))))) pair
+     JOIN deposit d ON ((d.id = pair.open_id)))
+  WHERE ((d.service_id IS NOT NULL) AND (d.merged_into IS NULL) AND (d.group_id <> pair.group_id) AND (NOT (EXISTS ( SELECT
+           FROM proposal p
+          WHERE ((p.service_id = d.service_id) AND (p.role = pair.role) AND (p.transfer = pair.transfer) AND (p.state = 'rejected'::text))))));
 view public.unnamed_transfer as
  SELECT m.id AS mismatch_id,
     m.group_id,
@@ -997,6 +1060,7 @@ grant select on accounting.value_at_risk to depositd_daemon;
 grant select on public.chain_gap to depositd_daemon;
 grant select on public.deposit_report to depositd_daemon;
 grant select on public.open_mismatch to depositd_daemon;
+grant select on public.possible_match to depositd_daemon;
 grant select on public.unnamed_transfer to depositd_daemon;
 
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';

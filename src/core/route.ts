@@ -24,12 +24,14 @@ function legsOf(dossier: Dossier) {
   }
 }
 
+type Policies = { policy: Policy; routes: readonly RoutePolicy[] }
+
+export function policyOf(dossier: Dossier, policies: Policies): Policy {
+  return policyOfRoute(routeOf(dossier), policies)
+}
+
 /** The policy of the first route that fits, or else the one for all. */
-export function policyOf(
-  dossier: Dossier,
-  { policy, routes }: { policy: Policy; routes: readonly RoutePolicy[] },
-): Policy {
-  const route = routeOf(dossier)
+export function policyOfRoute(route: Route, { policy, routes }: Policies): Policy {
   return routes.find(({ pattern }) => fits(pattern, route))?.policy ?? policy
 }
 

@@ -59,11 +59,7 @@ export function createWork(deps: WorkDeps): Work {
     if (condition) await deps.wake(job, key)
   }
   const proposePage = createProposer(deps)
-  const poll = async () => {
-    const reading = (await pollDeposits(deps)) ?? nothingRead()
-    deps.observe.polled(reading)
-    return reading.stored > 0
-  }
+  const poll = () => pollNow(deps)
   return {
     async apply() {
       const { told, named } = await applyAll(deps)
@@ -105,6 +101,13 @@ export function createWork(deps: WorkDeps): Work {
       if (await proposePage()) await applyAll(deps)
     },
   }
+}
+
+/** @returns whether something new was stored */
+async function pollNow(deps: WorkDeps): Promise<boolean> {
+  const reading = (await pollDeposits(deps)) ?? nothingRead()
+  deps.observe.polled(reading)
+  return reading.stored > 0
 }
 
 /** Each call goes on where the one before ended. It tells whether the policy agreed to something, which is to be applied. */

@@ -118,7 +118,7 @@ async function insertKeys(
   if (numAffectedRows !== BigInt(links.length)) throw new Fault('conflict', { what: 'linking keys' })
 }
 
-async function lockGroups(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<void> {
+export async function lockGroups(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<void> {
   await sql`select 1 from evidence_group where id = any(${ids}::bigint[]) order by id for update`.execute(tx)
 }
 

@@ -130,6 +130,18 @@ export type Tables = {
     after: unknown
   }
   mismatch_event_pending: { event_id: bigint }
+  proposal: {
+    id: Id
+    service_id: string
+    role: 'deposit' | 'recipient'
+    transfer: string
+    score: number
+    reasons: unknown
+    policy: string
+    state: Generated<'proposed' | 'accepted' | 'rejected' | 'withdrawn'>
+    proposed_at: Generated<Date>
+    ended_at: Date | null
+  }
   named_transaction: {
     network: string
     tx: string
