@@ -40,7 +40,7 @@ create table mismatch_event_pending (
 );
 
 grant select, insert on mismatch_event to depositd_daemon;
-grant select, insert, delete on mismatch_event_pending to depositd_daemon;
+grant select, insert, update, delete on mismatch_event_pending to depositd_daemon;
 grant usage on all sequences in schema public to depositd_daemon;
 
 -- A payment that is written off leaves transit without a delivery.
