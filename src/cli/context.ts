@@ -39,9 +39,15 @@ export function attachedSettings(context: Context): Settings {
 export async function withDatabase<Result>(
   context: Context,
   work: (db: Database<Tables>) => Promise<Result>,
+  queryTimeoutMs?: number,
 ): Promise<Result> {
   const url = parseDatabaseUrl(attachedEnvironment(context))
-  const db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd command' })
+  const db = openDatabase<Tables>({
+    url,
+    poolMax: 4,
+    applicationName: 'depositd command',
+    ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
+  })
   try {
     await pingDatabase(db).catch(explainUnreachable)
     return await work(db)

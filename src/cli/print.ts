@@ -25,6 +25,12 @@ export function printJson({ stdout }: Context, document: unknown): void {
   stdout.write(`${text}\n`)
 }
 
+/** One line that is written over on a terminal; a line for each that is told elsewhere. */
+export function tellProgress({ stderr }: Context): (line: string) => void {
+  const isTerminal = 'isTTY' in stderr && stderr.isTTY === true
+  return (line) => void stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
+}
+
 /** Columns as wide as their widest cell, two spaces apart. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ of }) => of(row)))]

@@ -129,6 +129,13 @@ function describeReplay(program: Command, context: Context, tell: (news: News) =
     .option('--since <time>', 'only what was received then or later')
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./replay.ts')).replayCommand(context, options)))
+  program
+    .command('rebuild')
+    .description('make deposits, mismatches and books anew from all evidence, and compare')
+    .option('--verify', 'beside those that stand; nothing is written')
+    .option('--limit <count>', 'of how many deposits to tell what differs', '100')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => tell(await (await import('./rebuild.ts')).rebuildCommand(context, options)))
 }
 
 function describeBackfill(program: Command, context: Context, tell: (news: News) => void): void {

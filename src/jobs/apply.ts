@@ -83,9 +83,9 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
 
 /** Reads rows, keeps what they say, and decides what it bears on; what cannot be read is left to the caller. */
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
-  const { groups, kept, ...read } = await keepRows(tx, rows, deps)
+  const { groups, kept, ...payloads } = await keepRows(tx, rows, deps)
   const decided = await decideGroups(tx, { groups, kept, now: deps.now() }, deps)
-  return { ...read, decided }
+  return { ...payloads, decided }
 }
 
 /** Reads rows and keeps what they say, linked to all that they belong with. @returns also the groups, which are locked */

@@ -10,6 +10,8 @@ export type DatabaseSettings = {
   applicationName: string
   /** Works as this role, of which the user of the URL is a member; without it, as that user. */
   role?: string
+  /** A server that vanished without a word is noticed then. Without it, longer than what the daemon asks takes. */
+  queryTimeoutMs?: number
 }
 
 /**
@@ -21,6 +23,7 @@ export function openDatabase<Tables>({
   poolMax,
   applicationName,
   role,
+  queryTimeoutMs = 60_000,
 }: DatabaseSettings): Kysely<Tables> {
   const pool = new Pool({
     connectionString: url,
@@ -62,9 +65,6 @@ function prepareNamed(client: PoolClient): void {
   }
   client.query = named as typeof client.query
 }
-
-/** Longer than any statement takes; a server that vanished without a word is noticed then. */
-const queryTimeoutMs = 60_000
 
 /** A process that vanished, or stands still, must not keep its locks; nor may who waits for them wait for ever. */
 const sessionOptions = ['-c idle_in_transaction_session_timeout=30s', '-c lock_timeout=30s']

@@ -1,0 +1,27 @@
+import type { ApplyDeps } from '../jobs/apply.ts'
+import { createClaimReader } from '../provider/read-claim.ts'
+import { loadServiceProfile } from '../service-profile.ts'
+import { pinnedNetworks } from '../store/assets.ts'
+import type { Database } from '../store/database.ts'
+import type { Tables } from '../store/tables.ts'
+import { attachedSettings, type Context, withDatabase } from './context.ts'
+
+/** Runs one command's work on the database with what the daemon applies evidence with: the profile and the rules. */
+export function withRules<Result>(
+  context: Context,
+  work: (deps: ApplyDeps) => Promise<Result>,
+  queryTimeoutMs?: number,
+): Promise<Result> {
+  const settings = attachedSettings(context)
+  const profile = loadServiceProfile(settings)
+  const readNetworks = new Set(
+    settings.networks.flatMap(({ name, rpcUrls }) => (rpcUrls.length > 0 ? [name] : [])),
+  )
+  const rules = { policy: settings.policy, routes: settings.routes, senders: settings.senders }
+  const applying = async (db: Database<Tables>) => {
+    const networks = await pinnedNetworks(db, settings.networks)
+    const readClaim = createClaimReader(profile, { ...settings, networks })
+    return work({ db, readClaim, rules, readNetworks, now: () => new Date() })
+  }
+  return withDatabase(context, applying, queryTimeoutMs)
+}

@@ -1,0 +1,82 @@
+import { Fault } from '../core/errors.ts'
+import { type Difference, type Progress, type Verified, verifyBooks } from '../jobs/verify-books.ts'
+import { parseLossless } from '../provider/lossless-json.ts'
+import { withRules } from './apply-deps.ts'
+import type { Context } from './context.ts'
+import { limitOf } from './options.ts'
+import { type News, printable, printJson, tellProgress } from './print.ts'
+
+type RebuildOptions = { verify?: boolean; limit: string; json?: boolean }
+
+/** Sorting what millions of deposits come to takes Postgres a while before its first answer. */
+const queryTimeoutMs = 3_600_000
+
+/** Bad news is whatever is otherwise than the evidence says. */
+export async function rebuildCommand(context: Context, options: RebuildOptions): Promise<News> {
+  if (options.verify !== true) {
+    throw new Fault('usage_bad', {
+      problem: 'books are not rebuilt in place: what was booked is corrected by reversal',
+      mend: 'use --verify, which makes them anew beside those that stand and compares',
+    })
+  }
+  const subjectsMax = limitOf(options.limit)
+  const tell = tellProgress(context)
+  const onProgress = (progress: Progress) => tell(lineOf(progress))
+  const verified = await withRules(
+    context,
+    (deps) => verifyBooks(deps, { subjectsMax, onProgress }),
+    queryTimeoutMs,
+  )
+  if (options.json) printJson(context, { ...verified, differences: verified.differences.map(parsed) })
+  else context.stdout.write(printable(`${textOf(verified)}\n`))
+  return verified.differing === 0 ? 'good' : 'bad'
+}
+
+function lineOf({ stage, done, of }: Progress): string {
+  return stage === 'read'
+    ? `observations read again: ${done} of ${of}`
+    : `groups decided anew: ${done} of ${of}`
+}
+
+function parsed({ live, rebuilt, ...difference }: Difference) {
+  return { ...difference, live: live && parseLossless(live), rebuilt: rebuilt && parseLossless(rebuilt) }
+}
+
+function textOf({ differences, differing, subjects, due, pending, ...verified }: Verified): string {
+  const bySubject = Map.groupBy(differences, ({ subject }) => subject)
+  const told = [...bySubject].flatMap(([subject, all]) => [subject, ...all.flatMap(linesOf)])
+  const verdict =
+    differing === 0
+      ? `the books are what the evidence says: ${subjects} compared`
+      : `NOT WHAT THE EVIDENCE SAYS: ${differing} of ${subjects}`
+  return [
+    ...told,
+    ...(bySubject.size < differing ? [`and ${differing - bySubject.size} more; --limit tells of more`] : []),
+    `live     sha256 ${verified.live}`,
+    `rebuilt  sha256 ${verified.rebuilt}`,
+    verdict,
+    ...(due > 0 ? [`left out, since they are to be decided again just now: ${due}`] : []),
+    ...(pending > 0 ? [`observations that wait to be applied, left out: ${pending}`] : []),
+  ].join('\n')
+}
+
+/** What is there, and what should be. Of a deposit only the fields that differ. */
+function linesOf({ what, name, live, rebuilt }: Difference): string[] {
+  if (what === 'deposit' && live !== null && rebuilt !== null) {
+    const [is, shouldBe] = [fieldsOf(live), fieldsOf(rebuilt)]
+    const names = [...new Set([...is.keys(), ...shouldBe.keys()])]
+    return names
+      .filter((field) => is.get(field) !== shouldBe.get(field))
+      .map((field) => lineOfOne(field, is.get(field) ?? null, shouldBe.get(field) ?? null))
+  }
+  return [lineOfOne(name === '' ? what : `${what} ${name}`, live, rebuilt)]
+}
+
+function fieldsOf(content: string): Map<string, string> {
+  const fields = parseLossless(content) as Record<string, unknown>
+  return new Map(Object.entries(fields).map(([name, value]) => [name, JSON.stringify(value)]))
+}
+
+function lineOfOne(name: string, is: string | null, shouldBe: string | null): string {
+  return `  ${name}: is ${is ?? 'nothing'}; should be ${shouldBe ?? 'nothing'}`
+}

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Kysely, sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createClaimReader } from '../../src/provider/read-claim.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { appendInbox } from '../../src/store/inbox.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { type Books, openBooks } from '../support/books.ts'
+import { runCommand } from '../support/command.ts'
+import { claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { ownEvent, ownRecord, vocabulary } from '../support/own-payloads.ts'
+import { ownProfile } from '../support/profile.ts'
+
+let books: Books
+let owner: Kysely<Tables>
+let environment: Record<string, string>
+
+/** One deposit that is reconciled, and one that the service did not tell of. Payloads as the service writes them. */
+beforeEach(async () => {
+  books = await openBooks({ readClaim: createClaimReader(ownProfile, vocabulary), now: () => new Date() })
+  owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
+  const kept = [
+    { source: 'api' as const, body: ownRecord(claim(), 'settled') },
+    { source: 'webhook' as const, body: ownEvent(webhook(), { type: 'deposit.settled', status: 'settled' }) },
+  ]
+  await appendInbox(
+    books.db,
+    kept.map(({ source, body }, place) => ({
+      source,
+      sourceKey: `${place}`,
+      body: Buffer.from(JSON.stringify(body)),
+      headers: {},
+      receivedAt: claim().receivedAt,
+    })),
+  )
+  await books.receive(payment(), delivery(), payment({ tx: txId('other') }))
+  await books.settle()
+  const folder = await temporaryFolder()
+  writeFileSync(join(folder, 'settings.yaml'), settingsText)
+  environment = {
+    DATABASE_URL: books.url,
+    SERVICE_URL: 'https://deposits.example',
+    SERVICE_API_KEY: 'key',
+    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    RPC_BASE: 'https://node.example',
+    LOG_LEVEL: 'silent',
+    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
+  }
+})
+afterEach(async () => {
+  await owner.destroy()
+  await books[Symbol.asyncDispose]()
+})
+
+const settingsText = `
+networks:
+  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000b1' }] }
+  - { name: arbitrum, family: evm, chainId: 42161, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000a1' }] }
+`
+
+const depositd = (line: string) => runCommand(line, environment)
+
+test('books that are what the evidence says are told so, with the digest of both', async () => {
+  const { status, out, err } = await depositd('rebuild --verify')
+  const [live, rebuilt, ...others] = out.split('\n')
+  expect(live).toMatch(/^live {5}sha256 [0-9a-f]{64}$/)
+  expect(rebuilt).toBe(live?.replace('live   ', 'rebuilt'))
+  expect(others).toEqual(['the books are what the evidence says: 2 compared', ''])
+  expect(err).toBe('observations read again: 5 of 5\ngroups decided anew: 2 of 2\n')
+  expect(status).toBe(0)
+})
+
+test('what is otherwise is told deposit by deposit, and is bad news', async () => {
+  await sql`update deposit set state = 'held' where service_id = 'dep_1'`.execute(books.db)
+  await sql`delete from mismatch where kind = 'unreported'`.execute(owner)
+  const { status, out } = await depositd('rebuild --verify')
+  expect(status).toBe(1)
+  const [known, state, other, mismatch, ...end] = out.split('\n')
+  expect(known).toBe('deposit dep_1')
+  expect(state).toBe('  state: is "held"; should be "reconciled"')
+  expect(other).toBe(`payment base/${txId('other')}/0`)
+  expect(mismatch).toMatch(
+    /^ {2}mismatch unreported: is nothing; should be \{.*the service has not told.*\}$/,
+  )
+  expect(end.at(2)).toBe('NOT WHAT THE EVIDENCE SAYS: 2 of 2')
+  const limited = await depositd('rebuild --verify --limit 1')
+  expect(limited.out).toContain('and 1 more; --limit tells of more')
+})
+
+test('--json carries all of it, amounts digit for digit', async () => {
+  await sql`update deposit set amount = 123456789012345678901 where service_id = 'dep_1'`.execute(books.db)
+  const { status, out } = await depositd('rebuild --verify --json')
+  expect(status).toBe(1)
+  expect(out).toContain('"amount": 123456789012345678901')
+  expect(JSON.parse(out)).toMatchObject({
+    rows: 5,
+    groups: 2,
+    subjects: 2,
+    differing: 1,
+    due: 0,
+    pending: 0,
+    differences: [{ subject: 'deposit dep_1', what: 'deposit', name: '', rebuilt: { state: 'reconciled' } }],
+  })
+})
+
+test('without --verify it is refused in one line', async () => {
+  expect(await depositd('rebuild')).toEqual({
+    status: 2,
+    out: '',
+    err: 'depositd: books are not rebuilt in place: what was booked is corrected by reversal; use --verify, which makes them anew beside those that stand and compares\n',
+  })
+})
