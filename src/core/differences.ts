@@ -8,6 +8,7 @@ import { approvedPlace, deliveredLegs, liveLeg, otherPlace, total } from './matr
 import type { Mismatch, MismatchKind } from './mismatch.ts'
 import { failureOf } from './named-transactions.ts'
 import type { Policy } from './policy.ts'
+import { findStateDifferences } from './state-differences.ts'
 import { isTolerated } from './tolerance.ts'
 
 /** What the sources contradict each other in, whatever the time is. */
@@ -21,8 +22,10 @@ export function findDifferences(dossier: Dossier, policy: Policy): Mismatch[] {
     recipientDiffers(dossier),
     addressChanged(dossier),
     addressUnknown(dossier),
+    ownerUnknown(dossier),
     vanishedAfterFinality(dossier),
     transactionFailed(dossier),
+    ...findStateDifferences(dossier, policy),
   ].filter((mismatch) => mismatch !== null)
   // Both legs may have the wrong decimals.
   return found.filter(({ kind }, place) => found.findIndex((one) => one.kind === kind) === place)
@@ -98,6 +101,13 @@ function addressUnknown({ webhook, api, approval, stranger }: Dossier): Mismatch
     kind: 'unknown_address',
     detail: { network: claim.deposit.network, address: claim.deposit.address },
   }
+}
+
+/** Somebody whom the book does not have, for an address that it has; where it has neither, the address is told of. */
+function ownerUnknown({ unknownOwner, approval }: Dossier): Mismatch | null {
+  if (unknownOwner === null || approval === null) return null
+  const detail = { stated: ownerText(unknownOwner), approved: ownerText(approval.owner) }
+  return { kind: 'unknown_owner', detail }
 }
 
 function vanishedAfterFinality({ deposit }: Dossier): Mismatch | null {

@@ -17,7 +17,7 @@ export const kindsOfMatters = {
     off: 'service',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 24,
-    means: 'The service told of a later status before it told of an earlier one as its newest word.',
+    means: 'The newest word of the service is of an earlier status than it told of before.',
     next: 'Ask the service which status holds; nothing is taken back by it.',
   },
   status_conflict: {
@@ -126,14 +126,13 @@ export const kindsOfMatters = {
     next: 'Decide whether it is refunded; the amount stands in suspense.',
   },
   refund_due: {
-    severity: 'warning',
+    severity: 'severe',
     family: 'policy',
     off: 'service',
     ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
-    means:
-      'The service says that a deposit is to be refunded, or has failed, and no refund has left its address in time.',
-    next: 'Ask the service for the refund.',
+    actWithinHours: 8,
+    means: 'The service says that a final payment has failed, and has not said in time that it gave it back.',
+    next: 'Ask the service for the refund; the amount stands in transit.',
   },
   record_disappeared: {
     severity: 'warning',

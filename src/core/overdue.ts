@@ -5,9 +5,9 @@ import { failureOf } from './named-transactions.ts'
 import type { Policy } from './policy.ts'
 import { refusalOf } from './refusal.ts'
 import { stepsOf } from './steps.ts'
-import { earliest } from './time.ts'
+import { earliest, latest } from './time.ts'
 
-type Known = {
+export type Known = {
   dossier: Dossier
   matrix: Matrix
   finalAt: Date | null
@@ -52,7 +52,12 @@ function waitsOf(asked: Known, policy: Policy): Wait[] {
   const told = dossier.webhookAt !== null || dossier.apiAt !== null
   if (refused && !told) return []
   return told
-    ? [...webhookWaits(known, policy), ...paymentWaits(known, policy), ...deliveryWaits(known, policy)]
+    ? [
+        ...webhookWaits(known, policy),
+        ...paymentWaits(known, policy),
+        ...deliveryWaits(known, policy),
+        refundWait(known, policy),
+      ]
     : untoldWaits(known, policy)
 }
 
@@ -121,7 +126,22 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
 }
 
 function isToldOtherwise(dossier: Dossier): boolean {
-  return otherPlace(dossier) !== null || failureOf(dossier, 'recipient') !== null
+  return otherPlace(dossier) !== null || failureOf(dossier, 'recipient') !== null || hasFailed(dossier)
+}
+
+function refundWait({ dossier, finalAt, settledAt, ended }: Known, policy: Policy): Wait {
+  return {
+    kind: 'refund_due',
+    what: 'the service says that it failed, and does not say that it gave it back',
+    missing: !ended && settledAt === null && hasFailed(dossier),
+    since: finalAt && latest([finalAt, dossier.statuses.api.get('failed') ?? null]),
+    withinMs: policy.refundWithinMs,
+  }
+}
+
+/** What the service calls failed it does not deliver any more: it owes what was paid. */
+function hasFailed({ api, webhook }: Dossier): boolean {
+  return api?.status === 'failed' && webhook?.status !== 'refunded'
 }
 
 /** A credit is on no chain: that its webhook tells of it is all that shows what the API fails to list. */

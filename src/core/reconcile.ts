@@ -17,6 +17,8 @@ import type { Amount } from './money.ts'
 import { findOverdue } from './overdue.ts'
 import type { Policy } from './policy.ts'
 import { refusalOf } from './refusal.ts'
+import { findStuck } from './stuck.ts'
+import { earliest } from './time.ts'
 
 export type DepositState =
   | 'observed'
@@ -57,16 +59,19 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
   const ended = hasEnded(dossier, { state, settledAt })
   const refusal = settledAt === null && state !== 'refunded' ? refusalOf(dossier, policy) : null
   const refused = refusal === null ? [] : [refusal]
-  const overdue = findOverdue({ dossier, matrix, finalAt, settledAt, ended }, policy, now)
+  const known = { dossier, matrix, finalAt, settledAt, ended }
+  const overdue = findOverdue(known, policy, now)
+  const found = [...findDifferences(dossier, policy), ...refused, ...overdue.mismatches]
+  const stuck = findStuck({ ...known, state, mismatches: found }, policy, now)
   return {
     state,
     matrix,
-    mismatches: [...findDifferences(dossier, policy), ...refused, ...overdue.mismatches],
+    mismatches: [...found, ...stuck.mismatches],
     fee: feeOf(dossier, policy),
     lack: toleratedLack(dossier, policy),
     finalAt,
     settledAt,
-    recheckAt: overdue.recheckAt,
+    recheckAt: earliest([overdue.recheckAt, stuck.recheckAt]),
   }
 }
 

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely'
+import { ownerText } from '../core/address-book.ts'
 import type { Address, NetworkName } from '../core/asset.ts'
 import type { KnownDeposit } from '../core/decide.ts'
 import type { Approval } from '../core/divide.ts'
@@ -62,17 +63,15 @@ function placeOf(observation: Observation): Place {
 function keysOf(observation: Observation): string[] {
   const place = placeOf(observation)
   if (observation.kind !== 'claim') return [placeKey(place)]
-  return observation.owner === null
-    ? [placeKey(place)]
-    : [placeKey(place), ownerKey(observation.owner, place)]
+  return observation.owner === null ? [placeKey(place)] : [placeKey(place), ownerKey(observation.owner)]
 }
 
 function placeKey({ network, address }: Place): string {
   return `${network}/${address}`
 }
 
-function ownerKey({ kind, id }: Owner, { network }: Place): string {
-  return `${network} ${kind}/${id}`
+function ownerKey(owner: Owner): string {
+  return `owner ${ownerText(owner)}`
 }
 
 async function evidenceOf(
@@ -143,9 +142,9 @@ async function approvalsOf(
     where b.role = 'deposit' and (b.network, b.address) in (
       select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
       union
-      select network, address from address_book where (owner_kind, owner_id, network) in (
+      select network, address from address_book where (owner_kind, owner_id) in (
         select * from unnest(${claims.map(({ owner }) => owner?.kind ?? null)}::text[],
-          ${claims.map(({ owner }) => owner?.id ?? null)}::text[], ${claims.map(({ deposit }) => deposit.network)}::text[])
+          ${claims.map(({ owner }) => owner?.id ?? null)}::text[])
       )
     )
     order by b.network, b.address`.execute(tx)
@@ -154,7 +153,7 @@ async function approvalsOf(
     const forward =
       forward_network && forward_recipient ? { network: forward_network, recipient: forward_recipient } : null
     const approval: Approval = { network, address, owner: { kind, id }, forward }
-    for (const key of [placeKey(approval), ownerKey(approval.owner, approval)])
+    for (const key of [placeKey(approval), ownerKey(approval.owner)])
       approvals.set(key, [...(approvals.get(key) ?? []), approval])
   }
   return approvals

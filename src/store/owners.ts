@@ -114,7 +114,7 @@ async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEn
   const owners = entries.map(({ owner }) => owner)
   await sql`
     update evidence_group set recheck_at = now() where id in (
-      select group_id from mismatch where kind in ('unknown_address', 'address_changed') and cleared_at is null
+      select group_id from mismatch where kind in ('unknown_address', 'unknown_owner', 'address_changed') and cleared_at is null
         and ((detail ->> 'network', detail ->> 'address') in (
           select * from unnest(${deposits.map(({ network }) => network)}::text[],
             ${deposits.map(({ address }) => address)}::text[])

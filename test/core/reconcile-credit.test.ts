@@ -40,7 +40,7 @@ test.each<[string, Group['observations'], string]>([
   [
     'the API says that what a webhook says is credited was given back',
     [webhook(credited), claim({ ...credited, status: 'refunded' }), walletPayment],
-    'refunded webhook_missing',
+    'refunded status_conflict webhook_missing',
   ],
 ])('%s', (_what, observations, expected) => {
   expect(outcome(observations)).toBe(expected)

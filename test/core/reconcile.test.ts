@@ -161,13 +161,13 @@ test.each<[string, Observations, string]>([
     'settling settlement_missing',
   ],
   [
-    'the service says that it failed, and has the money',
+    'the service says that it failed, and may still give it back in time',
     [
       webhook({ status: 'failed' }),
       claim({ status: 'failed', settlement: { tx: null, amount: null } }),
       payment(),
     ],
-    'failed settlement_missing',
+    'failed',
   ],
   ['the service holds it', [webhook({ status: 'held' }), claim({ status: 'held' }), payment()], 'held'],
   [

@@ -1,0 +1,47 @@
+import type { Dossier } from './divide.ts'
+import type { ClaimStatus } from './evidence.ts'
+import type { Mismatch } from './mismatch.ts'
+import { awaited, type Known } from './overdue.ts'
+import type { Policy } from './policy.ts'
+import type { DepositState, Verdict } from './reconcile.ts'
+import { earliest, latest } from './time.ts'
+
+type Judged = Known & Pick<Verdict, 'state' | 'mismatches'>
+
+/**
+ * A deposit that stays in one state, where nothing else tells why: nothing is wrong with it, and nothing is waited for
+ * that would be told of as missing.
+ */
+export function findStuck(judged: Judged, policy: Policy, now: Date) {
+  const { state, mismatches } = judged
+  const since = sinceWhen(judged)
+  const isTold = [...mismatches, ...awaited(judged, policy)].some(({ kind }) => tellsWhy(kind, state))
+  if (since === null || isTold) return { mismatches: [], recheckAt: null }
+  const due = new Date(since.getTime() + policy.stuckAfterMs)
+  if (due > now) return { mismatches: [], recheckAt: due }
+  const stuck: Mismatch = { kind: 'stuck', detail: { state, since: since.toISOString() } }
+  return { mismatches: [stuck], recheckAt: null }
+}
+
+/** A webhook that is missing holds back what is settled already, and nothing before. */
+function tellsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
+  return kind === 'webhook_missing' ? state === 'settled' : kind !== 'clock_skew'
+}
+
+/** Since when it is in its state; null for one in which it may stay. */
+function sinceWhen({ dossier, state, finalAt, settledAt }: Judged): Date | null {
+  const { deposit, webhookAt, apiAt, settlements } = dossier
+  const underWay = [...toldAt(dossier, 'settling'), ...toldAt(dossier, 'settled')]
+  const began: Partial<Record<DepositState, Date | null>> = {
+    observed: earliest([webhookAt, apiAt, deposit?.seenAt ?? null]),
+    confirmed: finalAt,
+    settling: latest([finalAt, earliest([...underWay, ...settlements.map(({ seenAt }) => seenAt)])]),
+    settled: settledAt,
+    held: latest([finalAt, earliest(toldAt(dossier, 'held'))]),
+  }
+  return began[state] ?? null
+}
+
+function toldAt({ statuses }: Dossier, status: ClaimStatus): (Date | null)[] {
+  return [statuses.api.get(status) ?? null, statuses.webhook.get(status) ?? null]
+}
