@@ -76,13 +76,14 @@ export function unpinnedOf(entry: NetworkEntry): AssetLabel[] {
   return described(entry).flatMap(({ digits, ...label }) => (digits === undefined ? [label] : []))
 }
 
+/** What is no contract has a fault of its own. */
 function described({ name, family, assets }: NetworkEntry): (AssetLabel & { digits: number | undefined })[] {
   const network = name as NetworkName
-  return assets.map(({ contract, symbol: label, decimals: stated }) => {
+  return assets.flatMap(({ contract, symbol: label, decimals: stated }) => {
     const isNative = contract === 'native'
-    const code = isNative ? contract : parseAddress(family, contract)
+    const code = isNative ? contract : addressOf(family, contract)
     const digits = stated ?? (isNative ? nativeDecimals[family] : undefined)
-    return { key: assetKey(network, code), network, symbol: label, digits }
+    return code === null ? [] : [{ key: assetKey(network, code), network, symbol: label, digits }]
   })
 }
 

@@ -1,10 +1,22 @@
 import { validate } from 'node-cron'
 import { z } from 'zod'
-import { claimStatuses } from '../core/evidence.ts'
+import { type Address, type Asset, assetKey } from '../core/asset.ts'
+import { stableWalletNetwork } from '../core/evidence.ts'
 import { casesSection, strangeLimits } from './cases-schema.ts'
 import { intakeSection } from './intake-schema.ts'
 import { knownNetworks } from './known-networks.ts'
-import { addressOf, checkNetwork, decimals, networkFields, networkList, symbol } from './network-schema.ts'
+import {
+  addressOf,
+  assetsOf,
+  checkNetwork,
+  decimals,
+  networkFields,
+  networkList,
+  symbol,
+  unpinnedOf,
+} from './network-schema.ts'
+import { type KnownWorld, readPolicies } from './policies.ts'
+import { policySection } from './policy-schema.ts'
 import { checkReading, readingFields } from './reading-schema.ts'
 import { type SchemeName, webhookSection, withScheme } from './webhook-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
@@ -45,17 +57,7 @@ const schema = z
     webhooks: webhookSection,
     intake: intakeSection,
     cases: casesSection,
-    policy: z
-      .strictObject({
-        webhookWithin: duration.prefault('10m'),
-        /** A service that sends no webhook of a status would otherwise miss one for every deposit. */
-        webhookStatuses: z.array(z.enum(claimStatuses)).default([...claimStatuses]),
-        apiWithin: duration.prefault('15m'),
-        chainWithin: duration.prefault('60m'),
-        reportWithin: duration.prefault('30m'),
-        settlementWithin: duration.prefault('60m'),
-      })
-      .prefault({}),
+    policy: policySection,
     schedule: z
       .strictObject({
         scan: cron.default('*/5 * * * * *'),
@@ -94,8 +96,29 @@ const schema = z
       }
     }
   })
+  .superRefine((file, context) => {
+    for (const { path, message } of readPolicies(file.policy, worldOf(file)).faults)
+      context.addIssue({ code: 'custom', path: ['policy', ...path], message })
+  })
 
 export type SettingsFile = z.output<typeof schema>
+
+/** What routes can be named by. */
+export function worldOf({
+  networks: known,
+  service,
+}: Pick<SettingsFile, 'networks' | 'service'>): KnownWorld {
+  return {
+    networks: known,
+    assets: [...known.flatMap((entry) => [...assetsOf(entry), ...unpinnedOf(entry)]), creditAssetOf(service)],
+  }
+}
+
+/** What a StableWallet is credited in. */
+export function creditAssetOf({ credit }: Pick<SettingsFile['service'], 'credit'>): Asset {
+  const key = assetKey(stableWalletNetwork, credit.symbol as Address)
+  return { key, network: stableWalletNetwork, ...credit }
+}
 
 /**
  * Reads the file's text. Every fault is named with its place; nothing unknown is let through.

@@ -1,19 +1,12 @@
 import { dirname, join, resolve } from 'node:path'
-import {
-  type Address,
-  type Asset,
-  assetKey,
-  type NetworkName,
-  type NetworkSettings,
-  parseAddress,
-} from '../core/asset.ts'
+import { type Asset, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
-import { stableWalletNetwork } from '../core/evidence.ts'
-import { type Policy, plainPolicy, type RoutePolicy } from '../core/policy.ts'
+import type { Policy, RoutePolicy } from '../core/policy.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
+import { policiesOf } from './policies.ts'
 import { readingOf } from './reading-schema.ts'
-import { parseSettingsFile, type SettingsFile } from './settings-file.ts'
+import { creditAssetOf, parseSettingsFile, type SettingsFile, worldOf } from './settings-file.ts'
 import { readSchemeName, readWebhooks, type WebhookSettings } from './webhook-settings.ts'
 
 export type Settings = {
@@ -191,7 +184,8 @@ function quorumFaults({ name, quorum }: SettingsFile['networks'][number], urls: 
   ]
 }
 
-function fileSettings({ networks, service, intake, cases, policy, schedule }: SettingsFile) {
+function fileSettings({ policy, ...file }: SettingsFile) {
+  const { networks, service, intake, cases, schedule } = file
   const senders = networks.flatMap(({ name, family }) =>
     (service.senders[name] ?? []).map((address) => `${name}/${parseAddress(family, address)}`),
   )
@@ -205,22 +199,9 @@ function fileSettings({ networks, service, intake, cases, policy, schedule }: Se
       quarantine: { rowsMax: quarantine.rows, bytesMax: quarantine.megabytes * 1_000_000 },
     },
     startHeights: new Map(starts),
-    creditAsset: {
-      key: assetKey(stableWalletNetwork, service.credit.symbol as Address),
-      network: stableWalletNetwork,
-      ...service.credit,
-    },
+    creditAsset: creditAssetOf(service),
     senders: new Set(senders),
-    policy: {
-      ...plainPolicy,
-      webhookWithinMs: policy.webhookWithin,
-      webhookStatuses: policy.webhookStatuses,
-      apiWithinMs: policy.apiWithin,
-      chainWithinMs: policy.chainWithin,
-      reportWithinMs: policy.reportWithin,
-      settlementWithinMs: policy.settlementWithin,
-    },
-    routes: [],
+    ...policiesOf(policy, worldOf(file)),
     secondPersonAbove: new Map(Object.entries(cases.secondPersonAbove)),
     schedule: {
       scan: schedule.scan,

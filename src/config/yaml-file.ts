@@ -1,4 +1,4 @@
-import { parseDocument, stringify } from 'yaml'
+import { type Document, isNode, LineCounter, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
 import { messageOf } from '../core/errors.ts'
 
@@ -12,13 +12,17 @@ export function parseYaml<Schema extends z.ZodType>(
   schema: Schema,
   text: string,
 ): { file: z.output<Schema> | null; faults: string[] } {
-  const { value, faults } = readYaml(text)
+  const { value, faults, lineOf } = readYaml(text)
   if (faults.length > 0) return { file: null, faults }
   const result = schema.safeParse(value ?? {})
   if (result.success) return { file: result.data, faults: [] }
   return {
     file: null,
-    faults: result.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`),
+    faults: result.error.issues.map((issue) => {
+      const keys = 'keys' in issue ? issue.keys : []
+      const line = lineOf([...issue.path, ...keys.slice(0, 1)])
+      return `${line === null ? '' : `line ${line}, `}${issue.path.join('.') || 'the file'}: ${issue.message}`
+    }),
   }
 }
 
@@ -27,16 +31,27 @@ export function writeYaml(document: object): string {
   return stringify(document)
 }
 
-function readYaml(text: string): { value?: unknown; faults: string[] } {
-  const document = parseDocument(text)
+function readYaml(text: string) {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  const lineOf = (path: readonly PropertyKey[]) => lineIn(document, lines, path)
   // The first line says what and where; a drawing of the place follows.
   if (document.errors.length > 0)
-    return { faults: document.errors.map(({ message }) => message.replace(/:?\n[^]*/, '')) }
+    return { lineOf, faults: document.errors.map(({ message }) => message.replace(/:?\n[^]*/, '')) }
   try {
-    return { value: document.toJS(), faults: [] }
+    return { lineOf, value: document.toJS() as unknown, faults: [] }
   } catch (error) {
-    return { faults: [messageOf(error)] }
+    return { lineOf, faults: [messageOf(error)] }
   }
+}
+
+/** Where the path begins in the text, or what would hold it; null where the text has nothing of it. */
+function lineIn(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | null {
+  for (let length = path.length; length > 0; length--) {
+    const node: unknown = document.getIn(path.slice(0, length), true)
+    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line
+  }
+  return null
 }
 
 function milliseconds(text: string): number {

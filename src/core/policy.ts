@@ -58,7 +58,15 @@ export type FeeModel =
 /** How many base units one unit of the paid asset has, and one of the delivered asset: powers of ten. */
 export type Units = { paid: bigint; delivered: bigint }
 
-export type RequiredCell = `${'deposit' | 'settlement'}.${'webhook' | 'api' | 'chain'}`
+export const requiredCells = [
+  'deposit.webhook',
+  'deposit.api',
+  'deposit.chain',
+  'settlement.webhook',
+  'settlement.api',
+  'settlement.chain',
+] as const
+export type RequiredCell = (typeof requiredCells)[number]
 
 /** What is known of a deposit's route. */
 export type Route = {

@@ -176,6 +176,6 @@ function bomb(): string {
 
 test('faults of the file stand beside those of the environment', () => {
   expect(() => parseSettings({ ...environment, HTTP_PORT: 'x' }, () => 'schedule: { scan: often }')).toThrow(
-    /DEPOSITD_CONFIG, schedule.scan: is no cron.*HTTP_PORT is no port/,
+    /DEPOSITD_CONFIG, line 1, schedule.scan: is no cron.*HTTP_PORT is no port/,
   )
 })

@@ -34,7 +34,7 @@ function faultsOf(section: string, changes?: Changes): readonly string[] {
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     expect(error.message).not.toContain('MfKQ')
-    return error.details.faults.map((fault) => fault.replace('DEPOSITD_CONFIG, ', ''))
+    return error.details.faults.map((fault) => fault.replace(/^DEPOSITD_CONFIG, (line \d+, )?/, ''))
   }
 }
 

@@ -73,6 +73,7 @@ test('no key of the schema is left out, optional ones included', () => {
     'src/config/network-schema.ts',
     'src/config/reading-schema.ts',
     'src/config/intake-schema.ts',
+    'src/config/policy-schema.ts',
     'src/config/cases-schema.ts',
   ]
     .map(readText)
@@ -96,7 +97,7 @@ test('the defaults of the file are those of the page', () => {
     const own = (file[section] ??= {})
     own[key] = inner === undefined ? value : { ...(own[key] as object | undefined), [inner]: value }
   }
-  expect(stated).toHaveLength(25)
+  expect(stated).toHaveLength(35)
   expect(parseSettingsFile(stringify(file))).toEqual(parseSettingsFile(''))
 })
 
@@ -119,11 +120,13 @@ test('the networks that are known without a file are those of the page', () => {
   for (const line of lines) expect(page).toContain(line.replace('|  |', '| |'))
 })
 
-/** Names of all keys, with `[]` behind lists. `senders` is keyed by networks; `webhooks` has a page of its own. */
+/** Keyed by networks, or with a page of their own. */
+const described = ['service.senders', 'webhooks', 'policy.tolerance', 'policy.fee', 'policy.routes']
+
+/** Names of all keys, with `[]` behind lists. */
 function keysOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((item) => keysOf(item, `${path}[]`)))]
-  if (typeof value !== 'object' || value === null || path === 'service.senders' || path === 'webhooks')
-    return []
+  if (typeof value !== 'object' || value === null || described.includes(path)) return []
   return Object.entries(value).flatMap(([key, inner]) => {
     const name = path === '' ? key : `${path}.${key}`
     return [name, ...keysOf(inner, name)]

@@ -16,7 +16,7 @@ export function parse(text: string): Settings {
   return parseSettings(environment, () => text)
 }
 
-/** Every fault of the text, each in one line, without the name of the setting. */
+/** Every fault of the text, each in one line, without the name of the setting and the number of the line. */
 export function faultsOf(text: string): readonly string[] {
   try {
     parse(text)
@@ -24,6 +24,6 @@ export function faultsOf(text: string): readonly string[] {
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     expect(error.details.faults.filter((fault) => fault.includes('\n'))).toEqual([])
-    return error.details.faults.map((fault) => fault.replace('DEPOSITD_CONFIG, ', ''))
+    return error.details.faults.map((fault) => fault.replace(/^DEPOSITD_CONFIG, (line \d+, )?/, ''))
   }
 }

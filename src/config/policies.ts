@@ -1,0 +1,214 @@
+import { type Asset, type AssetLabel, assetNetwork, type Family, type NetworkName } from '../core/asset.ts'
+import { stableWalletNetwork } from '../core/evidence.ts'
+import { type Amount, parseAmount } from '../core/money.ts'
+import {
+  type FeeModel,
+  type Policy,
+  plainPolicy,
+  type RoutePattern,
+  type RoutePolicy,
+} from '../core/policy.ts'
+import { addressOf } from './network-schema.ts'
+import type { PolicyFields, PolicySection } from './policy-schema.ts'
+import type { RouteMatch } from './route-match.ts'
+
+/** The networks and assets of the settings, by which routes are named. */
+export type KnownWorld = {
+  networks: readonly { name: string; family: Family }[]
+  /** Without decimals where those are left to the chain. */
+  assets: readonly (AssetLabel & Partial<Asset>)[]
+}
+
+export type PolicyFault = { path: (string | number)[]; message: string }
+
+export type Policies = { policy: Policy; routes: RoutePolicy[] }
+
+/** What a section without faults says. */
+export function policiesOf(section: PolicySection, world: KnownWorld): Policies {
+  const { policy, routes } = readPolicies(section, world)
+  return { policy, routes }
+}
+
+/** Brings a section together with the assets that it names. Where there are faults, the rest is of no use. */
+export function readPolicies(
+  section: PolicySection,
+  world: KnownWorld,
+): Policies & { faults: PolicyFault[] } {
+  const faults: PolicyFault[] = []
+  const refuseAt =
+    (...path: PolicyFault['path']): Refuse =>
+    (inner, message) =>
+      void faults.push({ path: [...path, ...inner], message })
+  const general = { ...plainPolicy, ...policyOf(section, { refuse: refuseAt() }) } as Policy
+  const routes = section.routes.map((route, place): RoutePolicy => {
+    const refuse = refuseAt('routes', place)
+    const scope = { ...assetsOfMatch(route.match, world, refuse), refuse }
+    const line = `policy.routes[${place}]`
+    return {
+      pattern: patternOf(route.match, scope, world),
+      policy: { ...general, ...policyOf(route, scope), line },
+    }
+  })
+  for (const [place, { pattern }] of routes.entries()) {
+    const covering = routes.slice(0, place).findIndex((earlier) => covers(earlier.pattern, pattern))
+    if (covering !== -1)
+      refuseAt('routes', place)(['match'], `is never reached: policy.routes[${covering}] fits all of it`)
+  }
+  return { policy: general, routes, faults }
+}
+
+type Refuse = (path: PolicyFault['path'], message: string) => void
+type Known = KnownWorld['assets'][number]
+type Scope = { assetIn?: Known | undefined; assetOut?: Known | undefined; refuse: Refuse }
+
+/** What the fields say, in the terms of the core; nothing of what they leave out. */
+function policyOf(fields: PolicyFields, scope: Scope): Partial<Policy> {
+  const { tolerance, fee, minimum } = fields
+  const policy = {
+    webhookWithinMs: fields.webhookWithin,
+    webhookStatuses: fields.webhookStatuses,
+    apiWithinMs: fields.apiWithin,
+    chainWithinMs: fields.chainWithin,
+    reportWithinMs: fields.reportWithin,
+    settlementWithinMs: fields.settlementWithin,
+    tolerance: tolerance && {
+      amount: amountOut(tolerance.amount ?? '0', ['tolerance', 'amount'], scope),
+      bps: tolerance.bps,
+    },
+    fee: fee && feeModelOf(fee, scope),
+    required: fields.required,
+    minimum: minimum && amountOf(minimum, ['minimum'], { asset: scope.assetIn, side: 'in', ...scope }),
+    supported: fields.supported,
+    stuckAfterMs: fields.stuckAfter,
+    clockSkewMs: fields.clockSkew,
+    refundWithinMs: fields.refundWithin,
+    acceptsUnnamed: fields.acceptsUnnamed,
+  }
+  return Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined))
+}
+
+function feeModelOf(fee: NonNullable<PolicyFields['fee']>, scope: Scope): FeeModel {
+  if (fee.model === 'stated') return { kind: 'stated' }
+  if (fee.model === 'fixed') return { kind: 'fixed', amount: amountOut(fee.amount, ['fee', 'amount'], scope) }
+  const units = unitsOf(scope)
+  if (fee.model === 'bps') return { kind: 'bps', bps: fee.bps, units }
+  const { lowBps, highBps, sample } = fee
+  return { kind: 'band', lowBps, highBps, sample, units }
+}
+
+/** A share of what is paid says something of what is delivered only where both are known, and in which units. */
+function unitsOf({ assetIn, assetOut, refuse }: Scope) {
+  if (!assetIn || !assetOut) {
+    refuse(
+      ['fee'],
+      'compares what is paid with what is delivered: give it in a route whose match names asset.in and asset.out',
+    )
+  } else if (assetIn.decimals === undefined || assetOut.decimals === undefined) {
+    refuse(
+      ['fee'],
+      `needs the decimals of both assets: ${unpinned(assetIn.decimals === undefined ? assetIn : assetOut)}`,
+    )
+  }
+  return { paid: 10n ** BigInt(assetIn?.decimals ?? 0), delivered: 10n ** BigInt(assetOut?.decimals ?? 0) }
+}
+
+function amountOut(text: string, path: string[], scope: Scope): Amount {
+  return /^0+$/.test(text)
+    ? (0n as Amount)
+    : amountOf(text, path, { asset: scope.assetOut, side: 'out', ...scope })
+}
+
+type Counted = { asset: Known | undefined; side: 'in' | 'out'; refuse: Refuse }
+
+/** Amounts are in units of the asset that the route names, and are read without a loss. */
+function amountOf(text: string, path: string[], { asset, side, refuse }: Counted): Amount {
+  const none = 0n as Amount
+  if (asset === undefined) {
+    refuse(path, `is in units of an asset: give it in a route whose match names asset.${side}`)
+    return none
+  }
+  if (asset.decimals === undefined) {
+    refuse(path, `needs decimals: ${unpinned(asset)}`)
+    return none
+  }
+  try {
+    return parseAmount(text, asset.decimals)
+  } catch {
+    refuse(path, `is "${text}", and ${asset.symbol} on ${asset.network} has ${asset.decimals} decimals`)
+    return none
+  }
+}
+
+function unpinned({ symbol, network }: Known): string {
+  return `write those of ${symbol} on ${network} into networks[].assets[].decimals`
+}
+
+function patternOf(
+  { owner, network, asset: named }: RouteMatch,
+  { assetIn, assetOut, refuse }: Scope,
+  { networks }: KnownWorld,
+): RoutePattern {
+  const names = networks.map(({ name }) => name)
+  const known = { in: names, out: [...names, stableWalletNetwork as string] }
+  for (const side of ['in', 'out'] as const) {
+    const name = network[side]
+    const asset = side === 'in' ? assetIn : assetOut
+    if (name === undefined) continue
+    if (!known[side].includes(name))
+      refuse(
+        ['match', 'network', side],
+        `is no network of these settings; known are ${known[side].join(', ')}`,
+      )
+    else if (asset !== undefined && asset.network !== name)
+      refuse(['match', 'asset', side], `is not on the network ${name} that the match names`)
+  }
+  const pattern = {
+    ownerKind: owner.kind,
+    ownerId: owner.id,
+    networkIn: network.in as NetworkName | undefined,
+    networkOut: network.out as NetworkName | undefined,
+    assetIn: assetIn?.key,
+    assetOut: assetOut?.key,
+  }
+  if (Object.values({ ...owner, ...network, ...named }).length === 0)
+    refuse(['match'], 'names nothing: what holds for all routes is the policy itself')
+  return pattern
+}
+
+function assetsOfMatch({ asset }: RouteMatch, world: KnownWorld, refuse: Refuse) {
+  const find = (side: 'in' | 'out'): Known | undefined => {
+    const name = asset[side]
+    if (name === undefined) return undefined
+    const found = assetsNamed(name, world)
+    const problem =
+      found.length === 0
+        ? 'is no asset of these settings: write it as network/SYMBOL, network/contract or network/native'
+        : 'is the symbol of several assets: write the contract in its place'
+    if (found.length !== 1) refuse(['match', 'asset', side], problem)
+    return found[0]
+  }
+  return { assetIn: find('in'), assetOut: find('out') }
+}
+
+/** By contract, or by the label where that is the only one of its network. */
+function assetsNamed(name: string, { networks, assets }: KnownWorld): Known[] {
+  const [network = '', code = ''] = name.split('/')
+  const family = networks.find((one) => one.name === network)?.family
+  const address = family === undefined ? null : addressOf(family, code)
+  const ofNetwork = assets.filter((asset) => asset.network === network)
+  const exact = ofNetwork.filter(({ key }) => key === `${network}/${address ?? code}`)
+  return exact.length > 0 ? exact : ofNetwork.filter(({ symbol }) => symbol === code)
+}
+
+/** Whether whatever fits the later pattern fits the earlier one. */
+function covers(earlier: RoutePattern, later: RoutePattern): boolean {
+  const { assetIn, assetOut } = later
+  const implied: RoutePattern = {
+    ...(assetIn && { networkIn: assetNetwork(assetIn) }),
+    ...(assetOut && { networkOut: assetNetwork(assetOut) }),
+  }
+  return Object.entries(earlier).every(([name, value]) => {
+    const key = name as keyof RoutePattern
+    return value === undefined || value === (later[key] ?? implied[key])
+  })
+}

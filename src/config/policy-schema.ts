@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { type ClaimStatus, claimStatuses } from '../core/evidence.ts'
+import { plainPolicy, requiredCells } from '../core/policy.ts'
+import { match } from './route-match.ts'
+import { duration } from './yaml-file.ts'
+
+/** In units of the asset. Quotes keep every digit of a fraction; a number of YAML would be rounded by whoever reads it. */
+const amount = z
+  .union([z.string(), z.int().transform(String)], 'is no amount: write it in quotes, like "0.01"')
+  .refine((text) => /^\d{1,78}(\.\d{1,38})?$/.test(text), {
+    error: 'is no amount: write it in quotes, like "0.01"',
+    abort: true,
+  })
+const bps = z.int().min(0).max(10_000)
+
+const fee = z.discriminatedUnion('model', [
+  z.strictObject({ model: z.literal('stated') }),
+  z.strictObject({ model: z.literal('fixed'), amount }),
+  z.strictObject({ model: z.literal('bps'), bps }),
+  z
+    .strictObject({ model: z.literal('band'), lowBps: bps, highBps: bps, sample: z.int().min(1) })
+    .refine(({ lowBps, highBps }) => lowBps <= highBps, 'has its lowBps above its highBps'),
+])
+
+/** What may be expected of deposits, on all routes or on one. */
+const fields = z.strictObject({
+  webhookWithin: duration,
+  /** A service that sends no webhook of a status would otherwise miss one for every deposit. */
+  webhookStatuses: z.array(z.enum(claimStatuses)),
+  apiWithin: duration,
+  chainWithin: duration,
+  reportWithin: duration,
+  settlementWithin: duration,
+  tolerance: z.strictObject({ amount: amount.optional(), bps: bps.default(0) }),
+  fee,
+  required: z
+    .array(z.enum(requiredCells))
+    .refine(
+      (cells) => plainPolicy.required.every((cell) => cells.includes(cell)),
+      `leaves out one of ${plainPolicy.required.join(', ')}: nothing is booked without them`,
+    ),
+  minimum: amount.nullable(),
+  supported: z.boolean(),
+  stuckAfter: duration,
+  clockSkew: duration,
+  refundWithin: duration,
+  acceptsUnnamed: z.boolean(),
+})
+
+const overrides = fields.partial()
+
+const minuteMs = 60_000
+
+const defaults = {
+  webhookWithin: 10 * minuteMs,
+  webhookStatuses: [...claimStatuses] as ClaimStatus[],
+  apiWithin: 15 * minuteMs,
+  chainWithin: 60 * minuteMs,
+  reportWithin: 30 * minuteMs,
+  settlementWithin: 60 * minuteMs,
+  tolerance: { bps: 0 },
+  fee: { model: 'stated' as const },
+  required: [...plainPolicy.required],
+  minimum: null,
+  supported: true,
+  stuckAfter: plainPolicy.stuckAfterMs,
+  clockSkew: plainPolicy.clockSkewMs,
+  refundWithin: plainPolicy.refundWithinMs,
+  acceptsUnnamed: false,
+}
+
+/** The section `policy` of the settings file, and the whole of a policy file. */
+export const policySection = overrides
+  .extend({ routes: z.array(overrides.extend({ match })).default([]) })
+  .prefault({})
+  .transform((section) => ({ ...defaults, ...section }))
+
+export type PolicySection = z.output<typeof policySection>
+export type PolicyFields = z.output<typeof overrides>
