@@ -44,7 +44,7 @@ async function answerCall(request: IncomingMessage, response: ServerResponse): P
   response.end(JSON.stringify({ jsonrpc: '2.0', id, ...body }))
 }
 
-server.keepAliveTimeout = 60_000
+server.keepAliveTimeout = 3_600_000
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 
