@@ -92,6 +92,7 @@ type Case = { dossier: Dossier; known: readonly KnownDeposit[]; booked: readonly
 
 function decideDeposit({ dossier, known, booked }: Case, rules: Rules, now: Date): DecidedDeposit {
   const [first, ...others] = known
+  const id = first?.id ?? null
   const isIgnored = isTopUp(dossier, rules)
   const policy = policyOf(dossier, rules)
   const verdict = isIgnored ? ignore(dossier, policy) : reconcile(dossier, policy, now)
@@ -99,15 +100,15 @@ function decideDeposit({ dossier, known, booked }: Case, rules: Rules, now: Date
   const milestones = milestonesOf(dossier, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(dossier)
   return {
-    id: first?.id ?? null,
-    absorbed: others.map(({ id }) => id),
+    id,
+    absorbed: others.map((other) => other.id),
     dossier,
     verdict,
     payment,
     delivery: deliveryFacts(dossier),
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
-    journals: posting(dossier, verdict, booked),
+    journals: posting(dossier, verdict, { depositId: id, journals: booked }),
     steps: countSteps(dossier, verdict, policy),
     unseen: unseenTransactions(dossier),
   }

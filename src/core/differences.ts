@@ -46,20 +46,27 @@ function amountDiffers(dossier: Dossier): Mismatch | null {
   )
 }
 
-function assetDiffers({ webhook, api, ...dossier }: Dossier): Mismatch | null {
-  const legs = dossier.settlements.filter((leg) => leg.state !== 'orphaned')
-  return (
-    contradiction('asset_mismatch', {
-      webhook: webhook?.deposit.asset,
-      api: api?.deposit.asset,
-      chain: liveLeg(dossier.deposit)?.asset,
-    }) ??
-    contradiction('asset_mismatch', {
-      settlementWebhook: webhook?.settlement?.asset,
-      settlementApi: api?.settlement?.asset,
-      settlementChain: legs[0]?.asset,
-    })
-  )
+/** Assets are of their networks: where those differ, that is a mismatch of its own, and one cause is told once. */
+function assetDiffers(dossier: Dossier): Mismatch | null {
+  const elsewhere = new Set(dossier.otherNetworks.map(({ leg }) => leg))
+  const paid = elsewhere.has('deposit') ? null : paidAssetDiffers(dossier)
+  return paid ?? (elsewhere.has('settlement') ? null : deliveredAssetDiffers(dossier))
+}
+
+function paidAssetDiffers({ webhook, api, deposit }: Dossier): Mismatch | null {
+  return contradiction('asset_mismatch', {
+    webhook: webhook?.deposit.asset,
+    api: api?.deposit.asset,
+    chain: liveLeg(deposit)?.asset,
+  })
+}
+
+function deliveredAssetDiffers({ webhook, api, settlements }: Dossier): Mismatch | null {
+  return contradiction('asset_mismatch', {
+    settlementWebhook: webhook?.settlement?.asset,
+    settlementApi: api?.settlement?.asset,
+    settlementChain: settlements.find((leg) => leg.state !== 'orphaned')?.asset,
+  })
 }
 
 /** Only a finished delivery can be short: until then more may come. */

@@ -1,6 +1,14 @@
 import type { Address, NetworkName } from './asset.ts'
 import type { Failure, Observation, Owner, ServiceId } from './evidence.ts'
-import { type ChainLeg, claimOf, foldClaims, foldFailures, foldSightings, type Story } from './fold.ts'
+import {
+  type ChainLeg,
+  claimOf,
+  compareLegs,
+  foldClaims,
+  foldFailures,
+  foldSightings,
+  type Story,
+} from './fold.ts'
 import { type Link, linkOf } from './link.ts'
 import { type Deliveries, type Delivery, matchDeliveries } from './match-deliveries.ts'
 import { matchPayments, type Payments, type Reuse } from './match-payments.ts'
@@ -53,7 +61,7 @@ export type Division = { dossiers: readonly Dossier[]; strays: readonly ChainLeg
 /** Divides a group of linked evidence into its deposits. The same evidence in any order gives the same division. */
 export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
   const sighted = foldSightings(observations.filter((one) => one.kind === 'sighting'))
-  const legs = sighted.filter((leg) => !isReplaced(leg, sighted))
+  const legs = sighted.filter((leg) => !isReplaced(leg, sighted)).toSorted(compareLegs)
   const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
   const failures = foldFailures(observations.filter((one) => one.kind === 'failure'))
   const rulings = foldRulings(

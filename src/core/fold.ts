@@ -75,6 +75,13 @@ export function foldSightings(sightings: readonly Sighting[]): ChainLeg[] {
   })
 }
 
+/** In the order in which a chain has the transfers of one transaction; else in that of the references. */
+export function compareLegs(left: ChainLeg, right: ChainLeg): number {
+  const isOneTransaction = left.network === right.network && left.tx === right.tx
+  if (!isOneTransaction || left.index.length === right.index.length) return compareText(left.ref, right.ref)
+  return left.index.length - right.index.length
+}
+
 /** One per transaction and address, in the order of both: the newest reading of it. */
 export function foldFailures(failures: readonly Failure[]): Failure[] {
   return groupBy(failures, ({ role, network, tx, to }) => `${role} ${network}/${tx}/${to}`).map(([, all]) =>

@@ -119,6 +119,9 @@ function candidatesOf(
     legs.filter((leg) => !reserved.has(leg)),
     ({ tx }) => tx,
   )
+  const placeOf = new Map(legs.map((leg, place) => [leg, place]))
+  const inOrder = (one: Candidate, other: Candidate) =>
+    (placeOf.get(one.leg) ?? 0) - (placeOf.get(other.leg) ?? 0)
   return new Map(
     stories.map((story) => {
       const named = namedBy(story).flatMap(([tx, claims]) =>
@@ -126,7 +129,7 @@ function candidatesOf(
           .filter((leg) => !rulings.isApart(story.serviceId, leg))
           .map((leg): Candidate => ({ leg, named: claims, ruling: null })),
       )
-      return [story, [...ruledOf(story.serviceId, ruled), ...named]]
+      return [story, [...ruledOf(story.serviceId, ruled), ...named].toSorted(inOrder)]
     }),
   )
 }

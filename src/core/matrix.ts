@@ -99,9 +99,12 @@ export function isElsewhere({ network, address }: Place, dossier: Dossier): bool
   return approved !== null && (approved.network !== network || approved.address !== address)
 }
 
-/** Where else than to the approved place it went, or is said to go. */
+/** Where else than to the approved place it went, or is said to go while no chain shows where that transaction is. */
 export function otherPlace(dossier: Dossier): Place | null {
-  const said = [dossier.api, dossier.webhook].map((claim) => claim?.settlement).filter((one) => !!one)
+  const shown = dossier.otherNetworks.filter(({ leg }) => leg === 'settlement').map(({ tx }) => tx)
+  const said = [dossier.api, dossier.webhook]
+    .flatMap((claim) => claim?.settlement ?? [])
+    .filter(({ tx }) => tx === null || !shown.includes(tx))
   const paid = dossier.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
   return [...paid, ...said].find((place) => isElsewhere(place, dossier)) ?? null
 }
@@ -117,7 +120,7 @@ function creditCell(claim: Claim, { api }: Dossier): Cell {
 function settlementChainCell(dossier: Dossier, policy: Policy): Cell {
   if (isCredited(dossier)) return 'not_applicable'
   const live = dossier.settlements.filter((leg) => leg.state !== 'orphaned')
-  if (live.length === 0) return 'absent'
+  if (live.length === 0) return dossier.ambiguity === null ? 'absent' : 'present'
   if (live.some((leg) => isElsewhere({ ...leg, address: leg.to }, dossier))) return 'differs'
   if (deliveredLegs(dossier).length === 0) return 'present'
   const said = [dossier.webhook, dossier.api].map((claim) => settlementCell(claim, dossier, policy))

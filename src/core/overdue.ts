@@ -94,8 +94,7 @@ function paymentWaits({ dossier, matrix, finalAt, ended }: Known, policy: Policy
     {
       kind: 'chain_missing',
       what: 'the claimed payment is not on its chain',
-      // What failed is not missing: that is a mismatch of its own, and one cause is told once.
-      missing: !ended && matrix.deposit.chain === 'absent' && failureOf(dossier, 'deposit') === null,
+      missing: !ended && matrix.deposit.chain === 'absent' && !isPaymentToldOtherwise(dossier),
       since: earliest([webhookAt, apiAt]),
       withinMs: policy.chainWithinMs,
     },
@@ -125,8 +124,19 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
   ]
 }
 
+/** What failed, or is another deposit's, is not missing: that is a mismatch of its own, and one cause is told once. */
+function isPaymentToldOtherwise(dossier: Dossier): boolean {
+  return dossier.reuse !== null || failureOf(dossier, 'deposit') !== null
+}
+
+/** What went elsewhere, failed, or is there and does not add up, is not missing. */
 function isToldOtherwise(dossier: Dossier): boolean {
-  return otherPlace(dossier) !== null || failureOf(dossier, 'recipient') !== null || hasFailed(dossier)
+  return (
+    otherPlace(dossier) !== null ||
+    failureOf(dossier, 'recipient') !== null ||
+    hasFailed(dossier) ||
+    dossier.ambiguity !== null
+  )
 }
 
 function refundWait({ dossier, finalAt, settledAt, ended }: Known, policy: Policy): Wait {

@@ -7,6 +7,7 @@ import { deliveredLegs, isCredited, liveLeg } from './matrix.ts'
 import type { MismatchKind } from './mismatch.ts'
 import type { Amount } from './money.ts'
 import type { Verdict } from './reconcile.ts'
+import { latest } from './time.ts'
 
 export type AccountId = Brand<string, 'AccountId'>
 
@@ -21,27 +22,38 @@ export type Journal = {
   kind: JournalKind
   /** The payment it is about. */
   transfer: TransferRef
+  /** The deposit it was booked of; null for the one that it is decided for. */
+  depositId: bigint | null
   /** Key of the journal this one takes back. */
   reverses: string | null
   eventAt: Date
   transfers: readonly Transfer[]
 }
 
+/** What is booked of a payment, and the number of the deposit that it is now; null where it has none yet. */
+export type Booked = { depositId: bigint | null; journals: readonly Journal[] }
+
 /**
  * The journals still to be written so that the books say what the verdict proves. What is booked and no longer
- * proved, or proved differently, is reversed; nothing is edited. Calling it again after booking gives none.
+ * proved, or proved differently, or of another deposit, is reversed; nothing is edited. Calling it again after booking
+ * gives none.
  */
-export function posting(dossier: Dossier, verdict: Verdict, booked: readonly Journal[]): Journal[] {
+export function posting(
+  dossier: Dossier,
+  verdict: Verdict,
+  { depositId, journals: booked }: Booked,
+): Journal[] {
   // Tokens may be moved without moving any; there is nothing to book then.
   const isNothing = dossier.deposit?.amount === 0n
   const targets = isNothing ? [] : targetsOf(dossier, verdict)
   const reversed = new Set(booked.map((journal) => journal.reverses))
   const standing = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
-  const stale = standing.filter((journal) => !targets.some((target) => isBooked(target, journal)))
-  const fresh = targets.filter((target) => !standing.some((journal) => isBooked(target, journal)))
+  const own = standing.filter((journal) => journal.depositId === null || journal.depositId === depositId)
+  const good = own.filter((journal) => targets.some((target) => isBooked(target, journal)))
+  const fresh = targets.filter((target) => !good.some((journal) => isBooked(target, journal)))
   return [
-    ...stale.map(reversal),
-    ...fresh.map((target) => ({ ...target, key: nextKey(target, booked), reverses: null })),
+    ...standing.filter((journal) => !good.includes(journal)).map(reversal),
+    ...fresh.map((target) => ({ ...target, key: nextKey(target, booked), depositId: null, reverses: null })),
   ]
 }
 
@@ -55,8 +67,8 @@ export const accounts = {
   conversion: 'equity:conversion' as AccountId,
   serviceFees: 'expenses:fees:service' as AccountId,
   tolerance: 'expenses:tolerance' as AccountId,
-  writeOff: 'expenses:write_off' as AccountId,
-  receivable: 'assets:receivable:service' as AccountId,
+  writeOff: 'expenses:write_off' as AccountId & 'expenses:write_off',
+  receivable: 'assets:receivable:service' as AccountId & 'assets:receivable:service',
 }
 
 type Target = Pick<Journal, 'kind' | 'transfer' | 'eventAt' | 'transfers'>
@@ -104,11 +116,11 @@ function settlementTarget(dossier: Dossier, verdict: Verdict): Target | null {
   }
   const delivered = isCredited(dossier) ? creditTransfers(dossier) : forwardTransfers(dossier)
   const transfers = [out, ...delivered, ...feeTransfers(dossier, verdict), ...lackTransfers(dossier, verdict)]
-  const eventAt = deliveredLegs(dossier)[0]?.blockAt ?? dossier.api?.occurredAt ?? leg.blockAt
+  const eventAt = latest(deliveredLegs(dossier).map(({ blockAt }) => blockAt))
   return {
     kind: 'settlement',
     transfer: leg.ref,
-    eventAt,
+    eventAt: eventAt ?? dossier.api?.occurredAt ?? leg.blockAt,
     transfers: transfers.filter(({ amount }) => amount > 0n),
   }
 }
@@ -161,6 +173,7 @@ function lackTransfers({ api }: Dossier, { lack }: Verdict): Transfer[] {
   return [{ debit, credit, asset: settlement.asset, amount: (lack < 0n ? -lack : lack) as Amount }]
 }
 
+/** Of the deposit that it was booked of, so that what is in transit of each adds up. */
 function reversal(journal: Journal): Journal {
   const transfers = journal.transfers.map(({ debit, credit, ...rest }) => ({
     debit: credit,

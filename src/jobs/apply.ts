@@ -177,7 +177,7 @@ export async function decideGroups(
   await saveDeposits(tx, deposits)
   const mismatches = await syncMismatches(tx, groups, heldMismatches(deposits, decisions))
   const journals = deposits.flatMap(({ id, journals: wanted }) =>
-    wanted.map((one) => ({ ...one, depositId: id })),
+    wanted.map((one) => ({ ...one, depositId: one.depositId ?? id })),
   )
   await bookJournals(tx, journals)
   await saveRechecks(

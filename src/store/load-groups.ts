@@ -110,7 +110,8 @@ type BookedRow = Omit<Journal, 'transfers'> & {
 
 async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
   const { rows } = await sql<BookedRow>`
-    select d.group_id, j.posting_key as key, j.kind, j.transfer, j.event_at as "eventAt", r.posting_key as reverses,
+    select d.group_id, j.posting_key as key, j.kind, j.transfer, j.deposit_id as "depositId",
+      j.event_at as "eventAt", r.posting_key as reverses,
       (select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset,
         'amount', t.amount::text) order by t.leg) from ledger_transfer t where t.journal_id = j.id) as transfers
     from deposit d
