@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { canonicalText, documentText, plain, sha256Of } from './canonical.ts'
+
+const bundleFormat = 'depositd-evidence/1'
+
+const text = z.string()
+const time = z.iso.datetime()
+const integer = z.string().regex(/^-?\d{1,78}$/, 'is no integer')
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256')
+const anything = z.record(text, z.unknown())
+
+const row = z.strictObject({
+  /** Number of the inbox row. */
+  inbox: integer,
+  source: z.enum(['webhook', 'api', 'chain', 'person']),
+  /** By which the source tells it from everything else that it said. */
+  key: text,
+  receivedAt: time,
+  storedAt: time,
+  /** As the intake keeps them: of credentials, only hashes. */
+  headers: z.record(text, text),
+  body: z.base64(),
+  bodySha256: hash,
+  /** The same webhook again, byte for byte. */
+  copies: z.strictObject({ count: integer, firstAt: time, lastAt: time, newestAt: z.array(time) }).nullable(),
+  /** What the profile reads from the body. */
+  says: anything,
+})
+
+const asset = z.strictObject({ key: text, network: text, symbol: text, decimals: z.int() })
+
+const network = z.strictObject({
+  name: text,
+  family: z.enum(['evm', 'solana']),
+  chainId: z.int().nullable(),
+  genesisHash: text.optional(),
+  assets: z.array(asset),
+  reading: anything.optional(),
+})
+
+const parts = z.strictObject({
+  subject: z.strictObject({ deposit: integer, deposits: z.array(integer), group: integer }),
+  evidence: z.array(row),
+  addressBook: z.array(anything),
+  policy: z.strictObject({ policy: anything, routes: z.array(anything), senders: z.array(text) }),
+  webhooks: anything,
+  profile: z.strictObject({ text, sha256: hash }),
+  networks: z.array(network),
+  credit: asset,
+  /** The deposits' numbers, and by what each of them was known before. */
+  known: z.array(anything),
+  verdict: z.strictObject({ at: time, deposits: z.array(anything), strays: z.array(anything) }),
+  mismatches: z.array(anything),
+  journals: z.array(anything),
+})
+
+export type BundleParts = z.output<typeof parts>
+
+const schema = z.strictObject({
+  format: z.literal(bundleFormat),
+  made: z.strictObject({ at: time, by: text }),
+  parts,
+  sha256: z.strictObject({ parts: z.record(text, hash), whole: hash }),
+})
+
+export type Bundle = z.output<typeof schema>
+
+/** Puts the hashes to the parts. @returns the document, byte for byte as its file is to be */
+export function sealBundle(made: Bundle['made'], unsealed: { [Name in keyof BundleParts]: unknown }) {
+  const open = { format: bundleFormat, made, parts: plain(unsealed) as BundleParts } as const
+  const sha256 = hashesOf(open)
+  return { text: documentText({ ...open, sha256 }), sha256: sha256.whole }
+}
+
+/** The hash of each part, and of all but the hashes. */
+export function hashesOf({ format, made, parts: all }: Omit<Bundle, 'sha256'>): Bundle['sha256'] {
+  const ofParts = Object.entries(all).map(([name, part]) => [name, sha256Of(canonicalText(part))])
+  const hashes = { parts: Object.fromEntries(ofParts) as Record<string, string> }
+  return { ...hashes, whole: sha256Of(canonicalText({ format, made, parts: all, sha256: hashes })) }
+}
+
+/** Reads a bundle; what is not written as bundles are is a problem. */
+export function parseBundle(document: string): { bundle: Bundle | null; problem: string | null } {
+  const value = parseJson(document)
+  const result = schema.safeParse(value)
+  if (!result.success) {
+    const [issue] = result.error.issues
+    return { bundle: null, problem: `${issue?.path.join('.') || 'the document'}: ${issue?.message}` }
+  }
+  const isCanonical = documentText(value) === document
+  const problem = isCanonical ? null : 'it is not written as bundles are: "jq -S ." writes it otherwise'
+  return { bundle: result.data, problem }
+}
+
+function parseJson(document: string): unknown {
+  try {
+    return JSON.parse(document)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,74 @@
+import type { Settings } from '../config/settings.ts'
+import type { NetworkSettings } from '../core/asset.ts'
+import type { Decision, Rules } from '../core/decide.ts'
+import type { EvidenceRow, GroupEvidence } from '../store/load-evidence.ts'
+import { type BundleParts, sealBundle } from './bundle.ts'
+import { sha256Of } from './canonical.ts'
+import { tellDecision } from './told.ts'
+
+export type BundleInput = {
+  depositId: bigint
+  evidence: GroupEvidence
+  decision: Decision
+  settings: Pick<Settings, 'policy' | 'routes' | 'senders' | 'networks' | 'creditAsset' | 'webhooks'>
+  profileText: string
+  at: Date
+  version: string
+}
+
+/** Makes the document of one deposit, with all of the group that it is decided with. Of the settings it holds no address of a server and no secret. */
+export function makeBundle(input: BundleInput): { text: string; sha256: string } {
+  const { evidence, decision, settings, profileText, at, version } = input
+  const { policy, routes, senders, creditAsset } = settings
+  const rules: Rules = { policy, routes, senders }
+  const { group } = evidence
+  return sealBundle(
+    { at: at.toISOString(), by: `depositd ${version}` },
+    {
+      subject: subjectOf(input),
+      evidence: evidence.rows.map(toldRow),
+      addressBook: group.approvals,
+      policy: { policy, routes, senders: [...senders].toSorted() },
+      webhooks: settings.webhooks.signing,
+      profile: { text: profileText, sha256: sha256Of(profileText) },
+      networks: settings.networks.map(toldNetwork),
+      credit: creditAsset,
+      known: group.known.map(({ id, ...known }) => ({ ...known, number: id })),
+      verdict: { at, ...tellDecision(decision, evidence.rows, rules) },
+      mismatches: evidence.mismatches,
+      journals: group.booked.map((journal) => ({ ...journal, ...recordOf(journal.key, evidence) })),
+    },
+  )
+}
+
+function subjectOf({ depositId, evidence }: BundleInput): {
+  [Name in keyof BundleParts['subject']]: unknown
+} {
+  const standing = evidence.deposits.filter(({ mergedInto }) => mergedInto === null)
+  return { deposit: depositId, deposits: standing.map(({ id }) => id), group: evidence.group.id }
+}
+
+function toldRow({ inboxId, sourceKey, body, observation, ...row }: EvidenceRow) {
+  const { source, headers, receivedAt, storedAt, copies } = row
+  return {
+    inbox: inboxId,
+    source,
+    key: sourceKey,
+    receivedAt,
+    storedAt,
+    headers,
+    body: body.toString('base64'),
+    bodySha256: sha256Of(body),
+    copies,
+    says: observation,
+  }
+}
+
+function toldNetwork({ name, family, chainId, genesisHash, assets, reading }: NetworkSettings) {
+  return { name, family, chainId, genesisHash, assets, reading }
+}
+
+function recordOf(key: string, { recordedAt }: GroupEvidence) {
+  const recorded = recordedAt.get(key)
+  return { recordedAt: recorded?.at, deposit: recorded?.depositId }
+}

@@ -1,0 +1,38 @@
+import type { Settings } from '../config/settings.ts'
+import { Fault } from '../core/errors.ts'
+
+/** A shorter secret stands in texts that have nothing to do with it. */
+const secretLengthMin = 8
+
+/**
+ * A bundle holds no secret of ours by its making; what a stranger wrote into a payload might be one all the same.
+ * @throws Fault `usage_bad` that names the setting, and never its value
+ */
+export function refuseSecrets(document: string, settings: Settings): void {
+  const bodies = [...document.matchAll(/"body": "([^"]+)"/g)].map(([, body = '']) =>
+    Buffer.from(body, 'base64').toString(),
+  )
+  const texts = [document, ...bodies]
+  const held = secretsOf(settings).find(
+    ({ text }) =>
+      text.length >= secretLengthMin &&
+      texts.some((one) => one.includes(text) || one.includes(JSON.stringify(text).slice(1, -1))),
+  )
+  if (held === undefined) return
+  throw new Fault('usage_bad', {
+    problem: `a payload of this deposit holds the value of ${held.name}`,
+    mend: 'replace that secret, since who sent the payload knows it; then make the bundle again',
+  })
+}
+
+function secretsOf({ service, webhooks, networks, databaseUrl, queueUrl }: Settings) {
+  return [
+    { name: 'SERVICE_API_KEY', text: service.apiKey },
+    ...webhooks.keys.secrets.map(({ text }) => ({ name: 'WEBHOOK_SECRETS', text })),
+    ...networks.flatMap(({ name, rpcUrls }) =>
+      rpcUrls.map((text) => ({ name: `RPC_${name.toUpperCase()}`, text })),
+    ),
+    { name: 'DATABASE_URL', text: databaseUrl },
+    { name: 'QUEUE_URL', text: queueUrl },
+  ]
+}

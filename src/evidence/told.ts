@@ -1,0 +1,75 @@
+import { type Decision, decide, type Group, type KnownDeposit, type Rules } from '../core/decide.ts'
+import type { Approval } from '../core/divide.ts'
+import { explainAll } from '../core/explain.ts'
+import type { StoredObservation } from '../core/explain-sources.ts'
+import type { Journal } from '../core/posting.ts'
+import type { BundleParts } from './bundle.ts'
+import { plain } from './canonical.ts'
+
+/** A decision as a bundle tells it: the same decision is told in the same words. */
+export function tellDecision(
+  { deposits, strays }: Decision,
+  stored: readonly StoredObservation[],
+  rules: Rules,
+): Pick<BundleParts['verdict'], 'deposits' | 'strays'> {
+  const told = explainAll(deposits, stored, rules).map(({ dossier, verdict, ...decided }) => ({
+    ...verdict,
+    id: decided.id,
+    absorbed: decided.absorbed,
+    serviceId: dossier.serviceId,
+    payment: decided.payment,
+    delivery: decided.delivery,
+    links: dossier.links,
+    unseen: decided.unseen,
+    /** What is not booked yet, or not taken back. */
+    toBook: decided.journals,
+    reasons: decided.reasons,
+  }))
+  return plain({
+    deposits: told,
+    strays: strays.map(({ leg, mismatch }) => ({ transfer: leg.ref, ...mismatch })),
+  }) as Pick<BundleParts['verdict'], 'deposits' | 'strays'>
+}
+
+/** Decides anew what a bundle's parts hold. */
+export function decideAgain(parts: BundleParts, stored: readonly StoredObservation[]) {
+  const rules = rulesOf(parts)
+  const decision = decide(groupOf(parts, stored), rules, new Date(parts.verdict.at))
+  return tellDecision(decision, stored, rules)
+}
+
+function groupOf(parts: BundleParts, stored: readonly StoredObservation[]): Group {
+  return {
+    observations: stored.map(({ observation }) => observation),
+    approvals: revived(parts.addressBook) as Approval[],
+    known: (revived(parts.known) as (Omit<KnownDeposit, 'id'> & { number: string })[]).map(
+      ({ number, ...known }) => ({ ...known, id: BigInt(number) }),
+    ),
+    booked: revived(parts.journals) as Journal[],
+  }
+}
+
+function rulesOf({ policy: { policy, routes, senders } }: BundleParts): Rules {
+  return { ...(revived({ policy, routes }) as Pick<Rules, 'policy' | 'routes'>), senders: new Set(senders) }
+}
+
+/** Amounts and heights are decimal text in a document; these are their names. */
+const integerNames: ReadonlySet<string> = new Set([
+  'amount',
+  'depositId',
+  'sent',
+  'fee',
+  'height',
+  'minimum',
+  'paid',
+  'delivered',
+])
+
+/** The parts were made from these types; what an altered document holds instead decides otherwise, or fails. */
+function revived(part: unknown): unknown {
+  return JSON.parse(JSON.stringify(part), (name, value: unknown) => {
+    if (typeof value !== 'string') return value
+    if (integerNames.has(name) && /^-?\d+$/.test(value)) return BigInt(value)
+    return name.endsWith('At') ? new Date(value) : value
+  })
+}

@@ -1,0 +1,157 @@
+import type { Asset, NetworkSettings } from '../core/asset.ts'
+import { Fault } from '../core/errors.ts'
+import type { StoredObservation } from '../core/explain-sources.ts'
+import { decodeObservation } from '../core/observation-json.ts'
+import { parseProfile } from '../provider/profile/parse-profile.ts'
+import { type ClaimReader, createClaimReader } from '../provider/read-claim.ts'
+import { type Bundle, type BundleParts, hashesOf, parseBundle } from './bundle.ts'
+import { canonicalText, sha256Of } from './canonical.ts'
+import { type Check, checked, judged, type Problems } from './check.ts'
+import { checkJournals } from './check-journals.ts'
+import { decideAgain } from './told.ts'
+
+/** What a document holds, once it is read again; `null` where it is no bundle. */
+export type Verified = { checks: Check[]; bundle: Bundle | null; stored: readonly StoredObservation[] }
+
+/** All that can be checked of a bundle with nothing but the bundle: no database, no secret, no chain. */
+export function verifyBundle(document: string): Verified {
+  const { bundle, problem } = parseBundle(document)
+  const form = judged('form', problem === null ? [] : [problem], 'written as bundles of this version are')
+  if (bundle === null) return { checks: [form], bundle, stored: [] }
+  const { parts } = bundle
+  const { stored, problems } = readAgain(parts)
+  const checks = [
+    form,
+    checked('hashes', `every part and the whole, ${bundle.sha256.whole}`, () => hashProblems(bundle)),
+    checked('bodies', `${parts.evidence.length} bodies and the profile have their hashes`, () =>
+      bodyProblems(parts),
+    ),
+    judged('readings', problems, 'each body, read by the profile, says what the bundle says it does'),
+    checked('verdict', 'the evidence, decided again, gives this verdict with these reasons', () =>
+      verdictProblems(parts, stored),
+    ),
+    checked('mismatches', 'those told of as open are those of the verdict', () => mismatchProblems(parts)),
+    checked('journals', 'the books hold what the verdict asks for, and nothing else', () =>
+      checkJournals(parts),
+    ),
+  ]
+  return { checks, bundle, stored }
+}
+
+function hashProblems(bundle: Bundle): Problems {
+  const hashes = hashesOf(bundle)
+  const names = new Set([...Object.keys(hashes.parts), ...Object.keys(bundle.sha256.parts)])
+  const ofParts = [...names].filter((name) => hashes.parts[name] !== bundle.sha256.parts[name])
+  const isWhole = hashes.whole === bundle.sha256.whole
+  return [
+    ...ofParts.map((name) => `part ${name} has another hash`),
+    ...(isWhole ? [] : ['the whole has another hash']),
+  ]
+}
+
+function bodyProblems({ evidence, profile }: BundleParts): Problems {
+  const bodies = evidence.filter(({ body, bodySha256 }) => sha256Of(bytesOf(body)) !== bodySha256)
+  return [
+    ...bodies.map(({ inbox }) => `the body of row ${inbox} has another hash`),
+    ...(sha256Of(profile.text) === profile.sha256 ? [] : ['the profile has another hash']),
+  ]
+}
+
+export function bytesOf(body: string): Buffer {
+  return Buffer.from(body, 'base64')
+}
+
+/** Reads every body as the daemon read it. */
+function readAgain(parts: BundleParts): { stored: StoredObservation[]; problems: string[] } {
+  const stored: StoredObservation[] = []
+  const problems: string[] = []
+  const readClaim = readerOf(parts)
+  for (const row of parts.evidence) {
+    try {
+      const observation = readRow(row, readClaim)
+      stored.push({ inboxId: BigInt(row.inbox), observation })
+      if (canonicalText(observation) !== canonicalText(row.says))
+        problems.push(`the body of row ${row.inbox} says something else`)
+    } catch (error) {
+      problems.push(`row ${row.inbox}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    }
+  }
+  return { stored, problems }
+}
+
+type Row = BundleParts['evidence'][number]
+
+function readRow({ source, body, receivedAt, inbox }: Row, readClaim: ClaimReader) {
+  if (source === 'chain' || source === 'person') return decodeObservation(bytesOf(body).toString())
+  const reading = readClaim({ source, body: bytesOf(body), receivedAt: new Date(receivedAt) })
+  if (reading.kind === 'claim') return reading.claim
+  const problem = 'problem' in reading ? `${reading.path} ${reading.problem}` : 'it is passed over'
+  throw new Fault('usage_bad', { problem: `the profile does not read row ${inbox}: ${problem}`, mend: '' })
+}
+
+/** @throws where the profile of the bundle is none */
+function readerOf({ profile: { text }, networks, credit }: BundleParts): ClaimReader {
+  const { profile, faults } = parseProfile(text)
+  if (profile === null) return () => ({ kind: 'schema_drift', path: 'profile', problem: faults.join('; ') })
+  return createClaimReader(profile, {
+    networks: networks.map((network) => networkOf(network, [])),
+    creditAsset: credit as Asset,
+  })
+}
+
+/** The network of a bundle as settings have it; where nodes are given, all of them have to agree. */
+export function networkOf(
+  network: BundleParts['networks'][number],
+  rpcUrls: readonly string[],
+): NetworkSettings {
+  const { reading } = network
+  const agreed =
+    rpcUrls.length > 0 && reading !== undefined ? { reading: { ...reading, quorum: rpcUrls.length } } : {}
+  // What the document holds instead of names and addresses is refused by whoever reads with it.
+  return { ...network, ...agreed, rpcUrls } as unknown as NetworkSettings
+}
+
+function verdictProblems(parts: BundleParts, stored: readonly StoredObservation[]): Problems {
+  const again = decideAgain(parts, stored)
+  const { deposits, strays } = parts.verdict
+  const altered = deposits.flatMap((told, place) =>
+    differences(told, again.deposits[place], `deposit ${String(told.id)}`),
+  )
+  const isSame = canonicalText(again) === canonicalText({ deposits, strays })
+  return isSame || altered.length > 0 ? altered : ['other deposits, or other unexplained deliveries']
+}
+
+/** The names of what is told otherwise. */
+function differences(
+  told: Record<string, unknown>,
+  again: Record<string, unknown> | undefined,
+  of: string,
+): string[] {
+  if (again === undefined) return [`${of} is not decided by this evidence`]
+  const names = [...new Set([...Object.keys(told), ...Object.keys(again)])]
+  return names
+    .filter((name) => canonicalText(told[name] ?? null) !== canonicalText(again[name] ?? null))
+    .map((name) => `${of}: ${name} is told otherwise than the evidence gives`)
+}
+
+/** What a person has settled may stand open in the verdict and closed in the list. */
+function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
+  const told = mismatches.filter(({ clearedAt }) => clearedAt === null).map(keyOfTold)
+  const settled = new Set(mismatches.filter(({ clearedHow }) => clearedHow === 'person').map(keyOfTold))
+  const held = [
+    ...verdict.deposits.flatMap(({ id, mismatches: found }) =>
+      (found as Told[]).map((one) => canonicalText([`deposit/${String(id)}`, one.kind, one.detail])),
+    ),
+    ...verdict.strays.map((one) => canonicalText([`transfer/${String(one.transfer)}`, one.kind, one.detail])),
+  ]
+  return [
+    ...held.filter((one) => !told.includes(one) && !settled.has(one)).map((one) => `not told of: ${one}`),
+    ...told.filter((one) => !held.includes(one)).map((one) => `told of, and not so: ${one}`),
+  ]
+}
+
+type Told = { kind: unknown; detail: unknown }
+
+function keyOfTold({ subject, kind, detail }: Record<string, unknown>): string {
+  return canonicalText([subject, kind, detail])
+}

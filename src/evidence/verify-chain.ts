@@ -1,0 +1,113 @@
+import type { ChainTransfer, OnDemandReader, StagedTransfer, TransactionReading } from '../chain/port.ts'
+import { createReader } from '../chain/reader.ts'
+import type { Address, TxId } from '../core/asset.ts'
+import { messageOf } from '../core/errors.ts'
+import type { Failure, Sighting } from '../core/evidence.ts'
+import type { StoredObservation } from '../core/explain-sources.ts'
+import { type ChainLeg, foldFailures, foldSightings } from '../core/fold.ts'
+import type { BundleParts } from './bundle.ts'
+import { type Check, judged, notDone } from './check.ts'
+import { networkOf } from './verify-bundle.ts'
+
+/** The nodes of the auditor's own choice, by network. */
+export type Nodes = ReadonlyMap<string, readonly string[]>
+
+/** Reads every transaction of the bundle again on its chain, by nodes that are given. */
+export async function verifyChains(
+  parts: BundleParts,
+  stored: readonly StoredObservation[],
+  nodes: Nodes,
+): Promise<Check[]> {
+  const claims = shownOf(stored)
+  const names = [...new Set([...claims.map(({ network }) => network), ...nodes.keys()])].toSorted()
+  return Promise.all(
+    names.map((name) => {
+      const ofNetwork = claims.filter(({ network }) => network === name)
+      return verifyChain(name, { parts, claims: ofNetwork, urls: nodes.get(name) ?? [] })
+    }),
+  )
+}
+
+/** What the bundle says a chain shows. */
+type Shown = { network: string; tx: TxId; to: Address; leg: ChainLeg | null; failure: Failure | null }
+
+function shownOf(stored: readonly StoredObservation[]): Shown[] {
+  const observations = stored.map(({ observation }) => observation)
+  const sightings = observations.filter((one): one is Sighting => one.kind === 'sighting')
+  const failures = observations.filter((one): one is Failure => one.kind === 'failure')
+  return [
+    ...foldSightings(sightings).map((leg) => ({ ...placeOf(leg), leg, failure: null })),
+    ...foldFailures(failures).map((failure) => ({ ...placeOf(failure), leg: null, failure })),
+  ]
+}
+
+function placeOf({ network, tx, to }: ChainLeg | Failure) {
+  return { network, tx, to }
+}
+
+type Asked = { parts: BundleParts; claims: readonly Shown[]; urls: readonly string[] }
+
+async function verifyChain(name: string, { parts, claims, urls }: Asked): Promise<Check> {
+  const check = `chain ${name}`
+  const network = parts.networks.find((one) => one.name === name)
+  if (urls.length === 0)
+    return notDone(check, `give --rpc ${name}=URL to read ${claims.length} transfers again`)
+  if (network === undefined) return judged(check, ['the bundle knows no such network'], '')
+  const which =
+    network.chainId === null
+      ? (network.genesisHash ?? 'the genesis that the node shows')
+      : `chain id ${network.chainId}`
+  try {
+    const reader = createReader(networkOf(network, urls))
+    await reader.checkIdentity()
+    const problems = await Promise.all(claims.map((one) => problemsOf(one, reader)))
+    return judged(check, problems.flat(), `${claims.length} transfers are there as told, on ${which}`)
+  } catch (error) {
+    return judged(check, [messageOf(error)], '')
+  }
+}
+
+async function problemsOf(shown: Shown, reader: Pick<OnDemandReader, 'readTransaction'>): Promise<string[]> {
+  const { tx, to, leg, failure } = shown
+  const reading = await reader.readTransaction(tx, new Set([to]))
+  const problems = leg === null ? failureProblems(failure, reading) : legProblems(leg, reading)
+  return problems.map((problem) => `${tx}: ${problem}`)
+}
+
+function failureProblems(failure: Failure | null, reading: TransactionReading): string[] {
+  if (reading.kind !== 'failed') return ['it did not fail on this chain']
+  return reading.height === failure?.height ? [] : [`it failed at height ${reading.height}`]
+}
+
+function legProblems(leg: ChainLeg, reading: TransactionReading): string[] {
+  const found =
+    reading.kind === 'read'
+      ? reading.transfers.find(({ index, to }) => index === leg.index && to === leg.to)
+      : undefined
+  if (leg.state === 'orphaned')
+    return found?.blockHash === leg.blockHash ? ['it is told of as gone, and is in that block'] : []
+  if (found === undefined) return [`no transfer ${leg.index} to ${leg.to}: ${reading.kind}`]
+  return [...fieldProblems(leg, found), ...stageProblems(leg, found)]
+}
+
+const compared = [
+  'asset',
+  'amount',
+  'from',
+  'to',
+  'height',
+  'blockHash',
+] as const satisfies (keyof ChainTransfer)[]
+
+function fieldProblems(leg: ChainLeg, found: StagedTransfer): string[] {
+  const differing = compared.filter((name) => leg[name] !== found[name])
+  const isWhen = leg.blockAt.getTime() === found.blockAt.getTime()
+  return [
+    ...differing.map((name) => `${name} is ${String(found[name])}, not ${String(leg[name])}`),
+    ...(isWhen ? [] : [`its block is of ${found.blockAt.toISOString()}, not ${leg.blockAt.toISOString()}`]),
+  ]
+}
+
+function stageProblems(leg: ChainLeg, found: StagedTransfer): string[] {
+  return leg.state === 'final' && found.stage !== 'final' ? ['it is told of as final, and is not'] : []
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { assetCode } from '../../src/core/asset.ts'
+import type { Claim, Sighting } from '../../src/core/evidence.ts'
+import { createClaimReader } from '../../src/provider/read-claim.ts'
+import { inTransaction } from '../../src/store/database.ts'
+import { appendInbox } from '../../src/store/inbox.ts'
+import { appendSightings } from '../../src/store/sightings.ts'
+import { storeWebhooks } from '../../src/store/store-webhooks.ts'
+import { type Books, openBooks } from './books.ts'
+import { type Ran, runCommand } from './command.ts'
+import { arbitrum, base, liquidity, usdcOnArbitrum, usdcOnBase, usdtOnBase } from './evidence.ts'
+import { judgingEnvironment } from './judging-environment.ts'
+import { ownEvent, ownRecord, vocabulary } from './own-payloads.ts'
+import { ownProfile } from './profile.ts'
+import { signStandardWebhook } from './sign-webhook.ts'
+
+/** Books whose evidence came as a service sends it, and a folder with the settings that they were made by. */
+export type EvidenceWorld = AsyncDisposable & {
+  books: Books
+  folder: string
+  secret: string
+  environment: Record<string, string>
+  /** Stores a signed webhook as the intake does, and what repeats it. */
+  post: (claim: Claim, more?: { headers?: Record<string, string>; copiesAt?: Date[] }) => Promise<void>
+  list: (claim: Claim) => Promise<void>
+  see: (...sightings: Sighting[]) => Promise<void>
+  run: (line: string, environment?: Record<string, string>) => Promise<Ran>
+}
+
+export async function openEvidenceWorld(): Promise<EvidenceWorld> {
+  const books = await openBooks({ readClaim: createClaimReader(ownProfile, vocabulary) })
+  const folder = mkdtempSync(join(tmpdir(), 'depositd-evidence-'))
+  const path = join(folder, 'settings.yaml')
+  writeFileSync(path, stringify(settings))
+  const environment = judgingEnvironment(books.url, { DEPOSITD_CONFIG: path })
+  const { WEBHOOK_SECRETS: secret } = environment
+  let events = 0
+  return {
+    books,
+    folder,
+    secret,
+    environment,
+    async post(claim, { headers = {}, copiesAt = [] } = {}) {
+      const id = `evt_${++events}`
+      const event = { ...ownEvent(claim, { type: `deposit.${claim.status}`, status: claim.status }), id }
+      const body = Buffer.from(JSON.stringify(event))
+      const at = claim.receivedAt
+      const signed = signStandardWebhook({ secret, id, body, at })
+      const arrival = { source: 'webhook', sourceKey: id, body, receivedAt: at, copiesAt } as const
+      await storeWebhooks(books.db, [{ ...arrival, headers: { ...signed, ...headers } }])
+    },
+    async list(claim) {
+      const body = Buffer.from(JSON.stringify(ownRecord(claim, claim.status)))
+      const row = {
+        source: 'api',
+        sourceKey: body.toString(),
+        body,
+        headers: {},
+        receivedAt: claim.receivedAt,
+      } as const
+      await appendInbox(books.db, [row])
+    },
+    see: (...sightings) =>
+      inTransaction(books.db, (tx) => appendSightings(tx, sightings)).then(() => undefined),
+    run: (line, own = environment) => runCommand(line, own),
+    async [Symbol.asyncDispose]() {
+      await books[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const coin = (symbol: string, key: typeof usdcOnBase) => ({ symbol, contract: assetCode(key), decimals: 6 })
+
+const settings = {
+  networks: [
+    {
+      name: base,
+      family: 'evm',
+      chainId: 8453,
+      assets: [coin('USDC', usdcOnBase), coin('USDT', usdtOnBase)],
+    },
+    { name: arbitrum, family: 'evm', chainId: 42_161, assets: [coin('USDC', usdcOnArbitrum)] },
+  ],
+  service: { senders: { arbitrum: [liquidity] } },
+}
