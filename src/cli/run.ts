@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
 import type { Context } from './context.ts'
+import { describeEvidence } from './describe-evidence.ts'
 import { describeOwners } from './describe-owners.ts'
 import { describeService } from './describe-service.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
@@ -41,7 +42,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
   describeService(program, context)
   describeWebhooks(program, context, tell)
   describeOwners(program, context)
-  describeReports(program, context)
+  describeReports(program, context, tell)
   describeChecks(program, context, tell)
   describeReplay(program, context, tell)
   describeBackfill(program, context, tell)
@@ -61,7 +62,7 @@ function describeDaemon(program: Command, context: Context): void {
     .action(async () => (await import('./migrate.ts')).runMigrations(context))
 }
 
-function describeReports(program: Command, context: Context): void {
+function describeReports(program: Command, context: Context, tell: (news: News) => void): void {
   const deposits = program.command('deposits').description('deposits, and what each source says of them')
   deposits
     .command('list')
@@ -82,6 +83,7 @@ function describeReports(program: Command, context: Context): void {
         ? (await import('./deposits.ts')).showDepositCommand(context, id, options)
         : (await import('./show-as-of.ts')).showAsOfCommand(context, id, options),
     )
+  describeEvidence({ program, deposits }, context, tell)
 }
 
 /** Reports whose answer may be bad news. */
