@@ -862,7 +862,7 @@ view public.unnamed_transfer as
         END AS address
    FROM (mismatch m
      LEFT JOIN deposit d ON ((d.id = m.deposit_id)))
-  WHERE ((m.cleared_at IS NULL) AND (m.kind = ANY (ARRAY['unreported'::text, 'settlement_unreported'::text])));
+  WHERE ((m.cleared_at IS NULL) AND (m.resolved_at IS NULL) AND (m.kind = ANY (ARRAY['unreported'::text, 'settlement_unreported'::text])));
 
 CREATE OR REPLACE FUNCTION accounting.in_units(amount numeric, decimals smallint)
  RETURNS numeric
@@ -1004,7 +1004,6 @@ CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON
 CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.webhook_conflict FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 grant delete, insert, select on public.chain_movement to depositd_daemon;
-grant delete, insert, select on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
 grant delete, insert, select, update on public.address_book to depositd_daemon;
 grant delete, insert, select, update on public.balance_difference to depositd_daemon;
@@ -1012,6 +1011,7 @@ grant delete, insert, select, update on public.balance_point to depositd_daemon;
 grant delete, insert, select, update on public.chain_coverage to depositd_daemon;
 grant delete, insert, select, update on public.chain_gap_since to depositd_daemon;
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
+grant delete, insert, select, update on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;

@@ -23,14 +23,14 @@ create table proposal (
 create unique index proposal_open_transfer on proposal (role, transfer) where state = 'proposed';
 create unique index proposal_open_deposit on proposal (role, service_id) where state = 'proposed';
 
--- Final transfers that no deposit names in time.
+-- Final transfers that no deposit names in time, but for those that a person has settled otherwise.
 create view unnamed_transfer as
   select m.id as mismatch_id, m.group_id, m.deposit_id, m.network, m.asset, m.value as amount,
     case m.kind when 'unreported' then 'deposit' else 'recipient' end as role,
     case m.kind when 'unreported' then d.transfer else substr(m.subject, length('transfer/') + 1) end as transfer,
     case m.kind when 'unreported' then d.address else m.detail ->> 'recipient' end as address
   from mismatch m left join deposit d on d.id = m.deposit_id
-  where m.cleared_at is null and m.kind in ('unreported', 'settlement_unreported');
+  where m.cleared_at is null and m.resolved_at is null and m.kind in ('unreported', 'settlement_unreported');
 
 -- Deposits of which the payment, or any delivery, was not found, with the transfers of nobody that may be it. What shares a
 -- group is decided by its keys, and what was refused is not asked again.

@@ -2,7 +2,13 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { type Ruling, type TransferRef, transferRef } from '../core/evidence.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import type { Ambiguity, Proposal, Reason, UnnamedTransfer } from '../core/propose.ts'
-import { type HeldMismatch, type MismatchChange, openMismatches } from './mismatches.ts'
+import {
+  endMismatches,
+  type HeldMismatch,
+  isNoneOf,
+  type MismatchChange,
+  openMismatches,
+} from './mismatches.ts'
 import type { Tables } from './tables.ts'
 
 export type UnnamedPage = { mismatchId: bigint; role: UnnamedTransfer['role']; transfer: TransferRef }[]
@@ -24,12 +30,11 @@ export async function withdrawNamed(tx: Transaction<Tables>): Promise<MismatchCh
     update proposal p set state = 'withdrawn', ended_at = now()
     where state = 'proposed' and not exists (
       select from unnamed_transfer u where u.role = p.role and u.transfer = p.transfer)`.execute(tx)
-  const { rows } = await sql<Omit<MismatchChange, 'change'>>`
-    update mismatch m set cleared_at = now(), cleared_how = 'evidence'
-    where kind = 'ambiguous_match' and group_id is null and cleared_at is null and not exists (
-      select from unnamed_transfer u where m.subject = 'transfer/' || u.transfer)
-    returning kind, severity, network`.execute(tx)
-  return rows.map((one) => ({ ...one, change: 'cleared' as const }))
+  return endMismatches(
+    tx,
+    sql`kind = 'ambiguous_match' and group_id is null and not exists (
+      select from unnamed_transfer u where mismatch.subject = 'transfer/' || u.transfer)`,
+  )
 }
 
 /** Makes the open proposals of these transfers, and of the deposits that are proposed for them, exactly the given ones. */
@@ -76,14 +81,12 @@ export async function syncAmbiguities(
   ambiguities: readonly (Ambiguity & { depositId: bigint | null })[],
 ): Promise<MismatchChange[]> {
   const held = ambiguities.map(heldOf)
-  const { rows } = await sql<Omit<MismatchChange, 'change'>>`
-    update mismatch set cleared_at = now(), cleared_how = 'evidence'
-    where kind = 'ambiguous_match' and group_id is null and cleared_at is null
-      and subject = any(${page.map(({ transfer }) => `transfer/${transfer}`)}::text[])
-      and subject <> all(${held.map(({ subject }) => subject)}::text[])
-    returning kind, severity, network`.execute(tx)
-  const opened = await openMismatches(tx, held)
-  return [...rows.map((one) => ({ ...one, change: 'cleared' as const })), ...opened]
+  const subjects = page.map(({ transfer }) => `transfer/${transfer}`)
+  const ended = await endMismatches(
+    tx,
+    sql`kind = 'ambiguous_match' and group_id is null and subject = any(${subjects}::text[]) and ${isNoneOf(held)}`,
+  )
+  return [...ended, ...(await openMismatches(tx, held))]
 }
 
 function heldOf({
