@@ -155,19 +155,28 @@ export function transferRef({
 
 /**
  * The keys by which observations find each other: those that share one are decided together.
- * A payment is keyed with its address, since one transaction may pay many people.
+ * A payment is keyed with its address, since one transaction may pay many people. The network is in no key: an id names
+ * one transaction wherever it is, so that what the service places on the wrong network still meets what its chain shows.
  */
 export function linkKeys(observation: Observation): string[] {
   if (observation.kind !== 'claim') {
-    const { role, network, tx, to } = observation
-    const key = role === 'deposit' ? `in/${network}/${tx}/${to}` : `out/${network}/${tx}`
+    const { role, tx, to } = observation
+    const key = role === 'deposit' ? paymentKey(tx, to) : deliveryKey(tx)
     return observation.kind === 'ruling' ? [key, ...serviceKeys(observation.verdict)] : [key]
   }
   const { serviceId, deposit, settlement } = observation
   const keys = [`service/${serviceId}`]
-  if (deposit.tx !== null) keys.push(`in/${deposit.network}/${deposit.tx}/${deposit.address}`)
-  if (settlement !== null && settlement.tx !== null) keys.push(`out/${settlement.network}/${settlement.tx}`)
+  if (deposit.tx !== null) keys.push(paymentKey(deposit.tx, deposit.address))
+  if (settlement !== null && settlement.tx !== null) keys.push(deliveryKey(settlement.tx))
   return keys
+}
+
+function paymentKey(tx: TxId, address: Address): string {
+  return `in/${tx}/${address}`
+}
+
+function deliveryKey(tx: TxId): string {
+  return `out/${tx}`
 }
 
 function serviceKeys(verdict: RulingVerdict): string[] {

@@ -35,14 +35,15 @@ type Due = { network: NetworkName; now: Date }
 export async function dropSeen(db: Kysely<Tables>, { network, now }: Due, countMax: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with due as (
-      select *, case role when 'deposit' then concat_ws('/', 'in', network, tx, address)
-        else concat_ws('/', 'out', network, tx) end as key
+      select *, case role when 'deposit' then concat_ws('/', 'in', tx, address)
+        else concat_ws('/', 'out', tx) end as key
       from named_transaction where network = ${network} and next_at <= ${now}
     ), seen as (
       select * from due where exists (
         select from link_key join evidence using (group_id)
         where link_key.key = due.key and observation ->> 'kind' = 'sighting'
           and observation ->> 'role' = due.role and observation ->> 'tx' = due.tx
+          and observation ->> 'network' = due.network
         having bool_and(observation ->> 'stage' <> 'orphaned')
       )
     ), dropped as (

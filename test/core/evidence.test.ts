@@ -9,7 +9,17 @@ import { mismatchKinds, type Severity } from '../../src/core/mismatch.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
 import { anyEvidence, runs } from '../support/any-evidence.ts'
-import { at, base, claim, delivery, payment, txId, walletAddress, webhook } from '../support/evidence.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  claim,
+  delivery,
+  payment,
+  txId,
+  walletAddress,
+  webhook,
+} from '../support/evidence.ts'
 
 test('what is observed of one deposit shares a key with its claim', () => {
   const keys = linkKeys(claim())
@@ -220,3 +230,8 @@ function hoursOf(severity: Severity): number[] {
     one.severity === severity ? [one.actWithinHours] : [],
   )
 }
+
+test('one transaction is linked with itself on whatever network it is said to be', () => {
+  const elsewhere = claim({ deposit: { network: arbitrum }, settlement: { network: base } })
+  expect(linkKeys(elsewhere)).toEqual(linkKeys(claim()))
+})

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
@@ -67,4 +67,23 @@ test('work that has to give way is done again from its start, and what else fail
   })
   await expect(failing).rejects.toThrow('a bug')
   expect(attempts).toBe(1)
+})
+
+test('what was linked by network and transaction is linked by the transaction alone', async () => {
+  const db = await openEmpty()
+  const before = await temporaryFolder()
+  for (const name of readdirSync(folder).filter((one) => one < '0016'))
+    copyFileSync(join(folder, name), join(before, name))
+  await migrate(db, before)
+  await sql`insert into evidence_group (recheck_at) values (null), (null)`.execute(db)
+  await sql`insert into link_key (key, group_id) values ('service/dep_1', 1), ('in/base/0x1/0xa', 1),
+    ('out/arbitrum/0x2', 1), ('out/base/0x2', 2), ('out/base/0x3', 2)`.execute(db)
+  await migrate(db, folder)
+  const { rows } = await sql`select key, group_id::int from link_key order by key collate "C"`.execute(db)
+  expect(rows).toEqual([
+    { key: 'in/0x1/0xa', group_id: 1 },
+    { key: 'out/0x2', group_id: 1 },
+    { key: 'out/0x3', group_id: 2 },
+    { key: 'service/dep_1', group_id: 1 },
+  ])
 })
