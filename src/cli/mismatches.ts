@@ -1,20 +1,60 @@
-import type { Severity } from '../core/mismatch.ts'
-import { listMismatches, type MismatchLine } from '../store/reports.ts'
+import { Fault } from '../core/errors.ts'
+import { type Severity } from '../core/mismatch.ts'
+import { listMismatches, type MismatchFilter, type MismatchLine } from '../store/reports.ts'
 import { type Context, withDatabase } from './context.ts'
-import { limitOf, wordOf } from './options.ts'
-import { type Column, type News, printRows } from './print.ts'
+import { limitOf, parseSpan, wordOf } from './options.ts'
+import { type Column, type News, printable, printRows } from './print.ts'
 
-type ListOptions = { kind?: string; all?: boolean; failOn?: string; limit: string; json?: boolean }
+type ListOptions = {
+  kind?: string
+  severity?: string
+  assigned?: string
+  olderThan?: string
+  snoozed?: boolean
+  all?: boolean
+  failOn?: string
+  limit: string
+  json?: boolean
+}
 
 const severities: readonly Severity[] = ['info', 'warning', 'severe']
 
+/** Bad news is what is listed, not ended, and as grave as `--fail-on` says. */
 export async function listMismatchesCommand(context: Context, options: ListOptions): Promise<News> {
   const failOn = options.failOn === undefined ? null : wordOf('fail-on', options.failOn, severities)
-  const filter = { kind: options.kind, all: options.all === true, limit: limitOf(options.limit) }
+  const filter = filterOf(options)
   const rows = await withDatabase(context, (db) => listMismatches(db, filter))
-  printRows(context, rows, { columns, json: options.json === true, empty: 'no mismatches' })
-  const isBad = failOn !== null && rows.some((row) => row.cleared_at === null && isAsGrave(row, failOn))
+  printMismatches(context, rows, options)
+  const isBad = failOn !== null && rows.some((row) => isHeldOpen(row) && isAsGrave(row, failOn))
   return isBad ? 'bad' : 'good'
+}
+
+export function printMismatches(
+  context: Context,
+  rows: readonly MismatchLine[],
+  { json }: { json?: boolean },
+): void {
+  printRows(context, rows, { columns, json: json === true, empty: 'no mismatches' })
+}
+
+function filterOf({ kind, severity, assigned, olderThan, snoozed, all, limit }: ListOptions): MismatchFilter {
+  return {
+    kind,
+    severity: severity === undefined ? undefined : wordOf('severity', severity, severities),
+    assigned,
+    olderThanSeconds: olderThan === undefined ? 0 : secondsOf(olderThan),
+    also: all === true ? 'all' : snoozed === true ? 'snoozed' : 'nothing',
+    limit: limitOf(limit),
+  }
+}
+
+function secondsOf(text: string): number {
+  const span = parseSpan(text)
+  if (span !== null) return span / 1000
+  throw new Fault('usage_bad', {
+    problem: `--older-than is ${JSON.stringify(text)}`,
+    mend: 'give how long, like 30m, 24h or 7d',
+  })
 }
 
 const columns: Column<MismatchLine>[] = [
@@ -23,16 +63,26 @@ const columns: Column<MismatchLine>[] = [
   { title: 'KIND', of: ({ kind }) => kind },
   { title: 'ABOUT', of: ({ subject }) => subject },
   { title: 'AGE', of: ({ age }) => age },
+  {
+    title: 'CASE',
+    of: ({ status, assigned_to: name }) => printable(name === null ? status : `${status}, ${name}`),
+  },
   { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
   { title: 'ASSET', of: ({ asset, network }) => (asset === '' ? '' : `${asset} on ${network}`) },
   {
     title: 'DETAIL',
     of: ({ detail }) =>
-      Object.entries(detail)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(', '),
+      printable(
+        Object.entries(detail)
+          .map(([name, value]) => `${name} ${value}`)
+          .join(', '),
+      ),
   },
 ]
+
+function isHeldOpen({ status }: MismatchLine): boolean {
+  return status === 'open' || status === 'snoozed'
+}
 
 function isAsGrave({ severity }: MismatchLine, failOn: Severity): boolean {
   return severities.findIndex((one) => one === severity) >= severities.indexOf(failOn)

@@ -36,3 +36,21 @@ export function noDeposit(id: string): Fault {
     mend: 'take a number from "depositd deposits list", an id of the service, or a transaction',
   })
 }
+
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Reads a span of time like `30m`, `24h` or `7d`, in milliseconds; null where it is none. */
+export function parseSpan(text: string): number | null {
+  const [, digits, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  return digits === undefined ? null : Number(digits) * (unitMs[unit] ?? 0)
+}
+
+/**
+ * Reads an option that is a text for people to read later.
+ * @throws Fault `usage_bad` that names the option, where it is blank.
+ */
+export function textOf(name: string, text: string): string {
+  const trimmed = text.trim()
+  if (trimmed !== '') return trimmed
+  throw new Fault('usage_bad', { problem: `${name} is empty`, mend: 'say it in words; it is kept for good' })
+}

@@ -1,6 +1,7 @@
 import { Fault } from '../core/errors.ts'
 import { readScorecard, type ScorecardLine } from '../store/scorecard.ts'
 import { type Context, withDatabase } from './context.ts'
+import { parseSpan } from './options.ts'
 import { type Column, duration, printRows } from './print.ts'
 
 /** Prints how the service did with the deposits since then: as a whole, and by route. */
@@ -19,12 +20,10 @@ export async function scorecardCommand(
   })
 }
 
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 /** A time, or how long ago. */
 function readSince(text: string, now: Date): Date {
-  const [, digits, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  const at = digits === undefined ? Date.parse(text) : now.getTime() - Number(digits) * (unitMs[unit] ?? 0)
+  const span = parseSpan(text)
+  const at = span === null ? Date.parse(text) : now.getTime() - span
   if (Number.isFinite(at)) return new Date(at)
   throw new Fault('usage_bad', {
     problem: `--since is ${JSON.stringify(text)}`,

@@ -1,4 +1,5 @@
 import { Fault } from '../core/errors.ts'
+import { takeDecisions } from '../store/cases.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
 import type { MismatchChange } from '../store/mismatches.ts'
 import { dueNetworks } from '../store/named-transactions.ts'
@@ -43,7 +44,7 @@ export type Work = Pick<NetworkWork, 'scan' | 'backfill' | 'verify'> & {
   poll: () => Promise<void>
   /** Reads one record, by the service's id, where the service can tell it alone. */
   read: (id: string) => Promise<void>
-  /** Finds what no wake-up reached: rows that wait too long, and groups whose time has come. */
+  /** Finds what no wake-up reached: rows that wait too long, groups whose time has come, and what people decided. */
   sweep: () => Promise<void>
   /** Adds up the books, and holds what the service states of our channels and wallets against the address book. */
   audit: () => Promise<void>
@@ -82,6 +83,7 @@ export function createWork(deps: WorkDeps): Work {
     },
     async sweep() {
       await decideDue(deps)
+      deps.observe.mismatches(await takeDecisions(deps.db))
       if ((await oldestPending(deps.db)) > overdueSeconds) await applyAll(deps)
       const due = await dueNetworks(deps.db, deps.now())
       for (const network of due) await wakeIf(deps.readers.has(network), 'verify', network)

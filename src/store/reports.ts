@@ -50,29 +50,52 @@ export type MismatchLine = {
   asset: string
   amount: string
   age: string
+  status: 'open' | 'snoozed' | 'resolved' | 'cleared'
+  assigned_to: string | null
+  snoozed_until: Date | null
   opened_at: Date
+  resolved_at: Date | null
+  resolved_by: string | null
+  reason: string | null
   cleared_at: Date | null
   detail: Record<string, string>
 }
 
-export type MismatchFilter = { limit: number; kind?: string | undefined; all: boolean }
+export type MismatchFilter = {
+  limit: number
+  /** Only these, whatever their status. */
+  ids?: readonly bigint[]
+  kind?: string | undefined
+  severity?: string | undefined
+  /** A name, or `nobody`. */
+  assigned?: string | undefined
+  olderThanSeconds?: number
+  /** Also the snoozed ones; or all that ever were. */
+  also: 'nothing' | 'snoozed' | 'all'
+}
 
-/** The open mismatches, the gravest and oldest first; with `all`, the ended ones after them. */
+/** The open mismatches, the gravest and oldest first; with `also`, others after them. */
 export async function listMismatches(
   db: Kysely<Tables>,
-  { limit, kind, all }: MismatchFilter,
+  { limit, ids, kind, severity, assigned, olderThanSeconds = 0, also }: MismatchFilter,
 ): Promise<MismatchLine[]> {
+  const statuses = ['open', ...(also === 'nothing' ? [] : ['snoozed']), ...(also === 'all' ? ended : [])]
   const { rows } = await sql<MismatchLine>`
     select id::text as id, kind, severity, subject, coalesce(network, '') as network,
       coalesce(asset_symbol, '') as asset, coalesce(amount::text, '') as amount,
-      date_trunc('second', age)::text as age, opened_at, cleared_at, detail
+      date_trunc('second', age)::text as age, status, assigned_to, snoozed_until, opened_at, resolved_at, resolved_by,
+      reason, cleared_at, detail
     from accounting.mismatches
-    where (${all} or cleared_at is null) and (${kind ?? null}::text is null or kind = ${kind ?? null})
-    order by cleared_at is not null, array_position(array['severe', 'warning', 'info'], severity), opened_at limit ${limit}`.execute(
-    db,
-  )
+    where status = any(${statuses}::text[]) and id = any(coalesce(${ids ?? null}::bigint[], array[id]))
+      and kind = coalesce(${kind ?? null}, kind) and severity = coalesce(${severity ?? null}, severity)
+      and coalesce(assigned_to, 'nobody') = coalesce(${assigned ?? null}, assigned_to, 'nobody')
+      and age >= make_interval(secs => ${olderThanSeconds})
+    order by array_position(array['open', 'snoozed', 'resolved', 'cleared'], status),
+      array_position(array['severe', 'warning', 'info'], severity), opened_at limit ${limit}`.execute(db)
   return rows
 }
+
+const ended = ['resolved', 'cleared']
 
 export type BalanceLine = { account: string; asset: string; symbol: string; balance: string }
 

@@ -145,9 +145,9 @@ test('mismatches list, the gravest first', async () => {
   const { status, out } = await depositd('mismatches list')
   expect(status).toBe(0)
   expect(ageless(out)).toMatchInlineSnapshot(`
-    "ID  SEVERITY  KIND  ABOUT  AGE  AMOUNT  ASSET  DETAIL
-     1  severe  settlement_short  deposit/2  AGE  100.000000  USDC on base  stated 99900000, delivered 99000000
-     2  warning  webhook_missing  deposit/2  AGE  100.000000  USDC on base  what no webhook tells of the deposit, since 2026-01-01T00:02:00.000Z
+    "ID  SEVERITY  KIND  ABOUT  AGE  CASE  AMOUNT  ASSET  DETAIL
+     1  severe  settlement_short  deposit/2  AGE  open  100.000000  USDC on base  stated 99900000, delivered 99000000
+     2  warning  webhook_missing  deposit/2  AGE  open  100.000000  USDC on base  what no webhook tells of the deposit, since 2026-01-01T00:02:00.000Z
     "
   `)
 })

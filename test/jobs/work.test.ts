@@ -4,6 +4,8 @@ import type { ServiceId } from '../../src/core/evidence.ts'
 import { applyPending } from '../../src/jobs/apply.ts'
 import type { WorkDeps } from '../../src/jobs/work.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
+import { workOnCases } from '../../src/store/cases.ts'
+import { inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { type Books, late } from '../support/books.ts'
 import { countStatements } from '../support/count-statements.ts'
@@ -46,6 +48,18 @@ test('a sweep decides what has become due, and applies what no wake-up reached',
   await sql`update inbox_pending set stored_at = now() - interval '6 seconds'`.execute(books.db)
   await sweep()
   expect(told.slice(2)).toEqual(['applied 0 0', 'applied 1 1', 'applied 0 0'])
+})
+
+test('a sweep tells once what people decided on a command line', async () => {
+  await sql`
+    insert into mismatch (subject, kind, severity, network, opened_at)
+    values ('transfer/one', 'unreported', 'severe', 'base', now())`.execute(books.db)
+  const { id } = await books.db.selectFrom('mismatch').select('id').executeTakeFirstOrThrow()
+  const act = { actor: 'erin', action: 'resolved', text: 'paid by hand' } as const
+  await inTransaction(books.db, (tx) => workOnCases(tx, [id], act))
+  await work().sweep()
+  await work().sweep()
+  expect(told.filter((one) => !one.startsWith('applied'))).toEqual(['unreported resolved'])
 })
 
 test('everything there is to do is done without a queue', async () => {

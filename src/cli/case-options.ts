@@ -1,0 +1,36 @@
+import { userInfo } from 'node:os'
+import { Fault } from '../core/errors.ts'
+import { textOf } from './options.ts'
+
+/** Who does it: the name that is given, or else that of the operating system's user. A name is a word, and no proof. */
+export type Actor = { name: string; from: 'given' | 'system' }
+
+export function actorOf({ by }: { by?: string }): Actor {
+  if (by === undefined) return { name: userInfo().username, from: 'system' }
+  return { name: nameOf('--by', by), from: 'given' }
+}
+
+/** What people are told of who did it. */
+export function actorText({ name, from }: Actor): string {
+  return from === 'given' ? `by ${name}` : `by ${name}, the user of this system; --by names another`
+}
+
+/** @throws Fault `usage_bad` where it is no name. */
+export function nameOf(what: string, text: string): string {
+  const name = textOf(what, text)
+  if (name.length <= 100 && !/\p{C}/u.test(name) && name !== 'nobody' && name !== 'depositd') return name
+  throw new Fault('usage_bad', {
+    problem: `${what} is ${JSON.stringify(name.slice(0, 100))}`,
+    mend: 'give the name of a person, of at most 100 characters',
+  })
+}
+
+/** @throws Fault `usage_bad` that names what is no number of a mismatch. */
+export function mismatchIds(words: readonly string[]): bigint[] {
+  const odd = words.filter((word) => !/^\d{1,18}$/.test(word))
+  if (odd.length === 0 && words.length > 0) return words.map((word) => BigInt(word))
+  throw new Fault('usage_bad', {
+    problem: words.length === 0 ? 'no mismatch is named' : `${odd.join(', ')} is no number of a mismatch`,
+    mend: 'take a number from "depositd mismatches list"',
+  })
+}

@@ -1,0 +1,105 @@
+import type { Command } from 'commander'
+import type { Context } from './context.ts'
+import type { News } from './print.ts'
+
+/** `depositd mismatches`: what is wrong, and what people do about it. */
+export function describeMismatches(program: Command, context: Context, tell: (news: News) => void): void {
+  const mismatches = program.command('mismatches').description('what is wrong, and what is done about it')
+  mismatches
+    .command('list')
+    .description('open mismatches, the gravest and oldest first')
+    .option('--kind <kind>', 'only this kind')
+    .option('--severity <severity>', 'only this severity: info, warning or severe')
+    .option('--assigned <name>', 'only those of this person, or of nobody')
+    .option('--older-than <time>', 'only those that have been open for longer, like 30m, 24h or 7d')
+    .option('--snoozed', 'also those that are snoozed')
+    .option('--all', 'also those that are snoozed or ended')
+    .option(
+      '--fail-on <severity>',
+      'exit with 1 where one of this severity, or a graver one, is listed and open',
+    )
+    .option('--limit <count>', 'how many', '100')
+    .option('--json', 'print a JSON document')
+    .action(async (options) =>
+      tell(await (await import('./mismatches.ts')).listMismatchesCommand(context, options)),
+    )
+  mismatches
+    .command('show <id>')
+    .description('all about one mismatch: what to do next, and what was done')
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) =>
+      (await import('./show-mismatch.ts')).showMismatchCommand(context, id, options),
+    )
+  describeNotes(mismatches, context)
+  describeEnds(mismatches, context)
+  describeWriteOff(mismatches, context)
+}
+
+/** What changes who looks at a mismatch, and when. */
+function describeNotes(mismatches: Command, context: Context): void {
+  byWhom(mismatches.command('assign <words...>'))
+    .usage('[options] <id...> <name>')
+    .description('say who looks after mismatches; "nobody" takes them from whoever does')
+    .action(async (words, options) => (await import('./case-work.ts')).assignCommand(context, words, options))
+  byWhom(mismatches.command('comment <words...>'))
+    .usage('[options] <id...> <text>')
+    .description('write a comment into the history of mismatches')
+    .action(async (words, options) =>
+      (await import('./case-work.ts')).commentCommand(context, words, options),
+    )
+  byWhom(mismatches.command('snooze <id...>'))
+    .description('leave mismatches out of the list until then, or until their evidence changes')
+    .requiredOption('--until <time>', 'a time, or how long from now, like 24h or 3d; "now" ends it')
+    .action(async (ids, options) => (await import('./case-work.ts')).snoozeCommand(context, ids, options))
+}
+
+/** What a person ends or opens. */
+function describeEnds(mismatches: Command, context: Context): void {
+  byWhom(mismatches.command('resolve <id...>'))
+    .description('end mismatches by decision, until their evidence changes')
+    .requiredOption('--reason <text>', 'why; it is kept for good')
+    .action(async (ids, options) => (await import('./case-work.ts')).resolveCommand(context, ids, options))
+  byWhom(mismatches.command('reopen <id...>'))
+    .description('open mismatches again that were resolved')
+    .requiredOption('--reason <text>', 'why; it is kept for good')
+    .action(async (ids, options) => (await import('./case-work.ts')).reopenCommand(context, ids, options))
+}
+
+function describeWriteOff(mismatches: Command, context: Context): void {
+  decision(mismatches.command('write-off <id>'))
+    .description('no longer expect the delivery of the payment that a mismatch is about, and resolve it')
+    .option('--account <which>', 'where the amount then stands: expenses, or receivable from the service')
+    .option('--withdraw', 'take the write-off back')
+    .action(async (id, options) => (await import('./decide-money.ts')).writeOffCommand(context, id, options))
+}
+
+/** `depositd deposits match` and `split`: which transfer belongs to which deposit. */
+export function describeMatches(deposits: Command, context: Context): void {
+  const kinds = { match: 'together', split: 'apart' } as const
+  const means = {
+    match: 'say that a transfer is the payment, or a delivery, of a deposit',
+    split: 'say that a transfer is neither the payment nor a delivery of a deposit',
+  }
+  for (const name of ['match', 'split'] as const) {
+    decision(deposits.command(`${name} <deposit>`))
+      .description(means[name])
+      .requiredOption('--transfer <reference>', 'network/transaction/index')
+      .option('--role <role>', 'where a transfer is both: deposit or recipient')
+      .action(async (deposit, options) =>
+        (await import('./decide-money.ts')).matchCommand(context, deposit, { ...options, kind: kinds[name] }),
+      )
+  }
+}
+
+/** The options of a decision about money. */
+function decision(command: Command): Command {
+  return byWhom(command)
+    .requiredOption('--reason <text>', 'why; it is kept for good')
+    .option('--approved-by <name>', 'the second person, where the settings ask for one')
+}
+
+function byWhom(command: Command): Command {
+  return command
+    .option('--by <name>', 'who does it; without it, the user of this system')
+    .option('--json', 'print a JSON document')
+}

@@ -1,0 +1,89 @@
+import { Fault } from '../core/errors.ts'
+import { mismatchKinds } from '../core/mismatch.ts'
+import type { KindEntry } from '../core/mismatch-entry.ts'
+import { type ShownMismatch, showMismatch } from '../store/show-mismatch.ts'
+import { mismatchIds } from './case-options.ts'
+import { type Context, withDatabase } from './context.ts'
+import { type Column, printable, printJson, table } from './print.ts'
+
+export async function showMismatchCommand(
+  context: Context,
+  word: string,
+  { json }: { json?: boolean },
+): Promise<void> {
+  const [id = 0n] = mismatchIds([word])
+  const shown = await withDatabase(context, (db) => showMismatch(db, id))
+  if (shown === null) {
+    throw new Fault('usage_bad', {
+      problem: `there is no mismatch ${id}`,
+      mend: 'take a number from "depositd mismatches list --all"',
+    })
+  }
+  const { means, next } = entryOf(shown)
+  if (json === true) printJson(context, { ...shown, means, next })
+  else context.stdout.write(printable(textOf(shown, { means, next })))
+}
+
+/** A kind of an older version is in the database and no longer in the table. */
+function entryOf({ mismatch }: ShownMismatch): Pick<KindEntry, 'means' | 'next'> {
+  const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
+  return entries[mismatch.kind] ?? { means: 'This kind is no longer told.', next: 'Resolve it.' }
+}
+
+function textOf(
+  { mismatch, deposit, history }: ShownMismatch,
+  { means, next }: Pick<KindEntry, 'means' | 'next'>,
+): string {
+  const said = (name: string) => wordOf(mismatch[name])
+  const facts = [
+    ['about', mismatch.subject],
+    [
+      'deposit',
+      deposit === null ? '' : `${deposit.id}: ${deposit.state}, ${deposit.amount}, for ${deposit.owner}`,
+    ],
+    [
+      'at stake',
+      mismatch.amount === null ? '' : `${said('amount')} ${said('asset_symbol')} on ${said('network')}`,
+    ],
+    ['open for', said('age')],
+    ['assigned', said('assigned_to')],
+    ['snoozed', said('snoozed_until')],
+    [
+      'resolved',
+      mismatch.resolved_at === null
+        ? ''
+        : `${said('resolved_at')} by ${said('resolved_by')}: ${said('reason')}`,
+    ],
+    ['cleared', said('cleared_at')],
+    ['says', wordsOf(mismatch.detail)],
+    ['means', means],
+    ['next', next],
+  ]
+  const lines = facts.map(([name = '', text = '']) => `  ${name.padEnd(9)} ${text === '' ? '-' : text}\n`)
+  const past = table(history, historyColumns).replaceAll(/^(?=.)/gm, '    ')
+  return `mismatch ${said('id')}: ${mismatch.kind} (${mismatch.severity}), ${mismatch.status}\n${lines.join('')}\n  history\n${past}`
+}
+
+const historyColumns: Column<ShownMismatch['history'][number]>[] = [
+  { title: 'AT', of: ({ at }) => at.toISOString() },
+  { title: 'WHO', of: ({ actor, approved_by: second }) => (second === null ? actor : `${actor}, ${second}`) },
+  { title: 'DID', of: ({ action }) => action.replaceAll('_', ' ') },
+  { title: 'WHY', of: ({ text }) => text ?? '' },
+  { title: 'FROM', of: ({ before }) => wordsOf(before) },
+  { title: 'TO', of: ({ after }) => wordsOf(after) },
+]
+
+function wordsOf(value: unknown): string {
+  if (value === null || typeof value !== 'object') return wordOf(value)
+  return Object.entries(value)
+    .filter(([, inner]) => inner !== null)
+    .map(([name, inner]) => (typeof inner === 'object' ? wordsOf(inner) : `${name} ${wordOf(inner)}`))
+    .filter((text) => text !== '')
+    .join(', ')
+}
+
+function wordOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,208 @@
+import { writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { type Books, openBooks } from '../support/books.ts'
+import { runCommand } from '../support/command.ts'
+import { claim, payment, txId, webhook } from '../support/evidence.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+let books: Books
+let environment: Record<string, string>
+
+const settingsText = `
+networks:
+  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000b1' }] }
+  - { name: arbitrum, family: evm, chainId: 42161, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000a1' }] }
+policy: { settlementWithin: 1m, reportWithin: 1m }
+`
+
+const unsettled = { status: 'confirmed', settlement: { tx: null, amount: null, fee: null } } as const
+
+/** 1: a delivery is overdue, severe; 2 and 3: two payments that nobody reported. */
+beforeEach(async () => {
+  books = await openBooks()
+  onTestFinished(() => books[Symbol.asyncDispose]())
+  await books.receive(webhook(unsettled), claim(unsettled), payment())
+  await books.settle()
+  await books.receive(payment({ tx: txId('one') }), payment({ tx: txId('two') }))
+  await books.settle()
+  await sql`update mismatch set opened_at = now() - interval '30 hours' where id = 1`.execute(books.db)
+  const folder = await temporaryFolder()
+  writeFileSync(join(folder, 'settings.yaml'), settingsText)
+  environment = {
+    DATABASE_URL: books.url,
+    SERVICE_URL: 'https://deposits.example',
+    SERVICE_API_KEY: 'key',
+    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    RPC_BASE: 'https://node.example',
+    LOG_LEVEL: 'silent',
+    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
+  }
+})
+
+const depositd = (line: string) => runCommand(line, environment)
+
+type Line = { id: string; status: string; assigned_to: string | null }
+
+async function listed(options = ''): Promise<string[]> {
+  const { out } = await depositd(`mismatches list --json ${options}`.trim())
+  return (JSON.parse(out) as Line[]).map(({ id }) => id)
+}
+
+test('the list takes what matches', async () => {
+  expect(await listed()).toEqual(['1', '2', '3'])
+  expect(await listed('--kind unreported')).toEqual(['2', '3'])
+  expect(await listed('--severity severe')).toEqual(['1', '2', '3'])
+  expect(await listed('--severity warning')).toEqual([])
+  expect(await listed('--older-than 24h')).toEqual(['1'])
+  expect(await listed('--older-than 2d')).toEqual([])
+})
+
+test('several are assigned at once, and the list shows and finds it', async () => {
+  const { out } = await depositd('mismatches assign 2 3 max --by erin')
+  expect(out).toMatch(/^assigned by erin\n/)
+  expect(out).toContain('open, max')
+  expect(await listed('--assigned max')).toEqual(['2', '3'])
+  expect(await listed('--assigned nobody')).toEqual(['1'])
+  await depositd('mismatches assign 3 nobody --by erin')
+  expect(await listed('--assigned nobody')).toEqual(['1', '3'])
+})
+
+test('what is snoozed is left out, unless it is asked for', async () => {
+  await depositd('mismatches snooze 2 3 --until 24h --by erin')
+  expect(await listed()).toEqual(['1'])
+  expect(await listed('--snoozed')).toEqual(['1', '2', '3'])
+  expect((await depositd('mismatches list --kind unreported --fail-on info')).status).toBe(0)
+  expect((await depositd('mismatches list --kind unreported --snoozed --fail-on info')).status).toBe(1)
+  await depositd('mismatches snooze 2 3 --until now --by erin')
+  expect(await listed()).toEqual(['1', '2', '3'])
+})
+
+test('what is resolved is no bad news, and can be opened again', async () => {
+  const { out } = await depositd('mismatches resolve 2 3 --reason ours --by erin --json')
+  expect(JSON.parse(out)).toMatchObject([
+    { id: '2', status: 'resolved', resolved_by: 'erin', reason: 'ours' },
+    { id: '3', status: 'resolved' },
+  ])
+  expect(await listed()).toEqual(['1'])
+  expect(await listed('--all')).toEqual(['1', '2', '3'])
+  expect((await depositd('mismatches list --kind unreported --all --fail-on info')).status).toBe(0)
+  await depositd('mismatches reopen 2 3 --reason not-ours --by max')
+  expect(await listed()).toEqual(['1', '2', '3'])
+})
+
+test('who does it is the user of the system, unless a name is given, and that is said', async () => {
+  const { out } = await depositd('mismatches comment 2 asked')
+  expect(out).toContain(`commented by ${userInfo().username}, the user of this system; --by names another\n`)
+})
+
+test('show tells all about one', async () => {
+  await depositd('mismatches assign 2 max --by erin')
+  await depositd('mismatches resolve 2 --reason ours --by erin')
+  await depositd('mismatches reopen 2 --reason not-ours --by max')
+  await depositd('mismatches snooze 2 --until 24h --by max')
+  await depositd('mismatches comment 2 asked')
+  const { out } = await depositd('mismatches show 2')
+  const timeless = out
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/\d+:\d\d:\d\d/g, 'AGE')
+    .replaceAll(userInfo().username, 'USER')
+    .replaceAll(/ {2,}/g, '  ')
+  expect(timeless).toMatchInlineSnapshot(`
+    "mismatch 2: unreported (severe), snoozed
+      about  deposit/2
+      deposit  2: confirmed, 100.000000 USDC on base, for channel shop
+      at stake  100.000000 USDC on base
+      open for  AGE
+      assigned  max
+      snoozed  TIME
+      resolved  -
+      cleared  -
+      says  what the service has not told of the payment, since TIME
+      means  A final payment to a deposit address that the service has not reported.
+      next  Hand the transaction to the service; the amount stands in suspense until it is claimed.
+
+      history
+      AT  WHO  DID  WHY  FROM  TO
+      TIME  depositd  opened
+      TIME  erin  assigned  assignedTo max
+      TIME  erin  resolved  ours  value 100000000, what the service has not told of the payment, since TIME
+      TIME  max  reopened  not-ours  value 100000000, what the service has not told of the payment, since TIME
+      TIME  max  snoozed  snoozedUntil TIME
+      TIME  USER  commented  asked
+    "
+  `)
+  const json = JSON.parse((await depositd('mismatches show 2 --json')).out) as {
+    next: string
+    history: object[]
+  }
+  expect(json.next).toContain('Hand the transaction to the service')
+  expect(json.history).toHaveLength(6)
+})
+
+const wrongUses = [
+  ['mismatches resolve 1', "required option '--reason <text>' not specified"],
+  ['mismatches resolve 99 --reason x', 'there is no mismatch 99'],
+  ['mismatches resolve one --reason x', 'one is no number of a mismatch'],
+  ['mismatches reopen 1 --reason x', 'mismatch 1 is open'],
+  ['mismatches assign max', 'no mismatch is named'],
+  ['mismatches assign 1 depositd', 'the name is "depositd"'],
+  ['mismatches snooze 1 --until 2020-01-01', '--until is "2020-01-01"'],
+  ['mismatches snooze 1 --until soon', '--until is "soon"'],
+  ['mismatches list --older-than long', '--older-than is "long"'],
+  ['mismatches list --severity bad', '--severity does not know "bad"'],
+  ['mismatches show 99', 'there is no mismatch 99'],
+  ['mismatches write-off 1 --reason x', 'a write-off names one account'],
+  ['mismatches write-off 1 --reason x --account cash', '--account does not know "cash"'],
+  ['mismatches write-off 1 --reason x --account expenses', 'this takes a second person'],
+  [
+    'mismatches write-off 1 --reason x --account expenses --by a --approved-by A',
+    'A cannot approve what a decides',
+  ],
+  ['mismatches write-off 1 --reason x --withdraw --approved-by b', 'deposit 1 is not written off'],
+  ['deposits match dep_1 --transfer base/0x0/0 --reason x --approved-by b', 'no transfer base/0x0/0'],
+  ['deposits split 2 --transfer base/0x0/0 --reason x --approved-by b', 'deposit 2 has no id of the service'],
+] as const
+
+test('wrong use has status 2 and a line that says what is wrong, and does nothing', async () => {
+  const before = await listed('--all')
+  for (const [line, message] of wrongUses) {
+    const { status, out, err } = await depositd(line)
+    expect({ line, status, out, says: err.includes(message) }).toEqual({
+      line,
+      status: 2,
+      out: '',
+      says: true,
+    })
+  }
+  expect(await listed('--all')).toEqual(before)
+  const { rows } = await sql`select 1 from mismatch_event`.execute(books.db)
+  expect(rows).toEqual([])
+})
+
+test('a write-off by two people is booked and told', async () => {
+  const { status, out } = await depositd(
+    'mismatches write-off 1 --account receivable --reason bankrupt --by erin --approved-by max',
+  )
+  expect({ status, out }).toEqual({
+    status: 0,
+    out: `base/${txId('pay')}/0: written off to assets:receivable:service, by erin, approved by max\n`,
+  })
+  expect((await depositd('ledger balances')).out).toMatch(/assets:receivable:service +100\.000000/)
+  const withdrawn = await depositd(
+    'mismatches write-off 1 --withdraw --reason paid --by max --approved-by erin --json',
+  )
+  expect(JSON.parse(withdrawn.out)).toMatchObject({ verdict: { kind: 'write_off_withdrawn' }, by: 'max' })
+})
+
+test('a transfer is matched to a deposit, and split from it', async () => {
+  const about = `dep_1 --transfer base/${txId('one')}/0 --by erin --approved-by max`
+  expect((await depositd(`deposits match ${about} --reason theirs`)).out).toBe(
+    `base/${txId('one')}/0: put together with deposit dep_1, by erin, approved by max\n`,
+  )
+  expect((await depositd(`deposits split ${about} --reason mistaken`)).out).toContain(
+    'kept apart from deposit dep_1',
+  )
+})

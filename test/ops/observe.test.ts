@@ -1,0 +1,20 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createMetrics } from '../../src/ops/metrics.ts'
+import { type Change, createObserver } from '../../src/ops/observe.ts'
+
+test.each<[Change['change'], string]>([
+  ['opened', 'depositd_mismatches_opened_total{kind="unreported",severity="severe",network="base"} 1'],
+  ['reopened', 'depositd_mismatches_opened_total{kind="unreported",severity="severe",network="base"} 1'],
+  ['resolved', 'depositd_mismatches_resolved_total{kind="unreported",how="person"} 1'],
+  ['cleared', 'depositd_mismatches_resolved_total{kind="unreported",how="evidence"} 1'],
+])('a mismatch that is %s is counted', async (change, line) => {
+  const metrics = createMetrics('test')
+  createObserver(metrics, pino({ level: 'silent' })).mismatches([
+    { kind: 'unreported', severity: 'severe', network: 'base', change },
+  ])
+  const text = await metrics.registry.metrics()
+  expect(text.split('\n').filter((one) => /^depositd_mismatches_(opened|resolved)_total/.test(one))).toEqual([
+    line,
+  ])
+})
