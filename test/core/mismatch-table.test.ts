@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { decide } from '../../src/core/decide.ts'
+import { channelApproval, liquidity, policy, walletApproval } from '../support/evidence.ts'
+import { courseRows } from '../support/mismatch-rows/course.ts'
+import { identityRows } from '../support/mismatch-rows/identity.ts'
+import { presenceRows } from '../support/mismatch-rows/presence.ts'
+import type { Change, Row } from '../support/mismatch-rows/row.ts'
+import { valueRows } from '../support/mismatch-rows/value.ts'
+import { late } from '../support/outcome.ts'
+
+const rows = [...presenceRows, ...valueRows, ...identityRows, ...courseRows]
+
+/** The kinds of all that is wrong; of what comes on top, policy and time are in place of the first ones. */
+function kindsOf(...changes: readonly Change[]): string[] {
+  const { evidence, approvals, ...rest } = changes.reduce((sum, change) => ({
+    ...sum,
+    ...change,
+    evidence: [...(sum.evidence ?? []), ...(change.evidence ?? [])],
+  }))
+  const group = {
+    observations: evidence ?? [],
+    approvals: [channelApproval, walletApproval, ...(approvals ?? [])],
+    known: [],
+    booked: [],
+  }
+  const rules = {
+    policy: { ...policy, ...rest.policy },
+    routes: [],
+    senders: new Set([`arbitrum/${liquidity}`]),
+  }
+  const { deposits, strays } = decide(group, rules, rest.now ?? late)
+  const told = [
+    ...deposits.flatMap(({ verdict }) => verdict.mismatches),
+    ...strays.map((one) => one.mismatch),
+  ]
+  return told.map(({ kind }) => kind)
+}
+
+describe.each(rows)('$kind, where $where', ({ kind, opens, without, ends }: Row) => {
+  test('opens', () => {
+    expect(kindsOf(opens)).toContain(kind)
+  })
+
+  test('does not open without that', () => {
+    expect(kindsOf(without)).not.toContain(kind)
+  })
+
+  test.each(Object.entries(ends))('ends %s', (_how, change) => {
+    expect(kindsOf(opens, change)).not.toContain(kind)
+  })
+})

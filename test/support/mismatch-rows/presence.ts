@@ -1,0 +1,82 @@
+import { at, claim, delivery, liquidity, payment, recipient, webhook } from '../evidence.ts'
+import { first, type Row, ruled, told } from './row.ts'
+
+const unnamed = { deposit: { tx: null } }
+const undelivered = { status: 'confirmed', settlement: { amount: null, tx: null } } as const
+
+export const presenceRows: readonly Row[] = [
+  {
+    kind: 'webhook_missing',
+    where: 'the API and the chains know more than webhooks tell',
+    opens: { evidence: [claim(), payment(), delivery()] },
+    without: { evidence: [...told(), payment(), delivery()] },
+    ends: { 'by the webhook that was late': { evidence: [webhook({ receivedAt: at(500) })] } },
+  },
+  {
+    kind: 'api_missing',
+    where: 'the API does not list what a webhook tells of',
+    opens: { evidence: [webhook(), payment(), delivery()] },
+    without: { evidence: [...told(), payment(), delivery()] },
+    ends: { 'by the record that was late': { evidence: [claim({ receivedAt: at(500) })] } },
+  },
+  {
+    kind: 'chain_missing',
+    where: 'the claimed payment is on no chain',
+    opens: { evidence: told() },
+    without: { evidence: [...told(), payment()] },
+    ends: { 'by the payment that was late': { evidence: [payment({ receivedAt: at(500) })] } },
+  },
+  {
+    kind: 'chain_missing',
+    where: 'nothing says which payment is claimed',
+    opens: { evidence: [...told(unnamed), payment()] },
+    without: { evidence: [...told(), payment()] },
+    ends: {
+      'by a person who says which': { evidence: [ruled({ kind: 'together', serviceId: first })] },
+      'by a record that names it': { evidence: [claim({ occurredAt: at(9) })] },
+    },
+  },
+  {
+    kind: 'unreported',
+    where: 'nobody claims the payment',
+    opens: { evidence: [payment()] },
+    without: { evidence: [payment(), claim()] },
+    ends: { 'by the record that was late': { evidence: [claim({ receivedAt: at(500) })] } },
+  },
+  {
+    kind: 'unreported',
+    where: 'what is claimed may be another payment',
+    opens: { evidence: [payment(), ...told(unnamed)] },
+    without: { evidence: [payment(), ...told()] },
+    ends: { 'by a person who joins them': { evidence: [ruled({ kind: 'together', serviceId: first })] } },
+  },
+  {
+    kind: 'settlement_missing',
+    where: 'nothing is delivered',
+    opens: { evidence: [...told(undelivered), payment()] },
+    without: { evidence: [...told(), payment(), delivery()] },
+    ends: {
+      'by the delivery that was late': { evidence: [...told(), delivery({ receivedAt: at(500) })] },
+      'by a refund': { evidence: told({ ...undelivered, status: 'refunded' }) },
+      'by a hold': { evidence: told({ ...undelivered, status: 'held' }) },
+      'by a person who writes it off': {
+        evidence: [ruled({ kind: 'write_off', account: 'expenses:write_off' })],
+      },
+    },
+  },
+  {
+    kind: 'settlement_unreported',
+    where: 'the service delivers what belongs to nothing that it reported',
+    opens: { evidence: [delivery()] },
+    without: { evidence: [delivery({ from: recipient })] },
+    ends: {
+      'by a record that names it': { evidence: [claim({ receivedAt: at(500) })] },
+      'by a person who says what it delivers': {
+        evidence: [
+          ...told({ settlement: { tx: null } }),
+          ruled({ kind: 'together', serviceId: first }, delivery({ from: liquidity })),
+        ],
+      },
+    },
+  },
+]

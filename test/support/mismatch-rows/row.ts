@@ -1,0 +1,60 @@
+import type { Approval } from '../../../src/core/divide.ts'
+import type { Observation, Ruling, RulingVerdict, ServiceId, Sighting } from '../../../src/core/evidence.ts'
+import type { MismatchKind } from '../../../src/core/mismatch.ts'
+import type { Policy } from '../../../src/core/policy.ts'
+import { at, claim, payment, webhook } from '../evidence.ts'
+
+export type Evidence = readonly Observation[]
+
+/** What a decision is made from, where it is not the made-up world's own. */
+export type Change = {
+  /** Comes on top of what is there. */
+  evidence?: Evidence
+  /** Owners that are in the address book beside the two of the made-up world. */
+  approvals?: readonly Approval[]
+  policy?: Partial<Policy>
+  now?: Date
+}
+
+/** One kind of mismatch: what opens it, what is alike but for the cause, and each way in which it ends. */
+export type Row = {
+  kind: MismatchKind
+  /** What has happened. */
+  where: string
+  opens: Change
+  /** The same without the cause. */
+  without: Change
+  /** By what it ends: added to what opens it, or in place of that. */
+  ends: Readonly<Record<string, Change>>
+}
+
+export const first = 'dep_1' as ServiceId
+export const second = 'dep_2' as ServiceId
+
+/** Both voices of the service say it. */
+export function told(changes: Parameters<typeof claim>[0] = {}): Evidence {
+  return [webhook(changes), claim(changes)]
+}
+
+/** The service says it anew, later than all else. */
+export function corrected(changes: Parameters<typeof claim>[0] = {}): Evidence {
+  return told({ occurredAt: at(9), receivedAt: at(10), ...changes })
+}
+
+/** What a person decided about a transfer. */
+export function ruled(verdict: RulingVerdict, about: Sighting = payment()): Ruling {
+  const { role, network, tx, index, to } = about
+  const said = { by: 'ana', approvedBy: null, reason: 'looked up' }
+  return {
+    kind: 'ruling',
+    id: 'ruling 1',
+    role,
+    network,
+    tx,
+    index,
+    to,
+    verdict,
+    ...said,
+    receivedAt: at(120),
+  }
+}
