@@ -1,10 +1,12 @@
 import { createReader } from './chain/reader.ts'
 import type { Settings } from './config/settings.ts'
+import type { Rules } from './core/decide.ts'
 import { assert } from './core/errors.ts'
 import { createAllowance } from './intake/allowance.ts'
 import { auditOwners } from './jobs/audit-owners.ts'
 import type { ProveDeps, ProvenNetwork } from './jobs/proof-run.ts'
 import { proveBalances } from './jobs/prove-balances.ts'
+import { digestOf } from './jobs/put-in-force.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Tick } from './jobs/schedule.ts'
 import { createWork, type JobName, type Work, type WorkDeps } from './jobs/work.ts'
@@ -34,6 +36,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     reader: createReader(network, { observe: observer.rpc, observeNode: observer.rpcNode }),
   }))
   const profile = loadServiceProfile(settings)
+  const rules = rulesOf(settings)
   const { url } = settings.service
   const call = createServiceCall(settings.service, observer.pollRequest)
   const { youngMs, quietMs, ...poll } = settings.poll
@@ -44,7 +47,8 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     leaseMs,
     now,
     readClaim: createClaimReader(profile, settings),
-    rules: { policy: settings.policy, routes: settings.routes, senders: settings.senders },
+    rules,
+    rulesDigest: digestOf(rules),
     readNetworks: new Set(read.map(({ name }) => name)),
     mayVerify: createAllowance(verifications),
     client: createDepositClient({ url, call }, profile),
@@ -58,6 +62,10 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     wake: queue.wake,
     observe: observer,
   })
+}
+
+export function rulesOf({ policy, routes, senders }: Settings): Rules {
+  return { policy, routes, senders }
 }
 
 function now(): Date {

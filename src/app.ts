@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { composeIntake, composeScheme } from './app-intake.ts'
-import { composeWork, ticksOf } from './app-work.ts'
+import { composeWork, rulesOf, ticksOf } from './app-work.ts'
 import { readDecimals } from './chain/decimals.ts'
 import type { Settings } from './config/settings.ts'
 import type { NetworkSettings } from './core/asset.ts'
@@ -11,6 +11,7 @@ import type { LiveScheme } from './intake/live-scheme.ts'
 import { transfersPath } from './intake/server.ts'
 import { pinDecimals } from './jobs/pin-decimals.ts'
 import { pollStream } from './jobs/poll-position.ts'
+import { putInForce } from './jobs/put-in-force.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue.ts'
 import { scanStream } from './jobs/scan-position.ts'
 import { startSchedule } from './jobs/schedule.ts'
@@ -82,10 +83,10 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
     report: observer.queueTrouble,
   })
   starting.defer(() => queue.stop())
-  const work = composeWork(settings, { db, queue, holder, observer })
+  const { all, ...jobs } = composeWork(settings, { db, queue, holder, observer })
 
   const has = (role: Role) => options.roles.includes(role)
-  const { all, ...jobs } = work
+  if (has('worker')) await applyPolicy(db, settings, options.log)
   if (has('worker')) queue.work(jobs, { concurrency: workerConcurrency })
   if (has('scheduler')) {
     const schedule = await startSchedule(ticksOf(settings, { queue, observer }))
@@ -136,6 +137,12 @@ async function prepareDatabase(
 /** As a role that may add to the books and never change them. */
 function openAsDaemon({ databaseUrl: url }: Settings): Database<Tables> {
   return openDatabase<Tables>({ url, poolMax, applicationName: 'depositd', role: 'depositd_daemon' })
+}
+
+/** What was decided by another policy is decided again. */
+async function applyPolicy(db: Database<Tables>, settings: Settings, log: Logger): Promise<void> {
+  const isNew = await putInForce({ db, rules: rulesOf(settings), now: () => new Date() })
+  if (isNew) log.info('the policy is not the one that was in force before: all deposits are decided again')
 }
 
 /** Reads what metrics show. */

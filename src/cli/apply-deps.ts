@@ -1,4 +1,5 @@
 import type { ApplyDeps } from '../jobs/apply.ts'
+import { digestOf } from '../jobs/put-in-force.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
 import { loadServiceProfile } from '../service-profile.ts'
 import { pinnedNetworks } from '../store/assets.ts'
@@ -21,7 +22,14 @@ export function withRules<Result>(
   const applying = async (db: Database<Tables>) => {
     const networks = await pinnedNetworks(db, settings.networks)
     const readClaim = createClaimReader(profile, { ...settings, networks })
-    return work({ db, readClaim, rules, readNetworks, now: () => new Date() })
+    return work({
+      db,
+      readClaim,
+      rules,
+      rulesDigest: digestOf(rules),
+      readNetworks,
+      now: () => new Date(),
+    })
   }
   return withDatabase(context, applying, queryTimeoutMs)
 }

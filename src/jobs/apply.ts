@@ -21,11 +21,14 @@ import {
 import { askForTransactions } from '../store/named-transactions.ts'
 import type { Tables } from '../store/tables.ts'
 import { heldMismatches, unreadableMismatch } from './held-mismatches.ts'
+import { refuseReplaced } from './put-in-force.ts'
 
 export type ApplyDeps = {
   db: Kysely<Tables>
   readClaim: ClaimReader
   rules: Rules
+  /** Of the rules; with it, nothing is decided by them once others are in force. */
+  rulesDigest?: string
   /** The networks that are read. Transactions that are named on others cannot be looked at. */
   readNetworks: ReadonlySet<NetworkName>
   now: () => Date
@@ -77,6 +80,7 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
   return inTransaction(deps.db, async (tx) => {
     const now = deps.now()
     const groups = await takeDueGroups(tx, now, groupsMax)
+    if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
     return { ...(await decideGroups(tx, { groups, now }, deps)), rows: 0, told: [] }
   })
 }
@@ -84,6 +88,7 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
 /** Reads rows, keeps what they say, and decides what it bears on; what cannot be read is left to the caller. */
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
   const { groups, kept, ...payloads } = await keepRows(tx, rows, deps)
+  if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
   const decided = await decideGroups(tx, { groups, kept, now: deps.now() }, deps)
   return { ...payloads, decided }
 }

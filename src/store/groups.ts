@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { components } from '../core/components.ts'
 import { assert, Fault } from '../core/errors.ts'
 import type { Tables } from './tables.ts'
@@ -77,6 +77,28 @@ export async function takeDueGroups(
     .skipLocked()
     .execute()
   return rows.map(({ id }) => id)
+}
+
+/** Of how many groups each transaction is; until it ends they cannot be worked on. */
+const markedMax = 10_000
+
+/** Makes every group due at that time, unless it is earlier. */
+export async function markAllDue(db: Kysely<Tables>, at: Date): Promise<void> {
+  let after: bigint | null = 0n
+  while (after !== null) after = await markDue(db, after, at)
+}
+
+/** @returns the last group of the batch; null behind the last of all */
+async function markDue(db: Kysely<Tables>, after: bigint, at: Date): Promise<bigint | null> {
+  const { rows } = await sql<{ last: bigint | null }>`
+    with batch as (
+      select id from evidence_group where id > ${after} order by id limit ${markedMax} for update
+    ), marked as (
+      update evidence_group set recheck_at = ${at} from batch
+      where evidence_group.id = batch.id and (recheck_at is null or recheck_at > ${at})
+    )
+    select max(id) as last from batch`.execute(db)
+  return rows[0]?.last ?? null
 }
 
 export async function saveRechecks(
