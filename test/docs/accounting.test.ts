@@ -80,6 +80,9 @@ test('the chart lists the accounts that the program books on, and no other', () 
     accounts.stableWallet('{id}'),
     accounts.conversion,
     accounts.serviceFees,
+    accounts.tolerance,
+    accounts.writeOff,
+    accounts.receivable,
     accounts.deposits(named),
     accounts.suspense,
   ]
