@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
 import type { Context } from './context.ts'
+import { describeMatches, describeMismatches } from './describe-cases.ts'
 import { describeEvidence } from './describe-evidence.ts'
 import { describeOwners } from './describe-owners.ts'
 import { describeService } from './describe-service.ts'
@@ -43,6 +44,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
   describeWebhooks(program, context, tell)
   describeOwners(program, context)
   describeReports(program, context, tell)
+  describeMismatches(program, context, tell)
   describeChecks(program, context, tell)
   describeReplay(program, context, tell)
   describeBackfill(program, context, tell)
@@ -64,6 +66,7 @@ function describeDaemon(program: Command, context: Context): void {
 
 function describeReports(program: Command, context: Context, tell: (news: News) => void): void {
   const deposits = program.command('deposits').description('deposits, and what each source says of them')
+  describeMatches(deposits, context)
   deposits
     .command('list')
     .description('the newest deposits')
@@ -83,24 +86,17 @@ function describeReports(program: Command, context: Context, tell: (news: News) 
         ? (await import('./deposits.ts')).showDepositCommand(context, id, options)
         : (await import('./show-as-of.ts')).showAsOfCommand(context, id, options),
     )
+  deposits
+    .command('proposals')
+    .description('transfers that nothing names and the deposits that they fit, with the reasons')
+    .option('--limit <count>', 'how many', '50')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./proposals.ts')).listProposalsCommand(context, options))
   describeEvidence({ program, deposits }, context, tell)
 }
 
 /** Reports whose answer may be bad news. */
 function describeChecks(program: Command, context: Context, tell: (news: News) => void): void {
-  program
-    .command('mismatches')
-    .description('what is wrong')
-    .command('list')
-    .description('open mismatches, the gravest and oldest first')
-    .option('--kind <kind>', 'only this kind')
-    .option('--all', 'also those that ended')
-    .option('--fail-on <severity>', 'exit with 1 where one of this severity, or a graver one, is open')
-    .option('--limit <count>', 'how many', '100')
-    .option('--json', 'print a JSON document')
-    .action(async (options) =>
-      tell(await (await import('./mismatches.ts')).listMismatchesCommand(context, options)),
-    )
   program
     .command('ledger')
     .description('the books')
