@@ -87,9 +87,9 @@ function settle(state: State, contest: Contest): void {
   }
 }
 
-function partsOf(outcome: Outcome): [Iterable<Story>, ChainLeg[]] {
+function partsOf(outcome: Outcome): [Story[], ChainLeg[]] {
   if (outcome.kind === 'given') return [[outcome.story], outcome.parts.map(({ leg }) => leg)]
-  return [outcome.contest.keys(), [...outcome.contest.values()].flatMap((links) => [...links.keys()])]
+  return [[...outcome.contest.keys()], [...outcome.contest.values()].flatMap((links) => [...links.keys()])]
 }
 
 function deliveriesOf({ story, parts }: Extract<Outcome, { kind: 'given' }>, contest: Contest) {

@@ -1,0 +1,41 @@
+import { divide } from '../../src/core/divide.ts'
+import type { Claim, Observation, ServiceId, Sighting } from '../../src/core/evidence.ts'
+import type { Amount } from '../../src/core/money.ts'
+import { channelApproval, claim, delivery, txId } from './evidence.ts'
+
+/** A record of one deposit: what it states to have delivered, and by which transaction. */
+export function told(
+  name: string,
+  [amount, tx]: readonly [number | null, string],
+  changes: Partial<Pick<Claim, 'status' | 'source' | 'receivedAt'>> = {},
+): Claim {
+  const stated = amount === null ? null : (BigInt(amount) as Amount)
+  return claim({
+    serviceId: name as ServiceId,
+    deposit: { tx: txId(`pay ${name}`) },
+    settlement: { amount: stated, tx: txId(tx), fee: null },
+    ...changes,
+  })
+}
+
+/** A transfer to the recipient. */
+export function sent(tx: string, amount: number, changes: Partial<Sighting> = {}): Sighting {
+  return delivery({ tx: txId(tx), amount: BigInt(amount) as Amount, ...changes })
+}
+
+/** For each deposit: its id, and its parts in the deliveries as `transaction:index amount/whole`; then what is nobody's. */
+export function sharesOf(observations: readonly Observation[]): string[] {
+  const { dossiers, strays } = divide(observations, [channelApproval])
+  const all = dossiers.map(({ serviceId, settlements, ambiguity }) => {
+    const parts = settlements.map(
+      ({ tx, index, amount, whole }) => `${nameOf(tx)}:${index} ${amount}/${whole}`,
+    )
+    return [serviceId, ...(ambiguity === null ? parts : ['ambiguous'])].join(' ')
+  })
+  return [...all, ...strays.map(({ tx, index }) => `stray ${nameOf(tx)}:${index}`)]
+}
+
+/** The text that a made-up transaction id was made of. */
+export function nameOf(tx: string): string {
+  return Buffer.from(tx.slice(2), 'hex').toString().replaceAll('\0', '')
+}
