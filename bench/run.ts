@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { runChain } from './chain/run.ts'
 import { runChainSolana } from './chain/solana/run.ts'
 import { runIntake } from './intake/run.ts'
+import { runReconcile } from './reconcile/run.ts'
 
 /** `npm run bench -- NAME [OPTIONS]`: speed against other ways to do the same. */
 
@@ -9,26 +10,31 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
+    large: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
     scale: { type: 'string', default: '1' },
   },
 })
-const { json } = values
+const { json, large } = values
 const [rounds, seconds, scale] = [Number(values.rounds), Number(values.seconds), Number(values.scale)]
 const isRight =
   [rounds, seconds].every((count) => Number.isInteger(count) && count > 0) && scale > 0 && scale <= 1
 const benches = new Map<string, () => Promise<void>>([
   ['intake', () => runIntake({ rounds, seconds, json })],
   ['chain', () => runChain({ rounds, scale, json })],
+  ['reconcile', () => runReconcile({ rounds, scale, json, large })],
   ['chain solana', () => runChainSolana({ rounds, scale, json })],
 ])
 const bench = benches.get(positionals.join(' '))
 
 if (bench !== undefined && isRight) await bench()
 else {
-  process.stderr.write(
-    'use: npm run bench -- intake [--json] [--rounds N] [--seconds N]\n     npm run bench -- chain [solana] [--json] [--rounds N] [--scale 0..1]\n',
-  )
+  const uses = [
+    'intake [--json] [--rounds N] [--seconds N]',
+    'chain [solana] [--json] [--rounds N] [--scale 0..1]',
+    'reconcile [--json] [--rounds N] [--scale 0..1] [--large]',
+  ]
+  process.stderr.write(uses.map((use) => `use: npm run bench -- ${use}\n`).join(''))
   process.exitCode = 2
 }

@@ -1,0 +1,36 @@
+import { components } from '../../src/core/components.ts'
+import { divide } from '../../src/core/divide.ts'
+import { linkKeys, type Observation, type ServiceId } from '../../src/core/evidence.ts'
+import type { ClaimsAndTransfers, Match } from './claims-and-transfers.ts'
+
+/** Matches as applying does, with all evidence at hand: keys, components, and the division of each. */
+export function match({ claims, sightings }: ClaimsAndTransfers): Map<ServiceId, Match> {
+  const observations: Observation[] = [...claims, ...sightings]
+  const found = new Map<ServiceId, Match>()
+  for (const { items } of components(observations.map(linkKeys))) {
+    const group = items.map((place) => observations[place]).filter((one) => one !== undefined)
+    for (const { serviceId, deposit, api } of divide(group, []).dossiers) {
+      if (serviceId === null || deposit === null) continue
+      found.set(serviceId, { transfer: deposit.ref, agrees: api?.deposit.amount === deposit.amount })
+    }
+  }
+  return found
+}
+
+/** Of what was found, the share that is right; and of what is right, the share that was found. */
+export type Score = { right: number; found: number; wanted: number; precision: number; recall: number }
+
+export function scoreOf(found: ReadonlyMap<ServiceId, Match>, truth: ReadonlyMap<ServiceId, Match>): Score {
+  let right = 0
+  for (const [serviceId, { transfer, agrees }] of found) {
+    const wanted = truth.get(serviceId)
+    if (wanted?.transfer === transfer && wanted.agrees === agrees) right++
+  }
+  return {
+    right,
+    found: found.size,
+    wanted: truth.size,
+    precision: right / found.size,
+    recall: right / truth.size,
+  }
+}

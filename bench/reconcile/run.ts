@@ -1,0 +1,163 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { batchMax } from '../../src/jobs/apply.ts'
+import { describeMachine, type Machine } from '../machine.ts'
+import { startPostgresGround } from '../postgres-ground.ts'
+import { type Spread, spreadOf, spreadText } from '../statistics.ts'
+import { type Arm, armNames, arms } from './apply-arms.ts'
+import { type ApplyRound, measureApply, measureSizes, type Sized } from './measure-apply.ts'
+import {
+  type Matcher,
+  type Matching,
+  matcherNames,
+  matchers,
+  measureMatching,
+  scoreText,
+} from './measure-matching.ts'
+
+/** `scale` is the part of the whole that is measured: 1 for 100,000 deposits in B3 and 1,000,000 in B4. */
+type Settings = { rounds: number; scale: number; json: boolean; large: boolean }
+
+const whole = { applied: 100_000, matched: 1_000_000 }
+/** Row by row takes long: it is measured on this part of the deposits. */
+const rowsPart = 100
+const trouble = { seed: 4, troubledShare: 0.03 }
+const targets = { copy: 0.25, rows: 20, sql: 0.5, timePerDeposit: 1.2 }
+
+type Ratio = Spread & { target: number; isMet: boolean }
+
+type Report = {
+  machine: Machine
+  servers: Record<string, string>
+  settings: Record<string, number>
+  apply: Record<Arm, Spread>
+  overCopy: Ratio
+  overRows: Ratio
+  sizes: (Sized & { timeOverFirst: number; isMet: boolean })[]
+  match: Record<Matcher, Spread>
+  overSql: Ratio
+  trouble: Matching['counts']
+  score: string
+  invariants: string
+}
+
+const progress = (text: string) => void process.stderr.write(text)
+
+/** B3 and B4, all arms in turns, on a server of their own. Throws where an invariant fails: the run is void then. */
+export async function runReconcile({ rounds, scale, json, large }: Settings): Promise<void> {
+  setFlagsFromString('--expose-gc')
+  globalThis.gc = runInNewContext('gc') as typeof globalThis.gc
+  await using stack = new AsyncDisposableStack()
+  const stop = () => void stack.disposeAsync().finally(() => process.exit(1))
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  const ground = await startPostgresGround(stack)
+  const machine = describeMachine(ground.folder, ['pg', 'kysely'])
+  const deposits = Math.round(whole.applied * scale)
+  const rowsDeposits = Math.max(100, Math.round(deposits / rowsPart))
+  const applied = await measureApply(ground, { rounds, deposits, rowsDeposits }, progress)
+  const sizes = large ? await measureSizes(ground, [deposits, 10 * deposits], progress) : []
+  const matched = Math.round(whole.matched * scale)
+  const matching = await measureMatching(ground, { rounds, deposits: matched, ...trouble }, progress)
+  const report: Report = {
+    machine,
+    servers: await ground.settings(),
+    settings: { rounds, deposits, rowsDeposits, matched, ...trouble, ...batchMax },
+    ...reportApply(applied),
+    sizes: sizes.map((one) => sizedAgainst(sizes[0] ?? one, one)),
+    ...reportMatching(matching),
+    invariants:
+      'held: every deposit is reconciled and booked once, every asset adds up to zero, no row waits',
+  }
+  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
+}
+
+function reportApply(rounds: readonly ApplyRound[]): Pick<Report, 'apply' | 'overCopy' | 'overRows'> {
+  const of = (wanted: Arm) => rounds.filter(({ arm }) => arm === wanted).map(({ perSecond }) => perSecond)
+  return {
+    apply: { ours: spreadOf(of('ours')), copy: spreadOf(of('copy')), rows: spreadOf(of('rows')) },
+    overCopy: ratioOf(of('ours'), of('copy'), targets.copy),
+    overRows: ratioOf(of('ours'), of('rows'), targets.rows),
+  }
+}
+
+function reportMatching({
+  rounds,
+  counts,
+}: Matching): Pick<Report, 'match' | 'overSql' | 'trouble' | 'score'> {
+  const of = (wanted: Matcher) =>
+    rounds.filter(({ matcher }) => matcher === wanted).map(({ perSecond }) => perSecond)
+  const worst = rounds.toSorted((left, right) => left.score.right - right.score.right)[0]
+  return {
+    match: { ours: spreadOf(of('ours')), sql: spreadOf(of('sql')) },
+    overSql: ratioOf(of('ours'), of('sql'), targets.sql),
+    trouble: counts,
+    score: worst === undefined ? '' : scoreText(worst.score),
+  }
+}
+
+/** Round by round, so that what changes on the machine from round to round falls out. */
+function ratioOf(ours: readonly number[], theirs: readonly number[], target: number): Ratio {
+  const spread = spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))
+  return { ...spread, target, isMet: spread.median >= target }
+}
+
+function sizedAgainst(first: Sized, one: Sized) {
+  const timeOverFirst = first.perSecond / one.perSecond
+  return { ...one, timeOverFirst, isMet: timeOverFirst <= targets.timePerDeposit }
+}
+
+function textOf(report: Report): string {
+  const { machine, servers, settings, apply, match, trouble: counts } = report
+  const { load, fsyncMs, packages } = machine
+  return [
+    `${machine.processor}, ${machine.cores} cores, load ${load.toFixed(2)} before; node ${machine.node}, ${said(packages)}`,
+    `fsync of 8 KiB: median ${fsyncMs.median.toFixed(2)} ms, p99 ${fsyncMs.p99.toFixed(2)} ms`,
+    said(servers),
+    said(settings),
+    '',
+    'B3 apply: median (range) over the rounds',
+    ...armNames.map(
+      (arm) => `  ${arm.padEnd(5)} ${spreadText(apply[arm]).padStart(26)} inbox rows/s   ${arms[arm]}`,
+    ),
+    ratioLine('copy', report.overCopy),
+    ratioLine('rows', report.overRows),
+    ...report.sizes.map(sizedLine),
+    '',
+    'B4 matching only',
+    ...matcherNames.map(
+      (one) => `  ${one.padEnd(5)} ${spreadText(match[one]).padStart(26)} deposits/s   ${matchers[one]}`,
+    ),
+    ratioLine('sql', report.overSql),
+    `  ${report.score}; ${said(counts)}`,
+    '',
+    `invariants ${report.invariants}`,
+    '',
+  ].join('\n')
+}
+
+function said(parts: Record<string, string | number>): string {
+  return Object.entries(parts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+}
+
+function ratioLine(against: string, { target, isMet, ...spread }: Ratio): string {
+  return `  ours is ${spreadText(spread, 2)} x ${against}, to be at least ${target} x: ${isMet ? 'met' : 'MISSED'}`
+}
+
+function sizedLine({
+  deposits,
+  perSecond,
+  heapFirst,
+  heapLast,
+  timeOverFirst,
+  isMet,
+}: Report['sizes'][number]) {
+  const heap = `heap ${megabytes(heapFirst)} MB at first, ${megabytes(heapLast)} MB at last`
+  const time = `${timeOverFirst.toFixed(2)} x the time per deposit, to be at most ${targets.timePerDeposit} x`
+  return `  ${deposits.toLocaleString('en')} deposits: ${Math.round(perSecond).toLocaleString('en')} inbox rows/s, ${heap}; ${time}: ${isMet ? 'met' : 'MISSED'}`
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1)
+}
