@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import { channelApproval, liquidity, policy, walletApproval } from '../support/evidence.ts'
-import { courseRows } from '../support/mismatch-rows/course.ts'
-import { identityRows } from '../support/mismatch-rows/identity.ts'
-import { presenceRows } from '../support/mismatch-rows/presence.ts'
+import { coreRows } from '../support/mismatch-rows/core-rows.ts'
 import type { Change, Row } from '../support/mismatch-rows/row.ts'
-import { valueRows } from '../support/mismatch-rows/value.ts'
 import { late } from '../support/outcome.ts'
-
-const rows = [...presenceRows, ...valueRows, ...identityRows, ...courseRows]
 
 /** The kinds of all that is wrong; of what comes on top, policy and time are in place of the first ones. */
 function kindsOf(...changes: readonly Change[]): string[] {
@@ -36,7 +31,7 @@ function kindsOf(...changes: readonly Change[]): string[] {
   return told.map(({ kind }) => kind)
 }
 
-describe.each(rows)('$kind, where $where', ({ kind, opens, without, ends }: Row) => {
+describe.each(coreRows)('$kind, where $where', ({ kind, opens, without, ends }: Row) => {
   test('opens', () => {
     expect(kindsOf(opens)).toContain(kind)
   })
