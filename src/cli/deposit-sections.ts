@@ -22,10 +22,11 @@ export function mismatchText({
   severity,
   opened_at,
   cleared_at,
+  status,
   detail,
 }: ShownDeposit['mismatches'][number]): string {
   const said = Object.entries(detail).map(([name, value]) => `${name} ${value}`)
-  const until = cleared_at === null ? 'open' : `cleared ${cleared_at.toISOString()}`
+  const until = cleared_at === null ? status : `cleared ${cleared_at.toISOString()}`
   return `${kind} (${severity}) since ${opened_at.toISOString()}, ${until}: ${said.join(', ')}\n`
 }
 

@@ -145,6 +145,7 @@ function mismatchesAt(evidence: GroupEvidence, id: bigint, at: Date): Belief['mi
       detail,
       opened_at: openedAt,
       cleared_at: null,
+      status: 'open',
     }))
 }
 

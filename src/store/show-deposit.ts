@@ -13,6 +13,8 @@ export type ShownDeposit = {
     severity: string
     opened_at: Date
     cleared_at: Date | null
+    /** open, snoozed, resolved or cleared. */
+    status: string
     detail: Record<string, string>
   }[]
   evidence: { inbox_id: string; source: string; what: string; received_at: Date }[]
@@ -46,8 +48,8 @@ async function showDeposit(
       ShownDeposit['deposit']
     >`select d.*, d.id::text as id from deposit_report d where d.id = ${id}`.execute(db),
     sql<ShownDeposit['mismatches'][number]>`
-      select id::text as id, kind, severity, opened_at, cleared_at, detail from mismatch
-      where deposit_id = ${id} order by mismatch.id`.execute(db),
+      select m.id::text as id, kind, severity, opened_at, cleared_at, status, detail from accounting.mismatches m
+      where deposit_id = ${id} order by m.id`.execute(db),
     sql<ShownDeposit['evidence'][number]>`
       select e.inbox_id::text as inbox_id, i.source, i.received_at,
         case when i.source = 'person'

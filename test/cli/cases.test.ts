@@ -89,6 +89,7 @@ test('what is resolved is no bad news, and can be opened again', async () => {
   expect(await listed()).toEqual(['1'])
   expect(await listed('--all')).toEqual(['1', '2', '3'])
   expect((await depositd('mismatches list --kind unreported --all --fail-on info')).status).toBe(0)
+  expect((await depositd('deposits show 2')).out).toMatch(/unreported \(severe\) since \S+, resolved: /)
   await depositd('mismatches reopen 2 3 --reason not-ours --by max')
   expect(await listed()).toEqual(['1', '2', '3'])
 })
