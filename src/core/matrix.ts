@@ -54,8 +54,9 @@ export function total(legs: readonly ChainLeg[]): bigint {
 function depositCell(claim: Claim | null, leg: ChainLeg | null): Cell {
   if (claim === null) return 'absent'
   if (leg === null) return 'present'
-  const { asset, amount, address } = claim.deposit
-  return asset === leg.asset && amount === leg.amount && address === leg.to ? 'agrees' : 'differs'
+  const { network, asset, amount, address } = claim.deposit
+  const isPlace = network === leg.network && address === leg.to
+  return isPlace && asset === leg.asset && amount === leg.amount ? 'agrees' : 'differs'
 }
 
 function depositChainCell({ webhook, api }: Dossier, leg: ChainLeg | null): Cell {
