@@ -142,7 +142,7 @@ function openAsDaemon({ databaseUrl: url }: Settings): Database<Tables> {
 /** What was decided by another policy is decided again. */
 async function applyPolicy(db: Database<Tables>, settings: Settings, log: Logger): Promise<void> {
   const isNew = await putInForce({ db, rules: rulesOf(settings), now: () => new Date() })
-  if (isNew) log.info('the policy is not the one that was in force before: all deposits are decided again')
+  if (isNew) log.info('the policy is new: all that is stored is decided again')
 }
 
 /** Reads what metrics show. */

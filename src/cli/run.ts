@@ -4,6 +4,7 @@ import type { Context } from './context.ts'
 import { describeMatches, describeMismatches } from './describe-cases.ts'
 import { describeEvidence } from './describe-evidence.ts'
 import { describeOwners } from './describe-owners.ts'
+import { describePolicy } from './describe-policy.ts'
 import { describeService } from './describe-service.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import type { News } from './print.ts'
@@ -46,6 +47,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
   describeReports(program, context, tell)
   describeMismatches(program, context, tell)
   describeChecks(program, context, tell)
+  describePolicy(program, context, tell)
   describeReplay(program, context, tell)
   describeBackfill(program, context, tell)
   return program

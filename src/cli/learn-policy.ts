@@ -1,0 +1,60 @@
+import { mismatchKinds } from '../core/mismatch.ts'
+import { type ObservedFee, observedFees } from '../store/observed-fees.ts'
+import { type Context, withDatabase } from './context.ts'
+import { limitOf } from './options.ts'
+import { printJson } from './print.ts'
+
+/** One deposit more lies outside of what so many showed once in twenty times, or less often: 2 of n + 1. */
+const sampleMin = 39
+
+/** Prints a policy file with a band of fees for every route that shows one, and says of the others why there is none. */
+export async function learnPolicyCommand(
+  context: Context,
+  { limit, json }: { limit: string; json?: boolean },
+): Promise<void> {
+  const filter = { exceptKinds: doubtful, limit: limitOf(limit) }
+  const observed = await withDatabase(context, (db) => observedFees(db, filter))
+  const learned = observed.map((one) => ({ ...one, refused: refusalOf(one) }))
+  if (json) printJson(context, learned)
+  else if (learned.length === 0) context.stdout.write('# no deposit is settled yet\n')
+  else context.stdout.write(textOf(learned))
+}
+
+/** What puts the amounts of a deposit in doubt; that a fee is not as expected is what is to be learned. */
+const doubtful = Object.entries(mismatchKinds)
+  .filter(([kind, { family }]) => ['value', 'identity'].includes(family) && kind !== 'fee_out_of_band')
+  .map(([kind]) => kind)
+
+/** A fee of a tenth is no fee of a transfer between assets that are worth the same. */
+const leastMaxBps = 1000
+
+function refusalOf({ sample, lowBps }: ObservedFee): string | null {
+  if (sample < sampleMin)
+    return `too few for a band: of ${sample}, the next one lies outside ${oddsOf(sample)}`
+  if (lowBps >= 0 && lowBps <= leastMaxBps) return null
+  const what = lowBps < 0 ? 'more was delivered than paid' : 'even the least that was kept is over a tenth'
+  return `${what}: these assets are not worth the same`
+}
+
+type Learned = ObservedFee & { refused: string | null }
+
+function textOf(learned: readonly Learned[]): string {
+  const isAny = learned.some(({ refused }) => refused === null)
+  return `policy:\n${isAny ? '  routes:\n' : '  routes: []\n'}${learned.map(routeText).join('')}`
+}
+
+function routeText(one: Learned): string {
+  const { asset, assetLabel, settlementAsset, settlementAssetLabel, sample, lowBps, highBps, refused } = one
+  const told = `    # ${assetLabel} to ${settlementAssetLabel}, ${sample} settled: ${lowBps} to ${highBps} bps kept.`
+  if (refused !== null) return `${told}\n    # No band: ${refused}.\n`
+  return [
+    `${told} The next one lies outside ${oddsOf(sample)}.\n`,
+    `    - match: { asset: { in: '${asset}', out: '${settlementAsset}' } }\n`,
+    `      fee: { model: band, lowBps: ${lowBps}, highBps: ${highBps}, sample: ${sample} }\n`,
+  ].join('')
+}
+
+/** How often a further deposit lies below the lowest or above the highest of so many alike. */
+function oddsOf(sample: number): string {
+  return `2 times in ${sample + 1}`
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { parsePolicyFile } from '../config/policy-file.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Change, Outcome } from '../core/compare-decisions.ts'
+import type { Rules } from '../core/decide.ts'
+import { Fault, messageOf } from '../core/errors.ts'
+import type { Journal } from '../core/posting.ts'
+import { tryRules } from '../jobs/try-rules.ts'
+import { attachedSettings, type Context, withDatabase } from './context.ts'
+import { limitOf } from './options.ts'
+import { type Column, type News, printJson, table, tellProgress } from './print.ts'
+
+type ReconcileOptions = { policy: string; dryRun?: boolean; limit: string; json?: boolean }
+
+/** Something that comes out otherwise, and of how many. */
+type Count = { what: string; before: string; after: string; count: number }
+
+/** Bad news is that something would change: a script can ask whether a policy is neutral. */
+export async function reconcileCommand(context: Context, options: ReconcileOptions): Promise<News> {
+  if (options.dryRun !== true) {
+    throw new Fault('usage_bad', {
+      problem: 'a policy is a setting, and is put in force by no command',
+      mend: 'try it with --dry-run, then write it into the file of DEPOSITD_CONFIG and restart the daemon, which decides again what is stored',
+    })
+  }
+  const limit = limitOf(options.limit)
+  const settings = attachedSettings(context)
+  const { policy, routes, senders } = settings
+  const trial = {
+    current: { policy, routes, senders },
+    proposed: readProposed(options.policy, settings),
+    now: new Date(),
+  }
+  const tell = tellProgress(context)
+  const found = { groups: 0, deposits: 0, changed: 0 }
+  const counts = new Map<string, Count>()
+  const shown: Change[] = []
+  await withDatabase(context, (db) =>
+    tryRules(db, trial, ({ groups, deposits, of, changes }) => {
+      found.groups += groups
+      found.deposits += deposits
+      found.changed += changes.length
+      for (const change of changes) add(counts, change)
+      shown.push(...changes.slice(0, limit - shown.length))
+      tell(`groups decided under both policies: ${found.groups} of ${of}`)
+    }),
+  )
+  const summary = [...counts.values()]
+  if (options.json) printJson(context, { ...found, summary, changes: shown })
+  else context.stdout.write(textOf({ ...found, summary, shown }))
+  return found.changed === 0 ? 'good' : 'bad'
+}
+
+function readProposed(path: string, settings: Settings): Rules {
+  const { policies, faults } = parsePolicyFile(readText(path), settings)
+  if (policies === null) throw new Fault('settings_bad', { faults: faults.map((one) => `${path}, ${one}`) })
+  return { ...policies, senders: settings.senders }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Fault('usage_bad', {
+      problem: `--policy cannot be read: ${messageOf(error)}`,
+      mend: 'give a YAML file that holds the section "policy"',
+    })
+  }
+}
+
+function add(counts: Map<string, Count>, { before, after }: Change): void {
+  const isNew = ({ key }: Journal) => before.journals.every((one) => one.key !== key)
+  const found = [
+    ...(before.state === after.state ? [] : [['state', stateText(before), stateText(after)]]),
+    ...lost(before.mismatches, after.mismatches).map((kind) => [kind, 'open', '-']),
+    ...lost(after.mismatches, before.mismatches).map((kind) => [kind, '-', 'open']),
+    ...after.journals.filter(isNew).map(({ kind }) => ['journal', '-', kind]),
+  ]
+  for (const [what = '', from = '', to = ''] of found) {
+    const key = `${what} ${from} ${to}`
+    counts.set(key, { what, before: from, after: to, count: (counts.get(key)?.count ?? 0) + 1 })
+  }
+}
+
+function lost<Item>(from: readonly Item[], to: readonly Item[]): Item[] {
+  return from.filter((one) => !to.includes(one))
+}
+
+type Tried = { groups: number; deposits: number; changed: number; summary: Count[]; shown: Change[] }
+
+function textOf({ deposits, changed, summary, shown }: Tried): string {
+  if (changed === 0) return `nothing would change: ${deposits} deposits decided under both policies\n`
+  const more = changed > shown.length ? `and ${changed - shown.length} more; --limit shows more\n` : ''
+  return [
+    table(shown, columns),
+    more,
+    '\n',
+    table(summary, summaryColumns),
+    `\n${changed} would change, of ${deposits} deposits; nothing is written\n`,
+  ].join('')
+}
+
+const columns: Column<Change>[] = [
+  { title: 'DEPOSIT', of: ({ id }) => id?.toString() ?? '-', align: 'right' },
+  { title: 'SERVICE ID OR TRANSFER', of: ({ serviceId, transfer }) => serviceId ?? transfer ?? '-' },
+  { title: 'STATE', of: ({ before, after }) => step(stateText(before), stateText(after)) },
+  { title: 'MISMATCHES', of: ({ before, after }) => step(kindsText(before), kindsText(after)) },
+  { title: 'JOURNALS', of: ({ after }) => after.journals.map(({ kind }) => kind).join(', ') || '-' },
+]
+
+const summaryColumns: Column<Count>[] = [
+  { title: 'WHAT', of: ({ what }) => what },
+  { title: 'BEFORE', of: ({ before }) => before },
+  { title: 'AFTER', of: ({ after }) => after },
+  { title: 'DEPOSITS', of: ({ count: times }) => times.toString(), align: 'right' },
+]
+
+function step(before: string, after: string): string {
+  return before === after ? before : `${before} -> ${after}`
+}
+
+function stateText({ state }: Outcome): string {
+  return state ?? '-'
+}
+
+function kindsText({ mismatches }: Outcome): string {
+  return mismatches.join(', ') || 'none'
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { type KnownWorld, type Policies, policiesOf, readPolicies } from './policies.ts'
+import { policySection } from './policy-schema.ts'
+import type { Settings } from './settings.ts'
+import { parseYaml } from './yaml-file.ts'
+
+/**
+ * Reads a file that holds nothing but the section `policy`, as the settings file has it.
+ * @param settings whose networks and assets its routes are named by.
+ */
+export function parsePolicyFile(
+  text: string,
+  settings: Pick<Settings, 'networks' | 'creditAsset'>,
+): { policies: Policies | null; faults: string[] } {
+  const world = worldOf(settings)
+  const schema = z.strictObject({ policy: policySection }).superRefine(({ policy }, context) => {
+    for (const { path, message } of readPolicies(policy, world).faults)
+      context.addIssue({ code: 'custom', path: ['policy', ...path], message })
+  })
+  const { file, faults } = parseYaml(schema, text)
+  return { policies: file && policiesOf(file.policy, world), faults }
+}
+
+function worldOf({ networks, creditAsset }: Pick<Settings, 'networks' | 'creditAsset'>): KnownWorld {
+  const assets = networks.flatMap(({ assets: known, unpinned = [] }) => [...known, ...unpinned])
+  return { networks, assets: [...assets, creditAsset] }
+}
