@@ -68,7 +68,7 @@ export function forged(text: string, alter: (document: Document) => void): strin
   return documentText(document)
 }
 
-type BundleRow = { source: string; body: string; bodySha256: string; says: Record<string, unknown> }
+export type BundleRow = { source: string; body: string; bodySha256: string; says: Record<string, unknown> }
 
 export function rowOf({ parts }: Document, source: string): BundleRow {
   const row = (parts.evidence as BundleRow[]).find((one) => one.source === source)
