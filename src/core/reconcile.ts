@@ -19,6 +19,7 @@ import type { Policy } from './policy.ts'
 import { refusalOf } from './refusal.ts'
 import { findStuck } from './stuck.ts'
 import { earliest } from './time.ts'
+import { isGivenUp } from './write-off.ts'
 
 export type DepositState =
   | 'observed'
@@ -145,9 +146,9 @@ function isAgreed(matrix: Matrix, { required }: Policy): boolean {
  * paid, until it is written off.
  */
 export function hasEnded(
-  { writeOff }: Dossier,
+  dossier: Dossier,
   { state, settledAt }: Pick<Verdict, 'state' | 'settledAt'>,
 ): boolean {
-  const isWrittenOff = writeOff !== null && settledAt === null
-  return isWrittenOff || state === 'held' || state === 'refunded' || state === 'orphaned'
+  const isOver = state === 'held' || state === 'refunded' || state === 'orphaned'
+  return isOver || isGivenUp(dossier, settledAt)
 }

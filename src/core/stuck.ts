@@ -5,6 +5,7 @@ import { awaited, type Known } from './overdue.ts'
 import type { Policy } from './policy.ts'
 import type { DepositState, Verdict } from './reconcile.ts'
 import { earliest, latest } from './time.ts'
+import { isGivenUp } from './write-off.ts'
 
 type Judged = Known & Pick<Verdict, 'state' | 'mismatches'>
 
@@ -28,8 +29,9 @@ function tellsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
   return kind === 'webhook_missing' ? state === 'settled' : kind !== 'clock_skew'
 }
 
-/** Since when it is in its state; null for one in which it may stay. */
+/** Since when it is in its state; null for one in which it may stay, or that is written off. */
 function sinceWhen({ dossier, state, finalAt, settledAt }: Judged): Date | null {
+  if (isGivenUp(dossier, settledAt)) return null
   const { deposit, webhookAt, apiAt, settlements } = dossier
   const underWay = [...toldAt(dossier, 'settling'), ...toldAt(dossier, 'settled')]
   const began: Partial<Record<DepositState, Date | null>> = {

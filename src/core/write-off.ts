@@ -15,6 +15,11 @@ export function writeOffOf(observations: readonly Observation[], deposit: ChainL
   return verdict?.kind === 'write_off' && receivedAt ? { account: verdict.account, at: receivedAt } : null
 }
 
+/** Nothing is expected of it any more. A delivery that is proved all the same outdoes a write-off. */
+export function isGivenUp({ writeOff }: { writeOff: WriteOff | null }, settledAt: Date | null): boolean {
+  return writeOff !== null && settledAt === null
+}
+
 function isAboutWriteOff({ verdict: { kind } }: Ruling): boolean {
   return kind === 'write_off' || kind === 'write_off_withdrawn'
 }

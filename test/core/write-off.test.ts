@@ -87,6 +87,20 @@ test.each<[string, Ruling[], string[]]>([
   }
 })
 
+function kindsAfterAMonth(observations: readonly Observation[]): string[] {
+  const { deposits } = decide(groupOf(observations), { policy, routes: [], senders }, at(60 * 24 * 30))
+  return deposits.flatMap(({ verdict }) => verdict.mismatches.map(({ kind }) => kind))
+}
+
+test.each([
+  ['confirmed', 'settlement_missing'],
+  ['failed', 'refund_due'],
+] as const)('what is written off while %s is waited for no more, however long it takes', (status, kind) => {
+  const told = [webhook({ ...unsettled, status }), claim({ ...unsettled, status }), payment()]
+  expect(kindsAfterAMonth(told)).toContain(kind)
+  expect(kindsAfterAMonth([...told, ruling(lost)])).toEqual([])
+})
+
 test('a delivery that is proved after all takes the write-off back', () => {
   const written = [...unpaid, ruling(lost)]
   const booked = decided(written).journals
