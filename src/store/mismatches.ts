@@ -76,9 +76,10 @@ export async function openMismatches(
       select subject, kind, severity, deposit_id, group_id, network, asset, value, detail, now()
       from jsonb_populate_recordset(null::mismatch, ${JSON.stringify(held.map(rowOf))}::jsonb)
       on conflict (subject, kind) where cleared_at is null do update
-        set detail = excluded.detail, value = excluded.value,
+        set detail = excluded.detail, network = excluded.network, asset = excluded.asset, value = excluded.value,
           resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null
-        where (mismatch.detail, mismatch.value) is distinct from (excluded.detail, excluded.value)
+        where (mismatch.detail, mismatch.network, mismatch.asset, mismatch.value)
+          is distinct from (excluded.detail, excluded.network, excluded.asset, excluded.value)
       returning new.id, new.kind, new.severity, new.network, old.id is null as is_new,
         coalesce(old.resolved_at is not null or old.snoozed_until > now(), false) as was_put_off,
         old.resolved_at is not null as was_resolved,

@@ -6,7 +6,7 @@ import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/apply.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import { at, claim, delivery, payment, webhook } from '../support/evidence.ts'
+import { at, claim, delivery, payment, usdcOnBase, usdtOnBase, webhook } from '../support/evidence.ts'
 
 let books: Books
 let db: Kysely<Tables>
@@ -146,6 +146,18 @@ test('time alone opens a mismatch, and late evidence clears it', async () => {
   const late = await applyPending(deps)
   expect(late.mismatches).toMatchObject([{ kind: 'webhook_missing', change: 'cleared' }])
   expect(await openKinds()).toEqual([])
+})
+
+test('the asset that a mismatch is about follows the evidence, as its detail does', async () => {
+  clock = at(60)
+  const missing = () =>
+    db.selectFrom('mismatch').select('asset').where('kind', '=', 'chain_missing').executeTakeFirst()
+  await receive(webhook({ deposit: { asset: usdtOnBase } }))
+  await applyPending(deps)
+  expect(await missing()).toEqual({ asset: usdtOnBase })
+  await receive(claim())
+  await applyPending(deps)
+  expect(await missing()).toEqual({ asset: usdcOnBase })
 })
 
 test('a deposit of which the service names no owner is that of whoever has the address', async () => {
