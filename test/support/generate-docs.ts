@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { metricsPage } from './metrics-page.ts'
 import { mismatchesPage } from './mismatches-page.ts'
+import { runbookPage } from './runbook-page.ts'
 
 /** `node test/support/generate-docs.ts` writes the pages that are made from the code; `--check` compares them. */
 export const generatedPages: readonly { file: string; text: () => string }[] = [
   { file: 'docs/mismatches.md', text: mismatchesPage },
   { file: 'docs/metrics.md', text: metricsPage },
+  { file: 'docs/runbook.md', text: runbookPage },
 ]
 
 const root = join(import.meta.dirname, '../..')
