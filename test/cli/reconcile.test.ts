@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readText } from '../docs/pages.ts'
 import { delivery, payment, txId } from '../support/evidence.ts'
 import { policyWorld, settingsText, settled } from '../support/policy-world.ts'
 
@@ -43,6 +44,7 @@ journal           -        settlement         1
 
 1 would change, of 2 deposits; nothing is written
 `)
+  expect(readText('docs/policy.md')).toContain(err + out)
   expect({ status, err }).toEqual({ status: 1, err: 'groups decided under both policies: 2 of 2\n' })
   expect(await stored()).toEqual(before)
 })
