@@ -53,7 +53,7 @@ export async function runReconcile({ rounds, scale, json, large }: Settings): Pr
   const ground = await startPostgresGround(stack)
   const machine = describeMachine(ground.folder, ['pg', 'kysely'])
   const deposits = Math.round(whole.applied * scale)
-  const rowsDeposits = Math.max(100, Math.round(deposits / rowsPart))
+  const rowsDeposits = Math.max(20, Math.round(deposits / rowsPart))
   const applied = await measureApply(ground, { rounds, deposits, rowsDeposits }, progress)
   const sizes = large ? await measureSizes(ground, [deposits, 10 * deposits], progress) : []
   const matched = Math.round(whole.matched * scale)

@@ -1,5 +1,5 @@
 import type { Address, NetworkName } from './asset.ts'
-import type { Failure, Observation, Owner, ServiceId } from './evidence.ts'
+import type { Failure, Observation, Owner, Ruling, ServiceId } from './evidence.ts'
 import {
   type ChainLeg,
   claimOf,
@@ -64,10 +64,8 @@ export function divide(observations: readonly Observation[], approvals: readonly
   const legs = sighted.filter((leg) => !isReplaced(leg, sighted)).toSorted(compareLegs)
   const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
   const failures = foldFailures(observations.filter((one) => one.kind === 'failure'))
-  const rulings = foldRulings(
-    observations.filter((one) => one.kind === 'ruling'),
-    legs,
-  )
+  const ruled = observations.filter((one) => one.kind === 'ruling')
+  const rulings = foldRulings(ruled, legs)
   const inTurn = stories.toSorted(firstToldFirst)
   const paid = legs.filter(({ role }) => role === 'deposit')
   const delivered = legs.filter(({ role }) => role === 'recipient')
@@ -75,7 +73,7 @@ export function divide(observations: readonly Observation[], approvals: readonly
     payments: matchPayments(inTurn, paid, rulings),
     deliveries: matchDeliveries(inTurn, delivered, rulings),
   }
-  const given = { observations, approvals, failures }
+  const given = { ruled, approvals, failures }
   const told = stories.map((story) => toldDossier(story, matched, given))
   const taken = new Set(told.map(({ deposit }) => deposit))
   const untold = paid
@@ -86,7 +84,7 @@ export function divide(observations: readonly Observation[], approvals: readonly
 
 /** What a dossier takes from beside its own story and transfers. */
 type Given = {
-  observations: readonly Observation[]
+  ruled: readonly Ruling[]
   approvals: readonly Approval[]
   failures: readonly Failure[]
 }
@@ -94,7 +92,7 @@ type Given = {
 function toldDossier(
   story: Story,
   { payments, deliveries }: { payments: Payments; deliveries: Deliveries },
-  { observations, approvals, failures }: Given,
+  { ruled, approvals, failures }: Given,
 ): Dossier {
   const payment = payments.of.get(story)
   const parts = deliveries.of.get(story) ?? []
@@ -112,17 +110,17 @@ function toldDossier(
     reuse: payments.reused.get(story) ?? null,
     ambiguity: deliveries.ambiguous.get(story) ?? null,
     otherNetworks: otherNetworksOf(story, { deposit, settlements }),
-    writeOff: writeOffOf(observations, deposit),
+    writeOff: writeOffOf(ruled, deposit),
   }
 }
 
-function untoldDossier(leg: ChainLeg, { observations, approvals }: Given): Dossier {
+function untoldDossier(leg: ChainLeg, { ruled, approvals }: Given): Dossier {
   return {
     ...nothingTold,
     deposit: leg,
     links: [linkOf(leg, 'unclaimed')],
     approval: approvalAt(placeOf(leg), approvals),
-    writeOff: writeOffOf(observations, leg),
+    writeOff: writeOffOf(ruled, leg),
   }
 }
 

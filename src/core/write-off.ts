@@ -1,17 +1,14 @@
-import type { Observation, Ruling, RulingVerdict } from './evidence.ts'
+import type { Ruling, RulingVerdict } from './evidence.ts'
 import { type ChainLeg, compareText } from './fold.ts'
 
 /** That what a payment brought in transit is not expected any more, and where it stands instead. */
 export type WriteOff = { account: Extract<RulingVerdict, { kind: 'write_off' }>['account']; at: Date }
 
 /** The write-off of this payment that holds; null where there is none, or the newest word on it took it back. */
-export function writeOffOf(observations: readonly Observation[], deposit: ChainLeg | null): WriteOff | null {
+export function writeOffOf(ruled: readonly Ruling[], deposit: ChainLeg | null): WriteOff | null {
   if (deposit === null) return null
   const { verdict, receivedAt } =
-    observations
-      .filter((one) => one.kind === 'ruling')
-      .filter((one) => isAboutWriteOff(one) && isAbout(one, deposit))
-      .toSorted(newestFirst)[0] ?? {}
+    ruled.filter((one) => isAboutWriteOff(one) && isAbout(one, deposit)).toSorted(newestFirst)[0] ?? {}
   return verdict?.kind === 'write_off' && receivedAt ? { account: verdict.account, at: receivedAt } : null
 }
 
