@@ -79,10 +79,10 @@ function findReuse(
 ): Map<Story, Reuse> {
   const takerOf = new Map([...payments].map(([story, { leg }]) => [leg, story]))
   const reused = [...fitting].flatMap(([story, fits]): [Story, Reuse][] => {
-    const takers = fits.map(({ leg }) => takerOf.get(leg))
-    const [first, taker] = [fits[0], takers[0]]
-    if (payments.has(story) || !first || !taker || takers.includes(undefined)) return []
-    return [[story, { transfer: first.leg.ref, serviceId: taker.serviceId }]]
+    const [leg] = fits.map((one) => one.leg).filter((one) => takerOf.has(one))
+    const taker = leg && takerOf.get(leg)
+    if (payments.has(story) || !leg || !taker) return []
+    return [[story, { transfer: leg.ref, serviceId: taker.serviceId }]]
   })
   return new Map(reused)
 }

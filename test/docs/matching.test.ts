@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { linkRules } from '../../src/core/link.ts'
 import { deliveryRules, paymentRules } from '../../src/core/proposal-rules.ts'
 import { readText } from './pages.ts'
 
@@ -24,4 +25,10 @@ test.each([
     isNeeded ? 'yes' : 'no',
   ])
   expect(tableOf(heading)).toEqual(inCode)
+})
+
+test('the rules by which a transfer comes to a deposit are those of the code, in their order', () => {
+  const rows = readText('docs/matching.md').split('\n| Rule | A payment |')[1]?.split('\n\n')[0] ?? ''
+  const names = [...rows.matchAll(/^\| `([^`]+)` /gm)].map(([, name]) => name)
+  expect(names).toEqual(Object.keys(linkRules))
 })
