@@ -78,7 +78,7 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
     from ${schema}.deposit where merged_into is null
     union all
     select coalesce(${subject}, 'payload ' || source || ' ' || source_key, subject), 'mismatch', kind,
-      jsonb_build_object('severity', severity, 'network', mismatch.network, 'asset', mismatch.asset, 'value', value,
+      jsonb_build_object('network', mismatch.network, 'asset', mismatch.asset, 'value', value,
         'detail', detail)::text, mismatch.group_id
     from ${schema}.mismatch
       left join ${schema}.deposit on deposit.id = deposit_id and merged_into is null
@@ -86,14 +86,16 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
     where cleared_at is null and (mismatch.group_id is not null or inbox.id is not null)
     union all
     select coalesce(${subject}, 'payment ' || journal.transfer, 'journal ' || journal_id), 'books',
-      account || ' ' || entry.asset, sum(entry.amount)::text, min(deposit.group_id)
+      account || ' ' || entry.asset
+        || case when journal.transfer <> deposit.transfer then ' of ' || journal.transfer else '' end,
+      sum(entry.amount)::text, min(deposit.group_id)
     from (
       select journal_id, debit as account, asset, amount from ${schema}.ledger_transfer
       union all
       select journal_id, credit, asset, -amount from ${schema}.ledger_transfer
     ) as entry
       left join ${schema}.ledger_journal journal on journal.id = journal_id
-      left join ${schema}.deposit on deposit.transfer = journal.transfer
+      left join ${schema}.deposit on deposit.id = journal.deposit_id and merged_into is null
     group by 1, 3 having sum(entry.amount) <> 0
   )`
 }

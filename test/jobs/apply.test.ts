@@ -66,6 +66,10 @@ const booked = {
   'liabilities:deposits:channel:shop base': '-100000000',
 }
 
+function assetAtStake(kind: string) {
+  return db.selectFrom('mismatch').select('asset').where('kind', '=', kind).executeTakeFirst()
+}
+
 test('three sources and two legs become one reconciled deposit with two journals', async () => {
   await receive(webhook(), claim(), payment(), delivery())
   const applied = await applyPending(deps)
@@ -150,14 +154,12 @@ test('time alone opens a mismatch, and late evidence clears it', async () => {
 
 test('the asset that a mismatch is about follows the evidence, as its detail does', async () => {
   clock = at(60)
-  const missing = () =>
-    db.selectFrom('mismatch').select('asset').where('kind', '=', 'chain_missing').executeTakeFirst()
   await receive(webhook({ deposit: { asset: usdtOnBase } }))
   await applyPending(deps)
-  expect(await missing()).toEqual({ asset: usdtOnBase })
+  expect(await assetAtStake('chain_missing')).toEqual({ asset: usdtOnBase })
   await receive(claim())
   await applyPending(deps)
-  expect(await missing()).toEqual({ asset: usdcOnBase })
+  expect(await assetAtStake('chain_missing')).toEqual({ asset: usdcOnBase })
 })
 
 test('a deposit of which the service names no owner is that of whoever has the address', async () => {

@@ -1,0 +1,95 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Decision } from '../../src/core/decide.ts'
+import type { Journal } from '../../src/core/posting.ts'
+import { anyWorld } from '../support/any-world.ts'
+import { at, channelApproval, liquidity, policy, walletApproval } from '../support/evidence.ts'
+import { backApproval } from '../support/made-up-routes.ts'
+import { decideAtOnce, ModelBooks } from '../support/model-books.ts'
+
+const rules = { policy, routes: [], senders: new Set([`arbitrum/${liquidity}`, `base/${liquidity}`]) }
+const approvals = [channelApproval, walletApproval, backApproval]
+const late = at(3000)
+
+/** Chosen anew each time, unless it is given; `SEED` and `RUNS` repeat a run. */
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+const runs = { seed, numRuns: Number(process.env.RUNS ?? 300) }
+process.stdout.write(`seed ${seed}\n`)
+
+/** What is decided, without numbers, without when it was noticed, and in an order of its own. */
+function outcome(decisions: readonly Decision[]): string[] {
+  const told = decisions.flatMap(({ deposits, strays }) => [
+    ...deposits.map(({ dossier: { serviceId, deposit }, verdict, payment, delivery, milestones, steps }) => ({
+      serviceId,
+      ref: deposit?.ref,
+      verdict,
+      payment,
+      delivery,
+      steps,
+      milestones: { ...milestones, reconciledAt: null },
+    })),
+    ...strays,
+  ])
+  return told.map((one) => JSON.stringify(one, asText)).toSorted()
+}
+
+function asText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}n` : value
+}
+
+/** What each payment has on each account, after all journals. */
+function netBooks(journals: readonly Journal[]): Record<string, bigint> {
+  const sums = new Map<string, bigint>()
+  const add = (key: string, amount: bigint) => sums.set(key, (sums.get(key) ?? 0n) + amount)
+  for (const { transfer, transfers } of journals) {
+    for (const { debit, credit, asset, amount } of transfers) {
+      add(`${transfer} ${debit} ${asset}`, amount)
+      add(`${transfer} ${credit} ${asset}`, 0n - amount)
+    }
+  }
+  return Object.fromEntries([...sums].filter(([, sum]) => sum !== 0n))
+}
+
+/** Evidence in some order, some of it twice, cut into batches at some places, each with the minute of its coming. */
+const anyHistory = anyWorld.chain((world) =>
+  fc.record({
+    world: fc.constant(world),
+    told: fc.shuffledSubarray([...world, ...world], { minLength: world.length * 2 }),
+    cuts: fc.array(fc.nat({ max: world.length * 2 }), { maxLength: 6 }),
+    minutes: fc.array(fc.nat({ max: 300 }), { minLength: 7, maxLength: 7 }),
+  }),
+)
+
+test('however evidence comes in, what is decided in the end and what is booked are the same', () => {
+  fc.assert(
+    fc.property(anyHistory, ({ world, told, cuts, minutes }) => {
+      const atOnce = decideAtOnce(world, approvals, { rules, now: late })
+      const books = new ModelBooks(approvals, rules)
+      const places = [0, ...cuts.toSorted((left, right) => left - right), told.length]
+      const times = minutes.toSorted((left, right) => left - right)
+      for (const [place, from] of places.entries()) {
+        books.apply(told.slice(from, places[place + 1]), at(times[place] ?? 3000))
+      }
+      const decided = books.settle(late)
+      expect(outcome(decided)).toEqual(outcome(atOnce))
+      const wanted = atOnce.flatMap(({ deposits }) => deposits.flatMap(({ journals }) => journals))
+      expect(netBooks(books.booked)).toEqual(netBooks(wanted))
+      expect(
+        books.settle(late).flatMap(({ deposits }) => deposits.flatMap(({ journals }) => journals)),
+      ).toEqual([])
+    }),
+    runs,
+  )
+})
+
+test('no posting key is used twice, however evidence comes in', () => {
+  fc.assert(
+    fc.property(anyHistory, ({ told }) => {
+      const books = new ModelBooks(approvals, rules)
+      for (const [place, one] of told.entries()) books.apply([one], at(place * 5))
+      const keys = books.booked.map(({ key }) => key)
+      expect(keys.length).toBe(new Set(keys).size)
+    }),
+    { ...runs, numRuns: Math.ceil(runs.numRuns / 10) },
+  )
+})

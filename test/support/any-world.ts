@@ -1,0 +1,80 @@
+import * as fc from 'fast-check'
+import {
+  type Observation,
+  type Ruling,
+  type RulingVerdict,
+  type ServiceId,
+  transferRef,
+} from '../../src/core/evidence.ts'
+import { encodeObservation } from '../../src/core/observation-json.ts'
+import { anyEvidence } from './any-evidence.ts'
+import { anyMinute, anyStory, observationsOf, serviceIdOf } from './any-story.ts'
+import { at } from './evidence.ts'
+
+const anyRuling = fc.record({
+  verdict: fc.constantFrom<RulingVerdict['kind']>('together', 'apart', 'write_off', 'write_off_withdrawn'),
+  about: fc.nat(),
+  of: fc.integer({ min: 0, max: 3 }),
+  minutes: anyMinute,
+})
+
+type Decided = typeof anyRuling extends fc.Arbitrary<infer Found> ? Found : never
+
+/** What somebody decides about one of the transfers. */
+function rulingOf(
+  { verdict, about, of, minutes }: Decided,
+  number: number,
+  all: readonly Observation[],
+): Ruling[] {
+  const transfers = all.filter((one) => one.kind === 'sighting')
+  const transfer = transfers[about % Math.max(1, transfers.length)]
+  if (transfer === undefined) return []
+  const { role, network, tx, index, to } = transfer
+  return [
+    {
+      kind: 'ruling',
+      id: `ruling ${number}`,
+      role,
+      network,
+      tx,
+      index,
+      to,
+      verdict: verdictOf(verdict, serviceIdOf(of)),
+      by: 'ann',
+      approvedBy: null,
+      reason: 'as agreed',
+      receivedAt: at(minutes),
+    },
+  ]
+}
+
+function verdictOf(kind: RulingVerdict['kind'], serviceId: ServiceId): RulingVerdict {
+  if (kind === 'together' || kind === 'apart') return { kind, serviceId }
+  return kind === 'write_off' ? { kind, account: 'expenses:write_off' } : { kind }
+}
+
+/**
+ * All that is told of a few deposits on two networks, to channels and a wallet: true, late, contradicting and withdrawn,
+ * with payments and deliveries that several share. No two of it are the same observation to the inbox.
+ */
+export const anyWorld: fc.Arbitrary<Observation[]> = fc
+  .record({
+    stories: fc.array(anyStory, { minLength: 1, maxLength: 4 }),
+    rulings: fc.array(anyRuling, { maxLength: 2 }),
+    noise: fc.oneof({ arbitrary: fc.constant([]), weight: 3 }, { arbitrary: anyEvidence, weight: 1 }),
+  })
+  .map(({ stories, rulings, noise }) => {
+    const told = [...stories.flatMap(observationsOf), ...noise]
+    const ruled = rulings.flatMap((ruling, number) => rulingOf(ruling, number, told))
+    return [...new Map([...told, ...ruled].map((one) => [inboxKey(one), one])).values()]
+  })
+
+/** By what the inbox tells one observation from another; it keeps the first of a key. */
+function inboxKey(observation: Observation): string {
+  if (observation.kind === 'claim') return encodeObservation(observation)
+  if (observation.kind === 'ruling') return observation.id
+  const { role, network, tx, to } = observation
+  if (observation.kind === 'failure') return `${network}/${tx}/failed/${role}/${to}`
+  const { stage, epoch, blockHash } = observation
+  return `${transferRef(observation)}/${role}/${stage}/${epoch}/${blockHash}`
+}

@@ -1,0 +1,155 @@
+import { type Kysely, type KyselyPlugin, sql } from 'kysely'
+import type { Observation, Sighting } from '../../src/core/evidence.ts'
+import { encodeObservation } from '../../src/core/observation-json.ts'
+import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/apply.ts'
+import { verifyBooks } from '../../src/jobs/verify-books.ts'
+import { inTransaction, openDatabase } from '../../src/store/database.ts'
+import { digestBooks } from '../../src/store/digest.ts'
+import { appendInbox } from '../../src/store/inbox.ts'
+import { appendFailures } from '../../src/store/named-transactions.ts'
+import { saveOwner } from '../../src/store/owners.ts'
+import { recordRulings } from '../../src/store/rulings.ts'
+import { appendSightings } from '../../src/store/sightings.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { openBooks } from './books.ts'
+import { at, liquidity, policy } from './evidence.ts'
+import { backApproval } from './made-up-routes.ts'
+
+/** What happens after a batch of evidence has come in. */
+export type Turn = {
+  observations: readonly Observation[]
+  minute: number
+  /** Each worker takes batches of so many rows until nothing waits. */
+  workers: readonly number[]
+  /** The statement at which the first worker's process is gone; null where it lives. */
+  crashAt: number | null
+  /** Every so manieth row that was applied waits again, as after a commit of which nobody was told; 0 for none. */
+  waitsAgain: number
+}
+
+export type Outcome = { digest: string; rebuilt: string; differing: readonly unknown[]; due: number }
+
+/** Long after every deadline. */
+const late = at(3000)
+
+/** A real database whose books can be emptied, and made by any course of events. */
+export async function openConvergingBooks() {
+  const books = await openBooks({
+    rules: { policy, routes: [], senders: new Set([`arbitrum/${liquidity}`, `base/${liquidity}`]) },
+  })
+  const owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
+  const { owner: till, network, address, forward } = backApproval
+  const back = forward && { ...forward, asset: 'USDC' }
+  await saveOwner(owner, { owner: till, deposits: [{ network, address }], forward: back })
+  return {
+    async run(turns: readonly Turn[]): Promise<Outcome> {
+      await empty(owner)
+      for (const turn of turns) await take(books.deps, owner, turn)
+      return settle({ ...books.deps, now: () => late })
+    },
+    async [Symbol.asyncDispose]() {
+      await owner.destroy()
+      await books[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Only who owns the tables, and switches off what guards them, can do this. */
+async function empty(owner: Kysely<Tables>): Promise<void> {
+  const tables = [
+    'ledger_transfer',
+    'ledger_journal',
+    'ledger_account',
+    'mismatch_event_pending',
+    'mismatch_event',
+  ]
+  tables.push(
+    'mismatch',
+    'deposit',
+    'evidence',
+    'link_key',
+    'evidence_group',
+    'named_transaction',
+    'sighting',
+  )
+  tables.push('inbox_pending', 'inbox')
+  const statements = tables.map((name) => `delete from ${name}`)
+  await owner
+    .transaction()
+    .execute((tx) =>
+      sql.raw(['set local session_replication_role = replica', ...statements].join('; ')).execute(tx),
+    )
+}
+
+async function take(deps: ApplyDeps, owner: Kysely<Tables>, turn: Turn): Promise<void> {
+  const { observations, minute, workers, crashAt, waitsAgain } = turn
+  await receive(deps.db, observations)
+  const now = () => at(minute)
+  if (crashAt !== null) {
+    const db = deps.db.withPlugin(crashAfter(crashAt))
+    await applyPending({ ...deps, db, now }).catch(expectCrash)
+  }
+  await Promise.all(workers.map((rowsMax) => work({ ...deps, now }, rowsMax)))
+  if (waitsAgain > 0)
+    await sql`insert into inbox_pending (inbox_id) select id from inbox where id % ${waitsAgain} = 0 on conflict do nothing`.execute(
+      owner,
+    )
+}
+
+async function work(deps: ApplyDeps, rowsMax: number): Promise<void> {
+  while ((await applyPending(deps, { rowsMax, bytesMax: 1_000_000 })).rows > 0) continue
+  while ((await applyDue(deps)).groups > 0) continue
+}
+
+async function settle(deps: ApplyDeps): Promise<Outcome> {
+  await work(deps, 500)
+  const digest = await inTransaction(deps.db, digestBooks)
+  const verified = await verifyBooks(deps, { subjectsMax: 5, onProgress: () => undefined })
+  const { rebuilt, differences, due } = verified
+  return { digest, rebuilt, differing: differences, due }
+}
+
+class Crash extends Error {}
+
+function expectCrash(error: unknown): void {
+  if (!(error instanceof Crash)) throw error
+}
+
+/** Lets so many statements through; then everything that the transaction did is gone. */
+function crashAfter(statements: number): KyselyPlugin {
+  let left = statements
+  return {
+    transformQuery({ node }) {
+      if (left-- <= 0) throw new Crash()
+      return node
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  }
+}
+
+/** Stores observations as those who bring them do. */
+async function receive(db: Kysely<Tables>, observations: readonly Observation[]): Promise<void> {
+  const sightings = observations.filter((one): one is Sighting => one.kind === 'sighting')
+  const failures = observations.filter((one) => one.kind === 'failure')
+  const rulings = observations.filter((one) => one.kind === 'ruling')
+  const claims = new Map(
+    observations.filter((one) => one.kind === 'claim').map((one) => [encodeObservation(one), one]),
+  )
+  const rows = [...claims].map(([text, { source, receivedAt }]) => ({
+    source,
+    sourceKey: text,
+    headers: {},
+    receivedAt,
+    body: Buffer.from(text),
+  }))
+  await inTransaction(db, async (tx) => {
+    await appendSightings(tx, distinct(sightings))
+    await appendFailures(tx, distinct(failures))
+    await recordRulings(tx, distinct(rulings))
+    if (rows.length > 0) await appendInbox(tx, rows)
+  })
+}
+
+function distinct<Item extends Observation>(all: readonly Item[]): Item[] {
+  return [...new Map(all.map((one) => [encodeObservation(one), one])).values()]
+}

@@ -1,0 +1,87 @@
+import { components } from '../../src/core/components.ts'
+import {
+  type DecidedDeposit,
+  type Decision,
+  decide,
+  type KnownDeposit,
+  type Rules,
+} from '../../src/core/decide.ts'
+import type { Approval } from '../../src/core/divide.ts'
+import { linkKeys, type Observation } from '../../src/core/evidence.ts'
+import type { Journal } from '../../src/core/posting.ts'
+
+/** What is decided of all evidence at once: each group alone, in the order of what they tell. */
+export function decideAtOnce(
+  observations: readonly Observation[],
+  approvals: readonly Approval[],
+  { rules, now }: { rules: Rules; now: Date },
+): Decision[] {
+  return groupsOf(observations).map((group) =>
+    decide({ observations: group, approvals, known: [], booked: [] }, rules, now),
+  )
+}
+
+type Kept = { keys: ReadonlySet<string>; known: KnownDeposit[]; booked: Journal[] }
+
+/** Books as the store keeps them, without a store: evidence comes in batch by batch, and is decided at once. */
+export class ModelBooks {
+  readonly #approvals: readonly Approval[]
+  readonly #rules: Rules
+  #observations: Observation[] = []
+  #groups: Kept[] = []
+  #nextId = 1n
+
+  constructor(approvals: readonly Approval[], rules: Rules) {
+    this.#approvals = approvals
+    this.#rules = rules
+  }
+
+  get booked(): Journal[] {
+    return this.#groups.flatMap(({ booked }) => booked)
+  }
+
+  /** Takes a batch in, and decides every group that it bears on. */
+  apply(batch: readonly Observation[], now: Date): void {
+    this.#observations.push(...batch)
+    const touched = new Set(batch.flatMap(linkKeys))
+    this.#decide(now, (keys) => [...keys].some((key) => touched.has(key)))
+  }
+
+  /** Decides all of it again. */
+  settle(now: Date): Decision[] {
+    return this.#decide(now, () => true)
+  }
+
+  #decide(now: Date, isWanted: (keys: ReadonlySet<string>) => boolean): Decision[] {
+    const decisions: Decision[] = []
+    for (const observations of groupsOf(this.#observations)) {
+      const keys = new Set(observations.flatMap(linkKeys))
+      if (!isWanted(keys)) continue
+      const before = this.#groups.filter((kept) => !kept.keys.isDisjointFrom(keys))
+      const known = before.flatMap((kept) => kept.known).toSorted((left, right) => Number(left.id - right.id))
+      const booked = before.flatMap((kept) => kept.booked)
+      const group = { observations, approvals: this.#approvals, known, booked }
+      const decision = decide(group, this.#rules, now)
+      decisions.push(decision)
+      const others = this.#groups.filter((kept) => !before.includes(kept))
+      const kept = decision.deposits.map((deposit) => this.#knownOf(deposit))
+      const journals = decision.deposits.flatMap((deposit, place) =>
+        deposit.journals.map((one) => ({ ...one, depositId: one.depositId ?? kept[place]?.id ?? null })),
+      )
+      this.#groups = [...others, { keys, known: kept, booked: [...booked, ...journals] }]
+    }
+    return decisions
+  }
+
+  #knownOf({ id, dossier, milestones }: DecidedDeposit): KnownDeposit {
+    const { serviceId, deposit } = dossier
+    return { id: id ?? this.#nextId++, serviceId, transfer: deposit?.ref ?? null, milestones }
+  }
+}
+
+/** Evidence that is linked, directly or through others. */
+function groupsOf(observations: readonly Observation[]): Observation[][] {
+  return components(observations.map(linkKeys)).map(({ items }) =>
+    items.flatMap((place) => observations[place] ?? []),
+  )
+}
