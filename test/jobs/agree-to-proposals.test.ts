@@ -60,6 +60,15 @@ describe('a proposal', () => {
     expect(await books.deposits()).toHaveLength(2)
   })
 
+  test('is withdrawn when a person settles the payment otherwise', async () => {
+    await books.hold(unkeyed(), payment())
+    await books.run()
+    await sql`update mismatch set resolved_at = now(), resolved_by = 'anna', resolved_reason = 'paid back'
+      where kind = 'unreported'`.execute(books.db)
+    await books.run()
+    expect(await books.states()).toEqual({ [paid]: 'withdrawn' })
+  })
+
   test('leaves the transfer to another claim once it was refused', async () => {
     await books.hold(unkeyed(), unkeyed({ serviceId: two }), payment())
     await books.run()
