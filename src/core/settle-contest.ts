@@ -21,7 +21,8 @@ export type Outcome =
   | { kind: 'left'; contest: Contest; ambiguity: Ambiguity | null }
 
 /** Divides a contest into those that have no transfer in common. */
-export function contestsOf(contest: Contest): Contest[] {
+export function contestsOf(all: Contest): Contest[] {
+  const contest = new Map([...all].filter(([, links]) => links.size > 0))
   const storiesOf = new Map<ChainLeg, Story[]>()
   for (const [story, links] of contest) {
     for (const leg of links.keys()) {
@@ -34,8 +35,7 @@ export function contestsOf(contest: Contest): Contest[] {
   for (const [place, story] of [...contest.keys()].entries()) {
     if (!numberOf.has(story)) number(story, place, { contest, storiesOf, numberOf })
   }
-  const contested = [...contest].filter(([, links]) => links.size > 0)
-  return [...Map.groupBy(contested, ([story]) => numberOf.get(story)).values()].map((part) => new Map(part))
+  return [...Map.groupBy(contest, ([story]) => numberOf.get(story)).values()].map((part) => new Map(part))
 }
 
 type Numbering = {
