@@ -99,6 +99,10 @@ describe('what fits', () => {
     expect(missed(one)).toEqual([])
   })
 
+  test('may be delivered until the deadline since its payment was final', () => {
+    expect(missed(pair({ role, at: at(62) }))).toEqual([])
+  })
+
   test.each<[string, Pair, string]>([
     ['a payment long before the word of it', pair({ at: at(-60) }), 'time'],
     ['a payment after the word of it', pair({ at: at(9) }), 'time'],

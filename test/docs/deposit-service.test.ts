@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { parseSettings } from '../../src/config/settings.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { recordWriter } from '../../src/service/deposits/record.ts'
-import { faultTable } from '../../src/service/faults/fault-table.ts'
+import { type End, faultTable } from '../../src/service/faults/fault-table.ts'
 import { routes } from '../../src/service/http/routes.ts'
 import { deliverySchema, endpointWithSecret } from '../../src/service/http/webhook-schemas.ts'
 import type { DepositRow } from '../../src/service/tables.ts'
@@ -104,12 +104,19 @@ function linkTo(kind: string): string {
   return `[${kind}](mismatches.md#${kind})`
 }
 
-type Entry = { mismatch: string; clears: boolean; ofWallets?: string; ifRead?: string }
+type Entry = { mismatch: string; ends: End; ofWallets?: string; ifRead?: string }
 
-function reported({ mismatch, clears, ofWallets, ifRead }: Entry): string {
+function reported({ mismatch, ends, ofWallets, ifRead }: Entry): string {
   const more = ofWallets === undefined ? '' : `, for a StableWallet ${linkTo(ofWallets)} too`
   const read = ifRead === undefined ? '' : `, and ${linkTo(ifRead)} if it was read before`
-  return `${linkTo(mismatch)}${clears ? ', clears by itself' : ''}${more}${read}`
+  return `${linkTo(mismatch)}${more}${read}; ${ending[ends]}`
+}
+
+const ending: Record<End, string> = {
+  time: 'clears by itself',
+  resend: 'clears once the webhooks are sent again',
+  record: 'clears once the record is right',
+  person: 'a person decides',
 }
 
 const destination = {

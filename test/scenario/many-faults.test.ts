@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toAmount } from '../../src/core/money.ts'
-import type { RequestKnob } from '../../src/service/faults/fault-table.ts'
+import type { DepositKnob, RequestKnob } from '../../src/service/faults/fault-table.ts'
 import type { ServiceTables } from '../../src/service/tables.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { contradictions } from '../oracle/books-of-faults.ts'
@@ -33,6 +33,8 @@ const policy = {
 const delayMs = deadlineSeconds * 1500
 
 const depositRate = 0.03
+/** Until a person agrees to what is proposed, a payment without a key is two deposits. */
+const decidedKnobs: readonly DepositKnob[] = ['dropTransactionRate']
 const requestRates: Record<RequestKnob, number> = {
   refuseCallRate: 0.05,
   failCallRate: 0.05,
@@ -56,7 +58,9 @@ beforeAll(
     oracle = new Client({ connectionString: world.settings.databaseUrl })
     await oracle.connect()
     stack.defer(() => oracle.end())
-    const rates = Object.fromEntries(depositKnobs.map((knob) => [knob, depositRate]))
+    const rates = Object.fromEntries(
+      depositKnobs.map((knob) => [knob, decidedKnobs.includes(knob) ? 0 : depositRate]),
+    )
     world.service.faults.set({ seed: 'many deposits', delayMs, ...rates, ...requestRates })
 
     const startedAt = performance.now()

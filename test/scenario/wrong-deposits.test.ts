@@ -6,6 +6,8 @@ import {
   faultTable,
   type RequestKnob,
 } from '../../src/service/faults/fault-table.ts'
+import { brokenInvariants } from '../support/facts-of-world.ts'
+import { decisions, endedBy, resendWebhooks } from '../support/mend-deposits.ts'
 import {
   depositKnobs,
   type StruckPayment,
@@ -14,6 +16,7 @@ import {
   strikingRate,
   type Wish,
 } from '../support/struck-payments.ts'
+import { type Answer, askForDeposits, metric, shows } from '../support/struck-requests.ts'
 import { expected, lateKinds, shownOf, told } from '../support/told-faults.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -103,7 +106,7 @@ describe('depositd reports exactly what the table of faults says', () => {
 
 describe('what depositd gets over is seen', () => {
   test('a doubled webhook as a duplicate', async () => {
-    expect(await metric('depositd_webhook_requests_total', 'outcome="duplicate"')).toBeGreaterThan(0)
+    expect(await metric(world, 'depositd_webhook_requests_total', 'outcome="duplicate"')).toBeGreaterThan(0)
   })
 
   test('reordered webhooks in the order of the evidence', async () => {
@@ -117,14 +120,10 @@ describe('what depositd gets over is seen', () => {
   })
 })
 
-async function metric(name: string, label: string): Promise<number> {
-  const text = await (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
-  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{${label}}`))
-  return lines.reduce((sum, line) => sum + Number(line.split(' ')[1]), 0)
-}
-
 describe('once records are told right', () => {
-  beforeAll(() => world.service.faults.set(Object.fromEntries(depositKnobs.map((knob) => [knob, 0]))))
+  // What names no transaction does so until a person has agreed to what is proposed.
+  const mended = depositKnobs.filter((knob) => knob !== 'dropTransactionRate')
+  beforeAll(() => world.service.faults.set(Object.fromEntries(mended.map((knob) => [knob, 0]))))
 
   test.each(recordKnobs)('what %s caused clears by itself', async (knob) => {
     for (const owner of ['shop', 'savings']) {
@@ -143,32 +142,57 @@ async function isGoodInTheEnd(tx: string): Promise<boolean> {
   return shown?.deposit.state === 'reconciled' && shown.mismatches.every(({ cleared_at: at }) => at !== null)
 }
 
-type Answer = { status: number | 'none'; ids: string[]; isLast: boolean }
+const resendKnobs = endedBy('resend')
 
-/** How each error that strikes requests shows in an answer; `all` are the deposits in their order. */
-const shows: Record<RequestKnob, (answer: Answer, all: string[]) => boolean> = {
-  refuseCallRate: ({ status }) => status === 429,
-  failCallRate: ({ status }) => status === 500,
-  stallCallRate: ({ status }) => status === 'none',
-  reorderRecordsRate: ({ ids }, all) =>
-    ids.some((id, place) => all.indexOf(id) > all.indexOf(ids[place + 1] ?? id)),
-  driftPageRate: ({ status, isLast }) => status === 200 && !isLast,
-}
+describe('once webhooks are sent again', () => {
+  test.each(resendKnobs)('what %s caused clears, and the deposit is reconciled', async (knob) => {
+    const { tx } = struck(knob)
+    const shown = await shownOf(world.db, tx)
+    expect(await resendWebhooks(world, String(shown?.deposit.service_id))).toBeGreaterThan(0)
+    await until(`${knob} is mended`, async () => (await isGoodInTheEnd(tx)) || null, withinMs)
+  })
+})
 
-async function ask(): Promise<Answer> {
-  const { url, apiKey } = world.settings.service
-  try {
-    const response = await fetch(`${url}/v1/proxies/deposits?limit=100`, {
-      headers: { 'X-API-KEY': apiKey },
-      signal: AbortSignal.timeout(1000),
-    })
-    const page = (await response.json()) as { data?: { id: string }[]; next_cursor?: string | null }
-    const ids = (page.data ?? []).map(({ id }) => id)
-    return { status: response.status, ids, isLast: page.next_cursor === null }
-  } catch {
-    return { status: 'none', ids: [], isLast: true }
+describe('what only a person can end', () => {
+  /** Paid, and delivered as it should be or not, which a decision does not change. */
+  const ends: Record<keyof typeof decisions, string> = {
+    editWebhookRate: 'settled',
+    shortForwardRate: 'settled',
+    doubleForwardRate: 'reconciled',
+    misdirectForwardRate: 'settling',
+    dropTransactionRate: 'reconciled',
   }
-}
+  afterAll(() => world.service.faults.set({ dropTransactionRate: 0 }))
+  const decided = wishes.flatMap(({ knob, owner }) =>
+    knob !== null && knob in decisions ? [{ knob: knob as keyof typeof decisions, owner }] : [],
+  )
+
+  test.each(decided)('$knob on a deposit to $owner', async ({ knob, owner }) => {
+    const payment = struck(knob, owner)
+    await decisions[knob](world, payment)
+    const state = async () => (await shownOf(world.db, payment.tx))?.deposit.state
+    await until(`it is ${ends[knob]}`, async () => (await state()) === ends[knob] || null, withinMs)
+  })
+})
+
+describe('in the end', () => {
+  test('every mismatch has ended or was decided by a person', async () => {
+    const { rows } = await sql`
+      select kind, subject from mismatch where cleared_at is null and resolved_at is null`.execute(world.db)
+    expect(rows).toEqual([])
+  })
+
+  test('nothing is left in transit or in suspense, but what the service owes', async () => {
+    const { rows } = await sql<{ account: string }>`
+      select distinct account from ledger_balance where balance <> 0 and account similar to
+        '(assets:in_transit|assets:receivable|liabilities:suspense)%'`.execute(world.db)
+    expect(rows).toEqual([{ account: 'assets:receivable:service' }])
+  })
+
+  test('the books hold', async () => {
+    expect(await brokenInvariants(world)).toEqual([])
+  })
+})
 
 describe('errors that strike requests', () => {
   const requestKnobs = Object.keys(shows) as RequestKnob[]
@@ -180,7 +204,7 @@ describe('errors that strike requests', () => {
   const isSeen = (knob: RequestKnob) => answers.some((answer) => shows[knob](answer, all))
 
   beforeAll(async () => {
-    all = (await ask()).ids
+    all = (await askForDeposits(world)).ids
     world.service.faults.set({ ...rates, reorderRecordsRate: 0.5, driftPageRate: 0.5 })
     const places = { network: 'base', symbol: 'USDC' }
     const txs = await Promise.all([
@@ -188,7 +212,7 @@ describe('errors that strike requests', () => {
       world.pay({ ...places, owner: 'savings', amount: '4' }),
     ])
     answers = []
-    while (answers.length < callsMax && !requestKnobs.every(isSeen)) answers.push(await ask())
+    while (answers.length < callsMax && !requestKnobs.every(isSeen)) answers.push(await askForDeposits(world))
     for (const tx of txs)
       await until('it is reconciled all the same', async () => (await isGoodInTheEnd(tx)) || null, withinMs)
   }, withinMs)
@@ -199,7 +223,7 @@ describe('errors that strike requests', () => {
   })
 
   test.each(['limited', 'failed'])('depositd counts polls that they made end as %s', async (outcome) => {
-    const count = () => metric('depositd_poll_requests_total', `outcome="${outcome}"`)
+    const count = () => metric(world, 'depositd_poll_requests_total', `outcome="${outcome}"`)
     await until(`a poll is ${outcome}`, async () => (await count()) > 0 || null, withinMs)
   })
 
@@ -208,11 +232,14 @@ describe('errors that strike requests', () => {
       world.db.selectFrom('deposit').select('asset').where('state', '=', 'ignored').execute()
     await until('a top-up is seen', async () => (await ignored()).length > 0 || null, withinMs)
     expect(new Set((await ignored()).map(({ asset }) => asset))).toEqual(new Set(['base/native']))
-    const { rows } = await sql`select kind from mismatch where kind = 'unreported'`.execute(world.db)
+    const { rows } =
+      await sql`select kind from mismatch where kind = 'unreported' and cleared_at is null`.execute(world.db)
     expect(rows).toEqual([])
   })
 })
 
-test('every fault of the table has its scenario here', () => {
+test('every fault of the table has its scenario here, and what ends it', () => {
+  expect(recordKnobs.toSorted()).toEqual(endedBy('record').toSorted())
+  expect(Object.keys(decisions).toSorted()).toEqual(endedBy('person').toSorted())
   expect([...depositKnobs, ...Object.keys(shows)].toSorted()).toEqual(faultKnobs.toSorted())
 })

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { type DepositKnob, faultTable } from '../../src/service/faults/fault-table.ts'
-import type { ServiceDatabase } from '../../src/service/tables.ts'
-import type { Facts, ForwardFact, PaidFact } from '../oracle/facts.ts'
+import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { contradictions } from '../oracle/books-of-faults.ts'
+import { type Facts, type ForwardFact, type PaidFact, storeFacts } from '../oracle/facts.ts'
 import { depositKnobs } from './struck-payments.ts'
 import { expected } from './told-faults.ts'
 import type { World } from './world.ts'
@@ -124,6 +126,25 @@ async function readAnswered(db: ServiceDatabase, { service }: World): Promise<re
     db,
   )
   return rows.filter((row) => !unsent.some((knob) => service.faults.strikes(knob, row))).map(({ id }) => id)
+}
+
+/** What contradicts the invariants of the books (I1 to I6), once the service is at rest and every webhook came in. */
+export async function brokenInvariants(world: World): Promise<readonly { name: string; rows: unknown[] }[]> {
+  const service = openDatabase<ServiceTables>({
+    url: world.serviceDatabaseUrl,
+    poolMax: 1,
+    applicationName: 'test',
+  })
+  const facts = await readFacts(service, world, [])
+  await service.destroy()
+  await storeFacts(world.settings.databaseUrl, facts)
+  const invariants = Object.entries(contradictions).filter(([name]) => /^I\d/.test(name))
+  const broken: { name: string; rows: unknown[] }[] = []
+  for (const [name, question] of invariants) {
+    const { rows } = await sql.raw(question).execute(world.db)
+    if (rows.length > 0) broken.push({ name, rows })
+  }
+  return broken
 }
 
 /** How many deposits each error struck, for people. */

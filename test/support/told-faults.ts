@@ -14,8 +14,9 @@ export function expected({ knob, owner }: Pick<Wish, 'knob' | 'owner'>): Told {
   const ofWallets = owner === 'savings' && 'ofWallets' in fault ? [fault.ofWallets] : []
   const ever = [fault.mismatch, ...ofWallets]
   // Sent twice, lost or late: what counts for the books is right in the end.
-  const isReconciled = fault.clears || ['webhook_missing', 'settlement_unreported'].includes(fault.mismatch)
-  return { ever, open: fault.clears ? [] : ever, isReconciled }
+  const isReconciled =
+    fault.ends === 'time' || ['webhook_missing', 'settlement_unreported'].includes(fault.mismatch)
+  return { ever, open: fault.ends === 'time' ? [] : ever, isReconciled }
 }
 
 /** Opened because something was late, and cleared when it came: on a busy machine nobody need have made an error. */

@@ -2,12 +2,18 @@
 type Share = 'deposits' | 'requests'
 
 /**
+ * What ends a mismatch: what was late and comes by itself, webhooks that are sent again, a record that is listed right,
+ * or a person who decides.
+ */
+export type End = 'time' | 'resend' | 'record' | 'person'
+
+/**
  * One error of the other side. `mismatch` is the kind that depositd must report for it, a word of its table
- * (docs/mismatches.md), and `clears` whether time alone ends it; `ofWallets` is a second one that it reports where the
+ * (docs/mismatches.md), and `ends` what ends it; `ofWallets` is a second one that it reports where the
  * deposit is to a StableWallet, and `ifRead` one where depositd had read the record before. Null where depositd gets over it; `absorbed` says why, and where it is seen all the same.
  */
 type Entry = { share: Share; does: string } & (
-  | { mismatch: string; clears: boolean; ofWallets?: string; ifRead?: string }
+  | { mismatch: string; ends: End; ofWallets?: string; ifRead?: string }
   | { mismatch: null; absorbed: string }
 )
 
@@ -17,7 +23,7 @@ export const faultTable = {
     share: 'deposits',
     does: 'sends no webhook of a deposit, while the delivery log says that all were delivered',
     mismatch: 'webhook_missing',
-    clears: false,
+    ends: 'resend',
   },
   doubleWebhookRate: {
     share: 'deposits',
@@ -29,7 +35,7 @@ export const faultTable = {
     share: 'deposits',
     does: 'sends the webhooks of a deposit only after the delay',
     mismatch: 'webhook_missing',
-    clears: true,
+    ends: 'time',
   },
   reorderWebhookRate: {
     share: 'deposits',
@@ -41,40 +47,46 @@ export const faultTable = {
     share: 'deposits',
     does: 'changes a byte of each webhook of a deposit after it was signed',
     mismatch: 'webhook_missing',
-    clears: false,
+    ends: 'resend',
   },
   resignWebhookRate: {
     share: 'deposits',
     does: 'signs the webhooks of a deposit by a secret that nobody knows',
     mismatch: 'webhook_missing',
-    clears: false,
+    ends: 'resend',
   },
   editWebhookRate: {
     share: 'deposits',
     does: 'states another amount in the webhooks of a deposit, validly signed',
     mismatch: 'amount_mismatch',
-    clears: false,
+    ends: 'person',
   },
   hideRecordRate: {
     share: 'deposits',
     does: 'never lists a deposit, while its webhooks are sent',
     mismatch: 'api_missing',
-    clears: false,
+    ends: 'record',
     ofWallets: 'settlement_missing',
   },
   editRecordRate: {
     share: 'deposits',
     does: 'lists a deposit with another amount',
     mismatch: 'amount_mismatch',
-    clears: false,
+    ends: 'record',
   },
   removeRecordRate: {
     share: 'deposits',
     does: 'lists a deposit until it is confirmed, and never again after that',
     mismatch: 'api_missing',
-    clears: false,
+    ends: 'record',
     ofWallets: 'settlement_missing',
     ifRead: 'record_disappeared',
+  },
+  dropTransactionRate: {
+    share: 'deposits',
+    does: 'names no transaction of the payment, neither in the webhooks nor in the record',
+    mismatch: 'unreported',
+    ends: 'person',
   },
   reorderRecordsRate: {
     share: 'requests',
@@ -112,25 +124,25 @@ export const faultTable = {
     share: 'deposits',
     does: 'forwards a tenth less on the chain than the record and the webhooks claim',
     mismatch: 'settlement_short',
-    clears: false,
+    ends: 'person',
   },
   doubleForwardRate: {
     share: 'deposits',
     does: 'forwards a deposit twice, and tells of the first forward alone',
     mismatch: 'settlement_unreported',
-    clears: false,
+    ends: 'person',
   },
   lateForwardRate: {
     share: 'deposits',
     does: 'forwards a deposit only after the delay',
     mismatch: 'settlement_missing',
-    clears: true,
+    ends: 'time',
   },
   misdirectForwardRate: {
     share: 'deposits',
     does: 'pays the forward to another address than the approved one, and states that address',
     mismatch: 'recipient_mismatch',
-    clears: false,
+    ends: 'person',
   },
 } as const satisfies Record<string, Entry>
 

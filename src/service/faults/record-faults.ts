@@ -53,7 +53,13 @@ export function tellRecord(
   const isRemoved = row.status !== 'detected' && row.status !== 'confirmed'
   if (faults.strikes('hideRecordRate', row)) return null
   if (isRemoved && faults.strikes('removeRecordRate', row)) return null
-  return faults.strikes('editRecordRate', row) ? misstate(show(row)) : show(row)
+  const record = faults.strikes('editRecordRate', row) ? misstate(show(row)) : show(row)
+  return faults.strikes('dropTransactionRate', row) ? withoutTransaction(record) : record
+}
+
+/** Which payment it was is left to address, asset, amount and time. A fault breaks the promise of the type. */
+export function withoutTransaction<Told extends { source: { transaction: string } }>(told: Told): Told {
+  return { ...told, source: { ...told.source, transaction: null as unknown as string } }
 }
 
 /** Another amount than was paid: a tenth more, and at least one unit more. */

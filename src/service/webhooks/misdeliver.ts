@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
+import type { DepositRecord } from '../deposits/record.ts'
 import type { DepositKnob } from '../faults/fault-table.ts'
 import type { Faults } from '../faults/faults.ts'
+import { withoutTransaction } from '../faults/record-faults.ts'
 import type { DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
 import type { Answer } from './post-webhook.ts'
 import { signedHeaders, type WebhookMessage } from './sign-webhook.ts'
@@ -21,7 +23,8 @@ export async function misdeliver(
 ): Promise<Answer> {
   const strikes = (knob: DepositKnob): boolean => deposit !== null && faults.strikes(knob, deposit)
   if (strikes('dropWebhookRate')) return { kind: 'answered', status: 200, text: '', retryAfter: null }
-  const signed = strikes('editWebhookRate') ? editAmount(message.body) : message.body
+  const edited = strikes('editWebhookRate') ? editAmount(message.body) : message.body
+  const signed = strikes('dropTransactionRate') ? dropTransaction(edited) : edited
   const signers = strikes('resignWebhookRate') ? keys.map(({ scheme }) => unknownKeys[scheme]) : keys
   const headers = signedHeaders(signers, { ...message, body: signed })
   // One byte is another, and the body still reads as JSON.
@@ -44,6 +47,11 @@ function editAmount(body: string): string {
   const { source } = event.data
   source.amount = (BigInt(source.amount) + 1n).toString()
   return JSON.stringify(event)
+}
+
+function dropTransaction(body: string): string {
+  const event = JSON.parse(body) as { data: Pick<DepositRecord, 'source'> }
+  return JSON.stringify({ ...event, data: withoutTransaction(event.data) })
 }
 
 /** What follows it comes soon: nothing that waits for a chain lies between. */

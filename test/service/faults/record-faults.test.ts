@@ -22,6 +22,7 @@ afterEach(() =>
     hideRecordRate: 0,
     editRecordRate: 0,
     removeRecordRate: 0,
+    dropTransactionRate: 0,
     reorderRecordsRate: 0,
     driftPageRate: 0,
   }),
@@ -63,6 +64,17 @@ test('an edited deposit states another amount and is the same in all else', asyn
   expect(edited.some(({ source }, place) => source.amount === honest[place]?.source.amount)).toBe(false)
   expect(edited.map(({ source, ...record }) => ({ ...record, source: { ...source, amount: '' } }))).toEqual(
     honest.map(({ source, ...record }) => ({ ...record, source: { ...source, amount: '' } })),
+  )
+})
+
+test('a deposit without its transaction names none, against the published document, and is the same in all else', async () => {
+  book.faults.set({ dropTransactionRate: 1 })
+  const response = await fetch(`${book.url}/v1/proxies/deposits?limit=100`, {
+    headers: { 'X-API-KEY': readKey },
+  })
+  const { data } = (await response.json()) as { data: unknown[] }
+  expect(data).toEqual(
+    honest.map(({ source, ...record }) => ({ ...record, source: { ...source, transaction: null } })),
   )
 })
 

@@ -17,6 +17,7 @@ const none = {
   corruptWebhookRate: 0,
   resignWebhookRate: 0,
   editWebhookRate: 0,
+  dropTransactionRate: 0,
 }
 let office: Office
 let receiver: Registered
@@ -128,4 +129,13 @@ test('an edited webhook is believed, and states another amount at every attempt'
   expect([isBelieved(first), isBelieved(second)]).toEqual([true, true])
   expect(amountOf(first)).not.toBe(payment.amount.toString())
   expect(amountOf(second)).toBe(amountOf(first))
+})
+
+test('webhooks without the transaction name none, and verify', async () => {
+  turnOn('dropTransactionRate')
+  await office.book.record([office.payment()], 0n)
+  const [webhook] = await taken()
+  if (webhook === undefined) throw new Error('it is sent')
+  expect(isBelieved(webhook)).toBe(true)
+  expect(JSON.parse(webhook.body.toString()).data.source).toMatchObject({ transaction: null })
 })
