@@ -18,8 +18,6 @@ import type { Ambiguity } from './settle-contest.ts'
 import { earliest } from './time.ts'
 import { type WriteOff, writeOffOf } from './write-off.ts'
 
-export { claimOf }
-
 /** What a deposit address stands for in the address book. */
 export type Approval = {
   network: NetworkName

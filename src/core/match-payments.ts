@@ -79,7 +79,7 @@ function findReuse(
 ): Map<Story, Reuse> {
   const takerOf = new Map([...payments].map(([story, { leg }]) => [leg, story]))
   const reused = [...fitting].flatMap(([story, fits]): [Story, Reuse][] => {
-    const [leg] = fits.map((one) => one.leg).filter((one) => takerOf.has(one))
+    const leg = fits.find((one) => takerOf.has(one.leg))?.leg
     const taker = leg && takerOf.get(leg)
     if (payments.has(story) || !leg || !taker) return []
     return [[story, { transfer: leg.ref, serviceId: taker.serviceId }]]

@@ -1,8 +1,9 @@
 import { findDifferences } from './differences.ts'
-import { claimOf, type Dossier } from './divide.ts'
+import type { Dossier } from './divide.ts'
 import type { ClaimStatus } from './evidence.ts'
 import { feeOf } from './fee.ts'
 import { toleratedLack } from './finished-delivery.ts'
+import { claimOf } from './fold.ts'
 import {
   deliveredLegs,
   isCredited,

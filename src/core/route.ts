@@ -1,4 +1,5 @@
-import { claimOf, type Dossier } from './divide.ts'
+import type { Dossier } from './divide.ts'
+import { claimOf } from './fold.ts'
 import { approvedPlace } from './matrix.ts'
 import type { Policy, Route, RoutePattern, RoutePolicy } from './policy.ts'
 
