@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Ruling } from '../../src/core/evidence.ts'
 import { proposeMatches } from '../../src/jobs/propose-matches.ts'
+import { verifyBooks } from '../../src/jobs/verify-books.ts'
 import { at, claim, delivery, payment, policy, txId } from '../support/evidence.ts'
 import { again, delivered, openProposing, type Proposing, paid, two, unkeyed } from '../support/proposing.ts'
 
@@ -50,6 +51,19 @@ describe('a proposal', () => {
     expect(rows.map(({ account }) => account)).not.toContain('liabilities:suspense')
     expect(rows.map(({ account }) => account)).not.toContain('assets:in_transit:base')
   })
+
+  test.each(['together', 'apart'] as const)(
+    'decided as %s holds when all is made anew from the evidence',
+    async (kind) => {
+      await books.hold(unkeyed({ status: 'settled' }), payment(), delivery())
+      await books.run()
+      await books.decide(kind, payment())
+      await books.run()
+      const verified = await verifyBooks(books.deps, { subjectsMax: 100, onProgress: () => undefined })
+      expect(verified.differences).toEqual([])
+      expect(verified.rebuilt).toBe(verified.live)
+    },
+  )
 
   test('that a person refuses is not made again', async () => {
     await books.hold(unkeyed(), payment())
