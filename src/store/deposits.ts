@@ -38,7 +38,7 @@ export async function saveDeposits(
   const assignments = sql.raw(names.map((name) => `${name} = excluded.${name}`).join(', '))
   await sql`
     insert into deposit (id, ${list('')}) overriding system value
-    select id, ${list('')} from jsonb_populate_recordset(null::deposit, ${JSON.stringify(rows)}::jsonb)
+    select id, ${list('')} from json_populate_recordset(null::deposit, ${JSON.stringify(rows)}::json)
     on conflict (id) do update set ${assignments}, updated_at = now()
     where (${list('deposit.')}) is distinct from (${list('excluded.')})`.execute(tx)
 }

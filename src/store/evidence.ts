@@ -10,12 +10,13 @@ export async function saveEvidence(
   tx: Transaction<Tables>,
   linked: readonly LinkedObservation[],
 ): Promise<void> {
+  const observations = linked.map(({ observation }) => encodeObservation(observation))
   await sql`
     insert into evidence (inbox_id, group_id, observation)
-    select * from unnest(
-      ${linked.map(({ inboxId }) => inboxId)}::bigint[], ${linked.map(({ groupId }) => groupId)}::bigint[],
-      ${linked.map(({ observation }) => encodeObservation(observation))}::jsonb[]
-    )
+    select * from rows from (
+      unnest(${linked.map(({ inboxId }) => inboxId)}::bigint[], ${linked.map(({ groupId }) => groupId)}::bigint[]),
+      jsonb_array_elements(${`[${observations.join(',')}]`}::jsonb)
+    ) as linked (inbox_id, group_id, observation)
     on conflict (inbox_id) do update set group_id = excluded.group_id, observation = excluded.observation`.execute(
     tx,
   )
