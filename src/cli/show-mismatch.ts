@@ -77,7 +77,9 @@ function wordsOf(value: unknown): string {
   if (value === null || typeof value !== 'object') return wordOf(value)
   return Object.entries(value)
     .filter(([, inner]) => inner !== null)
-    .map(([name, inner]) => (typeof inner === 'object' ? wordsOf(inner) : `${name} ${wordOf(inner)}`))
+    .map(([name, inner]) =>
+      typeof inner === 'object' ? wordsOf(inner) : `${name.replaceAll('_', ' ')} ${wordOf(inner)}`,
+    )
     .filter((text) => text !== '')
     .join(', ')
 }

@@ -144,13 +144,16 @@ type CaseChange = {
 function changeOf(act: CaseAction, actor: string): CaseChange {
   if (act.action === 'commented') return { set: null, changed: () => ({ before: null, after: null }) }
   if (act.action === 'assigned') {
-    const changed = ({ assignedTo }: Case) => ({ before: { assignedTo }, after: { assignedTo: act.to } })
+    const changed = ({ assignedTo }: Case) => ({
+      before: { assigned_to: assignedTo },
+      after: { assigned_to: act.to },
+    })
     return { set: sql`assigned_to = ${act.to}`, changed }
   }
   if (act.action === 'snoozed') {
     const changed = ({ snoozedUntil }: Case) => ({
-      before: { snoozedUntil },
-      after: { snoozedUntil: act.until },
+      before: { snoozed_until: snoozedUntil },
+      after: { snoozed_until: act.until },
     })
     return { set: sql`snoozed_until = ${act.until}`, changed }
   }

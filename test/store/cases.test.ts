@@ -147,8 +147,8 @@ test('each act is in the row and in history, with what was before', async () => 
     books.db,
   )
   expect(rows).toEqual([
-    { before: { assignedTo: null }, after: { assignedTo: 'max' } },
-    { before: { assignedTo: 'max' }, after: { assignedTo: null } },
+    { before: { assigned_to: null }, after: { assigned_to: 'max' } },
+    { before: { assigned_to: 'max' }, after: { assigned_to: null } },
   ])
 })
 
