@@ -12,6 +12,9 @@ import { type Column, type News, printJson, table, tellProgress } from './print.
 
 type ReconcileOptions = { policy: string; dryRun?: boolean; limit: string; json?: boolean }
 
+/** To count millions of groups takes Postgres a while. */
+const queryTimeoutMs = 3_600_000
+
 /** Something that comes out otherwise, and of how many. */
 type Count = { what: string; before: string; after: string; count: number }
 
@@ -35,15 +38,18 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
   const found = { groups: 0, deposits: 0, changed: 0 }
   const counts = new Map<string, Count>()
   const shown: Change[] = []
-  await withDatabase(context, (db) =>
-    tryRules(db, trial, ({ groups, deposits, of, changes }) => {
-      found.groups += groups
-      found.deposits += deposits
-      found.changed += changes.length
-      for (const change of changes) add(counts, change)
-      shown.push(...changes.slice(0, limit - shown.length))
-      tell(`groups decided under both policies: ${found.groups} of ${of}`)
-    }),
+  await withDatabase(
+    context,
+    (db) =>
+      tryRules(db, trial, ({ groups, deposits, of, changes }) => {
+        found.groups += groups
+        found.deposits += deposits
+        found.changed += changes.length
+        for (const change of changes) add(counts, change)
+        shown.push(...changes.slice(0, limit - shown.length))
+        tell(`groups decided under both policies: ${found.groups} of ${of}`)
+      }),
+    queryTimeoutMs,
   )
   const summary = [...counts.values()]
   if (options.json) printJson(context, { ...found, summary, changes: shown })

@@ -141,8 +141,7 @@ function amountContradiction(said: Record<string, string | undefined>): Mismatch
 
 /** Whether amounts, in base units, are one amount times powers of ten. */
 function isShifted(amounts: readonly string[]): boolean {
-  const digits = new Set(amounts.map((amount) => amount.replace(/0+$/, '')))
-  return digits.size === 1 && !digits.has('')
+  return new Set(amounts.map((amount) => amount.replace(/0+$/, ''))).size === 1
 }
 
 /** A mismatch where the sources that speak do not all say the same. */

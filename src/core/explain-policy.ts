@@ -11,7 +11,6 @@ const fields: Partial<Record<MismatchKind, keyof Policy>> = {
   settlement_missing: 'settlementWithinMs',
   settlement_short: 'tolerance',
   settlement_over: 'tolerance',
-  amount_mismatch: 'tolerance',
   fee_out_of_band: 'fee',
   below_minimum: 'minimum',
   unsupported_token: 'supported',

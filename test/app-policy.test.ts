@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startDaemon } from '../src/app.ts'
+import { parseSettings } from '../src/config/settings.ts'
+import { freePort, loopback } from '../src/sandbox/free-port.ts'
+import { policyWorld, settingsText, settled } from './support/policy-world.ts'
+import { until } from './support/until.ts'
+
+let world: Awaited<ReturnType<typeof policyWorld>>
+beforeEach(async () => {
+  world = await policyWorld()
+})
+afterEach(() => world[Symbol.asyncDispose]())
+
+const often = `schedule: { sweep: '* * * * * *' }\n`
+const tolerant = `${settingsText}${often}policy:
+  routes:
+    - match: { asset: { in: base/USDC, out: arbitrum/USDC } }
+      tolerance: { amount: '0.01' }
+`
+
+/** Starts a daemon with these settings and stops it once the deposit is in that state. */
+async function runUntil(state: string, text: string): Promise<void> {
+  const environment = {
+    ...world.environment,
+    DEPOSITD_CONFIG: world.write('settings.yaml', text),
+    SERVICE_URL: `http://${loopback}:9`,
+    RPC_BASE: `http://${loopback}:9`,
+    OPS_PORT: String(await freePort()),
+  }
+  const settings = parseSettings(environment, (path) => readFileSync(path, 'utf8'))
+  const log = pino({ level: 'silent' })
+  const daemon = await startDaemon(settings, { roles: ['worker', 'scheduler'], version: 'test', log })
+  const reached = async () => (await stored()).find((one) => one.state === state) ?? null
+  await until(`the deposit is ${state}`, reached, 30_000)
+  await daemon.stop()
+}
+
+async function stored() {
+  const { rows } = await sql<{ state: string; open: string | null; tolerated: string }>`
+    select d.state, (select string_agg(kind, ' ') from mismatch where cleared_at is null) as open,
+      coalesce((select sum(balance_base) from accounting.balances where account = 'expenses:tolerance'), 0)::text as tolerated
+    from deposit d`.execute(world.books.db)
+  return rows
+}
+
+test('a daemon that is restarted with another policy decides what is stored again', async () => {
+  await world.receive(settled('dep_1', 99_900_000n, { lack: 10_000n }))
+  expect(await stored()).toEqual([{ state: 'settled', open: 'settlement_short', tolerated: '0' }])
+  await runUntil('reconciled', tolerant)
+  expect(await stored()).toEqual([{ state: 'reconciled', open: null, tolerated: '10000' }])
+  await runUntil('settled', settingsText + often)
+  expect(await stored()).toEqual([{ state: 'settled', open: 'settlement_short', tolerated: '0' }])
+}, 90_000)
