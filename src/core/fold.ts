@@ -122,7 +122,7 @@ function compareClaims(left: Claim, right: Claim): number {
     statusRank[left.status] - statusRank[right.status] ||
     left.occurredAt.getTime() - right.occurredAt.getTime() ||
     left.receivedAt.getTime() - right.receivedAt.getTime() ||
-    compareText(JSON.stringify(left, textOfBigint), JSON.stringify(right, textOfBigint))
+    compareText(JSON.stringify(left, inOneOrder), JSON.stringify(right, inOneOrder))
   )
 }
 
@@ -174,8 +174,11 @@ function groupBy<Item, Key extends string>(
   return [...groups].toSorted(([left], [right]) => compareText(left, right))
 }
 
-function textOfBigint(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value
+/** Where an observation was kept decides in which order its fields are; what is held against another must not tell. */
+function inOneOrder(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => compareText(left, right)))
 }
 
 export function compareText(left: string, right: string): number {

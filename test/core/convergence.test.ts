@@ -1,9 +1,18 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Decision } from '../../src/core/decide.ts'
+import type { Observation } from '../../src/core/evidence.ts'
 import type { Journal } from '../../src/core/posting.ts'
 import { anyWorld } from '../support/any-world.ts'
-import { at, channelApproval, liquidity, policy, walletApproval } from '../support/evidence.ts'
+import {
+  at,
+  channelApproval,
+  claim,
+  liquidity,
+  payment,
+  policy,
+  walletApproval,
+} from '../support/evidence.ts'
 import { backApproval } from '../support/made-up-routes.ts'
 import { decideAtOnce, ModelBooks } from '../support/model-books.ts'
 
@@ -15,6 +24,17 @@ const late = at(3000)
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const runs = { seed, numRuns: Number(process.env.RUNS ?? 300) }
 process.stdout.write(`seed ${seed}\n`)
+
+/** The same observation, its fields in the opposite order: as a store may give it back. */
+function turned(value: Observation): Observation {
+  return turnedOver(value) as Observation
+}
+
+function turnedOver(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  const fields = Object.entries(value).map(([name, field]) => [name, turnedOver(field)] as const)
+  return Object.fromEntries(fields.toReversed())
+}
 
 /** What is decided, without numbers, without when it was noticed, and in an order of its own. */
 function outcome(decisions: readonly Decision[]): string[] {
@@ -34,7 +54,11 @@ function outcome(decisions: readonly Decision[]): string[] {
 }
 
 function asText(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? `${value}n` : value
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).toSorted(([left], [right]) => left.localeCompare(right, 'en')),
+  )
 }
 
 /** What each payment has on each account, after all journals. */
@@ -54,7 +78,7 @@ function netBooks(journals: readonly Journal[]): Record<string, bigint> {
 const anyHistory = anyWorld.chain((world) =>
   fc.record({
     world: fc.constant(world),
-    told: fc.shuffledSubarray([...world, ...world], { minLength: world.length * 2 }),
+    told: fc.shuffledSubarray([...world, ...world.map(turned)], { minLength: world.length * 2 }),
     cuts: fc.array(fc.nat({ max: world.length * 2 }), { maxLength: 6 }),
     minutes: fc.array(fc.nat({ max: 300 }), { minLength: 7, maxLength: 7 }),
   }),
@@ -80,6 +104,22 @@ test('however evidence comes in, what is decided in the end and what is booked a
     }),
     runs,
   )
+})
+
+test('of two words of one moment the same one holds, in whatever order they and their fields are', () => {
+  const [failed, refunded] = [claim({ status: 'failed' }), claim({ status: 'refunded' })]
+  const all = [
+    [failed, refunded],
+    [refunded, failed],
+    [turned(failed), refunded],
+    [refunded, turned(failed)],
+    [failed, turned(refunded)],
+    [turned(refunded), failed],
+  ]
+  const outcomes = all.map((words) =>
+    outcome(decideAtOnce([payment(), ...words], approvals, { rules, now: late })),
+  )
+  expect(new Set(outcomes.map(String)).size).toBe(1)
 })
 
 test('no posting key is used twice, however evidence comes in', () => {
