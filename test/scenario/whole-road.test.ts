@@ -87,6 +87,20 @@ describe.each([
       ])
     })
 
+    test('all of it comes out of the raw evidence again, while the daemon works; what does not is named', async () => {
+      const verify = async () => {
+        const { status, out } = await runCommand('rebuild --verify --json', world.environment)
+        return { status, ...(JSON.parse(out) as { differences: object[] }) }
+      }
+      const good = await verify()
+      expect(good).toMatchObject({ status: 0, differing: 0, differences: [] })
+      const settled = sql`update deposit set fee_amount = fee_amount + 1 where tx = ${txs[0]} returning service_id`
+      const { rows } = await settled.execute(world.db)
+      const subject = `deposit ${(rows as { service_id: string }[])[0]?.service_id}`
+      expect(await verify()).toMatchObject({ status: 1, differing: 1, differences: [{ subject }] })
+      await sql`update deposit set fee_amount = fee_amount - 1 where tx = ${txs[0]}`.execute(world.db)
+    })
+
     test('what every deposit address holds is explained, swept or not', async () => {
       const { out } = await runCommand('doctor --balances --json', world.environment)
       const findings = JSON.parse(out) as { check: string; state: string; says: string }[]
