@@ -1,3 +1,4 @@
+import type { TxId } from './asset.ts'
 import type { ServiceId, SettlementClaim } from './evidence.ts'
 import type { ChainLeg, Story } from './fold.ts'
 import { type Link, type LinkRule, linkOf } from './link.ts'
@@ -5,6 +6,7 @@ import type { Amount } from './money.ts'
 import type { Rulings, Together } from './rulings.ts'
 import {
   type Ambiguity,
+  type Basis,
   type Contest,
   contestsOf,
   type Outcome,
@@ -49,24 +51,16 @@ export function matchDeliveries(
   legs: readonly ChainLeg[],
   rulings: Rulings,
 ): Deliveries {
-  const around = candidatesOf(stories, legs, rulings)
+  const field = fieldOf(stories, legs, rulings)
   const state: State = { open: new Set(stories), free: new Set(legs), of: new Map(), ambiguous: new Map() }
   for (const pass of passes) {
     const isHere = (leg: ChainLeg) => state.free.has(leg) && (leg.state === 'orphaned') === pass.isGone
     const contest = new Map(
-      [...state.open].map((story) => {
-        const candidates = (around.get(story) ?? []).filter(({ leg }) => isHere(leg))
-        return [story, new Map(candidates.flatMap((candidate) => linkBy(pass, candidate)))]
-      }),
+      [...state.open].map((story) => [story, fitsOf(story, { ...pass, isHere }, field)]),
     )
     for (const part of contestsOf(contest)) settle(state, part)
   }
   return { ...state, strays: [...state.free] }
-}
-
-function linkBy({ rule, isFit }: Tier, { leg, named, ruling }: Candidate): [ChainLeg, Link][] {
-  if (ruling !== null) return [[leg, linkOf(leg, 'ruling', ruling)]]
-  return named.some((one) => isFit(leg, one)) ? [[leg, linkOf(leg, rule)]] : []
 }
 
 type State = {
@@ -96,50 +90,68 @@ function deliveriesOf({ story, parts }: Extract<Outcome, { kind: 'given' }>, con
   const stated = statedAmount(story)
   const isAll = parts.reduce((sum, { amount }) => sum + amount, 0n) === stated
   return parts.map(({ leg, amount }) => {
-    const link = contest.get(story)?.get(leg) ?? linkOf(leg, 'transaction')
+    const basis = contest.get(story)?.get(leg) ?? { rule: 'transaction', ruling: null }
     const isWhole = parts.length === 1 && amount === leg.amount
     const exact = isWhole ? 'transaction and amount' : 'share'
-    const rule = link.rule === 'transaction and address' && isAll ? exact : link.rule
-    return { leg: { ...leg, amount: amount as Amount, whole: leg.amount }, link: { ...link, rule } }
+    const rule = basis.rule === 'transaction and address' && isAll ? exact : basis.rule
+    const link = linkOf(leg, rule, basis.ruling)
+    return { leg: { ...leg, amount: amount as Amount, whole: leg.amount }, link }
   })
 }
 
-type Candidate = { leg: ChainLeg; named: readonly SettlementClaim[]; ruling: string | null }
-
-/** What was ruled to belong to deposits is theirs alone; what was ruled to be apart from one is not its. */
-function candidatesOf(
-  stories: readonly Story[],
-  legs: readonly ChainLeg[],
-  rulings: Rulings,
-): Map<Story, Candidate[]> {
-  const together = legs.flatMap((leg) => rulings.togetherWith(leg))
-  const ruled = Map.groupBy(together, ({ serviceId }) => serviceId)
-  const reserved = new Set(together.map(({ leg }) => leg))
-  const byTx = Map.groupBy(
-    legs.filter((leg) => !reserved.has(leg)),
-    ({ tx }) => tx,
-  )
-  const placeOf = new Map(legs.map((leg, place) => [leg, place]))
-  const inOrder = (one: Candidate, other: Candidate) =>
-    (placeOf.get(one.leg) ?? 0) - (placeOf.get(other.leg) ?? 0)
-  return new Map(
-    stories.map((story) => {
-      const named = namedBy(story).flatMap(([tx, claims]) =>
-        (byTx.get(tx) ?? [])
-          .filter((leg) => !rulings.isApart(story.serviceId, leg))
-          .map((leg): Candidate => ({ leg, named: claims, ruling: null })),
-      )
-      return [story, [...ruledOf(story.serviceId, ruled), ...named].toSorted(inOrder)]
-    }),
-  )
+/** Who may be looked at for what: by rulings, and by the transactions that are named. */
+type Field = {
+  rulings: Rulings
+  ruled: ReadonlyMap<ServiceId, readonly Together[]>
+  named: ReadonlyMap<Story, readonly Named[]>
+  /** Without what was ruled to belong to deposits: that is theirs alone. */
+  byTx: ReadonlyMap<TxId, readonly ChainLeg[]>
+  placeOf: ReadonlyMap<ChainLeg, number>
 }
 
-function ruledOf(id: ServiceId, ruled: ReadonlyMap<ServiceId, readonly Together[]>): Candidate[] {
-  return (ruled.get(id) ?? []).map(({ leg, ruling }) => ({ leg, named: [], ruling: ruling.id }))
+type Named = readonly [TxId, readonly SettlementClaim[]]
+
+function fieldOf(stories: readonly Story[], legs: readonly ChainLeg[], rulings: Rulings): Field {
+  const together = legs.flatMap((leg) => rulings.togetherWith(leg))
+  const reserved = new Set(together.map(({ leg }) => leg))
+  const open = legs.filter((leg) => !reserved.has(leg))
+  return {
+    rulings,
+    ruled: Map.groupBy(together, ({ serviceId }) => serviceId),
+    named: new Map(stories.map((story) => [story, namedBy(story)])),
+    byTx: Map.groupBy(open, ({ tx }) => tx),
+    placeOf: new Map(legs.map((leg, place) => [leg, place])),
+  }
+}
+
+type Pass = Tier & { isHere: (leg: ChainLeg) => boolean }
+
+/** In the order in which the chain has them. */
+function fitsOf(story: Story, { rule, isFit, isHere }: Pass, field: Field): Map<ChainLeg, Basis> {
+  const ruled = field.ruled.get(story.serviceId) ?? []
+  const named = field.named.get(story) ?? []
+  const fits = new Map<ChainLeg, Basis>()
+  for (const { leg, ruling } of ruled) if (isHere(leg)) fits.set(leg, { rule: 'ruling', ruling: ruling.id })
+  const basis = { rule, ruling: null }
+  for (const [leg, claims] of legsNamed(named, story, field)) {
+    if (isHere(leg) && claims.some((one) => isFit(leg, one))) fits.set(leg, basis)
+  }
+  return ruled.length + named.length > 1 ? inOrder(fits, field) : fits
+}
+
+function* legsNamed(named: readonly Named[], { serviceId }: Story, { byTx, rulings }: Field) {
+  for (const [tx, claims] of named) {
+    for (const leg of byTx.get(tx) ?? []) if (!rulings.isApart(serviceId, leg)) yield [leg, claims] as const
+  }
+}
+
+function inOrder(fits: Map<ChainLeg, Basis>, { placeOf }: Field): Map<ChainLeg, Basis> {
+  const place = (leg: ChainLeg) => placeOf.get(leg) ?? 0
+  return new Map([...fits].toSorted(([one], [other]) => place(one) - place(other)))
 }
 
 /** Every delivery that the service named for the deposit over time, by its transaction. */
-function namedBy({ words }: Story): [ChainLeg['tx'], SettlementClaim[]][] {
+function namedBy({ words }: Story): Named[] {
   const named = [...words.api, ...words.webhook].flatMap(({ settlement }) => settlement ?? [])
   const byTx = Map.groupBy(named, ({ tx }) => tx)
   return [...byTx].flatMap(([tx, claims]) => (tx === null ? [] : [[tx, claims]]))

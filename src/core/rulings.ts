@@ -13,20 +13,20 @@ export type Together = { leg: ChainLeg; serviceId: ServiceId; ruling: Ruling }
 /** Of one deposit and one transfer the newest ruling holds. */
 export function foldRulings(rulings: readonly Ruling[], legs: readonly ChainLeg[]): Rulings {
   const together = new Map<ChainLeg, Map<ServiceId, Together>>()
-  const apart = new Set<string>()
+  const apart = new Map<ChainLeg, Set<ServiceId>>()
   for (const ruling of rulings.toSorted(olderFirst)) {
     const { verdict } = ruling
     const leg = legOf(ruling, legs)
     if (leg === null || !('serviceId' in verdict)) continue
     const { kind, serviceId } = verdict
     together.get(leg)?.delete(serviceId)
-    apart.delete(pairKey(serviceId, leg))
-    if (kind === 'apart') apart.add(pairKey(serviceId, leg))
+    apart.get(leg)?.delete(serviceId)
+    if (kind === 'apart') apart.set(leg, (apart.get(leg) ?? new Set()).add(serviceId))
     else together.set(leg, (together.get(leg) ?? new Map()).set(serviceId, { leg, serviceId, ruling }))
   }
   return {
     togetherWith: (leg) => [...(together.get(leg)?.values() ?? [])].toReversed(),
-    isApart: (serviceId, leg) => apart.has(pairKey(serviceId, leg)),
+    isApart: (serviceId, leg) => apart.get(leg)?.has(serviceId) ?? false,
   }
 }
 
@@ -42,8 +42,4 @@ function legOf(ruling: Ruling, legs: readonly ChainLeg[]): ChainLeg | null {
   )
   const named = around.find(({ ref }) => ref === transferRef(ruling))
   return named ?? (around.length === 1 ? (around[0] ?? null) : null)
-}
-
-function pairKey(serviceId: ServiceId, { role, ref }: ChainLeg): string {
-  return `${role} ${ref} ${serviceId}`
 }

@@ -3,8 +3,11 @@ import { type ChainLeg, claimOf, type Story } from './fold.ts'
 import type { Link } from './link.ts'
 import { share } from './share.ts'
 
+/** By what a story may have a part in a delivery. */
+export type Basis = Pick<Link, 'rule' | 'ruling'>
+
 /** Stories, and of each the deliveries that it may have a part in. */
-export type Contest = ReadonlyMap<Story, ReadonlyMap<ChainLeg, Link>>
+export type Contest = ReadonlyMap<Story, ReadonlyMap<ChainLeg, Basis>>
 
 /** Deposits that share deliveries which do not add up to what is stated of them. */
 export type Ambiguity = {
@@ -91,7 +94,7 @@ type Given = Extract<Outcome, { kind: 'given' }>
  * or the one that was ruled to be, and the others are somebody else's.
  */
 function takeAlone(contest: Contest, story: Story): Given['parts'] {
-  const links = contest.get(story) ?? new Map<ChainLeg, Link>()
+  const links = contest.get(story) ?? new Map<ChainLeg, Basis>()
   const legs = [...links.keys()]
   const wanted = statedAmount(story)
   const isAll = total(legs) === wanted
@@ -158,7 +161,9 @@ function statedOf(contest: Contest): bigint | null {
 }
 
 function legsOf(contest: Contest): ChainLeg[] {
-  return [...new Set([...contest.values()].flatMap((links) => [...links.keys()]))]
+  const legs = new Set<ChainLeg>()
+  for (const links of contest.values()) for (const leg of links.keys()) legs.add(leg)
+  return [...legs]
 }
 
 function restrict(

@@ -12,7 +12,7 @@ const second = 'dep_2' as ServiceId
 const unnamed = claim({ deposit: { tx: null, index: null }, settlement: { tx: null } })
 const other = payment({ tx: txId('other') })
 const half = delivery({ amount: 50n as Amount })
-const rest = delivery({ amount: 49_899_950n as Amount, index: '1' })
+const rest = delivery({ amount: 99_899_950n as Amount, index: '1' })
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
 /** Each deposit with the transactions of its payment and its deliveries, and by which rulings they are its. */
@@ -112,6 +112,11 @@ test.each<[string, Observation[], string[]]>([
     'one delivery of several in the transaction that is named',
     [claim(), half, delivery({ index: '1' }), ruling('together', half)],
     ['dep_1 forward:0 (ruling 1)', 'stray forward:1'],
+  ],
+  [
+    'one of several parts that add up',
+    [claim(), half, rest, ruling('together', half)],
+    ['dep_1 forward:0 (ruling 1) forward:1'],
   ],
   [
     'a delivery that is not the deposit’s',
