@@ -19,26 +19,39 @@ export function plain(value: unknown): unknown {
 
 /** On one line, keys in order and no blanks: what `jq -cS` writes. Hashes are of this text. */
 export function canonicalText(value: unknown): string {
-  return textOf(value, 0)
+  return textOf(plain(value), dense, 0)
 }
 
 /** As `jq -S` writes a document, with the line break at its end. */
 export function documentText(value: unknown): string {
-  return `${textOf(value, 2)}\n`
+  return `${textOf(plain(value), spacious, 0)}\n`
 }
 
 export function sha256Of(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-function textOf(value: unknown, indent: number): string {
-  // jq writes this one character by its number, where JavaScript does not.
-  return JSON.stringify(sorted(plain(value)), null, indent).replaceAll('\u007f', '\\u007f')
+type Layout = { colon: string; line: (depth: number) => string }
+
+const dense: Layout = { colon: ':', line: () => '' }
+const spacious: Layout = { colon: ': ', line: (depth) => `\n${'  '.repeat(depth)}` }
+
+/** Keys are put in order here: an object of JavaScript has those that are numbers before all others. */
+function textOf(value: unknown, layout: Layout, depth: number): string {
+  if (typeof value !== 'object' || value === null) return atomText(value)
+  const isList = Array.isArray(value)
+  const items = isList
+    ? value.map((item) => textOf(item, layout, depth + 1))
+    : Object.entries(value)
+        .toSorted(([left], [right]) => (left < right ? -1 : 1))
+        .map(([name, item]) => atomText(name) + layout.colon + textOf(item, layout, depth + 1))
+  const [open, close] = isList ? '[]' : '{}'
+  if (items.length === 0) return `${open}${close}`
+  const start = layout.line(depth + 1)
+  return `${open}${start}${items.join(`,${start}`)}${layout.line(depth)}${close}`
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))
-  return Object.fromEntries(entries.map(([name, item]) => [name, sorted(item)]))
+/** jq writes one character by its number where JavaScript does not. */
+function atomText(value: unknown): string {
+  return JSON.stringify(value).replaceAll('\u007f', '\\u007f')
 }

@@ -36,7 +36,10 @@ export function makeBundle(input: BundleInput): { text: string; sha256: string }
       known: group.known.map(({ id, ...known }) => ({ ...known, number: id })),
       verdict: { at, ...tellDecision(decision, evidence.rows, rules) },
       mismatches: evidence.mismatches,
-      journals: group.booked.map((journal) => ({ ...journal, ...recordOf(journal.key, evidence) })),
+      journals: group.booked.map((journal) => ({
+        ...journal,
+        recordedAt: evidence.recordedAt.get(journal.key)?.at,
+      })),
     },
   )
 }
@@ -66,9 +69,4 @@ function toldRow({ inboxId, sourceKey, body, observation, ...row }: EvidenceRow)
 
 function toldNetwork({ name, family, chainId, genesisHash, assets, reading }: NetworkSettings) {
   return { name, family, chainId, genesisHash, assets, reading }
-}
-
-function recordOf(key: string, { recordedAt }: GroupEvidence) {
-  const recorded = recordedAt.get(key)
-  return { recordedAt: recorded?.at, deposit: recorded?.depositId }
 }

@@ -1,3 +1,4 @@
+import { defaultReading } from '../chain/options.ts'
 import type { Asset, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { StoredObservation } from '../core/explain-sources.ts'
@@ -99,16 +100,14 @@ function readerOf({ profile: { text }, networks, credit }: BundleParts): ClaimRe
   })
 }
 
-/** The network of a bundle as settings have it; where nodes are given, all of them have to agree. */
+/** The network of a bundle as settings have it. All nodes that are given have to agree, whatever sufficed before. */
 export function networkOf(
   network: BundleParts['networks'][number],
   rpcUrls: readonly string[],
 ): NetworkSettings {
-  const { reading } = network
-  const agreed =
-    rpcUrls.length > 0 && reading !== undefined ? { reading: { ...reading, quorum: rpcUrls.length } } : {}
+  const reading = { ...defaultReading, ...network.reading, quorum: Math.max(1, rpcUrls.length) }
   // What the document holds instead of names and addresses is refused by whoever reads with it.
-  return { ...network, ...agreed, rpcUrls } as unknown as NetworkSettings
+  return { ...network, reading, rpcUrls } as unknown as NetworkSettings
 }
 
 function verdictProblems(parts: BundleParts, stored: readonly StoredObservation[]): Problems {

@@ -1,3 +1,5 @@
+import { mapBounded } from '../chain/map-bounded.ts'
+import { defaultReading } from '../chain/options.ts'
 import type { ChainTransfer, OnDemandReader, StagedTransfer, TransactionReading } from '../chain/port.ts'
 import { createReader } from '../chain/reader.ts'
 import type { Address, TxId } from '../core/asset.ts'
@@ -6,8 +8,11 @@ import type { Failure, Sighting } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explain-sources.ts'
 import { type ChainLeg, foldFailures, foldSightings } from '../core/fold.ts'
 import type { BundleParts } from './bundle.ts'
+import { canonicalText } from './canonical.ts'
 import { type Check, judged, notDone } from './check.ts'
 import { networkOf } from './verify-bundle.ts'
+
+const readAtOnce = 4
 
 /** The nodes of the auditor's own choice, by network. */
 export type Nodes = ReadonlyMap<string, readonly string[]>
@@ -53,18 +58,25 @@ async function verifyChain(name: string, { parts, claims, urls }: Asked): Promis
   if (urls.length === 0)
     return notDone(check, `give --rpc ${name}=URL to read ${claims.length} transfers again`)
   if (network === undefined) return judged(check, ['the bundle knows no such network'], '')
-  const which =
-    network.chainId === null
-      ? (network.genesisHash ?? 'the genesis that the node shows')
-      : `chain id ${network.chainId}`
   try {
     const reader = createReader(networkOf(network, urls))
     await reader.checkIdentity()
-    const problems = await Promise.all(claims.map((one) => problemsOf(one, reader)))
-    return judged(check, problems.flat(), `${claims.length} transfers are there as told, on ${which}`)
+    const problems = await mapBounded([...claims], readAtOnce, (one) => problemsOf(one, reader))
+    return judged(
+      check,
+      problems.flat(),
+      `${claims.length} transfers are there as told, on ${chainOf(network)}`,
+    )
   } catch (error) {
     return judged(check, [messageOf(error)], '')
   }
+}
+
+/** What the document takes for the chain, and for final: whoever reads the outcome should know both. */
+function chainOf({ chainId, genesisHash, reading }: BundleParts['networks'][number]): string {
+  const chain = chainId === null ? `genesis ${genesisHash ?? 'as the node shows it'}` : `chain id ${chainId}`
+  const finality = canonicalText(reading?.finality ?? defaultReading.finality)
+  return `${chain}, final by ${finality}`
 }
 
 async function problemsOf(shown: Shown, reader: Pick<OnDemandReader, 'readTransaction'>): Promise<string[]> {

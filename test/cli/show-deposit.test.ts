@@ -7,6 +7,7 @@ import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
 import { arbitrum, base, claim, delivery, payment, recipient, webhook } from '../support/evidence.ts'
 import { judgingEnvironment } from '../support/judging-environment.ts'
+import { until } from '../support/until.ts'
 
 let books: Books
 
@@ -17,11 +18,17 @@ afterEach(() => books[Symbol.asyncDispose]())
 
 const depositd = (line: string) => runCommand(line, judgingEnvironment(books.url))
 
-/** The time by which things are stored. */
+/** A time that everything stored so far is of, and nothing that is stored later. */
 async function clock(): Promise<string> {
+  const then = await databaseTime()
+  await until('the next millisecond', async () => ((await databaseTime()) > then ? true : null))
+  return new Date(then).toISOString()
+}
+
+/** In whole milliseconds, as times of JSON are. */
+async function databaseTime(): Promise<number> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(books.db)
-  // Times of JSON have milliseconds: what was stored within this one is stored by then.
-  return new Date((rows[0]?.now.getTime() ?? 0) + 1).toISOString()
+  return rows[0]?.now.getTime() ?? 0
 }
 
 type Reason = {
@@ -86,7 +93,7 @@ test('what is still in time is told with its deadline', async () => {
       ['awaited api_missing', 'policy.apiWithin: 15m'],
     ]),
   )
-  expect(awaited.every(({ until }) => until !== null && new Date(until) > now)).toBe(true)
+  expect(awaited.every((one) => one.until !== null && new Date(one.until) > now)).toBe(true)
 })
 
 test('a cell that differs says in what', async () => {

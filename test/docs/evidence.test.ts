@@ -26,7 +26,7 @@ describe.skipIf(!isInstalled)('verifying by hand', () => {
 
   function shell(script: string): string {
     const environment = { ...world.environment, PATH: '/usr/local/bin:/usr/bin:/bin' }
-    return execFileSync('bash', ['-c', script], { cwd: world.folder, env: environment, encoding: 'utf8' })
+    return execFileSync('sh', ['-c', script], { cwd: world.folder, env: environment, encoding: 'utf8' })
   }
 
   test('the hashes are those of jq and sha256sum', () => {
