@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest'
 import type { Observation, ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import { arbitrum, at, base, claim, delivery, payment, usdcOnArbitrum, webhook } from '../support/evidence.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  claim,
+  delivery,
+  payment,
+  usdcOnArbitrum,
+  usdcOnBase,
+  webhook,
+} from '../support/evidence.ts'
 import { decided, outcome } from '../support/outcome.ts'
 import { ruling } from '../support/ruling.ts'
 
@@ -76,8 +86,8 @@ test.each<[string, Observation[], string[]]>([
   [
     'a delivery that is on another network than stated',
     [
-      webhook({ settlement: { network: base } }),
-      claim({ settlement: { network: base } }),
+      webhook({ settlement: { network: base, asset: usdcOnBase } }),
+      claim({ settlement: { network: base, asset: usdcOnBase } }),
       payment(),
       delivery(),
     ],

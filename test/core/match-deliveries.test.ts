@@ -6,7 +6,7 @@ import type { Amount } from '../../src/core/money.ts'
 import { channelApproval, delivery, payment, txId, usdcOnBase, webhook } from '../support/evidence.ts'
 import { sent, sharesOf, told } from '../support/forwards.ts'
 import { ordersOf } from '../support/orders.ts'
-import { outcome } from '../support/outcome.ts'
+import { decided, outcome } from '../support/outcome.ts'
 
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
@@ -44,6 +44,17 @@ test.each<[string, Observation[], string[]]>([
     'of one amount, fewer deposits than transfers in one transaction',
     [told('a', [5, 'x']), told('b', [5, 'x']), ...['0', '1', '2'].map((index) => sent('x', 5, { index }))],
     ['a x:0 5/5', 'b x:1 5/5', 'stray x:2'],
+  ],
+  [
+    'N:M of one amount, sent once more than it is told',
+    [
+      told('a', [5, 'x'], settling),
+      told('a', [5, 'y']),
+      told('b', [5, 'z']),
+      told('b', [5, 'y'], settling),
+      ...['x', 'y', 'z'].map((tx) => sent(tx, 5)),
+    ],
+    ['a ambiguous', 'b ambiguous'],
   ],
   [
     '1:N, told of by one revision after another',
@@ -183,6 +194,12 @@ test('deposits that share a delivery are reconciled, and one that does not add u
   const all = [...pays('a', 'b'), ...both(told('a', [30, 'x'])), ...both(told('b', [50, 'x']))]
   expect(outcome([...all, sent('x', 80)])).toBe('reconciled reconciled')
   expect(outcome([...all, sent('x', 81)])).toBe('settling settling ambiguous_match ambiguous_match')
+  const [ambiguous] = decided([...all, sent('x', 81)]).deposits
+  expect(ambiguous?.verdict.matrix.settlement).toEqual({
+    webhook: 'present',
+    api: 'present',
+    chain: 'present',
+  })
 })
 
 test('what is ambiguous is told with both sums, the deposits and the transfers', () => {
