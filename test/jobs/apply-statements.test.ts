@@ -113,6 +113,37 @@ test.each(Object.entries(works))(
   },
 )
 
+/** What applying copies of one webhook returns from the database, beside the inbox rows themselves. */
+async function rowsReadFor(books: Books, name: string, copies: number): Promise<number> {
+  const { webhook: event } = tell(name)
+  const received = Array.from({ length: copies }, (_, place) => at(6 + place / 1000))
+  await receive(
+    books,
+    received.map((receivedAt) => ({ ...event, receivedAt })),
+  )
+  const { db, rows } = countStatements(books.db)
+  expect(await applyPending({ ...books.deps, db })).toMatchObject({ rows: copies, groups: 1 })
+  return rows() - copies
+}
+
+test('of a thousand copies of one webhook in a batch none is read back', async () => {
+  await using books = await openBooks()
+  const few = await rowsReadFor(books, 'few', 10)
+  expect(few).toBeGreaterThan(0)
+  expect(await rowsReadFor(books, 'many', 1000)).toBe(few)
+})
+
+test('those of an earlier batch are read once', async () => {
+  await using books = await openBooks()
+  const alone = await rowsReadFor(books, 'alone', 1)
+  await rowsReadFor(books, 'known', 1000)
+  const { webhook: event } = tell('known')
+  await receive(books, [event])
+  const { db, rows } = countStatements(books.db)
+  await applyPending({ ...books.deps, db })
+  expect(rows()).toBeLessThan(1000 + alone + 10)
+})
+
 async function receive(books: Books, observations: readonly Observation[]): Promise<void> {
   await books.receive(...observations)
   const rulings = observations.filter((one) => one.kind === 'ruling')
