@@ -10,7 +10,7 @@ import {
 import { type Compared, compareBooks, hashHoldings } from '../store/digest.ts'
 import { openMismatches } from '../store/mismatches.ts'
 import type { Tables } from '../store/tables.ts'
-import { type ApplyDeps, decideGroups, keepRows } from './apply.ts'
+import { type ApplyDeps, batchMax, decideGroups, keepRows } from './apply.ts'
 
 /** Something that is otherwise than the evidence says. Null where there is nothing of it. */
 export type Difference = Omit<Compared, 'isDue'>
@@ -40,7 +40,6 @@ type Options = {
   onProgress: (progress: Progress) => void
 }
 
-const bounds = { rowsMax: 1000, bytesMax: 16 * 1024 * 1024 }
 const groupsMax = 500
 
 /**
@@ -66,7 +65,7 @@ async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress 
   let done = 0
   let after = 0n
   for (;;) {
-    const rows = await nextApplied(tx, after, bounds)
+    const rows = await nextApplied(tx, after, batchMax)
     const last = rows.at(-1)
     if (last === undefined) return { rows: done, pending }
     const { unreadable } = await keepRows(tx, rows, deps)

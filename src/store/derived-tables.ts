@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import type { PendingRow } from './inbox.ts'
+import { type Bounds, type PendingRow, readWithin } from './inbox.ts'
 import type { Tables } from './tables.ts'
 
 /** What is made from the evidence, and all else that applying it writes to. */
@@ -41,23 +41,18 @@ export async function countApplied(tx: Transaction<Tables>): Promise<{ applied: 
   return rows[0] ?? { applied: 0, pending: 0 }
 }
 
-/** The next rows behind one that were applied, as many as fit the bounds, and at least one. */
-export async function nextApplied(
+/** The next rows behind one that were applied. */
+export function nextApplied(
   tx: Transaction<Tables>,
   after: bigint,
-  { rowsMax, bytesMax }: { rowsMax: number; bytesMax: number },
+  { rowsMax, bytesMax }: Bounds,
 ): Promise<PendingRow[]> {
-  const { rows } = await sql<PendingRow>`
-    with next as (
-      select id, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before from (
-        select id, body from inbox
-        where id > ${after} and not exists (select from inbox_pending where inbox_id = id)
-        order by id limit ${rowsMax}
-      ) as candidate
-    )
-    select id, source, body, headers, received_at as "receivedAt", stored_at as "storedAt"
-    from inbox join next using (id) where bytes_before < ${bytesMax} order by id`.execute(tx)
-  return rows
+  return readWithin(
+    tx,
+    sql`select id from inbox where id > ${after} and not exists (select from inbox_pending where inbox_id = id)
+      order by id limit ${rowsMax}`,
+    bytesMax,
+  )
 }
 
 /** How many groups hold evidence. */

@@ -39,15 +39,17 @@ function turnedOver(value: unknown): unknown {
 /** What is decided, without numbers, without when it was noticed, and in an order of its own. */
 function outcome(decisions: readonly Decision[]): string[] {
   const told = decisions.flatMap(({ deposits, strays }) => [
-    ...deposits.map(({ dossier: { serviceId, deposit }, verdict, payment, delivery, milestones, steps }) => ({
-      serviceId,
-      ref: deposit?.ref,
-      verdict,
-      payment,
-      delivery,
-      steps,
-      milestones: { ...milestones, reconciledAt: null },
-    })),
+    ...deposits.map(
+      ({ dossier: { serviceId, deposit }, verdict, payment: paid, delivery: sent, milestones, steps }) => ({
+        serviceId,
+        ref: deposit?.ref,
+        verdict,
+        paid,
+        sent,
+        steps,
+        milestones: { ...milestones, reconciledAt: null },
+      }),
+    ),
     ...strays,
   ])
   return told.map((one) => JSON.stringify(one, asText)).toSorted()
