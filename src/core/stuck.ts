@@ -1,5 +1,3 @@
-import type { Dossier } from './divide.ts'
-import type { ClaimStatus } from './evidence.ts'
 import type { Mismatch } from './mismatch.ts'
 import { awaited, type Known } from './overdue.ts'
 import type { Policy } from './policy.ts'
@@ -29,21 +27,17 @@ function tellsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
   return kind === 'webhook_missing' ? state === 'settled' : kind !== 'clock_skew'
 }
 
-/** Since when it is in its state; null for one in which it may stay, or that is written off. */
+/**
+ * Since when it is in its state; null for one in which it may stay, or that is written off. The delivery of what is
+ * confirmed or settling is waited for by a deadline of its own.
+ */
 function sinceWhen({ dossier, state, finalAt, settledAt }: Judged): Date | null {
   if (isGivenUp(dossier, settledAt)) return null
-  const { deposit, webhookAt, apiAt, settlements } = dossier
-  const underWay = [...toldAt(dossier, 'settling'), ...toldAt(dossier, 'settled')]
+  const { deposit, webhookAt, apiAt, statuses } = dossier
   const began: Partial<Record<DepositState, Date | null>> = {
     observed: earliest([webhookAt, apiAt, deposit?.seenAt ?? null]),
-    confirmed: finalAt,
-    settling: latest([finalAt, earliest([...underWay, ...settlements.map(({ seenAt }) => seenAt)])]),
     settled: settledAt,
-    held: latest([finalAt, earliest(toldAt(dossier, 'held'))]),
+    held: latest([finalAt, statuses.api.get('held') ?? null]),
   }
   return began[state] ?? null
-}
-
-function toldAt({ statuses }: Dossier, status: ClaimStatus): (Date | null)[] {
-  return [statuses.api.get(status) ?? null, statuses.webhook.get(status) ?? null]
 }

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { mismatchKinds } from '../core/mismatch.ts'
 
 /** From a tenth of a second to a week: webhooks take the low end, finality and settlement the high one. */
 const lagBuckets = [
@@ -81,7 +82,7 @@ const declared = {
   deposits: gauge('deposits', 'Deposits by state.', ['state', 'network']),
   mismatchesOpen: gauge(
     'mismatches_open',
-    'Open mismatches: neither cleared by evidence nor resolved by a person.',
+    `Open mismatches: neither cleared by evidence nor resolved by a person. ${kindsBySeverity()}`,
     ['kind', 'severity', 'network'],
   ),
   mismatchesOpened: counter('mismatches_opened_total', 'Mismatches opened, or opened again.', [
@@ -189,4 +190,11 @@ function histogram<Label extends string>(suffix: string, help: string, { labels,
 
 function describedBy<Metric>(description: MetricDescription, create: (registry: Registry) => Metric) {
   return Object.assign(create, { description })
+}
+
+function kindsBySeverity(): string {
+  const kinds = Map.groupBy(Object.entries(mismatchKinds), ([, { severity }]) => severity)
+  return [...kinds]
+    .map(([severity, all]) => `${severity}: ${all.map(([kind]) => kind).join(', ')}.`)
+    .join(' ')
 }

@@ -14,6 +14,16 @@ test('every kind of mismatch has a heading that can be linked to', () => {
   expect(Object.keys(mismatchKinds).filter((kind) => !found.has(kind))).toEqual([])
 })
 
+test('the metric of open mismatches names every kind with its severity', async () => {
+  const help = (await createMetrics('test').registry.metrics()).match(
+    /^# HELP depositd_mismatches_open .*$/m,
+  )?.[0]
+  for (const severity of ['severe', 'warning', 'info']) {
+    const kinds = Object.entries(mismatchKinds).filter(([, entry]) => entry.severity === severity)
+    expect(help).toContain(`${severity}: ${kinds.map(([kind]) => kind).join(', ')}.`)
+  }
+})
+
 test('the metrics page lists what a process really exposes, type and labels included', async () => {
   const { registry } = createMetrics('test')
   const exposed = registry

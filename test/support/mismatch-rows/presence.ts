@@ -20,6 +20,13 @@ export const presenceRows: readonly Row[] = [
     ends: { 'by the record that was late': { evidence: [claim({ receivedAt: at(500) })] } },
   },
   {
+    kind: 'api_missing',
+    where: 'the API does not list what is not delivered yet',
+    opens: { evidence: [webhook(undelivered), payment()] },
+    without: { evidence: [...told(undelivered), payment()] },
+    ends: { 'by the record that was late': { evidence: [claim({ ...undelivered, receivedAt: at(500) })] } },
+  },
+  {
     kind: 'chain_missing',
     where: 'the claimed payment is on no chain',
     opens: { evidence: told() },
@@ -58,6 +65,7 @@ export const presenceRows: readonly Row[] = [
     ends: {
       'by the delivery that was late': { evidence: [...told(), delivery({ receivedAt: at(500) })] },
       'by a refund': { evidence: told({ ...undelivered, status: 'refunded' }) },
+      'by the word that it failed': { evidence: told({ ...undelivered, status: 'failed' }) },
       'by a hold': { evidence: told({ ...undelivered, status: 'held' }) },
       'by a person who writes it off': {
         evidence: [ruled({ kind: 'write_off', account: 'expenses:write_off' })],

@@ -4,24 +4,21 @@ import {
   claim,
   credit,
   delivery,
-  failure,
   payment,
   txId,
-  usdcOnBase,
   walletAddress,
   walletApproval,
   webhook,
 } from '../evidence.ts'
-import { corrected, type Row, ruled, told } from './row.ts'
+import { type Row, told } from './row.ts'
 
 const undelivered = { settlement: { amount: null, tx: null } } as const
-const held = [...told({ ...undelivered, status: 'held' }), payment()]
 const all = [...told(), payment(), delivery()]
-const day = 24 * 60
 const otherTx = { settlement: { tx: txId('another') } }
 const back = { ...undelivered, status: 'confirmed', occurredAt: at(20), receivedAt: at(21) } as const
 const onTheWay = { ...undelivered, status: 'settling' } as const
 const failed = [...told({ ...undelivered, status: 'failed' }), payment()]
+const early = { occurredAt: at(-30) }
 const ahead = { occurredAt: at(30), receivedAt: at(5) }
 const later = { occurredAt: at(40), receivedAt: at(41) }
 const wallet = {
@@ -30,30 +27,8 @@ const wallet = {
   settlement: { network: 'stable-wallet', address: 'savings', asset: credit, tx: null },
 } as Parameters<typeof claim>[0]
 
-/** Of the families state, chain and policy. */
-export const courseRows: readonly Row[] = [
-  {
-    kind: 'stuck',
-    where: 'it is held, and nobody says for how long',
-    opens: { evidence: held, now: at(day + 10) },
-    without: { evidence: held, now: at(day - 10) },
-    ends: {
-      'by a refund': { evidence: corrected({ ...undelivered, status: 'refunded' }) },
-      'by its delivery': { evidence: [...corrected(), delivery({ receivedAt: at(day) })] },
-      'by a mismatch that tells why': { evidence: told({ deposit: { amount: 5n as Amount } }) },
-      'by a policy that gives it more time': { policy: { stuckAfterMs: 48 * 3_600_000 } },
-    },
-  },
-  {
-    kind: 'stuck',
-    where: 'a payment that was seen does not become final',
-    opens: { evidence: [payment({ stage: 'seen' })], now: at(day + 10) },
-    without: { evidence: [payment({ stage: 'seen', receivedAt: at(20) })], now: at(day + 10) },
-    ends: {
-      'by its finality': { evidence: [payment({ receivedAt: at(day) })] },
-      'by its disappearance': { evidence: [payment({ stage: 'orphaned' })] },
-    },
-  },
+/** What is wrong with the course of a deposit. */
+export const stateRows: readonly Row[] = [
   {
     kind: 'status_regressed',
     where: 'the record goes back',
@@ -70,6 +45,15 @@ export const courseRows: readonly Row[] = [
   },
   {
     kind: 'status_regressed',
+    where: 'the record goes back, by a clock that is right',
+    opens: {
+      evidence: [...told(onTheWay), payment(), claim({ ...back, occurredAt: at(200), receivedAt: at(201) })],
+    },
+    without: { evidence: [...told(onTheWay), payment(), claim({ ...back, occurredAt: at(200) })] },
+    ends: { 'by one that goes on': { evidence: [claim({ occurredAt: at(300), receivedAt: at(301) })] } },
+  },
+  {
+    kind: 'status_regressed',
     where: 'webhooks go back',
     opens: { evidence: [...told(onTheWay), payment(), webhook(back)] },
     without: { evidence: [...told(onTheWay), payment(), webhook({ ...back, receivedAt: back.occurredAt })] },
@@ -83,6 +67,15 @@ export const courseRows: readonly Row[] = [
     ends: {
       'by a webhook that says settled, too': { evidence: [webhook(later)] },
       'by a record that says refunded, too': { evidence: [claim({ ...later, status: 'refunded' })] },
+    },
+  },
+  {
+    kind: 'status_conflict',
+    where: 'the API says refunded, and never said settled as a webhook did',
+    opens: { evidence: [webhook(), claim({ ...later, status: 'refunded' }), payment()] },
+    without: { evidence: [webhook(), claim(), claim({ ...later, status: 'refunded' }), payment()] },
+    ends: {
+      'by a webhook that says refunded, too': { evidence: [webhook({ ...later, status: 'refunded' })] },
     },
   },
   {
@@ -112,6 +105,15 @@ export const courseRows: readonly Row[] = [
       'by a record that says settled again': {
         evidence: [claim({ occurredAt: at(50), receivedAt: at(51) })],
       },
+    },
+  },
+  {
+    kind: 'terminal_reopened',
+    where: 'webhooks say refunded later than settled',
+    opens: { evidence: [...all, webhook({ ...later, status: 'refunded' })] },
+    without: { evidence: [...all, webhook({ status: 'refunded' })] },
+    ends: {
+      'by one that says settled again': { evidence: [webhook({ occurredAt: at(50), receivedAt: at(51) })] },
     },
   },
   {
@@ -170,58 +172,17 @@ export const courseRows: readonly Row[] = [
     ends: { 'by words with the right time': { evidence: told(later) } },
   },
   {
-    kind: 'orphaned_after_booking',
-    where: 'a final payment vanished',
-    opens: { evidence: [payment(), payment({ stage: 'orphaned', epoch: 1 })] },
-    without: { evidence: [payment({ stage: 'seen' }), payment({ stage: 'orphaned', epoch: 1 })] },
-    ends: { 'by its return': { evidence: [payment({ epoch: 1 })] } },
+    kind: 'clock_skew',
+    where: 'what is confirmed was told of before it was made',
+    opens: { evidence: [...told({ ...undelivered, ...early, status: 'confirmed' }), payment()] },
+    without: { evidence: [...told({ ...undelivered, ...early, status: 'observed' }), payment()] },
+    ends: { 'by words with the right time': { evidence: told(later) } },
   },
   {
-    kind: 'tx_failed',
-    where: 'the transaction that is named as the payment failed',
-    opens: { evidence: [...told(), failure()] },
-    without: { evidence: [...told(), failure(), payment()] },
-    ends: {
-      'by a payment in another transaction': {
-        evidence: [...corrected({ deposit: { tx: txId('pay2') } }), payment({ tx: txId('pay2') })],
-      },
-      'by the word that it failed': { evidence: corrected({ status: 'failed' }) },
-    },
-  },
-  {
-    kind: 'below_minimum',
-    where: 'less is paid than the policy accepts',
-    opens: { evidence: [payment()], policy: { minimum: 100_000_001n as Amount } },
-    without: { evidence: [payment()], policy: { minimum: 100_000_000n as Amount } },
-    ends: {
-      'by a policy that accepts it': { policy: { minimum: null } },
-      'by its delivery all the same': { evidence: [...told(), delivery()] },
-      'by a refund': { evidence: told({ ...undelivered, status: 'refunded' }) },
-    },
-  },
-  {
-    kind: 'unsupported_token',
-    where: 'an asset is paid that the policy does not accept',
-    opens: { evidence: [payment({ asset: usdcOnBase })], policy: { supported: false } },
-    without: { evidence: [payment({ asset: usdcOnBase })], policy: { supported: true } },
-    ends: {
-      'by a policy that accepts it': { policy: { supported: true } },
-      'by its delivery all the same': { evidence: [...told(), delivery()] },
-      'by a refund': { evidence: told({ ...undelivered, status: 'refunded' }) },
-    },
-  },
-  {
-    kind: 'refund_due',
-    where: 'the service says that it failed, and keeps the money',
-    opens: { evidence: failed, now: at(day + 10) },
-    without: { evidence: failed, now: at(day - 10) },
-    ends: {
-      'by the word that it was given back': { evidence: corrected({ ...undelivered, status: 'refunded' }) },
-      'by its delivery all the same': { evidence: [...corrected(), delivery()] },
-      'by a person who writes it off': {
-        evidence: [ruled({ kind: 'write_off', account: 'assets:receivable:service' })],
-      },
-      'by a policy that gives it more time': { policy: { refundWithinMs: 48 * 3_600_000 } },
-    },
+    kind: 'clock_skew',
+    where: 'a payment was told of before it was made, by a chain whose clock is right',
+    opens: { evidence: [...told({ occurredAt: at(3) }), payment({ blockAt: at(60), receivedAt: at(61) })] },
+    without: { evidence: [...told({ occurredAt: at(3) }), payment({ blockAt: at(60), receivedAt: at(2) })] },
+    ends: { 'by words with the right time': { evidence: told({ occurredAt: at(58), receivedAt: at(70) }) } },
   },
 ]
