@@ -79,6 +79,16 @@ test('a flipped bit is found wherever it is', { timeout: 120_000 }, () => {
   expect(accepted).toEqual([])
 })
 
+test.each([
+  ['a tab for a blank', '\n  "format"', '\n\t"format"'],
+  ['a key that is there twice', '  "format"', '  "format": "other",\n  "format"'],
+  ['a number in another spelling', '"chainId": 8453', '"chainId": 8453.0'],
+  ['a letter by its number', '"format"', '"\\u0066ormat"'],
+])('%s is found, though it says the same', (_what, from, to) => {
+  expect(text).toContain(from)
+  expect(failedOf(verifyBundle(text.replace(from, to)))).toEqual(['form'])
+})
+
 test('a document whose hashes were made anew has right hashes', async () => {
   expect(
     (
