@@ -5,7 +5,7 @@ import type { Address } from '../../src/core/asset.ts'
 import { readWatchList } from '../../src/store/chain-watch.ts'
 import { listOwners, saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import { arbitrum, base, claim } from '../support/evidence.ts'
+import { arbitrum, base, claim, payment } from '../support/evidence.ts'
 
 let books: Books
 
@@ -162,4 +162,23 @@ test('what was reported for an owner before it was known is decided as if it had
   await own.settle()
   const rows = await own.db.selectFrom('mismatch').select('kind').where('cleared_at', 'is', null).execute()
   expect(rows.map(({ kind }) => kind)).toContain('address_changed')
+})
+
+test('a payment to us for somebody unknown is decided again once the book has them, on whatever network', async () => {
+  await using own = await openBooks()
+  const late = { kind: 'stable_wallet', id: 'late' } as const
+  const kinds = async () => {
+    await own.settle()
+    const open = await own.db.selectFrom('mismatch').select('kind').where('cleared_at', 'is', null).execute()
+    return open.map(({ kind }) => kind)
+  }
+  await own.receive(claim({ owner: late }), payment())
+  expect(await kinds()).toContain('unknown_owner')
+  const deposits = [{ network: arbitrum, address: address('da') }]
+  await saveOwner(own.db, { owner: late, deposits, forward: null })
+  // Only what the book asks for is decided again, at a moment that this test's clock has.
+  await sql`update evidence_group set recheck_at = case when recheck_at > '2026-02-01' then timestamptz '2026-01-01' end`.execute(
+    own.db,
+  )
+  expect(await kinds()).not.toContain('unknown_owner')
 })
