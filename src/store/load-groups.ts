@@ -33,10 +33,8 @@ export async function loadGroups(
       { id, observations: [], approvals: [], known: [], booked: [] },
     ]),
   )
-  for (const { group_id, text } of await evidenceOf(tx, ids, atHand)) {
-    groups.get(group_id)?.observations.push(decodeObservation(text))
-  }
-  for (const { groupId, observation } of atHand) groups.get(groupId)?.observations.push(observation)
+  const evidence = [...(await evidenceOf(tx, ids, atHand)), ...atHand]
+  for (const { groupId, observation } of evidence) groups.get(groupId)?.observations.push(observation)
   for (const { group_id, ...known } of await depositsOf(tx, ids)) groups.get(group_id)?.known.push(known)
   for (const { group_id, ...journal } of await journalsOf(tx, ids)) groups.get(group_id)?.booked.push(journal)
   const all = [...groups.values()]
@@ -83,7 +81,7 @@ async function evidenceOf(
     select group_id, observation::text as text from evidence
     where group_id = any(${ids}::bigint[]) and inbox_id <> all(${atHand.map(({ inboxId }) => inboxId)}::bigint[])
     order by inbox_id`.execute(tx)
-  return rows
+  return rows.map(({ group_id, text }) => ({ groupId: group_id, observation: decodeObservation(text) }))
 }
 
 type KnownRow = Omit<KnownDeposit, 'milestones'> & Milestones & { group_id: bigint }
