@@ -28,7 +28,7 @@ const policy = { webhookWithin: '20s', apiWithin: '20s', reportWithin: '25s', se
 const delayMs = 50_000
 
 const forwardKnobs = depositKnobs.filter((knob) => knob.includes('Forward'))
-const recordKnobs = ['hideRecordRate', 'removeRecordRate', 'editRecordRate'] as const
+const recordKnobs = ['hideRecordRate', 'removeRecordRate', 'editRecordRate', 'renameOwnerRate'] as const
 /** Every knob strikes a channel's deposit; those of forwards one to Solana too, those of records a wallet's. */
 const wishes: { knob: DepositKnob | null; owner: string }[] = [
   ...depositKnobs.map((knob) => ({ knob, owner: 'shop' })),
@@ -157,6 +157,7 @@ describe('what only a person can end', () => {
   /** Paid, and delivered as it should be or not, which a decision does not change. */
   const ends: Record<keyof typeof decisions, string> = {
     editWebhookRate: 'settled',
+    skewWebhookRate: 'reconciled',
     shortForwardRate: 'settled',
     doubleForwardRate: 'reconciled',
     misdirectForwardRate: 'settling',

@@ -29,6 +29,7 @@ export async function resendWebhooks({ settings }: World, serviceId: string): Pr
 type DecidedKnob = Extract<
   DepositKnob,
   | 'editWebhookRate'
+  | 'skewWebhookRate'
   | 'shortForwardRate'
   | 'doubleForwardRate'
   | 'misdirectForwardRate'
@@ -40,6 +41,7 @@ type Mismatch = { id: string; kind: string; subject: string; amount: string; net
 /** What a person decides by the command line, once nothing else ends a mismatch. */
 export const decisions: Record<DecidedKnob, (world: World, payment: StruckPayment) => Promise<void>> = {
   editWebhookRate: (world, payment) => resolve(world, payment, 'amount_mismatch'),
+  skewWebhookRate: (world, payment) => resolve(world, payment, 'clock_skew'),
   shortForwardRate: (world, payment) => resolve(world, payment, 'settlement_short'),
   // It belongs to no deposit; no other one of its amount is open.
   doubleForwardRate: async (world, { tx }) => {

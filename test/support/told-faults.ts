@@ -13,11 +13,17 @@ export function expected({ knob, owner }: Pick<Wish, 'knob' | 'owner'>): Told {
   if (fault === null || fault.mismatch === null) return { ever: [], open: [], isReconciled: true }
   const ofWallets = owner === 'savings' && 'ofWallets' in fault ? [fault.ofWallets] : []
   const ever = [fault.mismatch, ...ofWallets]
-  // Sent twice, lost or late: what counts for the books is right in the end.
-  const isReconciled =
-    fault.ends === 'time' || ['webhook_missing', 'settlement_unreported'].includes(fault.mismatch)
+  const isReconciled = fault.ends === 'time' || rightInTheEnd.includes(fault.mismatch)
   return { ever, open: fault.ends === 'time' ? [] : ever, isReconciled }
 }
+
+/** Sent twice, lost, late or misdated, or under another name: what counts for the books is right in the end. */
+const rightInTheEnd: readonly string[] = [
+  'webhook_missing',
+  'settlement_unreported',
+  'clock_skew',
+  'unknown_owner',
+]
 
 /** Opened because something was late, and cleared when it came: on a busy machine nobody need have made an error. */
 export const lateKinds: readonly string[] = [

@@ -61,6 +61,12 @@ export const faultTable = {
     mismatch: 'amount_mismatch',
     ends: 'person',
   },
+  skewWebhookRate: {
+    share: 'deposits',
+    does: 'dates the webhooks of a deposit an hour ahead',
+    mismatch: 'clock_skew',
+    ends: 'person',
+  },
   hideRecordRate: {
     share: 'deposits',
     does: 'never lists a deposit, while its webhooks are sent',
@@ -72,6 +78,12 @@ export const faultTable = {
     share: 'deposits',
     does: 'lists a deposit with another amount',
     mismatch: 'amount_mismatch',
+    ends: 'record',
+  },
+  renameOwnerRate: {
+    share: 'deposits',
+    does: 'lists a deposit under an owner whom nobody knows',
+    mismatch: 'unknown_owner',
     ends: 'record',
   },
   removeRecordRate: {

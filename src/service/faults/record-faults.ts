@@ -1,5 +1,6 @@
 import type { DepositRecord } from '../deposits/record.ts'
 import type { DepositRow } from '../tables.ts'
+import type { DepositKnob } from './fault-table.ts'
 import type { Faults } from './faults.ts'
 
 /** One page of the list, with the errors that strike it. */
@@ -53,9 +54,18 @@ export function tellRecord(
   const isRemoved = row.status !== 'detected' && row.status !== 'confirmed'
   if (faults.strikes('hideRecordRate', row)) return null
   if (isRemoved && faults.strikes('removeRecordRate', row)) return null
-  const record = faults.strikes('editRecordRate', row) ? misstate(show(row)) : show(row)
-  return faults.strikes('dropTransactionRate', row) ? withoutTransaction(record) : record
+  const edits = recordEdits.filter(({ knob }) => faults.strikes(knob, row))
+  return edits.reduce((record, { edit }) => edit(record), show(row))
 }
+
+const recordEdits: readonly { knob: DepositKnob; edit: (record: DepositRecord) => DepositRecord }[] = [
+  { knob: 'editRecordRate', edit: misstate },
+  { knob: 'dropTransactionRate', edit: withoutTransaction },
+  {
+    knob: 'renameOwnerRate',
+    edit: (record) => ({ ...record, owner: { ...record.owner, id: `${record.owner.id}-of-nobody` } }),
+  },
+]
 
 /** Which payment it was is left to address, asset, amount and time. A fault breaks the promise of the type. */
 export function withoutTransaction<Told extends { source: { transaction: string } }>(told: Told): Told {

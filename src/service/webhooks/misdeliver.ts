@@ -23,8 +23,8 @@ export async function misdeliver(
 ): Promise<Answer> {
   const strikes = (knob: DepositKnob): boolean => deposit !== null && faults.strikes(knob, deposit)
   if (strikes('dropWebhookRate')) return { kind: 'answered', status: 200, text: '', retryAfter: null }
-  const edited = strikes('editWebhookRate') ? editAmount(message.body) : message.body
-  const signed = strikes('dropTransactionRate') ? dropTransaction(edited) : edited
+  const edits = bodyEdits.filter(({ knob }) => strikes(knob))
+  const signed = edits.reduce((text, { edit }) => edit(text), message.body)
   const signers = strikes('resignWebhookRate') ? keys.map(({ scheme }) => unknownKeys[scheme]) : keys
   const headers = signedHeaders(signers, { ...message, body: signed })
   // One byte is another, and the body still reads as JSON.
@@ -41,17 +41,36 @@ function unknownKey(scheme: SigningKey['scheme']): SigningKey {
   return key
 }
 
-/** A unit more than was paid: the smallest lie. It is the same at every attempt. */
-function editAmount(body: string): string {
-  const event = JSON.parse(body) as { data: { source: { amount: string } } }
-  const { source } = event.data
-  source.amount = (BigInt(source.amount) + 1n).toString()
-  return JSON.stringify(event)
+type Event = { created_at: string; data: DepositRecord }
+
+/** Each is the same at every attempt. */
+const bodyEdits: readonly { knob: DepositKnob; edit: (body: string) => string }[] = [
+  { knob: 'editWebhookRate', edit: editing(({ data, ...event }) => ({ ...event, data: editAmount(data) })) },
+  {
+    knob: 'dropTransactionRate',
+    edit: editing(({ data, ...event }) => ({ ...event, data: withoutTransaction(data) })),
+  },
+  { knob: 'skewWebhookRate', edit: editing(dateAhead) },
+]
+
+function editing(edit: (event: Event) => Event): (body: string) => string {
+  return (body) => JSON.stringify(edit(JSON.parse(body) as Event))
 }
 
-function dropTransaction(body: string): string {
-  const event = JSON.parse(body) as { data: Pick<DepositRecord, 'source'> }
-  return JSON.stringify({ ...event, data: withoutTransaction(event.data) })
+/** A unit more than was paid: the smallest lie. */
+function editAmount({ source, ...record }: DepositRecord): DepositRecord {
+  return { ...record, source: { ...source, amount: (BigInt(source.amount) + 1n).toString() } }
+}
+
+const skewMs = 3_600_000
+
+function dateAhead({ created_at, data, ...event }: Event): Event {
+  const record = { ...data, created_at: ahead(data.created_at), updated_at: ahead(data.updated_at) }
+  return { ...event, created_at: ahead(created_at), data: record }
+}
+
+function ahead(time: string): string {
+  return new Date(Date.parse(time) + skewMs).toISOString()
 }
 
 /** What follows it comes soon: nothing that waits for a chain lies between. */

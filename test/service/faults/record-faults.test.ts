@@ -23,6 +23,7 @@ afterEach(() =>
     editRecordRate: 0,
     removeRecordRate: 0,
     dropTransactionRate: 0,
+    renameOwnerRate: 0,
     reorderRecordsRate: 0,
     driftPageRate: 0,
   }),
@@ -75,6 +76,14 @@ test('a deposit without its transaction names none, against the published docume
   const { data } = (await response.json()) as { data: unknown[] }
   expect(data).toEqual(
     honest.map(({ source, ...record }) => ({ ...record, source: { ...source, transaction: null } })),
+  )
+})
+
+test('a deposit under another owner is the same in all else', async () => {
+  book.faults.set({ renameOwnerRate: 1 })
+  const renamed = (await book.list('')).data
+  expect(renamed).toEqual(
+    honest.map(({ owner, ...record }) => ({ ...record, owner: { ...owner, id: `${owner.id}-of-nobody` } })),
   )
 })
 

@@ -18,6 +18,7 @@ const none = {
   resignWebhookRate: 0,
   editWebhookRate: 0,
   dropTransactionRate: 0,
+  skewWebhookRate: 0,
 }
 let office: Office
 let receiver: Registered
@@ -138,4 +139,17 @@ test('webhooks without the transaction name none, and verify', async () => {
   if (webhook === undefined) throw new Error('it is sent')
   expect(isBelieved(webhook)).toBe(true)
   expect(JSON.parse(webhook.body.toString()).data.source).toMatchObject({ transaction: null })
+})
+
+test('misdated webhooks are an hour ahead, and verify', async () => {
+  turnOn('skewWebhookRate')
+  await office.book.record([office.payment()], 0n)
+  const [webhook] = await taken()
+  if (webhook === undefined) throw new Error('it is sent')
+  expect(isBelieved(webhook)).toBe(true)
+  const { data, created_at: told } = JSON.parse(webhook.body.toString())
+  expect(told).toBe(data.updated_at)
+  const [honest] = (await office.book.list('')).data
+  expect(Date.parse(data.updated_at)).toBeGreaterThan(Date.parse(data.source.time) + 3_600_000)
+  expect(Date.parse(data.created_at) - Date.parse(honest?.created_at ?? '')).toBe(3_600_000)
 })
