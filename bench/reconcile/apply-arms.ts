@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { applyPending } from '../../src/jobs/apply.ts'
+import { applyPending } from '../../src/jobs/books/apply.ts'
 import { type Database, inTransaction, openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { heapBytes } from '../chain/heap-bytes.ts'

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import type { ServiceId } from '../../src/core/evidence.ts'
-import { statusRank } from '../../src/core/fold.ts'
+import { statusRank } from '../../src/core/matching/fold.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import type { ClaimsAndTransfers, Match } from './claims-and-transfers.ts'
 

@@ -1,6 +1,6 @@
-import { components } from '../../src/core/components.ts'
-import { divide } from '../../src/core/divide.ts'
 import { linkKeys, type Observation, type ServiceId } from '../../src/core/evidence.ts'
+import { components } from '../../src/core/matching/components.ts'
+import { divide } from '../../src/core/matching/divide.ts'
 import type { ClaimsAndTransfers, Match } from './claims-and-transfers.ts'
 
 /** Matches as applying does, with all evidence at hand: keys, components, and the division of each. */

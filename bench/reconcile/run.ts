@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { batchMax } from '../../src/jobs/apply.ts'
+import { batchMax } from '../../src/jobs/books/apply.ts'
 import { describeMachine, type Machine } from '../machine.ts'
 import { startPostgresGround } from '../postgres-ground.ts'
 import { type Spread, spreadOf, spreadText } from '../statistics.ts'

@@ -1,5 +1,5 @@
-import type { ApplyDeps } from '../jobs/apply.ts'
-import { digestOf } from '../jobs/put-in-force.ts'
+import type { ApplyDeps } from '../jobs/books/apply.ts'
+import { digestOf } from '../jobs/books/put-in-force.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
 import { loadServiceProfile } from '../service-profile.ts'
 import { pinnedNetworks } from '../store/assets.ts'

@@ -1,7 +1,7 @@
 import { Fault } from '../core/errors.ts'
 import { parseTime } from '../core/time.ts'
-import { type CaseAction, workOnCases } from '../store/cases.ts'
 import { inTransaction } from '../store/database.ts'
+import { type CaseAction, workOnCases } from '../store/mismatches/cases.ts'
 import { listMismatches } from '../store/reports.ts'
 import { actorOf, actorText, mismatchIds, nameOf } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'

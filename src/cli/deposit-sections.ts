@@ -1,5 +1,5 @@
-import type { Matrix } from '../core/matrix.ts'
-import type { ShownDeposit } from '../store/show-deposit.ts'
+import type { Matrix } from '../core/judging/matrix.ts'
+import type { ShownDeposit } from '../store/books/show-deposit.ts'
 import { table } from './print.ts'
 
 export function matrixTable({ deposit, settlement }: Matrix): string {

@@ -1,6 +1,6 @@
 import { toTxId } from '../core/asset.ts'
+import { type ShownDeposit, showDeposits } from '../store/books/show-deposit.ts'
 import { type DepositLine, listDeposits } from '../store/reports.ts'
-import { type ShownDeposit, showDeposits } from '../store/show-deposit.ts'
 import { type Context, withDatabase } from './context.ts'
 import { indent, journalText, matrixTable, mismatchText, section } from './deposit-sections.ts'
 import { type Explanation, explainDeposit, explanationText } from './explanation.ts'

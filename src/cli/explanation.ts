@@ -1,8 +1,8 @@
 import { decide } from '../core/decide.ts'
-import { explainAll, type Reason } from '../core/explain.ts'
-import type { DepositState } from '../core/reconcile.ts'
+import { explainAll, type Reason } from '../core/explaining/explain.ts'
+import type { DepositState } from '../core/judging/reconcile.ts'
+import { loadEvidence } from '../store/books/load-evidence.ts'
 import type { Database } from '../store/database.ts'
-import { loadEvidence } from '../store/load-evidence.ts'
 import type { Tables } from '../store/tables.ts'
 import type { KnownRules } from './show-settings.ts'
 

@@ -1,5 +1,5 @@
 import { mismatchKinds } from '../core/mismatch.ts'
-import { type ObservedFee, observedFees } from '../store/observed-fees.ts'
+import { type ObservedFee, observedFees } from '../store/books/observed-fees.ts'
 import { type Context, withDatabase } from './context.ts'
 import { limitOf } from './options.ts'
 import { printJson } from './print.ts'

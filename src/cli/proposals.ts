@@ -1,4 +1,4 @@
-import { listProposals, type ProposalLine } from '../store/proposals.ts'
+import { listProposals, type ProposalLine } from '../store/books/proposals.ts'
 import { type Context, withDatabase } from './context.ts'
 import { limitOf } from './options.ts'
 import { type Column, printable, printRows } from './print.ts'

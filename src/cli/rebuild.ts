@@ -1,5 +1,5 @@
 import { Fault } from '../core/errors.ts'
-import { type Difference, type Progress, type Verified, verifyBooks } from '../jobs/verify-books.ts'
+import { type Difference, type Progress, type Verified, verifyBooks } from '../jobs/books/verify-books.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
 import { withRules } from './apply-deps.ts'
 import type { Context } from './context.ts'

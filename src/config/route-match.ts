@@ -1,12 +1,10 @@
 import { z } from 'zod'
 
 const networkName = z.string().min(1)
-const assetName = z
-  .string()
-  .regex(/^[^/]+\/[^/]+$/, {
-    error: 'is no asset: write it as network/SYMBOL, or network/contract',
-    abort: true,
-  })
+const assetName = z.string().regex(/^[^/]+\/[^/]+$/, {
+  error: 'is no asset: write it as network/SYMBOL, or network/contract',
+  abort: true,
+})
 
 /** What is left out of it may be anything. */
 export const match = z.strictObject({

@@ -1,6 +1,6 @@
-import type { Severity } from './mismatch-entry.ts'
-import { kindsOfMatters } from './mismatches-of-matters.ts'
-import { kindsOfSources } from './mismatches-of-sources.ts'
+import type { Severity } from './mismatches/mismatch-entry.ts'
+import { kindsOfMatters } from './mismatches/mismatches-of-matters.ts'
+import { kindsOfSources } from './mismatches/mismatches-of-sources.ts'
 
 export type { Severity }
 

@@ -1,12 +1,12 @@
 import type { AssetKey } from './asset.ts'
 import type { Brand } from './brand.ts'
-import type { Dossier } from './divide.ts'
 import { assert } from './errors.ts'
 import { type Owner, stableWalletNetwork, type TransferRef } from './evidence.ts'
-import { deliveredLegs, isCredited, liveLeg } from './matrix.ts'
+import { deliveredLegs, isCredited, liveLeg } from './judging/matrix.ts'
+import type { Verdict } from './judging/reconcile.ts'
+import type { Dossier } from './matching/divide.ts'
 import type { MismatchKind } from './mismatch.ts'
 import type { Amount } from './money.ts'
-import type { Verdict } from './reconcile.ts'
 import { latest } from './time.ts'
 
 export type AccountId = Brand<string, 'AccountId'>

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
 import type { Decision, Rules } from '../core/decide.ts'
-import type { EvidenceRow, GroupEvidence } from '../store/load-evidence.ts'
+import type { EvidenceRow, GroupEvidence } from '../store/books/load-evidence.ts'
 import { type BundleParts, sealBundle } from './bundle.ts'
 import { sha256Of } from './canonical.ts'
 import { tellDecision } from './told.ts'

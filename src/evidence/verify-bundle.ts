@@ -1,7 +1,7 @@
 import { defaultReading } from '../chain/options.ts'
 import type { Asset, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
-import type { StoredObservation } from '../core/explain-sources.ts'
+import type { StoredObservation } from '../core/explaining/explain-sources.ts'
 import { decodeObservation } from '../core/observation-json.ts'
 import { parseProfile } from '../provider/profile/parse-profile.ts'
 import { type ClaimReader, createClaimReader } from '../provider/read-claim.ts'

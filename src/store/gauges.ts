@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { unexplainedUnits } from './balance-differences.ts'
-import { countGaps } from './coverage-gaps.ts'
+import { unexplainedUnits } from './chain/balance-differences.ts'
+import { countGaps } from './chain/coverage-gaps.ts'
 import type { Tables } from './tables.ts'
 
 /** Counts and ages as they stand in the database: the same whichever replica asks. Ages are in seconds. */

@@ -4,7 +4,7 @@ import { assert } from '../core/errors.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { inTransaction } from './database.ts'
 import { appendInbox, type InboxRow, rowKey } from './inbox.ts'
-import { type MismatchChange, openMismatches } from './mismatches.ts'
+import { type MismatchChange, openMismatches } from './mismatches/mismatches.ts'
 import type { Tables } from './tables.ts'
 
 /**

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MismatchKind, mismatchKinds, type UnreadableKind } from '../../src/core/mismatch.ts'
-import { replayKept } from '../../src/jobs/replay.ts'
+import { replayKept } from '../../src/jobs/books/replay.ts'
 import type { Profile } from '../../src/provider/profile/profile-schema.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
-import { workOnCases } from '../../src/store/cases.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
-import { clearMismatches, openMismatches } from '../../src/store/mismatches.ts'
+import { workOnCases } from '../../src/store/mismatches/cases.ts'
+import { clearMismatches, openMismatches } from '../../src/store/mismatches/mismatches.ts'
 import { readText } from '../docs/pages.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at, webhook } from '../support/evidence.ts'
@@ -116,7 +116,7 @@ type Outside = { file: string; tests: readonly string[] }
 /** Of what is raised outside of the core: the tests by which it opens, does not, and ends. */
 const outside: Partial<Record<MismatchKind, Outside>> = {
   record_disappeared: {
-    file: 'test/jobs/sweep-records.test.ts',
+    file: 'test/jobs/poll/sweep-records.test.ts',
     tests: [
       'a record that is no longer there has disappeared, once, until it is back',
       'one that a full reading missed and that is there alone has not disappeared',
@@ -131,22 +131,22 @@ const outside: Partial<Record<MismatchKind, Outside>> = {
     ],
   },
   coverage_gap: {
-    file: 'test/jobs/backfill.test.ts',
+    file: 'test/jobs/chain/backfill.test.ts',
     tests: ['a gap that stays for an hour is a mismatch, until it is closed'],
   },
   rpc_disagreement: {
-    file: 'test/jobs/rpc-disagreement.test.ts',
+    file: 'test/jobs/chain/rpc-disagreement.test.ts',
     tests: [
       'where nodes do not agree nothing moves, and the network is told of until they agree on something new',
       'a node that is outvoted is told of, though what the others agree on is stored',
     ],
   },
   history_lost: {
-    file: 'test/jobs/network-work.test.ts',
+    file: 'test/jobs/chain/network-work.test.ts',
     tests: ['a network that has halted is a mismatch that says how to go on, until it is read again'],
   },
   unexplained_balance: {
-    file: 'test/jobs/narrow-differences.test.ts',
+    file: 'test/jobs/chain/narrow-differences.test.ts',
     tests: [
       'is narrowed to its block, and stays open while nothing explains it',
       'is closed and stored as a payment where a second reading of the block shows it',
@@ -163,7 +163,7 @@ const outside: Partial<Record<MismatchKind, Outside>> = {
     ],
   },
   ledger_imbalance: {
-    file: 'test/jobs/audit-books.test.ts',
+    file: 'test/jobs/books/audit-books.test.ts',
     tests: [
       'books that add up raise nothing, also with deposits on their way and taken back',
       'what a closed deposit still has in transit is an imbalance, until the books are as they were',

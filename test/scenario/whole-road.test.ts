@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { showDeposits } from '../../src/store/show-deposit.ts'
+import { showDeposits } from '../../src/store/books/show-deposit.ts'
 import { notCovered } from '../oracle/chain-coverage.ts'
 import { runCommand } from '../support/command.ts'
 import { redisInstalled, startRedis } from '../support/redis.ts'

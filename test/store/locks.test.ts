@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { linkGroups } from '../../src/store/books/groups.ts'
 import { inTransaction } from '../../src/store/database.ts'
-import { linkGroups } from '../../src/store/groups.ts'
 import { appendInbox, type InboxRow } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'

@@ -1,5 +1,4 @@
 import type { Address, AssetKey, NetworkName, TxId } from '../../src/core/asset.ts'
-import type { Approval } from '../../src/core/divide.ts'
 import {
   type Claim,
   claimStatuses,
@@ -7,6 +6,7 @@ import {
   type ServiceId,
   type Sighting,
 } from '../../src/core/evidence.ts'
+import type { Approval } from '../../src/core/matching/divide.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { type Policy, plainPolicy } from '../../src/core/policy.ts'
 

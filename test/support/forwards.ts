@@ -1,5 +1,5 @@
-import { divide } from '../../src/core/divide.ts'
 import type { Claim, Observation, ServiceId, Sighting } from '../../src/core/evidence.ts'
+import { divide } from '../../src/core/matching/divide.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { channelApproval, claim, delivery, txId } from './evidence.ts'
 

@@ -1,6 +1,6 @@
 import type { Address, AssetKey, NetworkName } from '../../src/core/asset.ts'
-import type { Approval } from '../../src/core/divide.ts'
 import { type Owner, type Sighting, stableWalletNetwork } from '../../src/core/evidence.ts'
+import type { Approval } from '../../src/core/matching/divide.ts'
 import {
   arbitrum,
   base,

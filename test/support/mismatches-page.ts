@@ -1,5 +1,5 @@
 import { mismatchKinds, type Severity } from '../../src/core/mismatch.ts'
-import type { Ending, KindEntry, Side } from '../../src/core/mismatch-entry.ts'
+import type { Ending, KindEntry, Side } from '../../src/core/mismatches/mismatch-entry.ts'
 import { markdownTable } from './markdown.ts'
 
 const severities: Record<Severity, string> = {

@@ -1,4 +1,3 @@
-import { components } from '../../src/core/components.ts'
 import {
   type DecidedDeposit,
   type Decision,
@@ -6,8 +5,9 @@ import {
   type KnownDeposit,
   type Rules,
 } from '../../src/core/decide.ts'
-import type { Approval } from '../../src/core/divide.ts'
 import { linkKeys, type Observation } from '../../src/core/evidence.ts'
+import { components } from '../../src/core/matching/components.ts'
+import type { Approval } from '../../src/core/matching/divide.ts'
 import type { Journal } from '../../src/core/posting.ts'
 
 /** What is decided of all evidence at once: each group alone, in the order of what they tell. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Rules } from '../../src/core/decide.ts'
 import type { Claim, Observation, Ruling, ServiceId, Sighting } from '../../src/core/evidence.ts'
-import { type ProposedPage, proposeMatches } from '../../src/jobs/propose-matches.ts'
+import { type ProposedPage, proposeMatches } from '../../src/jobs/books/propose-matches.ts'
+import { recordRulings } from '../../src/store/books/rulings.ts'
 import { inTransaction } from '../../src/store/database.ts'
-import { recordRulings } from '../../src/store/rulings.ts'
 import { type Books, late, openBooks } from './books.ts'
 import { claim, delivery, payment, txId } from './evidence.ts'
 

@@ -1,6 +1,6 @@
-import type { Queue } from '../../src/jobs/queue.ts'
-import { createQueue, queueLimits } from '../../src/jobs/queue.ts'
-import type { QueueEvent, QueueLimits } from '../../src/jobs/queue-port.ts'
+import type { Queue } from '../../src/jobs/queue/queue.ts'
+import { createQueue, queueLimits } from '../../src/jobs/queue/queue.ts'
+import type { QueueEvent, QueueLimits } from '../../src/jobs/queue/queue-port.ts'
 import { emptyDatabase } from './postgres.ts'
 import { redisInstalled, startRedis } from './redis.ts'
 

@@ -1,5 +1,5 @@
 import type { ScanRequest, ScanResult, StagedTransfer } from '../../src/chain/port.ts'
-import type { NetworkReader } from '../../src/jobs/scan.ts'
+import type { NetworkReader } from '../../src/jobs/chain/scan.ts'
 import { base, payment } from './evidence.ts'
 
 export type Script = Omit<Partial<ScanResult>, 'cursor'> & { final: bigint; hash?: string }

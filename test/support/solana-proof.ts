@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type Proved, proveBalances } from '../../src/jobs/prove-balances.ts'
-import { scanNetwork } from '../../src/jobs/scan.ts'
+import { type Proved, proveBalances } from '../../src/jobs/chain/prove-balances.ts'
+import { scanNetwork } from '../../src/jobs/chain/scan.ts'
 import { pinAssets } from '../../src/store/assets.ts'
 import { saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from './books.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { faultTable } from '../../src/service/faults/fault-table.ts'
+import { type ShownDeposit, showDeposits } from '../../src/store/books/show-deposit.ts'
 import type { Database } from '../../src/store/database.ts'
-import { type ShownDeposit, showDeposits } from '../../src/store/show-deposit.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import type { Wish } from './struck-payments.ts'
 

@@ -3,12 +3,12 @@ import { expect } from 'vitest'
 import type { StagedTransfer, TransactionReading } from '../../src/chain/port.ts'
 import type { NetworkName } from '../../src/core/asset.ts'
 import type { Observation } from '../../src/core/evidence.ts'
-import { encodePosition, scanStream } from '../../src/jobs/scan-position.ts'
+import { encodePosition, scanStream } from '../../src/jobs/chain/scan-position.ts'
 import {
   type TransactionReader,
   type Verified,
   verifyTransactions,
-} from '../../src/jobs/verify-transactions.ts'
+} from '../../src/jobs/chain/verify-transactions.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { moveCursor, takeLease } from '../../src/store/streams.ts'
 import { type Books, openBooks } from './books.ts'

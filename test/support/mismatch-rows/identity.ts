@@ -1,6 +1,6 @@
 import type { Address } from '../../../src/core/asset.ts'
-import type { Approval } from '../../../src/core/divide.ts'
 import type { Owner } from '../../../src/core/evidence.ts'
+import type { Approval } from '../../../src/core/matching/divide.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { arbitrum, base, claim, delivery, payment, txId, usdcOnArbitrum } from '../evidence.ts'
 import { corrected, first, type Row, ruled, second, told } from './row.ts'

@@ -1,5 +1,5 @@
-import type { Approval } from '../../../src/core/divide.ts'
 import type { Observation, Ruling, RulingVerdict, ServiceId, Sighting } from '../../../src/core/evidence.ts'
+import type { Approval } from '../../../src/core/matching/divide.ts'
 import type { MismatchKind } from '../../../src/core/mismatch.ts'
 import type { Policy } from '../../../src/core/policy.ts'
 import { at, claim, payment, webhook } from '../evidence.ts'

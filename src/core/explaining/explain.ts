@@ -1,0 +1,151 @@
+import type { DecidedDeposit, Decision, Rules } from '../decide.ts'
+import type { Cell } from '../judging/matrix.ts'
+import { awaited } from '../judging/overdue.ts'
+import { hasEnded, type Verdict } from '../judging/reconcile.ts'
+import { policyOf } from '../judging/route.ts'
+import type { Dossier } from '../matching/divide.ts'
+import { linkRules } from '../matching/link.ts'
+import { type Mismatch, mismatchKinds } from '../mismatch.ts'
+import type { Policy, RequiredCell } from '../policy.ts'
+import { explainCell, legCells } from './explain-cells.ts'
+import { policyLine, ruledBy } from './explain-policy.ts'
+import { type Sources, type StoredObservation, sourcesOf } from './explain-sources.ts'
+
+/** One reason of a verdict. */
+export type Reason = {
+  /** `state`, a cell like `deposit.api`, `payment`, `delivery`, `mismatch` with its kind, or `awaited` with its kind. */
+  what: string
+  /** What was said, or is missing. */
+  says: string
+  /** Numbers of the inbox rows that it rests on; none where it rests on something that is not there. */
+  evidence: readonly bigint[]
+  /** What decided, in words. */
+  rule: string
+  /** The line of the policy that decided, with its value; null where none did. */
+  policy: string | null
+  /** Until when it is waited for, or was; null where nothing is waited for. */
+  until: Date | null
+}
+
+export type Judged = { dossier: Dossier; verdict: Verdict; policy: Policy }
+
+/** Why each deposit of a group is judged as it is. */
+export function explainAll(
+  deposits: Decision['deposits'],
+  stored: readonly StoredObservation[],
+  rules: Rules,
+): (DecidedDeposit & { reasons: Reason[] })[] {
+  const sources = sourcesOf(stored)
+  return deposits.map((deposit) => {
+    const judged = { ...deposit, policy: policyOf(deposit.dossier, rules) }
+    return { ...deposit, reasons: explain(judged, sources) }
+  })
+}
+
+/** Why a deposit is judged as it is: the state, each cell, how its transfers were found, what is wrong, what is awaited. */
+export function explain(judged: Judged, sources: Sources): Reason[] {
+  return [
+    stateReason(judged, sources),
+    ...legCells.map((name) => explainCell(name, judged, sources)),
+    ...transferReasons(judged, sources),
+    ...writeOffReasons(judged),
+    ...judged.verdict.mismatches.map((mismatch) => mismatchReason(mismatch, judged, sources)),
+    ...awaitedReasons(judged),
+  ]
+}
+
+function stateReason({ dossier, verdict, policy }: Judged, sources: Sources): Reason {
+  const { state, finalAt, settledAt } = verdict
+  const open = openCells(verdict, policy)
+  const rules: Record<typeof state, string> = {
+    observed: 'the payment is not final on its chain',
+    confirmed: 'the payment is final on its chain, and nothing shows that its delivery has begun',
+    settling: 'the payment is final on its chain, and its delivery has begun',
+    settled: `the delivery is proved, and not all agree: ${open.join(', ') || 'a webhook or an address contradicts'}`,
+    reconciled: `the delivery is proved, and all required cells agree: ${policy.required.join(', ')}`,
+    orphaned: 'the block that held the payment is gone from its chain',
+    refunded: "the service's API says so",
+    held: "the service's API says so",
+    failed: "the service's API says so",
+    ignored:
+      'it is no deposit: the coin by which the service pays for sweeping, or what the policy passes over',
+  }
+  const times = [
+    ...(finalAt === null ? [] : [`final ${finalAt.toISOString()}`]),
+    ...(settledAt === null ? [] : [`delivery proved ${settledAt.toISOString()}`]),
+  ]
+  const isByCells = state === 'settled' || state === 'reconciled'
+  return {
+    what: 'state',
+    says: [state, ...times].join(', '),
+    evidence: sources.ofDossier(dossier),
+    rule: rules[state],
+    policy: isByCells ? policyLine(policy, 'required') : null,
+    until: null,
+  }
+}
+
+function openCells({ matrix }: Verdict, { required }: Policy): RequiredCell[] {
+  const done: ReadonlySet<Cell> = new Set(['agrees', 'not_applicable'])
+  return required.filter((name) => {
+    const [leg, source] = name.split('.') as ['deposit' | 'settlement', keyof typeof matrix.deposit]
+    return !done.has(matrix[leg][source])
+  })
+}
+
+/** How each transfer was found to be of this deposit. */
+function transferReasons({ dossier }: Judged, sources: Sources): Reason[] {
+  const { deposit, settlements, links } = dossier
+  const legs = [...(deposit === null ? [] : [deposit]), ...settlements]
+  return links.map(({ transfer, role, rule, ruling }) => {
+    const leg = legs.find((one) => one.ref === transfer && one.role === role) ?? null
+    return {
+      what: role === 'deposit' ? 'payment' : 'delivery',
+      says: transfer,
+      evidence: [...sources.ofLeg(leg), ...sources.ofRuling(ruling)],
+      rule: linkRules[rule],
+      policy: null,
+      until: null,
+    }
+  })
+}
+
+function writeOffReasons({ dossier: { writeOff } }: Judged): Reason[] {
+  if (writeOff === null) return []
+  const says = `to ${writeOff.account} at ${writeOff.at.toISOString()}`
+  const rule = 'a person decided that what was paid is not expected any more'
+  return [{ what: 'write-off', says, evidence: [], rule, policy: null, until: null }]
+}
+
+function mismatchReason({ kind, detail }: Mismatch, { dossier, policy }: Judged, sources: Sources): Reason {
+  const field = ruledBy(kind)
+  const since = detail.since === undefined ? null : new Date(detail.since)
+  const withinMs = field === null ? null : policy[field]
+  return {
+    what: `mismatch ${kind}`,
+    says: Object.entries(detail)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', '),
+    evidence: sources.ofDossier(dossier),
+    rule: mismatchKinds[kind].means,
+    policy: field === null ? null : policyLine(policy, field),
+    until: since === null || typeof withinMs !== 'number' ? null : new Date(since.getTime() + withinMs),
+  }
+}
+
+/** What is still in time: the verdict is looked at again when the first of it is not any more. */
+function awaitedReasons({ dossier, verdict, policy }: Judged): Reason[] {
+  const { matrix, finalAt, settledAt, recheckAt } = verdict
+  if (recheckAt === null) return []
+  const known = { dossier, matrix, finalAt, settledAt, ended: hasEnded(dossier, verdict) }
+  return awaited(known, policy)
+    .filter(({ due }) => due >= recheckAt)
+    .map(({ kind, what, since, due }) => ({
+      what: `awaited ${kind}`,
+      says: what,
+      evidence: [],
+      rule: `it is missed where it has not come in time since ${since.toISOString()}`,
+      policy: policyLine(policy, ruledBy(kind) ?? 'line'),
+      until: due,
+    }))
+}

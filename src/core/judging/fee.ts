@@ -1,0 +1,81 @@
+import type { SettlementClaim } from '../evidence.ts'
+import type { Dossier } from '../matching/divide.ts'
+import type { Mismatch } from '../mismatch.ts'
+import type { Amount } from '../money.ts'
+import type { FeeModel, Policy } from '../policy.ts'
+import { finishedDelivery } from './finished-delivery.ts'
+import { liveLeg } from './matrix.ts'
+
+/** What the service kept of what was paid, as it states the delivery; what of it arrived is a question of its own. */
+export function feeDiffers(dossier: Dossier, { fee, line }: Policy): Mismatch | null {
+  const settlement = finishedDelivery(dossier)
+  if (settlement === null) return null
+  if (fee.kind === 'fixed') return fixedDiffers(fee, settlement, line)
+  const kept = fee.kind === 'stated' ? null : keptOf(dossier, settlement, fee)
+  if (fee.kind === 'stated' || kept === null || isInBand(kept, fee)) return null
+  return {
+    kind: 'fee_out_of_band',
+    detail: { kept: `${bpsText(kept)} bps`, allowed: bandText(fee), policy: line, ...kept.detail },
+  }
+}
+
+/** What the API states; or else what the policy derives from what was paid and delivered, where it accepts that. */
+export function feeOf(dossier: Dossier, { fee }: Policy): Amount | null {
+  const settlement = dossier.api?.settlement ?? null
+  return settlement === null ? null : (settlement.fee ?? derivedFee(dossier, settlement, fee))
+}
+
+type Band = Extract<FeeModel, { kind: 'bps' | 'band' }>
+
+/** `scaled` and `paid` are in the same unit: so small that neither asset has a part of it. */
+type Kept = { scaled: bigint; paid: bigint; detail: { paid: string; delivered: string } }
+
+function fixedDiffers(
+  { amount }: Extract<FeeModel, { kind: 'fixed' }>,
+  { fee }: SettlementClaim,
+  policy: string,
+): Mismatch | null {
+  if (fee === null || fee === amount) return null
+  return { kind: 'fee_out_of_band', detail: { kept: fee.toString(), allowed: amount.toString(), policy } }
+}
+
+function keptOf({ deposit }: Dossier, { amount }: SettlementClaim, { units }: Band): Kept | null {
+  const leg = liveLeg(deposit)
+  if (leg === null || amount === null) return null
+  const paid = leg.amount * units.delivered
+  const detail = { paid: leg.amount.toString(), delivered: amount.toString() }
+  return { scaled: paid - amount * units.paid, paid, detail }
+}
+
+function derivedFee(dossier: Dossier, settlement: SettlementClaim, fee: FeeModel): Amount | null {
+  if (fee.kind === 'stated') return null
+  return fee.kind === 'fixed' ? fee.amount : shareOf(keptOf(dossier, settlement, fee), fee)
+}
+
+/** Null where it is no whole number of base units of the delivered asset: nothing is rounded. */
+function shareOf(kept: Kept | null, fee: Band): Amount | null {
+  if (kept === null || kept.scaled <= 0n || !isInBand(kept, fee)) return null
+  const { paid: scale } = fee.units
+  return kept.scaled % scale === 0n ? ((kept.scaled / scale) as Amount) : null
+}
+
+/** To within one base unit of the coarser asset, since a share of an amount is seldom a whole number of them. */
+export function isInBand({ scaled, paid }: Pick<Kept, 'scaled' | 'paid'>, fee: Band): boolean {
+  const [low, high] = fee.kind === 'bps' ? [fee.bps, fee.bps] : [fee.lowBps, fee.highBps]
+  const { paid: ofPaid, delivered: ofDelivered } = fee.units
+  const slack = 10_000n * (ofPaid > ofDelivered ? ofPaid : ofDelivered)
+  const kept = scaled * 10_000n
+  return kept > paid * BigInt(low) - slack && kept < paid * BigInt(high) + slack
+}
+
+function bandText(fee: Band): string {
+  return fee.kind === 'bps' ? `${fee.bps} bps` : `${fee.lowBps} to ${fee.highBps} bps`
+}
+
+/** With two digits behind the point, cut off: for people. */
+function bpsText({ scaled, paid }: Kept): string {
+  if (paid === 0n) return '0'
+  const hundredths = (scaled * 1_000_000n) / paid
+  const [sign, size] = hundredths < 0n ? ['-', -hundredths] : ['', hundredths]
+  return `${sign}${size / 100n}.${(size % 100n).toString().padStart(2, '0')}`
+}

@@ -1,0 +1,133 @@
+import type { Address, NetworkName } from '../asset.ts'
+import { type Claim, stableWalletNetwork } from '../evidence.ts'
+import type { Dossier } from '../matching/divide.ts'
+import type { ChainLeg } from '../matching/fold.ts'
+import type { Policy } from '../policy.ts'
+import { isTolerated } from './tolerance.ts'
+
+export type Source = 'webhook' | 'api' | 'chain'
+
+/** `present`: it speaks of this leg, and what would prove or refute it is still missing. */
+export type Cell = 'absent' | 'present' | 'agrees' | 'differs' | 'not_applicable'
+
+/** Three sources by two legs. */
+export type Matrix = { deposit: Record<Source, Cell>; settlement: Record<Source, Cell> }
+
+export function matrixOf(dossier: Dossier, policy: Policy): Matrix {
+  const deposit = liveLeg(dossier.deposit)
+  return {
+    deposit: {
+      webhook: depositCell(dossier.webhook, deposit),
+      api: depositCell(dossier.api, deposit),
+      chain: depositChainCell(dossier, deposit),
+    },
+    settlement: {
+      webhook: settlementCell(dossier.webhook, dossier, policy),
+      api: settlementCell(dossier.api, dossier, policy),
+      chain: settlementChainCell(dossier, policy),
+    },
+  }
+}
+
+/** A deposit to a StableWallet is settled by a credit in the service's own books, which is on no chain. */
+export function isCredited({ approval, api, webhook }: Dossier): boolean {
+  const owner = approval?.owner ?? api?.owner ?? webhook?.owner
+  return owner?.kind === 'stable_wallet'
+}
+
+/** The transfer, unless the block that held it is gone. */
+export function liveLeg(leg: ChainLeg | null): ChainLeg | null {
+  return leg === null || leg.state === 'orphaned' ? null : leg
+}
+
+/** What has reached the approved recipient for good. */
+export function deliveredLegs(dossier: Dossier): ChainLeg[] {
+  return dossier.settlements.filter(
+    (leg) => leg.state === 'final' && !isElsewhere({ ...leg, address: leg.to }, dossier),
+  )
+}
+
+export function total(legs: readonly ChainLeg[]): bigint {
+  return legs.reduce((sum, leg) => sum + leg.amount, 0n)
+}
+
+function depositCell(claim: Claim | null, leg: ChainLeg | null): Cell {
+  if (claim === null) return 'absent'
+  if (leg === null) return 'present'
+  const { network, asset, amount, address } = claim.deposit
+  const isPlace = network === leg.network && address === leg.to
+  return isPlace && asset === leg.asset && amount === leg.amount ? 'agrees' : 'differs'
+}
+
+function depositChainCell({ webhook, api }: Dossier, leg: ChainLeg | null): Cell {
+  if (leg === null) return 'absent'
+  if (leg.state !== 'final' || (webhook === null && api === null)) return 'present'
+  return depositCell(webhook, leg) === 'differs' || depositCell(api, leg) === 'differs' ? 'differs' : 'agrees'
+}
+
+function settlementCell(claim: Claim | null, dossier: Dossier, policy: Policy): Cell {
+  const settlement = claim?.settlement
+  if (!settlement || settlement.amount === null || !isUnderWay(claim)) return 'absent'
+  if (isElsewhere(settlement, dossier)) return 'differs'
+  return isCredited(dossier)
+    ? creditCell(claim, dossier)
+    : deliveryCell(claim, deliveredLegs(dossier), policy)
+}
+
+function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[], policy: Policy): Cell {
+  const isFinished = status === 'settled'
+  const stated = settlement?.amount ?? 0n
+  if (legs.length === 0 || (!isFinished && total(legs) < stated)) return 'present'
+  const isSame =
+    legs.every((leg) => leg.asset === settlement?.asset) && isTolerated(total(legs), stated, policy)
+  if (!isSame) return 'differs'
+  return isFinished ? 'agrees' : 'present'
+}
+
+type Place = { network: NetworkName; address: Address }
+
+/** Where the deposit is to be delivered: to the forward recipient, or into the StableWallet that was paid. */
+export function approvedPlace({ approval }: Dossier): Place | null {
+  if (approval === null) return null
+  const { forward, owner } = approval
+  return forward === null
+    ? { network: stableWalletNetwork, address: owner.id as Address }
+    : { network: forward.network, address: forward.recipient }
+}
+
+export function isElsewhere({ network, address }: Place, dossier: Dossier): boolean {
+  const approved = approvedPlace(dossier)
+  return approved !== null && (approved.network !== network || approved.address !== address)
+}
+
+/** Where else than to the approved place it went, or is said to go while no chain shows where that transaction is. */
+export function otherPlace(dossier: Dossier): Place | null {
+  const shown = dossier.otherNetworks.filter(({ leg }) => leg === 'settlement').map(({ tx }) => tx)
+  const said = [dossier.api, dossier.webhook]
+    .flatMap((claim) => claim?.settlement ?? [])
+    .filter(({ tx }) => tx === null || !shown.includes(tx))
+  const paid = dossier.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
+  return [...paid, ...said].find((place) => isElsewhere(place, dossier)) ?? null
+}
+
+/** A credit is proved by the API's record; a webhook is held against it. */
+function creditCell(claim: Claim, { api }: Dossier): Cell {
+  if (claim.status !== 'settled') return 'present'
+  if (api?.status !== 'settled') return 'present'
+  const [one, other] = [claim.settlement, api.settlement]
+  return one?.asset === other?.asset && one?.amount === other?.amount ? 'agrees' : 'differs'
+}
+
+function settlementChainCell(dossier: Dossier, policy: Policy): Cell {
+  if (isCredited(dossier)) return 'not_applicable'
+  const live = dossier.settlements.filter((leg) => leg.state !== 'orphaned')
+  if (live.length === 0) return dossier.ambiguity === null ? 'absent' : 'present'
+  if (live.some((leg) => isElsewhere({ ...leg, address: leg.to }, dossier))) return 'differs'
+  if (deliveredLegs(dossier).length === 0) return 'present'
+  const said = [dossier.webhook, dossier.api].map((claim) => settlementCell(claim, dossier, policy))
+  return said.includes('differs') ? 'differs' : 'agrees'
+}
+
+function isUnderWay({ status }: Claim): boolean {
+  return status === 'settling' || status === 'settled'
+}

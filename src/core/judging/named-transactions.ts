@@ -1,0 +1,55 @@
+import type { Address, NetworkName, TxId } from '../asset.ts'
+import type { Failure } from '../evidence.ts'
+import type { Dossier } from '../matching/divide.ts'
+import { approvedPlace, liveLeg } from './matrix.ts'
+
+/** A transaction that the service names for a leg of a deposit, and the address that it says was paid. */
+export type NamedTransaction = {
+  role: 'deposit' | 'recipient'
+  network: NetworkName
+  tx: TxId
+  address: Address
+}
+
+/** Those of which no chain has shown anything, where it could show something: at addresses of the address book. */
+export function unseenTransactions(dossier: Dossier): NamedTransaction[] {
+  const isPaid = liveLeg(dossier.deposit) !== null
+  const isDelivered = dossier.settlements.some((leg) => liveLeg(leg) !== null)
+  const all = [...(isPaid ? [] : paymentsNamed(dossier)), ...(isDelivered ? [] : deliveriesNamed(dossier))]
+  const isKnown = (one: NamedTransaction) => dossier.failures.some((failure) => isOf(failure, one))
+  return all.filter((one, place) => all.findIndex((other) => isSame(one, other)) === place && !isKnown(one))
+}
+
+/** A transaction of that leg that failed, while none that the service names has moved anything. */
+export function failureOf(dossier: Dossier, role: Failure['role']): Failure | null {
+  const legs = role === 'deposit' ? [dossier.deposit] : dossier.settlements
+  if (legs.some((leg) => liveLeg(leg) !== null)) return null
+  return dossier.failures.find((failure) => failure.role === role) ?? null
+}
+
+function paymentsNamed({ api, webhook, approval }: Dossier): NamedTransaction[] {
+  return [api, webhook].flatMap((claim): NamedTransaction[] => {
+    if (claim === null || claim.deposit.tx === null || approval === null) return []
+    const { network, tx, address } = claim.deposit
+    const isOurs = approval.network === network && approval.address === address
+    return isOurs ? [{ role: 'deposit', network, tx, address }] : []
+  })
+}
+
+function deliveriesNamed(dossier: Dossier): NamedTransaction[] {
+  const approved = dossier.approval?.forward ? approvedPlace(dossier) : null
+  return [dossier.api, dossier.webhook].flatMap((claim): NamedTransaction[] => {
+    if (!claim?.settlement || claim.settlement.tx === null || approved === null) return []
+    const { network, tx, address } = claim.settlement
+    const isOurs = approved.network === network && approved.address === address
+    return isOurs ? [{ role: 'recipient', network, tx, address }] : []
+  })
+}
+
+function isSame(one: NamedTransaction, other: NamedTransaction): boolean {
+  return one.role === other.role && one.network === other.network && one.tx === other.tx
+}
+
+function isOf({ role, network, tx }: Failure, named: NamedTransaction): boolean {
+  return role === named.role && network === named.network && tx === named.tx
+}

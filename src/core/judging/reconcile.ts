@@ -1,0 +1,155 @@
+import type { ClaimStatus } from '../evidence.ts'
+import type { Dossier } from '../matching/divide.ts'
+import { claimOf } from '../matching/fold.ts'
+import { isGivenUp } from '../matching/write-off.ts'
+import type { Mismatch } from '../mismatch.ts'
+import type { Amount } from '../money.ts'
+import type { Policy } from '../policy.ts'
+import { earliest } from '../time.ts'
+import { findDifferences } from './differences.ts'
+import { feeOf } from './fee.ts'
+import { toleratedLack } from './finished-delivery.ts'
+import {
+  deliveredLegs,
+  isCredited,
+  isElsewhere,
+  type Matrix,
+  matrixOf,
+  type Source,
+  total,
+} from './matrix.ts'
+import { findOverdue } from './overdue.ts'
+import { refusalOf } from './refusal.ts'
+import { findStuck } from './stuck.ts'
+
+export type DepositState =
+  | 'observed'
+  | 'confirmed'
+  | 'settling'
+  | 'settled'
+  | 'reconciled'
+  | 'orphaned'
+  | 'refunded'
+  | 'held'
+  | 'failed'
+  | 'ignored'
+
+export type Verdict = {
+  state: DepositState
+  matrix: Matrix
+  mismatches: readonly Mismatch[]
+  /** What the service kept of it: as its API states it, or as the policy derives it. In base units of the delivered asset. */
+  fee: Amount | null
+  /** What the delivery lacks of what is stated, below zero where it is more, and the policy accepts. In the same. */
+  lack: bigint
+  /** When the payment became final, and when its delivery was proved. */
+  finalAt: Date | null
+  settledAt: Date | null
+  /** The next moment at which time alone may change this verdict. */
+  recheckAt: Date | null
+}
+
+/** Judges one deposit from all that is known of it. The same dossier, policy and time give the same verdict. */
+export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict {
+  const matrix = matrixOf(dossier, policy)
+  const { deposit } = dossier
+  // A later history may hold it without being final yet.
+  const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
+  // To whom a delivery is due is known only of an address of ours.
+  const settledAt = finalAt && dossier.approval && settlementProvedAt(dossier)
+  const state = stateOf({ dossier, matrix, policy }, { finalAt, settledAt })
+  const ended = hasEnded(dossier, { state, settledAt })
+  const refusal = settledAt === null && state !== 'refunded' ? refusalOf(dossier, policy) : null
+  const refused = refusal === null ? [] : [refusal]
+  const known = { dossier, matrix, finalAt, settledAt, ended }
+  const overdue = findOverdue(known, policy, now)
+  const found = [...findDifferences(dossier, policy), ...refused, ...overdue.mismatches]
+  const stuck = findStuck({ ...known, state, mismatches: found }, policy, now)
+  return {
+    state,
+    matrix,
+    mismatches: [...found, ...stuck.mismatches],
+    fee: feeOf(dossier, policy),
+    lack: toleratedLack(dossier, policy),
+    finalAt,
+    settledAt,
+    recheckAt: earliest([overdue.recheckAt, stuck.recheckAt]),
+  }
+}
+
+/** What is no deposit: nothing is due for it, nothing is wrong with it and nothing is booked. */
+export function ignore(dossier: Dossier, policy: Policy): Verdict {
+  const { deposit } = dossier
+  const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
+  const nothing = { mismatches: [], fee: null, lack: 0n, settledAt: null, recheckAt: null }
+  return { state: 'ignored', matrix: matrixOf(dossier, policy), finalAt, ...nothing }
+}
+
+type Milestones = { finalAt: Date | null; settledAt: Date | null }
+
+type Judged = { dossier: Dossier; matrix: Matrix; policy: Policy }
+
+function stateOf({ dossier, matrix, policy }: Judged, { finalAt, settledAt }: Milestones): DepositState {
+  if (dossier.deposit?.state === 'orphaned') return 'orphaned'
+  if (finalAt === null) return 'observed'
+  if (settledAt !== null)
+    return isAgreed(matrix, policy) && dossier.stranger === null ? 'reconciled' : 'settled'
+  return sideState(dossier) ?? (isUnderWay(dossier) ? 'settling' : 'confirmed')
+}
+
+/** States that the service alone decides; its API's word is needed, a webhook's is not enough. */
+function sideState({ api }: Dossier): 'held' | 'refunded' | 'failed' | null {
+  const side: Partial<Record<ClaimStatus, 'held' | 'refunded' | 'failed'>> = {
+    held: 'held',
+    refunded: 'refunded',
+    failed: 'failed',
+  }
+  return (api && side[api.status]) ?? null
+}
+
+function isUnderWay(dossier: Dossier): boolean {
+  const status = claimOf(dossier)?.status
+  return status === 'settling' || status === 'settled' || dossier.settlements.length > 0
+}
+
+/**
+ * Proof is a final transfer at the recipient; for a credit, the API's own record of its amount in that wallet. A part of what is stated
+ * proves nothing until the service says that it is all.
+ */
+function settlementProvedAt(dossier: Dossier): Date | null {
+  if (isCredited(dossier)) return isCreditProved(dossier) ? (dossier.api?.receivedAt ?? null) : null
+  const legs = deliveredLegs(dossier)
+  const claims = [dossier.api, dossier.webhook].filter((claim) => claim !== null)
+  const isWhole = claims.every((claim) => total(legs) >= (claim.settlement?.amount ?? 0n))
+  if (legs.length === 0 || !(isWhole || claims.some(({ status }) => status === 'settled'))) return null
+  return new Date(Math.max(...legs.map((leg) => leg.finalAt?.getTime() ?? 0)))
+}
+
+function isCreditProved(dossier: Dossier): boolean {
+  const { settlement, status } = dossier.api ?? {}
+  return (
+    !!settlement && settlement.amount !== null && status === 'settled' && !isElsewhere(settlement, dossier)
+  )
+}
+
+/** What the policy requires has to agree; the rest may be missing, but may not contradict. */
+function isAgreed(matrix: Matrix, { required }: Policy): boolean {
+  const agrees = required.every((name) => {
+    const [leg, source] = name.split('.') as [keyof Matrix, Source]
+    return ['agrees', 'not_applicable'].includes(matrix[leg][source])
+  })
+  const cells = [matrix.deposit, matrix.settlement].flatMap((leg) => Object.values(leg))
+  return agrees && !cells.includes('differs')
+}
+
+/**
+ * Nothing more is to be delivered, or expected to be. A failed one is not among them: the service still has what was
+ * paid, until it is written off.
+ */
+export function hasEnded(
+  dossier: Dossier,
+  { state, settledAt }: Pick<Verdict, 'state' | 'settledAt'>,
+): boolean {
+  const isOver = state === 'held' || state === 'refunded' || state === 'orphaned'
+  return isOver || isGivenUp(dossier, settledAt)
+}

@@ -1,0 +1,48 @@
+import type { Dossier } from '../matching/divide.ts'
+import { claimOf } from '../matching/fold.ts'
+import type { Policy, Route, RoutePattern, RoutePolicy } from '../policy.ts'
+import { approvedPlace } from './matrix.ts'
+
+/** Where a deposit comes from and goes to, as the chain and the address book have it, or else the service. */
+export function routeOf(dossier: Dossier): Route {
+  const { paid, place, delivered } = legsOf(dossier)
+  return {
+    owner: (dossier.approval ?? claimOf(dossier))?.owner,
+    networkIn: paid?.network,
+    networkOut: place?.network,
+    assetIn: paid?.asset,
+    assetOut: delivered?.asset,
+  }
+}
+
+function legsOf(dossier: Dossier) {
+  const claim = claimOf(dossier)
+  const stated = claim?.settlement
+  return {
+    paid: dossier.deposit ?? claim?.deposit,
+    place: approvedPlace(dossier) ?? stated,
+    delivered: dossier.settlements[0] ?? stated,
+  }
+}
+
+type Policies = { policy: Policy; routes: readonly RoutePolicy[] }
+
+export function policyOf(dossier: Dossier, policies: Policies): Policy {
+  return policyOfRoute(routeOf(dossier), policies)
+}
+
+/** The policy of the first route that fits, or else the one for all. */
+export function policyOfRoute(route: Route, { policy, routes }: Policies): Policy {
+  return routes.find(({ pattern }) => fits(pattern, route))?.policy ?? policy
+}
+
+function fits(pattern: RoutePattern, { owner, ...route }: Route): boolean {
+  const { ownerKind = owner?.kind, ownerId = owner?.id, ...named } = pattern
+  const isOwner = ownerKind === owner?.kind && ownerId === owner?.id
+  return (
+    isOwner &&
+    Object.entries(named).every(
+      ([name, value]) => value === undefined || value === route[name as keyof typeof route],
+    )
+  )
+}

@@ -1,0 +1,207 @@
+import type { Address, NetworkName } from '../asset.ts'
+import type { Failure, Observation, Owner, Ruling, ServiceId } from '../evidence.ts'
+import { earliest } from '../time.ts'
+import {
+  type ChainLeg,
+  claimOf,
+  compareLegs,
+  foldClaims,
+  foldFailures,
+  foldSightings,
+  type Story,
+} from './fold.ts'
+import { type Link, linkOf } from './link.ts'
+import { type Deliveries, type Delivery, matchDeliveries } from './match-deliveries.ts'
+import { matchPayments, type Payments, type Reuse } from './match-payments.ts'
+import { type OtherNetwork, otherNetworksOf } from './other-network.ts'
+import { foldRulings } from './rulings.ts'
+import type { Ambiguity } from './settle-contest.ts'
+import { type WriteOff, writeOffOf } from './write-off.ts'
+
+/** What a deposit address stands for in the address book. */
+export type Approval = {
+  network: NetworkName
+  address: Address
+  owner: Owner
+  /** Where the owner's deposits are to be delivered; null for a StableWallet. */
+  forward: { network: NetworkName; recipient: Address } | null
+}
+
+/** All that is known of one deposit, folded so that order and repetition of the evidence do not matter. */
+export type Dossier = Omit<Story, 'serviceId'> & {
+  /** Null while the service has not told of it. */
+  serviceId: ServiceId | null
+  deposit: ChainLeg | null
+  settlements: readonly Delivery[]
+  /** How each of these transfers came to it: the payment first, then the deliveries. */
+  links: readonly Link[]
+  /** Of the transactions that the service names, those that failed. */
+  failures: readonly Failure[]
+  approval: Approval | null
+  /** Where the service names an owner of ours with an address that is not its own. */
+  stranger: StrangeAddress | null
+  /** An owner that the service names and the address book does not have. */
+  unknownOwner: Owner | null
+  /** What is claimed as its payment, and is another deposit's. */
+  reuse: Reuse | null
+  /** Deliveries that it shares with other deposits, and that do not add up. */
+  ambiguity: Ambiguity | null
+  otherNetworks: readonly OtherNetwork[]
+  writeOff: WriteOff | null
+}
+
+/** What the service states, and what the address book has for that owner on that network. */
+export type StrangeAddress = { owner: Owner; network: NetworkName; stated: Address; kept: Address }
+
+/** A group's deposits, and transfers to recipients that no deposit explains. */
+export type Division = { dossiers: readonly Dossier[]; strays: readonly ChainLeg[] }
+
+/** Divides a group of linked evidence into its deposits. The same evidence in any order gives the same division. */
+export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
+  const sighted = foldSightings(observations.filter((one) => one.kind === 'sighting'))
+  const legs = sighted.filter((leg) => !isReplaced(leg, sighted)).toSorted(compareLegs)
+  const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
+  const failures = foldFailures(observations.filter((one) => one.kind === 'failure'))
+  const ruled = observations.filter((one) => one.kind === 'ruling')
+  const rulings = foldRulings(ruled, legs)
+  const inTurn = stories.toSorted(firstToldFirst)
+  const paid = legs.filter(({ role }) => role === 'deposit')
+  const delivered = legs.filter(({ role }) => role === 'recipient')
+  const matched = {
+    payments: matchPayments(inTurn, paid, rulings),
+    deliveries: matchDeliveries(inTurn, delivered, rulings),
+  }
+  const given = { ruled, approvals, failures }
+  const told = stories.map((story) => toldDossier(story, matched, given))
+  const taken = new Set(told.map(({ deposit }) => deposit))
+  const untold = paid
+    .filter((leg) => !taken.has(leg) && !isBack(leg, told))
+    .map((leg) => untoldDossier(leg, given))
+  return { dossiers: [...told, ...untold], strays: matched.deliveries.strays }
+}
+
+/** What a dossier takes from beside its own story and transfers. */
+type Given = {
+  ruled: readonly Ruling[]
+  approvals: readonly Approval[]
+  failures: readonly Failure[]
+}
+
+function toldDossier(
+  story: Story,
+  { payments, deliveries }: { payments: Payments; deliveries: Deliveries },
+  { ruled, approvals, failures }: Given,
+): Dossier {
+  const payment = payments.of.get(story)
+  const parts = deliveries.of.get(story) ?? []
+  const deposit = payment?.leg ?? null
+  const settlements = parts.map(({ leg }) => leg)
+  return {
+    ...story,
+    deposit,
+    settlements,
+    links: [...(payment ? [payment.link] : []), ...parts.map(({ link }) => link)],
+    failures: failures.filter((failure) => isNamed(failure, story)),
+    approval: approvalAt(deposit === null ? claimedDeposit(story) : placeOf(deposit), approvals),
+    stranger: strangerOf(story, approvals),
+    unknownOwner: unknownOwnerOf(story, approvals),
+    reuse: payments.reused.get(story) ?? null,
+    ambiguity: deliveries.ambiguous.get(story) ?? null,
+    otherNetworks: otherNetworksOf(story, { deposit, settlements }),
+    writeOff: writeOffOf(ruled, deposit),
+  }
+}
+
+function untoldDossier(leg: ChainLeg, { ruled, approvals }: Given): Dossier {
+  return {
+    ...nothingTold,
+    deposit: leg,
+    links: [linkOf(leg, 'unclaimed')],
+    approval: approvalAt(placeOf(leg), approvals),
+    writeOff: writeOffOf(ruled, leg),
+  }
+}
+
+const nothingTold = {
+  serviceId: null,
+  webhook: null,
+  api: null,
+  webhookAt: null,
+  apiAt: null,
+  statuses: { webhook: new Map(), api: new Map() },
+  words: { webhook: [], api: [] },
+  settlements: [],
+  failures: [],
+  stranger: null,
+  unknownOwner: null,
+  reuse: null,
+  ambiguity: null,
+  otherNetworks: [],
+}
+
+/** Of two that claim one transfer, the one that was told of first has it; of those told of at once, the lesser id. */
+function firstToldFirst(left: Story, right: Story): number {
+  return toldAt(left) - toldAt(right)
+}
+
+function toldAt({ webhookAt, apiAt }: Story): number {
+  return earliest([webhookAt, apiAt])?.getTime() ?? 0
+}
+
+function isNamed({ role, network, tx }: Failure, { api, webhook }: Story): boolean {
+  const named = [api, webhook].map((claim) => (role === 'deposit' ? claim?.deposit : claim?.settlement))
+  return named.some((leg) => leg?.network === network && leg.tx === tx)
+}
+
+/**
+ * A transaction that is included again is carried out anew, mostly under other indexes: what it paid in the block that
+ * is gone is no payment beside what it pays now. What was final stays told of as gone until it is final again.
+ */
+function isReplaced(leg: ChainLeg, legs: readonly ChainLeg[]): boolean {
+  if (leg.state !== 'orphaned') return false
+  const now = legs.filter(({ role, network, tx, to }) => {
+    return role === leg.role && network === leg.network && tx === leg.tx && to === leg.to
+  })
+  return now.some(({ state }) => state === 'final' || (state === 'seen' && leg.finalAt === null))
+}
+
+/** An early sighting that was withdrawn, and came back under another index, is not a second payment. */
+function isBack(leg: ChainLeg, told: readonly Dossier[]): boolean {
+  if (leg.state !== 'orphaned' || leg.finalAt !== null) return false
+  return told.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
+}
+
+type Place = { network: NetworkName; address: Address }
+
+function placeOf({ network, to }: ChainLeg): Place {
+  return { network, address: to }
+}
+
+function approvalAt(place: Place | null, approvals: readonly Approval[]): Approval | null {
+  if (place === null) return null
+  return approvals.find((one) => one.network === place.network && one.address === place.address) ?? null
+}
+
+function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): StrangeAddress | null {
+  const strangers = [api, webhook].map((claim) => {
+    if (claim === null || claim.owner === null) return null
+    const { owner, deposit } = claim
+    const kept = approvals.filter((one) => isOf(one, owner) && one.network === deposit.network)
+    if (kept[0] === undefined || kept.some(({ address }) => address === deposit.address)) return null
+    return { owner, network: deposit.network, stated: deposit.address, kept: kept[0].address }
+  })
+  return strangers.find((one) => one !== null) ?? null
+}
+
+function unknownOwnerOf({ api, webhook }: Story, approvals: readonly Approval[]): Owner | null {
+  const owners = [api, webhook].flatMap((claim) => claim?.owner ?? [])
+  return owners.find((owner) => !approvals.some((one) => isOf(one, owner))) ?? null
+}
+
+function isOf({ owner }: Approval, { kind, id }: Owner): boolean {
+  return owner.kind === kind && owner.id === id
+}
+
+function claimedDeposit(story: Story): Place | null {
+  return claimOf(story)?.deposit ?? null
+}

@@ -1,0 +1,187 @@
+import {
+  type Claim,
+  type ClaimStatus,
+  type Failure,
+  type ServiceId,
+  type Sighting,
+  type TransferRef,
+  transferRef,
+} from '../evidence.ts'
+import { earliest } from '../time.ts'
+
+/** What is known of one chain transfer after all its sightings. */
+export type ChainLeg = Omit<Sighting, 'kind' | 'stage' | 'receivedAt'> & {
+  ref: TransferRef
+  state: Sighting['stage']
+  /** When it was first read, and when it was first read as final. */
+  seenAt: Date
+  finalAt: Date | null
+}
+
+/** What the service told of one deposit, by its own id. */
+export type Story = {
+  serviceId: ServiceId
+  /** The furthest claim of each source. */
+  webhook: Claim | null
+  api: Claim | null
+  /** When each source first told of it. */
+  webhookAt: Date | null
+  apiAt: Date | null
+  /** When each source first told of each status. */
+  statuses: { webhook: ReadonlyMap<ClaimStatus, Date>; api: ReadonlyMap<ClaimStatus, Date> }
+  /** What each source ever said, each word once, in the order in which it said them. */
+  words: { webhook: readonly Claim[]; api: readonly Claim[] }
+}
+
+/** Within one epoch a final reading outranks a withdrawal, which outranks an early sighting. */
+const stageRank: Record<Sighting['stage'], number> = { seen: 0, orphaned: 1, final: 2 }
+
+export const statusRank: Record<ClaimStatus, number> = {
+  observed: 0,
+  confirmed: 1,
+  held: 2,
+  settling: 3,
+  settled: 4,
+  refunded: 5,
+  failed: 5,
+}
+
+/** Whether one claim tells of a later step than the other. */
+export function isFurther(one: Claim, other: Claim): boolean {
+  return statusRank[one.status] > statusRank[other.status]
+}
+
+/** The service's word on a deposit: its API's, unless only a webhook tells of a later step. */
+export function claimOf({ api, webhook }: Pick<Story, 'webhook' | 'api'>): Claim | null {
+  if (api === null || webhook === null) return api ?? webhook
+  return isFurther(webhook, api) ? webhook : api
+}
+
+/**
+ * One leg per transfer, in the order of their references; two where the address is watched as both, since it is then
+ * the payment of one deposit and the delivery of another.
+ */
+export function foldSightings(sightings: readonly Sighting[]): ChainLeg[] {
+  return groupBy(sightings, (one) => `${one.role} ${transferRef(one)}`).map(([, all]) => {
+    const { kind: _, stage, receivedAt, ...facts } = all.reduce(further)
+    const finals = all.filter((one) => one.stage === 'final')
+    return {
+      ...facts,
+      ref: transferRef(facts),
+      state: stage,
+      seenAt: firstOf(all) ?? receivedAt,
+      finalAt: firstOf(finals),
+    }
+  })
+}
+
+/** In the order in which a chain has the transfers of one transaction; else in that of the references. */
+export function compareLegs(left: ChainLeg, right: ChainLeg): number {
+  const isOneTransaction = left.network === right.network && left.tx === right.tx
+  if (!isOneTransaction || left.index.length === right.index.length) return compareText(left.ref, right.ref)
+  return left.index.length - right.index.length
+}
+
+/** One per transaction and address, in the order of both: the newest reading of it. */
+export function foldFailures(failures: readonly Failure[]): Failure[] {
+  return groupBy(failures, ({ role, network, tx, to }) => `${role} ${network}/${tx}/${to}`).map(([, all]) =>
+    all.reduce((left, right) => {
+      const order =
+        left.receivedAt.getTime() - right.receivedAt.getTime() || Number(left.height - right.height)
+      return order < 0 ? right : left
+    }),
+  )
+}
+
+/** One story per service id, in the order of the ids. */
+export function foldClaims(claims: readonly Claim[]): Story[] {
+  return groupBy(claims, (claim) => claim.serviceId).map(([serviceId, all]) => {
+    const webhooks = all.filter((claim) => claim.source === 'webhook')
+    const records = all.filter((claim) => claim.source === 'api')
+    return {
+      serviceId,
+      webhook: furthest(webhooks),
+      api: furthest(records),
+      webhookAt: firstOf(webhooks),
+      apiAt: firstOf(records),
+      statuses: { webhook: firstOfEach(webhooks), api: firstOfEach(records) },
+      words: { webhook: wordsOf(webhooks), api: wordsOf(records) },
+    }
+  })
+}
+
+/** An older event never takes a state back, whenever it arrives. */
+function furthest(claims: readonly Claim[]): Claim | null {
+  const [first, ...others] = claims
+  if (first === undefined) return null
+  return others.reduce((best, claim) => (compareClaims(claim, best) > 0 ? claim : best), first)
+}
+
+function compareClaims(left: Claim, right: Claim): number {
+  return (
+    statusRank[left.status] - statusRank[right.status] ||
+    left.occurredAt.getTime() - right.occurredAt.getTime() ||
+    left.receivedAt.getTime() - right.receivedAt.getTime() ||
+    compareText(JSON.stringify(left, inOneOrder), JSON.stringify(right, inOneOrder))
+  )
+}
+
+function wordsOf(claims: readonly Claim[]): Claim[] {
+  const sorted = claims.toSorted(compareWords)
+  return sorted.filter((claim, place) => {
+    const before = sorted[place - 1]
+    return before === undefined || compareWords(before, claim) !== 0
+  })
+}
+
+/**
+ * By when the service said it. Of one moment a record that was read later is newer, while a webhook may only have
+ * come later than one that it was sent before.
+ */
+function compareWords(left: Claim, right: Claim): number {
+  const read = left.source === 'api' ? left.receivedAt.getTime() - right.receivedAt.getTime() : 0
+  return left.occurredAt.getTime() - right.occurredAt.getTime() || read || compareClaims(left, right)
+}
+
+function further(left: Sighting, right: Sighting): Sighting {
+  const order =
+    left.epoch - right.epoch ||
+    stageRank[left.stage] - stageRank[right.stage] ||
+    Number(left.height - right.height) ||
+    compareText(left.blockHash, right.blockHash)
+  return order < 0 ? right : left
+}
+
+function firstOf(all: readonly { receivedAt: Date }[]): Date | null {
+  return earliest(all.map((one) => one.receivedAt))
+}
+
+function firstOfEach(claims: readonly Claim[]): Map<ClaimStatus, Date> {
+  const groups = groupBy(claims, ({ status }) => status)
+  return new Map(groups.map(([status, all]) => [status, firstOf(all) ?? all[0].receivedAt]))
+}
+
+function groupBy<Item, Key extends string>(
+  items: readonly Item[],
+  keyOf: (item: Item) => Key,
+): [Key, [Item, ...Item[]]][] {
+  const groups = new Map<Key, [Item, ...Item[]]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group === undefined) groups.set(keyOf(item), [item])
+    else group.push(item)
+  }
+  return [...groups].toSorted(([left], [right]) => compareText(left, right))
+}
+
+/** Where an observation was kept decides in which order its fields are; what is held against another must not tell. */
+function inOneOrder(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => compareText(left, right)))
+}
+
+export function compareText(left: string, right: string): number {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}

@@ -1,0 +1,31 @@
+import type { Sighting, TransferRef } from '../evidence.ts'
+import type { ChainLeg } from './fold.ts'
+
+/** The ways in which a transfer comes to a deposit, strongest first, and what each of them says for people. */
+export const linkRules = {
+  ruling: 'a person, or a policy in a person’s place, decided that it belongs to the deposit',
+  'transfer named':
+    'the service names the transaction and the index, and states its asset, amount and address',
+  'transaction and amount': 'the service names the transaction, and states its asset, amount and address',
+  share: 'the service names the transaction, and what it states of all deposits that share it adds up',
+  'transaction and address':
+    'the service names the transaction and the address, and states another amount or asset',
+  transaction: 'the service names the transaction, which paid another address than the one that is stated',
+  'other network': 'the service names the transaction on another network than the one that shows it',
+  unclaimed: 'the service has not told of it: the transfer is all that is known of the deposit',
+} as const
+
+export type LinkRule = keyof typeof linkRules
+
+/** How one transfer came to a deposit. */
+export type Link = {
+  transfer: TransferRef
+  role: Sighting['role']
+  rule: LinkRule
+  /** The id of the ruling, where the rule is one. */
+  ruling: string | null
+}
+
+export function linkOf({ ref, role }: ChainLeg, rule: LinkRule, ruling: string | null = null): Link {
+  return { transfer: ref, role, rule, ruling }
+}

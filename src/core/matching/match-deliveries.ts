@@ -1,0 +1,162 @@
+import type { TxId } from '../asset.ts'
+import type { ServiceId, SettlementClaim } from '../evidence.ts'
+import type { Amount } from '../money.ts'
+import type { ChainLeg, Story } from './fold.ts'
+import { type Link, type LinkRule, linkOf } from './link.ts'
+import type { Rulings, Together } from './rulings.ts'
+import {
+  type Ambiguity,
+  type Basis,
+  type Contest,
+  contestsOf,
+  type Outcome,
+  settleContest,
+  statedAmount,
+} from './settle-contest.ts'
+
+/** A delivery of a deposit, or its share in one. */
+export type Delivery = ChainLeg & {
+  /** What the whole transfer brought; `amount` is this deposit's share of it. */
+  whole: Amount
+}
+
+export type Deliveries = {
+  of: ReadonlyMap<Story, readonly { leg: Delivery; link: Link }[]>
+  ambiguous: ReadonlyMap<Story, Ambiguity>
+  /** What no story has, or may have, any part in. */
+  strays: readonly ChainLeg[]
+}
+
+type Tier = { rule: LinkRule; isFit: (leg: ChainLeg, named: SettlementClaim) => boolean }
+
+/** What must agree of a transfer beside its transaction, the strongest first. */
+const tiers: readonly Tier[] = [
+  { rule: 'transaction and address', isFit: (leg, named) => isAt(leg, named) && leg.asset === named.asset },
+  { rule: 'transaction and address', isFit: isAt },
+  { rule: 'transaction', isFit: (leg, { network }) => leg.network === network },
+  { rule: 'other network', isFit: () => true },
+]
+
+/** What the chain took back comes last. */
+const passes = [false, true].flatMap((isGone) => tiers.map((tier) => ({ ...tier, isGone })))
+
+/**
+ * Gives stories the transfers that deliver them: several transfers to one story, and shares of one transfer to several.
+ * All transactions count that the service named over time. Rulings and strong fits come first, over all stories; who
+ * is served by one takes no part in weaker ones.
+ * @param stories in the order in which they are served
+ */
+export function matchDeliveries(
+  stories: readonly Story[],
+  legs: readonly ChainLeg[],
+  rulings: Rulings,
+): Deliveries {
+  const field = fieldOf(stories, legs, rulings)
+  const state: State = { open: new Set(stories), free: new Set(legs), of: new Map(), ambiguous: new Map() }
+  for (const pass of passes) {
+    const isHere = (leg: ChainLeg) => state.free.has(leg) && (leg.state === 'orphaned') === pass.isGone
+    const contest = new Map(
+      [...state.open].map((story) => [story, fitsOf(story, { ...pass, isHere }, field)]),
+    )
+    for (const part of contestsOf(contest)) settle(state, part)
+  }
+  return { ...state, strays: [...state.free] }
+}
+
+type State = {
+  open: Set<Story>
+  free: Set<ChainLeg>
+  of: Map<Story, readonly { leg: Delivery; link: Link }[]>
+  ambiguous: Map<Story, Ambiguity>
+}
+
+function settle(state: State, contest: Contest): void {
+  for (const outcome of settleContest(contest)) {
+    const [stories, legs] = partsOf(outcome)
+    for (const story of stories) state.open.delete(story)
+    for (const leg of legs) state.free.delete(leg)
+    if (outcome.kind === 'given') state.of.set(outcome.story, deliveriesOf(outcome, contest))
+    else if (outcome.ambiguity !== null)
+      for (const story of stories) state.ambiguous.set(story, outcome.ambiguity)
+  }
+}
+
+function partsOf(outcome: Outcome): [Story[], ChainLeg[]] {
+  if (outcome.kind === 'given') return [[outcome.story], outcome.parts.map(({ leg }) => leg)]
+  return [[...outcome.contest.keys()], [...outcome.contest.values()].flatMap((links) => [...links.keys()])]
+}
+
+function deliveriesOf({ story, parts }: Extract<Outcome, { kind: 'given' }>, contest: Contest) {
+  const stated = statedAmount(story)
+  const isAll = parts.reduce((sum, { amount }) => sum + amount, 0n) === stated
+  return parts.map(({ leg, amount }) => {
+    const basis = contest.get(story)?.get(leg) ?? { rule: 'transaction', ruling: null }
+    const isWhole = parts.length === 1 && amount === leg.amount
+    const exact = isWhole ? 'transaction and amount' : 'share'
+    const rule = basis.rule === 'transaction and address' && isAll ? exact : basis.rule
+    const link = linkOf(leg, rule, basis.ruling)
+    return { leg: { ...leg, amount: amount as Amount, whole: leg.amount }, link }
+  })
+}
+
+/** Who may be looked at for what: by rulings, and by the transactions that are named. */
+type Field = {
+  rulings: Rulings
+  ruled: ReadonlyMap<ServiceId, readonly Together[]>
+  named: ReadonlyMap<Story, readonly Named[]>
+  /** Without what was ruled to belong to deposits: that is theirs alone. */
+  byTx: ReadonlyMap<TxId, readonly ChainLeg[]>
+  placeOf: ReadonlyMap<ChainLeg, number>
+}
+
+type Named = readonly [TxId, readonly SettlementClaim[]]
+
+function fieldOf(stories: readonly Story[], legs: readonly ChainLeg[], rulings: Rulings): Field {
+  const together = legs.flatMap((leg) => rulings.togetherWith(leg))
+  const reserved = new Set(together.map(({ leg }) => leg))
+  const open = legs.filter((leg) => !reserved.has(leg))
+  return {
+    rulings,
+    ruled: Map.groupBy(together, ({ serviceId }) => serviceId),
+    named: new Map(stories.map((story) => [story, namedBy(story)])),
+    byTx: Map.groupBy(open, ({ tx }) => tx),
+    placeOf: new Map(legs.map((leg, place) => [leg, place])),
+  }
+}
+
+type Pass = Tier & { isHere: (leg: ChainLeg) => boolean }
+
+/** In the order in which the chain has them. */
+function fitsOf(story: Story, { rule, isFit, isHere }: Pass, field: Field): Map<ChainLeg, Basis> {
+  const ruled = field.ruled.get(story.serviceId) ?? []
+  const named = field.named.get(story) ?? []
+  const fits = new Map<ChainLeg, Basis>()
+  for (const { leg, ruling } of ruled) if (isHere(leg)) fits.set(leg, { rule: 'ruling', ruling: ruling.id })
+  const basis = { rule, ruling: null }
+  for (const [leg, claims] of legsNamed(named, story, field)) {
+    if (isHere(leg) && claims.some((one) => isFit(leg, one))) fits.set(leg, basis)
+  }
+  return ruled.length + named.length > 1 ? inOrder(fits, field) : fits
+}
+
+function* legsNamed(named: readonly Named[], { serviceId }: Story, { byTx, rulings }: Field) {
+  for (const [tx, claims] of named) {
+    for (const leg of byTx.get(tx) ?? []) if (!rulings.isApart(serviceId, leg)) yield [leg, claims] as const
+  }
+}
+
+function inOrder(fits: Map<ChainLeg, Basis>, { placeOf }: Field): Map<ChainLeg, Basis> {
+  const place = (leg: ChainLeg) => placeOf.get(leg) ?? 0
+  return new Map([...fits].toSorted(([one], [other]) => place(one) - place(other)))
+}
+
+/** Every delivery that the service named for the deposit over time, by its transaction. */
+function namedBy({ words }: Story): Named[] {
+  const named = [...words.api, ...words.webhook].flatMap(({ settlement }) => settlement ?? [])
+  const byTx = Map.groupBy(named, ({ tx }) => tx)
+  return [...byTx].flatMap(([tx, claims]) => (tx === null ? [] : [[tx, claims]]))
+}
+
+function isAt(leg: ChainLeg, named: SettlementClaim): boolean {
+  return leg.network === named.network && leg.to === named.address
+}

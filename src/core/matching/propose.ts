@@ -1,0 +1,123 @@
+import type { Address, AssetKey, NetworkName, TxId } from '../asset.ts'
+import { type Owner, type ServiceId, type Sighting, type TransferRef, transferRef } from '../evidence.ts'
+import { policyOfRoute } from '../judging/route.ts'
+import type { Amount } from '../money.ts'
+import type { Policy, RoutePolicy } from '../policy.ts'
+import { compareText } from './fold.ts'
+import { deliveryRules, paymentRules, type Rule } from './proposal-rules.ts'
+
+/** A final transfer that no deposit names in time. */
+export type UnnamedTransfer = {
+  /** What its address is watched as. */
+  role: Sighting['role']
+  network: NetworkName
+  tx: TxId
+  index: string
+  asset: AssetKey
+  amount: Amount
+  from: Address | null
+  to: Address
+  /** When it was made. */
+  at: Date
+}
+
+/** A deposit of which the payment, or the delivery, was not found: what is known of that leg. */
+export type OpenDeposit = {
+  serviceId: ServiceId
+  owner: Owner | null
+  network: NetworkName
+  address: Address
+  /** What the service states, or is to deliver; null where neither is known. */
+  asset: AssetKey | null
+  amount: Amount | null
+  /** The transaction by which the service states that it was made. */
+  tx: TxId | null
+  /** When the service says it came to be; of a delivery, when the payment was made, and was found to be final. */
+  since: Date
+  finalAt: Date | null
+  paid: { network: NetworkName; asset: AssetKey; amount: Amount }
+}
+
+export type Pair = { transfer: UnnamedTransfer; deposit: OpenDeposit }
+
+/** One rule, as it turned out. The weights of the fulfilled ones add up to the score. */
+export type Reason = { rule: string; weight: number; fulfilled: boolean; compares: string }
+
+export type Proposal = Pair & {
+  score: number
+  reasons: readonly Reason[]
+  /** The line of the policy that was held against them. */
+  policy: string
+  /** Whether the policy agrees to it, so that nobody has to be asked. */
+  isAgreed: boolean
+}
+
+/** A transfer for which there is more than one deposit, or whose deposit has more than one transfer. */
+export type Ambiguity = {
+  transfer: UnnamedTransfer
+  deposits: readonly ServiceId[]
+  transfers: readonly TransferRef[]
+}
+
+export type ProposalRules = { policy: Policy; routes: readonly RoutePolicy[]; senders: ReadonlySet<string> }
+
+/**
+ * Proposes what fits nothing else on either side; everything else that fits is ambiguous. The same pairs in any order
+ * give the same answer. All deposits of a transfer, and all transfers of those, have to be among the pairs.
+ */
+export function propose(pairs: readonly Pair[], rules: ProposalRules) {
+  const fitting = pairs.map((pair) => judge(pair, rules)).filter((one) => one !== null)
+  const ofTransfers = Map.groupBy(fitting, ({ transfer }) => placeOf(transfer))
+  const ofDeposits = Map.groupBy(fitting, ({ transfer, deposit }) => `${transfer.role} ${deposit.serviceId}`)
+  const proposals: Proposal[] = []
+  const ambiguities: Ambiguity[] = []
+  for (const [, all] of [...ofTransfers].toSorted(([left], [right]) => compareText(left, right))) {
+    const rivals = all.flatMap(
+      ({ transfer, deposit }) => ofDeposits.get(`${transfer.role} ${deposit.serviceId}`) ?? [],
+    )
+    const [only] = all
+    if (only === undefined) continue
+    if (rivals.length === 1) proposals.push(only)
+    else
+      ambiguities.push({
+        transfer: only.transfer,
+        deposits: inOrder(all.map(({ deposit }) => deposit.serviceId)),
+        transfers: inOrder(rivals.map(({ transfer }) => transferRef(transfer))),
+      })
+  }
+  return { proposals, ambiguities }
+}
+
+/** Null where something that is needed is not so. */
+function judge({ transfer, deposit }: Pair, { senders, ...policies }: ProposalRules): Proposal | null {
+  const policy = policyOfRoute(
+    {
+      owner: deposit.owner,
+      networkIn: deposit.paid.network,
+      networkOut: transfer.role === 'recipient' ? transfer.network : undefined,
+      assetIn: deposit.paid.asset,
+      assetOut: transfer.role === 'recipient' ? transfer.asset : undefined,
+    },
+    policies,
+  )
+  const rules: readonly Rule[] = transfer.role === 'deposit' ? paymentRules : deliveryRules
+  const judged = rules.map((rule) => ({ rule, ...rule.hold({ transfer, deposit }, { policy, senders }) }))
+  if (judged.some(({ rule, fulfilled }) => rule.isNeeded && !fulfilled)) return null
+  const fulfilled = judged.filter((one) => one.fulfilled)
+  return {
+    transfer,
+    deposit,
+    score: fulfilled.reduce((sum, { rule }) => sum + rule.weight, 0),
+    reasons: judged.map(({ rule: { name, weight }, ...held }) => ({ rule: name, weight, ...held })),
+    policy: policy.line,
+    isAgreed: policy.acceptsUnnamed && fulfilled.length === judged.length,
+  }
+}
+
+function placeOf(transfer: UnnamedTransfer): string {
+  return `${transfer.role} ${transferRef(transfer)}`
+}
+
+function inOrder<Text extends string>(texts: readonly Text[]): Text[] {
+  return [...new Set(texts)].toSorted(compareText)
+}

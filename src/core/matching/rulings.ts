@@ -1,0 +1,45 @@
+import { type Ruling, type ServiceId, transferRef } from '../evidence.ts'
+import { type ChainLeg, compareText } from './fold.ts'
+
+/** What was ruled about which transfer belongs to which deposit, as far as it still holds. */
+export type Rulings = {
+  /** By which the transfer belongs to deposits, the newest first. */
+  togetherWith: (leg: ChainLeg) => readonly Together[]
+  isApart: (serviceId: ServiceId, leg: ChainLeg) => boolean
+}
+
+export type Together = { leg: ChainLeg; serviceId: ServiceId; ruling: Ruling }
+
+/** Of one deposit and one transfer the newest ruling holds. */
+export function foldRulings(rulings: readonly Ruling[], legs: readonly ChainLeg[]): Rulings {
+  const together = new Map<ChainLeg, Map<ServiceId, Together>>()
+  const apart = new Map<ChainLeg, Set<ServiceId>>()
+  for (const ruling of rulings.toSorted(olderFirst)) {
+    const { verdict } = ruling
+    const leg = legOf(ruling, legs)
+    if (leg === null || !('serviceId' in verdict)) continue
+    const { kind, serviceId } = verdict
+    together.get(leg)?.delete(serviceId)
+    apart.get(leg)?.delete(serviceId)
+    if (kind === 'apart') apart.set(leg, (apart.get(leg) ?? new Set()).add(serviceId))
+    else together.set(leg, (together.get(leg) ?? new Map()).set(serviceId, { leg, serviceId, ruling }))
+  }
+  return {
+    togetherWith: (leg) => [...(together.get(leg)?.values() ?? [])].toReversed(),
+    isApart: (serviceId, leg) => apart.get(leg)?.has(serviceId) ?? false,
+  }
+}
+
+export function olderFirst(left: Ruling, right: Ruling): number {
+  return left.receivedAt.getTime() - right.receivedAt.getTime() || compareText(left.id, right.id)
+}
+
+/** A transfer that came back under another index is still the one that was ruled about, where it is the only one. */
+function legOf(ruling: Ruling, legs: readonly ChainLeg[]): ChainLeg | null {
+  const { role, network, tx, to } = ruling
+  const around = legs.filter(
+    (leg) => leg.role === role && leg.network === network && leg.tx === tx && leg.to === to,
+  )
+  const named = around.find(({ ref }) => ref === transferRef(ruling))
+  return named ?? (around.length === 1 ? (around[0] ?? null) : null)
+}

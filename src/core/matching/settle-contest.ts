@@ -1,0 +1,186 @@
+import type { ServiceId, TransferRef } from '../evidence.ts'
+import { type ChainLeg, claimOf, type Story } from './fold.ts'
+import type { Link } from './link.ts'
+import { share } from './share.ts'
+
+/** By what a story may have a part in a delivery. */
+export type Basis = Pick<Link, 'rule' | 'ruling'>
+
+/** Stories, and of each the deliveries that it may have a part in. */
+export type Contest = ReadonlyMap<Story, ReadonlyMap<ChainLeg, Basis>>
+
+/** Deposits that share deliveries which do not add up to what is stated of them. */
+export type Ambiguity = {
+  /** Null where the service does not state it of all of them. */
+  stated: bigint | null
+  delivered: bigint
+  deposits: readonly ServiceId[]
+  transfers: readonly TransferRef[]
+}
+
+export type Outcome =
+  | { kind: 'given'; story: Story; parts: readonly { leg: ChainLeg; amount: bigint }[] }
+  /** Nobody gets any of it. The ambiguity is null as long as more may come, or be stated, that clears it. */
+  | { kind: 'left'; contest: Contest; ambiguity: Ambiguity | null }
+
+/** Divides a contest into those that have no transfer in common. */
+export function contestsOf(all: Contest): Contest[] {
+  const contest = new Map([...all].filter(([, links]) => links.size > 0))
+  const storiesOf = new Map<ChainLeg, Story[]>()
+  for (const [story, links] of contest) {
+    for (const leg of links.keys()) {
+      const stories = storiesOf.get(leg)
+      if (stories === undefined) storiesOf.set(leg, [story])
+      else stories.push(story)
+    }
+  }
+  const numberOf = new Map<Story, number>()
+  for (const [place, story] of [...contest.keys()].entries()) {
+    if (!numberOf.has(story)) number(story, place, { contest, storiesOf, numberOf })
+  }
+  return [...Map.groupBy(contest, ([story]) => numberOf.get(story)).values()].map((part) => new Map(part))
+}
+
+type Numbering = {
+  contest: Contest
+  storiesOf: ReadonlyMap<ChainLeg, readonly Story[]>
+  numberOf: Map<Story, number>
+}
+
+/** Gives a story, and all that have a transfer in common with it directly or through others, one number. */
+function number(first: Story, place: number, { contest, storiesOf, numberOf }: Numbering): void {
+  const legs = new Set<ChainLeg>()
+  const joined = new Set([first])
+  for (const story of joined) {
+    numberOf.set(story, place)
+    for (const leg of contest.get(story)?.keys() ?? []) {
+      if (legs.has(leg)) continue
+      legs.add(leg)
+      for (const other of storiesOf.get(leg) ?? []) joined.add(other)
+    }
+  }
+}
+
+/**
+ * Who stands alone with transfers takes them. Several share theirs if what is stated of them adds up to them exactly;
+ * if it does not, those are served whose amount is there exactly, and what then still does not add up is nobody's.
+ */
+export function settleContest(contest: Contest): Outcome[] {
+  const [first, second] = contest.keys()
+  if (first === undefined) return []
+  if (second === undefined) return [{ kind: 'given', story: first, parts: takeAlone(contest, first) }]
+  const served = shareAll(contest) ?? serveExact(contest)
+  if (served.length === 0) return [{ kind: 'left', contest, ambiguity: ambiguityOf(contest) }]
+  const stories = new Set(served.map(({ story }) => story))
+  const legs = new Set(served.flatMap(({ parts }) => parts.map(({ leg }) => leg)))
+  const rest = restrict(
+    contest,
+    (story) => !stories.has(story),
+    (leg) => !legs.has(leg),
+  )
+  return [...served, ...contestsOf(rest).flatMap(settleContest)]
+}
+
+/** What the service says that the deposit is delivered by; null where it does not say. */
+export function statedAmount(story: Story): bigint | null {
+  const claims = [claimOf(story), story.api, story.webhook]
+  return claims.map((claim) => claim?.settlement?.amount ?? null).find((amount) => amount !== null) ?? null
+}
+
+type Given = Extract<Outcome, { kind: 'given' }>
+
+/**
+ * All of its transfers, unless one transaction holds several of them: a transfer of the very amount is the story's then,
+ * or the one that was ruled to be, and the others are somebody else's.
+ */
+function takeAlone(contest: Contest, story: Story): Given['parts'] {
+  const links = contest.get(story) ?? new Map<ChainLeg, Basis>()
+  const legs = [...links.keys()]
+  const wanted = statedAmount(story)
+  const isAll = total(legs) === wanted
+  const kept = [...Map.groupBy(legs, transactionOf).values()].flatMap((together) => {
+    const ruled = together.filter((leg) => links.get(leg)?.rule === 'ruling')
+    const exact = together.find(({ amount }) => amount === wanted)
+    if (isAll || (ruled.length === 0 && exact === undefined)) return together
+    return ruled.length > 0 ? ruled : [exact].filter((leg) => leg !== undefined)
+  })
+  return kept.map((leg) => ({ leg, amount: leg.amount }))
+}
+
+function shareAll(contest: Contest): Given[] | null {
+  const legs = legsOf(contest)
+  const isOneAsset = new Set(legs.map(({ network, asset, to }) => `${network} ${asset} ${to}`)).size === 1
+  return isOneAsset && statedOf(contest) === total(legs) ? divideShares(contest) : null
+}
+
+/** Those whose stated amounts are there, each in a transfer of its own; of one transaction there may be more of them. */
+function serveExact(contest: Contest): Given[] {
+  const exact = restrict(
+    contest,
+    () => true,
+    (leg, story) => leg.amount === statedAmount(story),
+  )
+  return contestsOf(exact).flatMap((part) => {
+    const legs = legsOf(part)
+    const isAmple =
+      new Set(legs.map(transactionOf)).size === 1 ? part.size <= legs.length : part.size === legs.length
+    return isAmple ? (divideShares(part) ?? []) : []
+  })
+}
+
+function divideShares(contest: Contest): Given[] | null {
+  const shares = share<Story, ChainLeg>({
+    takers: [...contest.keys()],
+    sources: legsOf(contest),
+    wants: (story) => statedAmount(story) ?? 0n,
+    holds: ({ amount }) => amount,
+    sourcesOf: (story) => [...(contest.get(story)?.keys() ?? [])],
+  })
+  if (shares === null) return null
+  return [...shares].map(([story, parts]) => ({
+    kind: 'given',
+    story,
+    parts: [...parts].map(([leg, amount]) => ({ leg, amount })),
+  }))
+}
+
+/** More may be delivered, or stated, as long as the service has not finished with all of them. */
+function ambiguityOf(contest: Contest): Ambiguity | null {
+  const stories = [...contest.keys()]
+  const legs = legsOf(contest)
+  const [stated, delivered] = [statedOf(contest), total(legs)]
+  const isFinished = stories.every((story) => claimOf(story)?.status === 'settled')
+  if (!isFinished && (stated === null || stated > delivered)) return null
+  const deposits = stories.map(({ serviceId }) => serviceId).toSorted()
+  return { stated, delivered, deposits, transfers: legs.map(({ ref }) => ref).toSorted() }
+}
+
+function statedOf(contest: Contest): bigint | null {
+  const amounts = [...contest.keys()].map(statedAmount)
+  return amounts.reduce((sum, amount) => (sum === null || amount === null ? null : sum + amount), 0n)
+}
+
+function legsOf(contest: Contest): ChainLeg[] {
+  const legs = new Set<ChainLeg>()
+  for (const links of contest.values()) for (const leg of links.keys()) legs.add(leg)
+  return [...legs]
+}
+
+function restrict(
+  contest: Contest,
+  isStory: (story: Story) => boolean,
+  isLeg: (leg: ChainLeg, story: Story) => boolean = () => true,
+): Contest {
+  const stories = [...contest].filter(([story]) => isStory(story))
+  return new Map(
+    stories.map(([story, links]) => [story, new Map([...links].filter(([leg]) => isLeg(leg, story)))]),
+  )
+}
+
+function transactionOf({ network, tx }: ChainLeg): string {
+  return `${network}/${tx}`
+}
+
+function total(legs: readonly ChainLeg[]): bigint {
+  return legs.reduce((sum, { amount }) => sum + amount, 0n)
+}

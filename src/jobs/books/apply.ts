@@ -1,0 +1,211 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { NetworkName } from '../../core/asset.ts'
+import { decide, type Rules } from '../../core/decide.ts'
+import { type Claim, linkKeys, type Observation, type ServiceId } from '../../core/evidence.ts'
+import { type Lag, secondsBetween } from '../../core/lag.ts'
+import { decodeObservation } from '../../core/observation-json.ts'
+import type { ClaimReader, Reading as ClaimReading } from '../../provider/read-claim.ts'
+import { numberDeposits, saveDeposits } from '../../store/books/deposits.ts'
+import { type LinkedObservation, saveEvidence } from '../../store/books/evidence.ts'
+import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
+import { bookJournals } from '../../store/books/ledger.ts'
+import { loadGroups } from '../../store/books/load-groups.ts'
+import { askForTransactions } from '../../store/chain/named-transactions.ts'
+import { inTransaction } from '../../store/database.ts'
+import { type Bounds, finishPending, type PendingRow, takePending, type Wanted } from '../../store/inbox.ts'
+import {
+  type HeldMismatch,
+  type MismatchChange,
+  openMismatches,
+  syncMismatches,
+} from '../../store/mismatches/mismatches.ts'
+import type { Tables } from '../../store/tables.ts'
+import { heldMismatches, unreadableMismatch } from './held-mismatches.ts'
+import { refuseReplaced } from './put-in-force.ts'
+
+export type ApplyDeps = {
+  db: Kysely<Tables>
+  readClaim: ClaimReader
+  rules: Rules
+  /** Of the rules; with it, nothing is decided by them once others are in force. */
+  rulesDigest?: string
+  /** The networks that are read. Transactions that are named on others cannot be looked at. */
+  readNetworks: ReadonlySet<NetworkName>
+  now: () => Date
+}
+
+export type Applied = {
+  /** Inbox rows taken, and groups decided. */
+  rows: number
+  groups: number
+  journals: number
+  lags: readonly Lag[]
+  mismatches: readonly MismatchChange[]
+  /** The service's ids of the deposits that webhooks among the rows told of. */
+  told: readonly ServiceId[]
+  /** Networks with transactions that were named and no chain has shown yet. */
+  named: readonly NetworkName[]
+}
+
+/** What one transaction takes. */
+export const batchMax: Bounds = { rowsMax: 2000, bytesMax: 8_000_000 }
+const groupsMax = 500
+
+/** Applies what was stored and not applied yet, a batch or one row of it. Safe to run twice and beside itself. */
+export function applyPending(deps: ApplyDeps, wanted: Wanted = batchMax): Promise<Applied> {
+  return inTransaction(deps.db, async (tx) => {
+    const rows = await takePending(tx, wanted)
+    const now = deps.now()
+    const { readable, unreadable, decided } = await applyRows(tx, rows, deps)
+    const opened = await openMismatches(tx, unreadable)
+    await finishPending(
+      tx,
+      rows.map(({ id }) => id),
+    )
+    return {
+      ...decided,
+      rows: rows.length,
+      mismatches: [...decided.mismatches, ...opened],
+      told: readable.flatMap(({ observation }) => toldOf(observation)),
+      lags: [
+        ...decided.lags,
+        ...readable.flatMap(({ row, observation }) => messageLags(row, observation, now)),
+      ],
+    }
+  })
+}
+
+/** Decides again what time alone may have changed. */
+export function applyDue(deps: ApplyDeps): Promise<Applied> {
+  return inTransaction(deps.db, async (tx) => {
+    const now = deps.now()
+    const groups = await takeDueGroups(tx, now, groupsMax)
+    if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
+    return { ...(await decideGroups(tx, { groups, now }, deps)), rows: 0, told: [] }
+  })
+}
+
+/** Reads rows, keeps what they say, and decides what it bears on; what cannot be read is left to the caller. */
+export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
+  const { groups, kept, ...payloads } = await keepRows(tx, rows, deps)
+  if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
+  const decided = await decideGroups(tx, { groups, kept, now: deps.now() }, deps)
+  return { ...payloads, decided }
+}
+
+/** Reads rows and keeps what they say, linked to all that they belong with. @returns also the groups, which are locked */
+export async function keepRows(
+  tx: Transaction<Tables>,
+  rows: readonly PendingRow[],
+  { readClaim }: Pick<ApplyDeps, 'readClaim'>,
+) {
+  const { readable, unreadable } = readRows(rows, readClaim)
+  const kept = await link(tx, readable)
+  return { readable, unreadable, kept, groups: [...new Set(kept.map(({ groupId }) => groupId))] }
+}
+
+type Reading = { kind: 'observation'; observation: Observation } | ClaimReading
+
+function read({ source, body, receivedAt }: PendingRow, readClaim: ClaimReader): Reading {
+  if (source === 'chain' || source === 'person')
+    return { kind: 'observation', observation: decodeObservation(body.toString()) }
+  return readClaim({ source, body, receivedAt })
+}
+
+type ReadRows = {
+  readable: readonly { row: PendingRow; observation: Observation }[]
+  unreadable: readonly HeldMismatch[]
+}
+
+/** What the profile passes over is in neither. */
+function readRows(rows: readonly PendingRow[], readClaim: ClaimReader): ReadRows {
+  const readable: { row: PendingRow; observation: Observation }[] = []
+  const unreadable: HeldMismatch[] = []
+  for (const row of rows) {
+    const reading = read(row, readClaim)
+    switch (reading.kind) {
+      case 'observation':
+        readable.push({ row, observation: reading.observation })
+        break
+      case 'claim':
+        readable.push({ row, observation: reading.claim })
+        break
+      case 'ignored':
+        break
+      case 'unknown_event':
+      case 'unknown_status':
+      case 'schema_drift':
+        unreadable.push(unreadableMismatch(row, reading))
+    }
+  }
+  return { readable, unreadable }
+}
+
+async function link(
+  tx: Transaction<Tables>,
+  readable: readonly { row: PendingRow; observation: Observation }[],
+): Promise<LinkedObservation[]> {
+  if (readable.length === 0) return []
+  const groupIds = await linkGroups(
+    tx,
+    readable.map(({ observation }) => linkKeys(observation)),
+  )
+  const linked = readable.map(({ row, observation }, place) => ({
+    inboxId: row.id,
+    groupId: groupIds[place] ?? 0n,
+    observation,
+  }))
+  await saveEvidence(tx, linked)
+  return linked
+}
+
+type Deciding = {
+  groups: readonly bigint[]
+  /** Evidence of theirs that was kept just now. */
+  kept?: readonly LinkedObservation[]
+  now: Date
+}
+
+/** Reads all that is known of the locked groups, decides, and writes what follows. */
+export async function decideGroups(
+  tx: Transaction<Tables>,
+  { groups, kept, now }: Deciding,
+  { rules, readNetworks }: Pick<ApplyDeps, 'rules' | 'readNetworks'>,
+): Promise<Omit<Applied, 'rows' | 'told'>> {
+  if (groups.length === 0) return { groups: 0, journals: 0, lags: [], mismatches: [], named: [] }
+  const loaded = await loadGroups(tx, groups, kept)
+  const decisions = loaded.map((group) => ({ groupId: group.id, ...decide(group, rules, now) }))
+  const deposits = await numberDeposits(
+    tx,
+    decisions.flatMap(({ groupId, deposits: found }) => found.map((deposit) => ({ ...deposit, groupId }))),
+  )
+  await saveDeposits(tx, deposits)
+  const mismatches = await syncMismatches(tx, groups, heldMismatches(deposits, decisions))
+  const journals = deposits.flatMap(({ id, journals: wanted }) =>
+    wanted.map((one) => ({ ...one, depositId: one.depositId ?? id })),
+  )
+  await bookJournals(tx, journals)
+  await saveRechecks(
+    tx,
+    decisions.map(({ groupId, recheckAt }) => ({ groupId, at: recheckAt })),
+  )
+  const lags = deposits.flatMap((deposit) => deposit.lags)
+  const unseen = deposits.flatMap((deposit) => deposit.unseen.filter((one) => readNetworks.has(one.network)))
+  const named = await askForTransactions(tx, unseen, now)
+  return { groups: groups.length, journals: journals.length, lags, mismatches, named }
+}
+
+function toldOf(observation: Observation): ServiceId[] {
+  return observation.kind === 'claim' && observation.source === 'webhook' ? [observation.serviceId] : []
+}
+
+/** How long a webhook was on its way, and how long a row waited to be applied. */
+function messageLags({ source, storedAt }: PendingRow, observation: Observation, now: Date): Lag[] {
+  const network = observation.kind === 'claim' ? observation.deposit.network : observation.network
+  const apply: Lag = { stage: 'apply', network, seconds: secondsBetween(storedAt, now) }
+  return source === 'webhook' ? [apply, deliveryLag(observation as Claim)] : [apply]
+}
+
+function deliveryLag({ deposit, occurredAt, receivedAt }: Claim): Lag {
+  return { stage: 'delivery', network: deposit.network, seconds: secondsBetween(occurredAt, receivedAt) }
+}

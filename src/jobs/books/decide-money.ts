@@ -1,0 +1,154 @@
+import type { Transaction } from 'kysely'
+import { Fault } from '../../core/errors.ts'
+import { type Ruling, type RulingVerdict, type ServiceId, transferRef } from '../../core/evidence.ts'
+import { checkSecondPerson, type SecondPersonLimits } from '../../core/second-person.ts'
+import { recordRulings } from '../../store/books/rulings.ts'
+import { inTransaction } from '../../store/database.ts'
+import { appendEvents, type CaseEvent, lockCases, workOnCases } from '../../store/mismatches/cases.ts'
+import {
+  casesAbout,
+  findTransfers,
+  inboxIdOf,
+  lockDeposit,
+  type StakedDeposit,
+  type StakedTransfer,
+} from '../../store/mismatches/stakes.ts'
+import type { Tables } from '../../store/tables.ts'
+import { type ApplyDeps, applyPending } from './apply.ts'
+
+/** Who decides what, under which id; `approvedBy` is the second person. */
+export type Decision = Pick<Ruling, 'id' | 'by' | 'approvedBy' | 'reason'>
+
+export type DecideDeps = ApplyDeps & { secondPersonAbove: SecondPersonLimits }
+
+type WriteOffVerdict = Extract<RulingVerdict, { kind: 'write_off' | 'write_off_withdrawn' }>
+
+/**
+ * Writes off what the payment of a mismatch brought in transit, and resolves the mismatch; or takes that back. It is
+ * kept as evidence, and applied at once.
+ * @returns what was decided
+ * @throws Fault `usage_bad` where there is nothing to decide, or a second person is missing.
+ */
+export async function decideWriteOff(
+  deps: DecideDeps,
+  { mismatchId, verdict }: { mismatchId: bigint; verdict: WriteOffVerdict },
+  decision: Decision,
+): Promise<Ruling> {
+  const ruling = await inTransaction(deps.db, async (tx) => {
+    const [one] = await lockCases(tx, [mismatchId])
+    const deposit = await lockDeposit(tx, `${one?.depositId ?? ''}`)
+    const payment = await payingTransfer(tx, deposit)
+    if (one === undefined || deposit === undefined || payment === undefined)
+      throw refused(`mismatch ${mismatchId} is about no payment that a chain has shown`)
+    refuseIdle(deposit, verdict)
+    const made = await record(tx, { stake: payment, verdict }, { ...decision, ...deps })
+    await appendEvents(tx, [eventOf(made, mismatchId)])
+    const isHeld = one.clearedAt === null
+    const act = verdict.kind === 'write_off' ? 'resolved' : 'reopened'
+    if (isHeld && (one.resolvedAt === null) === (act === 'resolved'))
+      await workOnCases(tx, [mismatchId], { action: act, text: made.reason, actor: made.by })
+    return made
+  })
+  return apply(deps, ruling)
+}
+
+/**
+ * Says that a transfer is, or is not, the payment or a delivery of a deposit. It is kept as evidence, and applied at
+ * once.
+ * @param about `deposit` is our number or the service's id; `transfer` is `network/transaction/index`.
+ * @returns what was decided
+ * @throws Fault `usage_bad` where one of them is not known, or a second person is missing.
+ */
+export async function decideMatch(
+  deps: DecideDeps,
+  about: { deposit: string; transfer: string; role: Ruling['role'] | null; kind: 'together' | 'apart' },
+  decision: Decision,
+): Promise<Ruling> {
+  const ruling = await inTransaction(deps.db, async (tx) => {
+    const deposit = await lockDeposit(tx, about.deposit)
+    if (deposit === undefined) throw refused(`there is no deposit ${about.deposit}`)
+    if (deposit.serviceId === null)
+      throw refused(`deposit ${deposit.id} has no id of the service: it is the transfer itself`)
+    const stake = theOne(await findTransfers(tx, about.transfer), about)
+    const verdict = { kind: about.kind, serviceId: deposit.serviceId as ServiceId }
+    const made = await record(tx, { stake, verdict }, { ...decision, ...deps })
+    const cases = await casesAbout(tx, deposit, about.transfer)
+    await appendEvents(
+      tx,
+      cases.map((id) => eventOf(made, id)),
+    )
+    return made
+  })
+  return apply(deps, ruling)
+}
+
+async function payingTransfer(tx: Transaction<Tables>, deposit: StakedDeposit | undefined) {
+  if (!deposit?.transfer) return undefined
+  return (await findTransfers(tx, deposit.transfer)).find(({ role }) => role === 'deposit')
+}
+
+function refuseIdle({ id, inTransit, writtenOff }: StakedDeposit, { kind }: WriteOffVerdict): void {
+  if (kind === 'write_off_withdrawn') {
+    if (!writtenOff) throw refused(`deposit ${id} is not written off`)
+  } else if (writtenOff) {
+    throw refused(`deposit ${id} is written off already`)
+  } else if (!inTransit) {
+    throw refused(`nothing of deposit ${id} is in transit: it is not final, not booked, or delivered`)
+  }
+}
+
+function theOne(
+  found: readonly StakedTransfer[],
+  { transfer, role }: { transfer: string; role: Ruling['role'] | null },
+): StakedTransfer {
+  const fitting = found.filter((one) => role === null || one.role === role)
+  const [one, ...others] = fitting
+  if (one === undefined)
+    throw refused(`no transfer ${transfer} to a watched address${role === null ? '' : ` (${role})`} is known`)
+  if (others.length > 0)
+    throw refused(
+      `${transfer} is a payment and a delivery: say which with --role deposit or --role recipient`,
+    )
+  return one
+}
+
+type Asked = { stake: StakedTransfer; verdict: RulingVerdict }
+
+async function record(
+  tx: Transaction<Tables>,
+  { stake, verdict }: Asked,
+  { secondPersonAbove, now, id, by, approvedBy, reason }: Decision & DecideDeps,
+): Promise<Ruling> {
+  checkSecondPerson(stake, { by, approvedBy }, secondPersonAbove)
+  const { role, network, tx: transaction, index, to } = stake
+  const place = { role, network, tx: transaction, index, to }
+  const ruling: Ruling = { kind: 'ruling', id, ...place, verdict, by, approvedBy, reason, receivedAt: now() }
+  await recordRulings(tx, [ruling])
+  return ruling
+}
+
+const actions = {
+  write_off: 'written_off',
+  write_off_withdrawn: 'write_off_withdrawn',
+  together: 'matched',
+  apart: 'split',
+} as const
+
+function eventOf(ruling: Ruling, mismatchId: bigint): CaseEvent {
+  const { id, by: actor, approvedBy, reason: text, verdict } = ruling
+  const after = { ruling: id, transfer: transferRef(ruling), ...verdict }
+  return { mismatchId, actor, action: actions[verdict.kind], text, approvedBy, before: null, after }
+}
+
+/** Where a running worker has taken it already, it is the one to apply it. */
+async function apply(deps: ApplyDeps, ruling: Ruling): Promise<Ruling> {
+  await applyPending(deps, { id: await inboxIdOf(deps.db, ruling.id) })
+  return ruling
+}
+
+function refused(problem: string): Fault<'usage_bad'> {
+  return new Fault('usage_bad', {
+    problem,
+    mend: 'look at it with "depositd deposits show"; nothing was decided',
+  })
+}

@@ -1,0 +1,61 @@
+import type { Stray } from '../../core/decide.ts'
+import { type MismatchKind, mismatchKinds, type UnreadableKind } from '../../core/mismatch.ts'
+import type { NumberedDeposit } from '../../store/books/deposits.ts'
+import type { PendingRow } from '../../store/inbox.ts'
+import type { HeldMismatch } from '../../store/mismatches/mismatches.ts'
+
+/** Everything that is wrong with these deposits and unexplained deliveries, as rows of the store. */
+export function heldMismatches(
+  deposits: readonly NumberedDeposit[],
+  strays: readonly { groupId: bigint; strays: readonly Stray[] }[],
+): HeldMismatch[] {
+  const ofDeposits = deposits.flatMap(({ id, groupId, verdict, payment }) =>
+    verdict.mismatches.map(({ kind, detail }) => ({
+      subject: `deposit/${id}`,
+      kind,
+      severity: severityOf(kind),
+      depositId: id,
+      groupId,
+      network: payment?.network ?? null,
+      asset: payment?.asset ?? null,
+      value: payment?.amount ?? null,
+      detail,
+    })),
+  )
+  const ofStrays = strays.flatMap(({ groupId, strays: found }) =>
+    found.map(({ leg, mismatch }) => ({
+      subject: `transfer/${leg.ref}`,
+      kind: mismatch.kind,
+      severity: severityOf(mismatch.kind),
+      depositId: null,
+      groupId,
+      network: leg.network,
+      asset: leg.asset,
+      value: leg.amount,
+      detail: mismatch.detail,
+    })),
+  )
+  return [...ofDeposits, ...ofStrays]
+}
+
+/** A payload that does not fit the mapping is kept in the inbox and waits for a mended mapping. */
+export function unreadableMismatch(
+  row: PendingRow,
+  { kind, path, problem }: { kind: UnreadableKind; path: string; problem: string },
+): HeldMismatch {
+  return {
+    subject: `inbox/${row.id}`,
+    kind,
+    severity: severityOf(kind),
+    depositId: null,
+    groupId: null,
+    network: null,
+    asset: null,
+    value: null,
+    detail: { source: row.source, path, problem },
+  }
+}
+
+function severityOf(kind: MismatchKind) {
+  return mismatchKinds[kind].severity
+}

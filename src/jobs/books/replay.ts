@@ -1,0 +1,63 @@
+import { inTransaction } from '../../store/database.ts'
+import { type KeptFilter, syncUnreadable, takeKept } from '../../store/mismatches/kept.ts'
+import { type ApplyDeps, applyRows, batchMax } from './apply.ts'
+
+/** What became of payloads that were kept and not applied. */
+export type Replayed = {
+  /** Those that were read again; each is in one of the three counts that follow. */
+  rows: number
+  applied: number
+  passedOver: number
+  unreadable: number
+  journals: number
+}
+
+/**
+ * Reads again, in batches, what is kept and was not applied, and applies what the profile can read by now. What it
+ * cannot read stays under its mismatch, or the one that fits now. Safe to run twice and beside the daemon.
+ * @param onBatch is given the sum of what was done so far.
+ */
+export async function replayKept(
+  deps: ApplyDeps,
+  filter: KeptFilter,
+  onBatch: (soFar: Replayed) => void,
+): Promise<Replayed> {
+  let sum: Replayed = { rows: 0, applied: 0, passedOver: 0, unreadable: 0, journals: 0 }
+  let after: bigint | null = 0n
+  while (after !== null) {
+    const batch = await replayBatch(deps, filter, after)
+    after = batch.last
+    sum = add(sum, batch)
+    if (batch.rows > 0) onBatch(sum)
+  }
+  return sum
+}
+
+type Batch = Replayed & { last: bigint | null }
+
+function replayBatch(deps: ApplyDeps, filter: KeptFilter, after: bigint): Promise<Batch> {
+  return inTransaction(deps.db, async (tx) => {
+    const rows = await takeKept(tx, filter, { after, ...batchMax })
+    const { readable, unreadable, decided } = await applyRows(tx, rows, deps)
+    const ids = rows.map(({ id }) => id)
+    await syncUnreadable(tx, ids, unreadable)
+    return {
+      rows: rows.length,
+      applied: readable.length,
+      unreadable: unreadable.length,
+      passedOver: rows.length - readable.length - unreadable.length,
+      journals: decided.journals,
+      last: ids.at(-1) ?? null,
+    }
+  })
+}
+
+function add(sum: Replayed, batch: Replayed): Replayed {
+  return {
+    rows: sum.rows + batch.rows,
+    applied: sum.applied + batch.applied,
+    passedOver: sum.passedOver + batch.passedOver,
+    unreadable: sum.unreadable + batch.unreadable,
+    journals: sum.journals + batch.journals,
+  }
+}

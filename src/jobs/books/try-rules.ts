@@ -1,0 +1,40 @@
+import type { Kysely } from 'kysely'
+import { decide, type Rules } from '../../core/decide.ts'
+import { type Change, compareDecisions } from '../../core/explaining/compare-decisions.ts'
+import { countGroups, nextGroups } from '../../store/books/derived-tables.ts'
+import { loadGroups } from '../../store/books/load-groups.ts'
+import type { Tables } from '../../store/tables.ts'
+
+export type Trial = { current: Rules; proposed: Rules; now: Date }
+
+const groupsMax = 500
+
+/**
+ * Decides all that is stored under both rules, at one time, and tells what would come out otherwise. Everything is
+ * read at one moment, in batches, so that it may run beside the daemon; Postgres is told to refuse any write.
+ * @param onBatch is given the changes of one batch, of how many groups, and how many groups there are.
+ */
+export function tryRules(
+  db: Kysely<Tables>,
+  { current, proposed, now }: Trial,
+  onBatch: (batch: { groups: number; deposits: number; of: number; changes: readonly Change[] }) => void,
+): Promise<void> {
+  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+  return snapshot.execute(async (tx) => {
+    const of = await countGroups(tx)
+    let after = 0n
+    for (;;) {
+      const ids = await nextGroups(tx, after, groupsMax)
+      const last = ids.at(-1)
+      if (last === undefined) return
+      const pairs = (await loadGroups(tx, ids)).map((group) => ({
+        before: decide(group, current, now),
+        after: decide(group, proposed, now),
+      }))
+      const deposits = pairs.reduce((sum, { after: { deposits: found } }) => sum + found.length, 0)
+      const changes = pairs.flatMap((pair) => compareDecisions(pair.before, pair.after))
+      onBatch({ groups: ids.length, deposits, of, changes })
+      after = last
+    }
+  })
+}

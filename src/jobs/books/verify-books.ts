@@ -1,0 +1,138 @@
+import type { Transaction } from 'kysely'
+import {
+  analyzeDerivedTables,
+  countApplied,
+  countGroups,
+  hideDerivedTables,
+  nextApplied,
+  nextGroups,
+} from '../../store/books/derived-tables.ts'
+import { type Compared, compareBooks, hashHoldings } from '../../store/books/digest.ts'
+import { openMismatches } from '../../store/mismatches/mismatches.ts'
+import type { Tables } from '../../store/tables.ts'
+import { type ApplyDeps, batchMax, decideGroups, keepRows } from './apply.ts'
+
+/** Something that is otherwise than the evidence says. Null where there is nothing of it. */
+export type Difference = Omit<Compared, 'isDue'>
+
+export type Verified = {
+  /** Inbox rows that were refolded, and rows that wait to be applied, which are left out of both sides. */
+  rows: number
+  pending: number
+  groups: number
+  /** Deposits, transfers and payloads that were compared. */
+  subjects: number
+  /** Those that were not compared, since the time to decide them again has come and nobody has done so yet. */
+  due: number
+  /** Those that differ, and what differs of the first of them. */
+  differing: number
+  differences: readonly Difference[]
+  /** SHA-256 of the books as they stand, and as they come out of the evidence. */
+  live: string
+  rebuilt: string
+}
+
+export type Progress = { stage: 'read' | 'decided'; done: number; of: number }
+
+type Options = {
+  /** Of how many subjects the differences are told. */
+  subjectsMax: number
+  onProgress: (progress: Progress) => void
+}
+
+const groupsMax = 500
+
+/**
+ * Makes deposits, mismatches and books anew from all the evidence that was applied, beside those that stand, and
+ * compares the two. Everything is read at one moment, so that it may run beside the daemon, and nothing is written that
+ * outlasts it.
+ */
+export function verifyBooks(deps: ApplyDeps, options: Options): Promise<Verified> {
+  const snapshot = deps.db.transaction().setIsolationLevel('repeatable read')
+  return snapshot.execute(async (tx) => {
+    await hideDerivedTables(tx)
+    const read = await readAgain(tx, deps, options)
+    await analyzeDerivedTables(tx)
+    const now = deps.now()
+    const groups = await decideAgain(tx, deps, { now, ...options })
+    await analyzeDerivedTables(tx)
+    return { ...read, groups, ...(await compare(tx, now, options)) }
+  })
+}
+
+async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress }: Options) {
+  const { applied, pending } = await countApplied(tx)
+  let done = 0
+  let after = 0n
+  for (;;) {
+    const rows = await nextApplied(tx, after, batchMax)
+    const last = rows.at(-1)
+    if (last === undefined) return { rows: done, pending }
+    const { unreadable } = await keepRows(tx, rows, deps)
+    await openMismatches(tx, unreadable)
+    after = last.id
+    done += rows.length
+    onProgress({ stage: 'read', done, of: applied })
+  }
+}
+
+/** Each group once, when all of it is known: on whatever way the live books came about, this is where they must be. */
+async function decideAgain(
+  tx: Transaction<Tables>,
+  deps: ApplyDeps,
+  { now, onProgress }: Options & { now: Date },
+): Promise<number> {
+  const of = await countGroups(tx)
+  let done = 0
+  let after = 0n
+  for (;;) {
+    const groups = await nextGroups(tx, after, groupsMax)
+    const last = groups.at(-1)
+    if (last === undefined) return done
+    // Transactions that are named are read for the live books.
+    await decideGroups(tx, { groups, now }, { ...deps, readNetworks: new Set() })
+    after = last
+    done += groups.length
+    onProgress({ stage: 'decided', done, of })
+  }
+}
+
+async function compare(tx: Transaction<Tables>, now: Date, { subjectsMax }: Options) {
+  const [live, rebuilt] = [hashHoldings(), hashHoldings()]
+  const counts = { subjects: 0, due: 0, differing: 0 }
+  const differences: Difference[] = []
+  for await (const subject of bySubject(compareBooks(tx, now))) {
+    if (subject.some(({ isDue }) => isDue)) {
+      counts.due++
+      continue
+    }
+    counts.subjects++
+    for (const one of subject) {
+      if (one.live !== null) live.add(one, one.live)
+      if (one.rebuilt !== null) rebuilt.add(one, one.rebuilt)
+    }
+    const differing = subject.filter((one) => one.live !== one.rebuilt)
+    if (differing.length === 0) continue
+    counts.differing++
+    if (counts.differing <= subjectsMax) differences.push(...differing.map(differenceOf))
+  }
+  return { ...counts, differences, live: live.digest(), rebuilt: rebuilt.digest() }
+}
+
+function differenceOf({ subject, what, name, live, rebuilt }: Compared): Difference {
+  return { subject, what, name, live, rebuilt }
+}
+
+async function* bySubject(pieces: AsyncIterable<Compared[]>): AsyncGenerator<Compared[]> {
+  let together: Compared[] = []
+  for await (const piece of pieces) {
+    for (const one of piece) {
+      if (together.length > 0 && together[0]?.subject !== one.subject) {
+        yield together
+        together = []
+      }
+      together.push(one)
+    }
+  }
+  if (together.length > 0) yield together
+}

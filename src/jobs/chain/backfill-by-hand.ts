@@ -1,0 +1,157 @@
+import type { NetworkName } from '../../core/asset.ts'
+import { Fault, isFault } from '../../core/errors.ts'
+import type { Sighting } from '../../core/evidence.ts'
+import { readWatchList, watchFrom } from '../../store/chain/chain-watch.ts'
+import { type Heights, readStanding, withdrawCoverage } from '../../store/chain/coverage.ts'
+import { nextGap } from '../../store/chain/coverage-gaps.ts'
+import { clearTroubles } from '../../store/chain/network-mismatches.ts'
+import { newestInboxId, sightingsAfter } from '../../store/chain/sightings.ts'
+import { inTransaction } from '../../store/database.ts'
+import { releaseLeases, seizeLease } from '../../store/streams.ts'
+import { backfillStream } from './backfill.ts'
+import { readStretch, type Stretch } from './read-stretch.ts'
+import { type NetworkReader, rescanNetwork, type ScanDeps, scanNetwork } from './scan.ts'
+import { scanStream } from './scan-position.ts'
+
+/** Heights to be read again; without an end, up to where the network was read, or anew from there on if it halted. */
+export type Wanted = { from: bigint; to: bigint | null }
+
+export type Progress = { reached: bigint; to: bigint; stored: number }
+
+export type BackfillReport = {
+  network: NetworkName
+  /** `resumed`: the network had halted, and is read on from `from` on the chain as it is now. */
+  outcome: 'read' | 'resumed'
+  from: bigint
+  to: bigint
+  /** False where some heights could not be read; the daemon goes on trying. */
+  complete: boolean
+  /** How many sightings were not known before, and the first of them. */
+  stored: number
+  news: readonly Sighting[]
+}
+
+const newsMax = 1000
+
+/**
+ * Reads heights of a network once more, beside what is stored of them, whatever the daemon is doing. Where the network
+ * had halted because its history was lost, it is taken up again at that height.
+ * @throws Fault `usage_bad` where there is nothing to be read there.
+ */
+export async function backfillByHand(
+  deps: ScanDeps,
+  reader: NetworkReader,
+  { wanted, tell }: { wanted: Wanted; tell: (progress: Progress) => void },
+): Promise<BackfillReport> {
+  const { db, holder } = deps
+  const range = await rangeOf(deps, reader.network, wanted)
+  const before = await newestInboxId(db)
+  try {
+    const resumed = wanted.to === null ? await resume(deps, reader, { from: range.from, tell }) : null
+    const { to, stored } = resumed ?? (await reread(deps, reader, { range, tell }))
+    const { network } = reader
+    const gap = await nextGap(db, network, range.from)
+    return {
+      network,
+      outcome: resumed === null ? 'read' : 'resumed',
+      from: range.from,
+      to,
+      complete: gap === null || gap.from > to,
+      stored,
+      news: await sightingsAfter(db, { network, after: before, limit: newsMax, from: range.from, to }),
+    }
+  } finally {
+    await releaseLeases(db, holder)
+  }
+}
+
+async function rangeOf({ db }: ScanDeps, network: NetworkName, { from, to }: Wanted): Promise<Heights> {
+  const standing = await readStanding(db, network)
+  if (standing === null) throw refuse(`${network} was never read`, 'start the daemon first')
+  const range = { from, to: to ?? standing.height }
+  if (to !== null && from > to) throw refuse(`--from ${from} is above --to ${to}`, 'give the lower one first')
+  if (range.to > standing.height || from > range.to) {
+    const problem = `${network} was read as final up to ${standing.height} only`
+    throw refuse(problem, 'what is above is read by the daemon as it becomes final')
+  }
+  return range
+}
+
+function refuse(problem: string, mend: string): Fault {
+  return new Fault('usage_bad', { problem, mend })
+}
+
+type Told = { tell: (progress: Progress) => void }
+
+type Done = { to: bigint; stored: number }
+
+/** @returns null where the network has not halted */
+async function resume(
+  deps: ScanDeps,
+  reader: NetworkReader,
+  { from, tell }: Told & { from: bigint },
+): Promise<Done | null> {
+  const { network } = reader
+  await seizeLease(deps.db, { stream: scanStream(network), holder: deps.holder, ttlMs: deps.leaseMs })
+  if (!(await isHalted(deps, reader))) {
+    // Reading again may take hours; the scans need not wait for that.
+    await releaseLeases(deps.db, deps.holder)
+    return null
+  }
+  const done = { to: from, stored: 0 }
+  let scanned = await rescanNetwork(deps, reader, from)
+  for (; scanned !== null; scanned = await scanNetwork(deps, reader)) {
+    done.to = scanned.finalHeight
+    done.stored += scanned.stored
+    tell({ reached: scanned.finalHeight, to: scanned.headHeight, stored: done.stored })
+    if (!scanned.more) break
+  }
+  await clearTroubles(deps.db, network, ['history_lost'])
+  return done
+}
+
+async function isHalted(deps: ScanDeps, reader: NetworkReader): Promise<boolean> {
+  try {
+    await scanNetwork(deps, reader)
+    return false
+  } catch (error) {
+    if (!isFault(error, 'history_lost')) throw error
+    return true
+  }
+}
+
+/** The stretch counts as not read from the beginning on: whatever interrupts this, the daemon does the rest. */
+async function reread(
+  deps: ScanDeps,
+  reader: NetworkReader,
+  { range, tell }: Told & { range: Heights },
+): Promise<Done> {
+  const { db, holder, leaseMs } = deps
+  const { network } = reader
+  const lease = await seizeLease(db, { stream: backfillStream(network), holder, ttlMs: leaseMs })
+  const book = (await readWatchList(db, network)).filter(({ number }) => number !== null)
+  const stretch: Omit<Stretch, keyof Heights> = {
+    addresses: book.map(({ address }) => address),
+    watched: Math.max(0, ...book.map(({ number }) => number ?? 0)),
+    assets: (deps.assets.get(network) ?? []).toSorted(),
+    lease,
+  }
+  await inTransaction(db, (tx) => withdrawCoverage(tx, network, range))
+  let [from, stored] = [range.from, 0]
+  while (from <= range.to) {
+    const read = await readStretch(deps, reader, { ...stretch, from, to: range.to })
+    // History changed meanwhile: what was read is not of it.
+    if (read === null) continue
+    if (read.reached < from) {
+      throw new Fault('remote_failed', {
+        what: `reading ${network}`,
+        problem: `its nodes do not have height ${from} as final`,
+      })
+    }
+    stored += read.stored
+    from = read.reached + 1n
+    tell({ reached: read.reached, to: range.to, stored })
+  }
+  await inTransaction(db, (tx) => watchFrom(tx, network, { ...range, watched: stretch.watched }))
+  return { to: range.to, stored }
+}

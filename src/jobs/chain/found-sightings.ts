@@ -1,0 +1,20 @@
+import type { StagedTransfer } from '../../chain/port.ts'
+import type { Sighting } from '../../core/evidence.ts'
+import type { WatchEntry } from '../../store/chain/chain-watch.ts'
+
+type Reading = { transfers: readonly StagedTransfer[]; book: readonly WatchEntry[]; epoch: number; now: Date }
+
+/** What was found at the addresses of the book, once for each thing that an address is watched as. */
+export function foundSightings({ transfers, book, epoch, now }: Reading): Sighting[] {
+  const entries = Map.groupBy(book, ({ address }) => address)
+  return transfers.flatMap(({ stage, ...transfer }) =>
+    (entries.get(transfer.to) ?? []).map(({ role }) => ({
+      kind: 'sighting' as const,
+      stage,
+      role,
+      epoch,
+      receivedAt: now,
+      ...transfer,
+    })),
+  )
+}

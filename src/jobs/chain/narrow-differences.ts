@@ -1,0 +1,89 @@
+import { beginSearch, isNarrow, learn, nextHeight, type Search } from '../../core/balance-proof.ts'
+import {
+  dueDifferences,
+  narrowDifference,
+  recheckDifferences,
+  type Searched,
+  type StoredDifference,
+} from '../../store/chain/balance-differences.ts'
+import { knownChanges } from '../../store/chain/balance-points.ts'
+import { type ProofRun, readPast } from './proof-run.ts'
+import { rereadStretches } from './reread-stretches.ts'
+import { walkHistories } from './walk-histories.ts'
+
+/** Differences searched at once, and how often more are taken, in one run. */
+const atOnce = 50
+const turnsMax = 4
+/** What could not be found is searched again after so long: a node with a longer memory may be set by then. */
+const againAfterMs = 3_600_000
+
+/**
+ * Searches the stored differences for the block in which a balance changed, and reads what it finds once more, with
+ * traces where the settings allow them. What that brings is stored as found on the chain.
+ * @returns how many transfers it brought
+ */
+export async function narrowDifferences(run: ProofRun): Promise<number> {
+  const searchedBefore = new Date(run.now().getTime() - againAfterMs)
+  const { network } = run.reader
+  const assets = run.settings.assets.map(({ key }) => key)
+  let stored = 0
+  for (let turn = 0; turn < turnsMax; turn++) {
+    const due = await dueDifferences(run.db, { network, searchedBefore, limit: atOnce })
+    if (due.length === 0) break
+    const { readBalanceHistory: read } = run.reader
+    const searched = await (read === undefined ? searchAll(run, due) : walkHistories(run, due, read))
+    const reread = await rereadStretches(run, searched)
+    stored += reread.stored
+    await run.save(async (tx) => {
+      for (const one of reread.searched) await narrowDifference(tx, one)
+      // What is explained by now would be searched again in the next turn.
+      await recheckDifferences(tx, network, assets)
+    })
+  }
+  return stored
+}
+
+type Open = { difference: StoredDifference; search: Search; problem: string | null }
+
+/** Searches that want the balance at the same height share the request. */
+async function searchAll(run: ProofRun, due: readonly StoredDifference[]): Promise<Searched[]> {
+  let open = due.map((difference): Open => ({ difference, search: beginSearch(difference), problem: null }))
+  for (;;) {
+    const wanted = Map.groupBy(open, ({ search }) => nextHeight(search))
+    wanted.delete(null)
+    if (wanted.size === 0) break
+    const done = open.filter(({ search }) => nextHeight(search) === null)
+    const probed: Open[] = []
+    for (const [height, same] of wanted) if (height !== null) probed.push(...(await probe(run, height, same)))
+    open = [...done, ...probed]
+  }
+  const at = run.now()
+  return open.map(({ difference, search: { start, end }, problem }) => {
+    const found = { start, end }
+    return { difference, found, problem: isNarrow(found) ? null : problem, at }
+  })
+}
+
+async function probe(run: ProofRun, height: bigint, open: readonly Open[]): Promise<Open[]> {
+  const past = await readPast(
+    run,
+    height,
+    open.map(({ difference }) => difference.holding),
+  )
+  if (past.kind === 'gone') {
+    const { problem } = past
+    return open.map((one) => ({ ...one, search: learn(one.search, { height, amount: null }, 0n), problem }))
+  }
+  const known = await knownChanges(
+    run.db,
+    open.map(({ difference, search }) => ({
+      holding: difference.holding,
+      above: search.start.height,
+      upTo: height,
+    })),
+  )
+  return open.map((one, place) => {
+    const amount = past.amounts[place] ?? null
+    return { ...one, search: learn(one.search, { height, amount }, known[place] ?? 0n) }
+  })
+}

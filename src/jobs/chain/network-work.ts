@@ -1,0 +1,146 @@
+import type { NetworkName } from '../../core/asset.ts'
+import { assert, isFault } from '../../core/errors.ts'
+import { clearTroubles, type NetworkTrouble, openTrouble } from '../../store/chain/network-mismatches.ts'
+import { inTransaction } from '../../store/database.ts'
+import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
+import { type BackfillDeps, createBackfill } from './backfill.ts'
+import { type NetworkReader, type ScanDeps, type Scanned, scanNetwork } from './scan.ts'
+import { type TransactionReader, verifyTransactions } from './verify-transactions.ts'
+
+/** All that is read of one network. */
+type Reader = NetworkReader & TransactionReader
+
+export type NetworkWorkDeps = ScanDeps &
+  BackfillDeps & {
+    readers: ReadonlyMap<NetworkName, Reader>
+    /** Whether one more transaction may be read by its name, at a time in milliseconds. */
+    mayVerify: (network: string, nowMs: number) => boolean
+    /** Asks for a run of a job; may fail, since the schedule asks again. */
+    wake: (job: 'apply' | 'scan' | 'backfill' | 'verify', key?: string) => Promise<void>
+    observe: {
+      mismatches: (changes: readonly MismatchChange[]) => void
+      rewound: (network: NetworkName) => void
+    }
+  }
+
+/** What is done again and again for each network that is read. */
+export type NetworkWork = {
+  /** Reads a network on and has what was found applied; one that has halted is told of as a mismatch. */
+  scan: (network: string) => Promise<void>
+  /** Reads what a network's addresses miss below where it stands, and has what was found applied. */
+  backfill: (network: string) => Promise<void>
+  /** Reads transactions that the service names and no scan has shown yet, and has what was found applied. */
+  verify: (network: string) => Promise<void>
+  /** Reads all networks on, waking nobody. */
+  readAll: () => Promise<void>
+  /** Reads all transactions whose time has come, waking nobody. @returns whether something new was stored */
+  verifyAll: () => Promise<boolean>
+}
+
+export function createNetworkWork(deps: NetworkWorkDeps): NetworkWork {
+  const scanNext = createScan(deps)
+  const backfillNext = createBackfill(deps)
+  const readerOf = identifyOnce(deps)
+  const wakeIf = async (condition: boolean, ...job: Parameters<NetworkWorkDeps['wake']>) => {
+    if (condition) await deps.wake(...job)
+  }
+  return {
+    async scan(network) {
+      const scanned = await scanNext(await readerOf(network))
+      if (scanned === null) return
+      await wakeIf(scanned.stored > 0, 'apply')
+      await wakeIf(scanned.enrolled > 0, 'backfill', network)
+      await wakeIf(scanned.more, 'scan', network)
+    },
+    async backfill(network) {
+      const filled = await backfillNext(await readerOf(network))
+      if (filled === null) return
+      await wakeIf(filled.stored > 0, 'apply')
+      await wakeIf(filled.more, 'backfill', network)
+    },
+    async verify(network) {
+      const reader = await readerOf(network)
+      const mayRead = () => deps.mayVerify(network, deps.now().getTime())
+      const { stored } = await verifyTransactions({ ...deps, mayRead }, reader)
+      await wakeIf(stored > 0, 'apply')
+    },
+    async verifyAll() {
+      let stored = 0
+      for (const network of deps.readers.keys()) {
+        const reader = await readerOf(network)
+        for (let more = true; more; ) {
+          const verified = await verifyTransactions({ ...deps, mayRead: () => true }, reader)
+          stored += verified.stored
+          more = verified.more
+        }
+      }
+      return stored > 0
+    },
+    async readAll() {
+      for (const network of deps.readers.keys()) {
+        const reader = await readerOf(network)
+        while ((await scanNext(reader))?.more) continue
+        while ((await backfillNext(reader))?.more) continue
+      }
+    },
+  }
+}
+
+/** Null while another process scans the network. */
+function createScan(deps: NetworkWorkDeps): (reader: NetworkReader) => Promise<Scanned | null> {
+  return async (reader) => {
+    const { network } = reader
+    const scanned = await scanNetwork(deps, reader).catch((error: unknown) =>
+      tellTrouble(deps, network, error),
+    )
+    if (scanned?.rewound) deps.observe.rewound(network)
+    if (scanned !== null) deps.observe.mismatches(await settleTroubles(deps, scanned))
+    return scanned
+  }
+}
+
+/** Nodes that were outvoted are told of until something becomes final without anybody's dissent. */
+async function settleTroubles(
+  { db }: NetworkWorkDeps,
+  { network, movedOn, dissent }: Scanned,
+): Promise<MismatchChange[]> {
+  if (dissent.length === 0) {
+    return clearTroubles(db, network, movedOn ? ['history_lost', 'rpc_disagreement'] : ['history_lost'])
+  }
+  const detail = { problem: dissent.join('; '), booked: 'what the other nodes agree on' }
+  const cleared = await clearTroubles(db, network, ['history_lost'])
+  const opened = await inTransaction(db, (tx) =>
+    openTrouble(tx, { network, kind: 'rpc_disagreement', detail }),
+  )
+  return [...cleared, ...opened]
+}
+
+/** Before the first time, makes sure that the nodes are of the chain they are taken for. */
+function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promise<Reader> {
+  const identified = new Set<NetworkName>()
+  return async (network) => {
+    const reader = readers.get(network as NetworkName)
+    assert(reader !== undefined, `a network is read only where a reader is: ${network}`)
+    if (!identified.has(reader.network)) await reader.checkIdentity()
+    identified.add(reader.network)
+    return reader
+  }
+}
+
+/** A person has to decide, so it is told of also where nobody reads logs. */
+async function tellTrouble(deps: NetworkWorkDeps, network: NetworkName, error: unknown): Promise<never> {
+  const trouble = troubleOf(network, error)
+  if (trouble !== null)
+    deps.observe.mismatches(await inTransaction(deps.db, (tx) => openTrouble(tx, trouble)))
+  throw error
+}
+
+function troubleOf(network: NetworkName, error: unknown): NetworkTrouble | null {
+  if (isFault(error, 'rpc_disagreement')) {
+    const detail = { problem: error.details.problem, booked: 'nothing' }
+    return { network, kind: 'rpc_disagreement', detail }
+  }
+  if (!isFault(error, 'history_lost')) return null
+  const { problem, mend } = error.details
+  return { network, kind: 'history_lost', detail: { problem, mend } }
+}

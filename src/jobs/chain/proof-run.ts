@@ -1,0 +1,99 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { BalanceReading, ChainReader, OnDemandReader } from '../../chain/port.ts'
+import type { NetworkName, NetworkSettings } from '../../core/asset.ts'
+import type { Holding } from '../../core/balance-proof.ts'
+import { Fault, isFault, messageOf } from '../../core/errors.ts'
+import { inTransaction } from '../../store/database.ts'
+import { keepLease, readCursor, releaseLease, takeLease } from '../../store/streams.ts'
+import type { Tables } from '../../store/tables.ts'
+import type { ScanDeps } from './scan.ts'
+import { decodePosition, type Position, scanStream } from './scan-position.ts'
+
+export type ProveDeps = Pick<ScanDeps, 'db' | 'holder' | 'leaseMs' | 'now'>
+
+export type ProvenNetwork = {
+  reader: Pick<ChainReader, 'network'> &
+    Pick<OnDemandReader, 'readBalances' | 'readMovements' | 'readRange' | 'readBalanceHistory'>
+  settings: NetworkSettings
+  /** Where the settings let reading of the network begin. */
+  startHeight?: bigint | null
+}
+
+/** One run of the balance proof of one network, alone among all processes. */
+export type ProofRun = ProveDeps &
+  ProvenNetwork & {
+    /** Up to where the network had been read when the run began. */
+    position: Position
+    /**
+     * Writes in one transaction.
+     * @throws Fault `lease_lost` where another process proves this network by now, `conflict` where its final history
+     * changed since the run began
+     */
+    save: <Result>(work: (tx: Transaction<Tables>) => Promise<Result>) => Promise<Result>
+    /** Lets another process prove this network. */
+    end: () => Promise<void>
+  }
+
+/** `busy`: another process proves this network. `unread`: it was not read for the first time yet. */
+export type NoProof = 'busy' | 'unread'
+
+export async function beginProof(deps: ProveDeps, network: ProvenNetwork): Promise<ProofRun | NoProof> {
+  const { db, holder, leaseMs } = deps
+  const { reader } = network
+  const lease = await takeLease(db, { stream: `balances/${reader.network}`, holder, ttlMs: leaseMs })
+  if (lease === null) return 'busy'
+  const position = await readPosition(db, reader.network)
+  if (position === null) {
+    await releaseLease(db, lease)
+    return 'unread'
+  }
+  return {
+    ...deps,
+    ...network,
+    position,
+    save: (work) =>
+      inTransaction(db, async (tx) => {
+        await requireEpoch(tx, reader.network, position.epoch)
+        await keepLease(tx, lease, leaseMs)
+        return work(tx)
+      }),
+    end: () => releaseLease(db, lease),
+  }
+}
+
+/** What was read is of the history that was valid when the run began. It stays valid until the transaction ends. */
+async function requireEpoch(tx: Transaction<Tables>, network: NetworkName, epoch: number): Promise<void> {
+  const now = await readPosition(tx, network)
+  if (now?.epoch !== epoch) throw new Fault('conflict', { what: `the final history of ${network} changed` })
+}
+
+async function readPosition(db: Kysely<Tables>, network: NetworkName): Promise<Position | null> {
+  return decodePosition(await readCursor(db, scanStream(network)))
+}
+
+export type PastBalances =
+  | { kind: 'read'; amounts: BalanceReading['balances'] }
+  | { kind: 'gone'; problem: string }
+
+/** What was held at a height. Few nodes keep balances for long, and those of Solana keep none. */
+export async function readPast(
+  { reader, settings }: ProofRun,
+  height: bigint,
+  pairs: readonly Holding[],
+): Promise<PastBalances> {
+  if (settings.family === 'solana') return { kind: 'gone', problem: 'no node of Solana keeps past balances' }
+  const reading = await unlessRemote(reader.readBalances({ pairs, at: { height } }))
+  if (typeof reading === 'string') return { kind: 'gone', problem: reading }
+  if (reading.at.height === height) return { kind: 'read', amounts: reading.balances }
+  return { kind: 'gone', problem: `the node no longer has the balances of block ${height}` }
+}
+
+/** What was read, or why a node did not tell it. */
+export async function unlessRemote<Value>(reading: Promise<Value>): Promise<Value | string> {
+  try {
+    return await reading
+  } catch (error) {
+    if (!isFault(error, 'remote_failed') && !isFault(error, 'rpc_disagreement')) throw error
+    return messageOf(error)
+  }
+}

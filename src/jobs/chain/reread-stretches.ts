@@ -1,0 +1,78 @@
+import type { Transaction } from 'kysely'
+import type { ChainTransfer, HeightRange, Movement } from '../../chain/port.ts'
+import type { Address } from '../../core/asset.ts'
+import { isNarrow, type Span } from '../../core/balance-proof.ts'
+import type { Searched } from '../../store/chain/balance-differences.ts'
+import { readWatchList } from '../../store/chain/chain-watch.ts'
+import { appendMovements } from '../../store/chain/movements.ts'
+import { appendSightings } from '../../store/chain/sightings.ts'
+import type { Tables } from '../../store/tables.ts'
+import { foundSightings } from './found-sightings.ts'
+import { type ProofRun, unlessRemote } from './proof-run.ts'
+
+/** Readings of one stretch that is more than one block. */
+const readingsMax = 10
+/** Blocks that are read whole in all; where a stretch has more, histories have to do. Those of Solana are megabytes. */
+const blocksMax = 1000n
+
+type Found = { transfers: ChainTransfer[]; movements: Movement[]; problem: string | null }
+
+/**
+ * Reads stretches once more, for the addresses whose balances changed in them, and stores what it finds. A stretch that
+ * cannot be read gets that as its problem.
+ */
+export async function rereadStretches(
+  run: ProofRun,
+  searched: readonly Searched[],
+): Promise<{ stored: number; searched: Searched[] }> {
+  let stored = 0
+  let blocksLeft = blocksMax
+  const told: Searched[] = []
+  const stretches = Map.groupBy(searched, ({ found }) => `${found.start.height}-${found.end.height}`)
+  for (const same of stretches.values()) {
+    const [first] = same
+    if (first === undefined) continue
+    const watched = new Set(same.map(({ difference }) => difference.holding.address))
+    const blocks = first.found.end.height - first.found.start.height
+    const byBlock = run.settings.family === 'solana' && blocks <= blocksLeft
+    if (byBlock) blocksLeft -= blocks
+    const { problem, ...found } = await reread(run, first.found, { watched, byBlock })
+    stored += await run.save((tx) => store(tx, run, found))
+    told.push(...same.map((one) => ({ ...one, problem: one.problem ?? problem })))
+  }
+  return { stored, searched: told }
+}
+
+type Way = { watched: ReadonlySet<Address>; byBlock: boolean }
+
+async function reread(run: ProofRun, found: Span, { watched, byBlock }: Way): Promise<Found> {
+  const { reader, settings } = run
+  // A trace costs the node many times what a block does: only of the one block in question.
+  const traced = isNarrow(found) && settings.reading?.traces !== 'never'
+  const all: Found = { transfers: [], movements: [], problem: null }
+  let { from, to }: HeightRange = { from: found.start.height + 1n, to: found.end.height }
+  for (let readings = 0; from <= to && readings < readingsMax; readings++) {
+    const result = await unlessRemote(reader.readRange({ from, to, watched, traced, byBlock }))
+    if (typeof result === 'string') {
+      // Histories tell at least what they have.
+      const rest = byBlock ? await reread(run, found, { watched, byBlock: false }) : all
+      return { ...rest, problem: result }
+    }
+    all.transfers.push(...result.transfers)
+    all.movements.push(...result.movements)
+    if (result.reached < from) break
+    from = result.reached + 1n
+  }
+  return all
+}
+
+async function store(
+  tx: Transaction<Tables>,
+  { reader, position, now }: ProofRun,
+  { transfers, movements }: Pick<Found, 'transfers' | 'movements'>,
+): Promise<number> {
+  await appendMovements(tx, movements)
+  const book = await readWatchList(tx, reader.network)
+  const final = transfers.map((transfer) => ({ ...transfer, stage: 'final' as const }))
+  return appendSightings(tx, foundSightings({ transfers: final, book, epoch: position.epoch, now: now() }))
+}

@@ -1,0 +1,38 @@
+import type { BlockMark, ScanCursor } from '../../chain/port.ts'
+import type { NetworkName } from '../../core/asset.ts'
+
+/** The stream of a network's scans. */
+export function scanStream(network: NetworkName): string {
+  return `scan/${network}`
+}
+
+/** Where a network's scans stand. `epoch` counts the times that its final history changed. */
+export type Position = { cursor: ScanCursor; epoch: number }
+
+type StoredMark = { height: string; hash: string }
+type StoredPosition = { final: StoredMark; seenHeight: string; trail: StoredMark[]; epoch: number }
+
+export function encodePosition({ cursor, epoch }: Position): StoredPosition {
+  return {
+    final: encodeMark(cursor.final),
+    seenHeight: cursor.seenHeight.toString(),
+    trail: cursor.trail.map(encodeMark),
+    epoch,
+  }
+}
+
+/** Null before the first scan. */
+export function decodePosition(stored: unknown): Position | null {
+  if (stored === null) return null
+  const { final, seenHeight, trail, epoch } = stored as StoredPosition
+  const cursor = { final: decodeMark(final), seenHeight: BigInt(seenHeight), trail: trail.map(decodeMark) }
+  return { cursor, epoch }
+}
+
+function encodeMark({ height, hash }: BlockMark): StoredMark {
+  return { height: height.toString(), hash }
+}
+
+function decodeMark({ height, hash }: StoredMark): BlockMark {
+  return { height: BigInt(height), hash }
+}

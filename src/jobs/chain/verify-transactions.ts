@@ -1,0 +1,181 @@
+import type { Kysely, Transaction } from 'kysely'
+import { mapBounded } from '../../chain/map-bounded.ts'
+import type { OnDemandReader, ScanCursor, StagedTransfer, TransactionReading } from '../../chain/port.ts'
+import type { NetworkName } from '../../core/asset.ts'
+import { messageOf } from '../../core/errors.ts'
+import { type Failure, transferRef } from '../../core/evidence.ts'
+import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
+import { readWatchList, type WatchEntry } from '../../store/chain/chain-watch.ts'
+import {
+  appendFailures,
+  type DueTransaction,
+  dropSeen,
+  dropTransactions,
+  endTransactions,
+  putOffTransactions,
+  takeDueTransactions,
+} from '../../store/chain/named-transactions.ts'
+import { appendSightings } from '../../store/chain/sightings.ts'
+import { inTransaction } from '../../store/database.ts'
+import { readCursor } from '../../store/streams.ts'
+import type { Tables } from '../../store/tables.ts'
+import { foundSightings } from './found-sightings.ts'
+import { decodePosition, type Position, scanStream } from './scan-position.ts'
+
+export type VerifyDeps = {
+  db: Kysely<Tables>
+  now: () => Date
+  /** Asked once per transaction: false where no more are to be read now. */
+  mayRead: () => boolean
+}
+
+/** The reader of one network, as far as transactions are read by their names. */
+export type TransactionReader = { network: NetworkName } & Pick<OnDemandReader, 'readTransaction'>
+
+export type Verified = {
+  /** Sightings and failures that were not stored before. */
+  stored: number
+  /** More was due than one run reads. */
+  more: boolean
+}
+
+/** Transactions of one run. */
+const rowsMax = 20
+const readAtOnce = 4
+
+/** Of more than may be read at once a scan shows most until then, for far fewer requests. */
+const putOffMs = 30_000
+
+/** Together a little over an hour, which is when a payment that is not found is missed. The scans still find it then. */
+const triesMax = 16
+const pause = { firstMs: 2000, longestMs: 600_000 }
+
+const nothing: Verified = { stored: 0, more: false }
+
+/**
+ * Reads transactions that the service names and no scan has shown yet, and stores what they moved or that they failed.
+ * Safe to run twice and beside itself.
+ * @throws what kept one from being read, once what the others showed is stored; it is read again later
+ */
+export async function verifyTransactions(deps: VerifyDeps, reader: TransactionReader): Promise<Verified> {
+  const { db } = deps
+  // Where reading begins is decided by the first scan.
+  const position = await readPosition(db, reader)
+  if (position === null) return nothing
+  const now = deps.now()
+  const due = await takeDue(deps, reader, now)
+  const book = await readWatchList(db, reader.network)
+  const answers = await readAll(reader, due, book)
+  const stored = await inTransaction(db, (tx) => store(tx, reader, { answers, book, position, now }))
+  const fault = answers.map(({ reading }) => reading).find((one) => one instanceof Error)
+  if (fault !== undefined) throw fault
+  return { stored, more: due.length === rowsMax }
+}
+
+async function takeDue(
+  { db, mayRead }: VerifyDeps,
+  { network }: TransactionReader,
+  now: Date,
+): Promise<DueTransaction[]> {
+  const waiting = await dropSeen(db, { network, now }, rowsMax + 1)
+  let allowed = 0
+  while (allowed < Math.min(waiting, rowsMax) && mayRead()) allowed++
+  const due =
+    allowed === 0 ? [] : await takeDueTransactions(db, { network, now }, { rowsMax: allowed, pause })
+  if (waiting > allowed) await putOffTransactions(db, { network, now }, putOffMs)
+  return due
+}
+
+type Answer = { named: DueTransaction; reading: TransactionReading | Error }
+
+/** One transaction may be named for several legs, and is read once. */
+async function readAll(
+  reader: TransactionReader,
+  due: readonly DueTransaction[],
+  book: readonly WatchEntry[],
+): Promise<Answer[]> {
+  const watched = new Set(book.map(({ address }) => address))
+  const failures: Error[] = []
+  const legsOf = Map.groupBy(due, ({ tx }) => tx)
+  const read = await mapBounded([...legsOf], readAtOnce, async ([tx, legs]): Promise<Answer[]> => {
+    // Nodes that are away would be waited for once per transaction.
+    const away = failures.length < readAtOnce ? null : failures[0]
+    const reading = away ?? (await reader.readTransaction(tx, watched).catch(asError))
+    if (reading instanceof Error) failures.push(reading)
+    return legs.map((named) => ({ named, reading }))
+  })
+  return read.flat()
+}
+
+/** Thrown once what others showed is stored: whoever names a transaction names it for himself alone. */
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error))
+}
+
+type Read = { answers: readonly Answer[]; book: readonly WatchEntry[]; position: Position; now: Date }
+
+/** What was read is of the history that was valid before: where that has changed meanwhile, it is read again. */
+async function store(
+  tx: Transaction<Tables>,
+  reader: TransactionReader,
+  { answers, book, position, now }: Read,
+): Promise<number> {
+  const current = await readPosition(tx, reader)
+  if (current === null || current.epoch !== position.epoch) return 0
+  const { epoch } = current
+  const outcomes = answers.map((answer) => outcomeOf(answer, current))
+  // Each leg that a transaction is named for has its own copies.
+  const found = outcomes.flatMap((one) => one.transfers)
+  const transfers = [...new Map(found.map((one) => [transferRef(one), one])).values()]
+  const failures = outcomes.flatMap((one) => failureOf(one, now))
+  const stored = await appendSightings(tx, foundSightings({ transfers, book, epoch, now }))
+  const failed = await appendFailures(tx, failures)
+  await dropTransactions(
+    tx,
+    outcomes.flatMap(({ next, named }) => (next === 'found' ? [named] : [])),
+  )
+  await endTransactions(
+    tx,
+    outcomes.flatMap(({ next, named }) => (next === 'ended' ? [named] : [])),
+  )
+  return stored + failed
+}
+
+type Outcome = {
+  named: NamedTransaction
+  /** `ended`: another reading would show nothing more. `waiting`: it is read again later. */
+  next: 'found' | 'ended' | 'waiting'
+  transfers: readonly StagedTransfer[]
+  failedAt: bigint | null
+}
+
+function outcomeOf({ named, reading }: Answer, { cursor }: Position): Outcome {
+  const blank = { named, transfers: [], failedAt: null }
+  const later: Outcome = { ...blank, next: named.tries < triesMax ? 'waiting' : 'ended' }
+  if (reading instanceof Error || reading.kind === 'unknown') return later
+  if (reading.kind === 'failed') return { ...blank, next: 'ended', failedAt: reading.height }
+  const { transfers } = reading
+  // The scan passed it meanwhile and never comes back to it: it is stored once it is read as final.
+  if (transfers.some((one) => one.stage === 'seen' && one.height <= cursor.final.height)) return later
+  return {
+    ...blank,
+    next: transfers.some(({ to }) => to === named.address) ? 'found' : 'ended',
+    transfers: transfers.map((one) => provedBy(cursor, one)),
+  }
+}
+
+/** What is above the cursor may be final, but it is the scan that links it to the blocks below: until then it is seen. */
+function provedBy({ final }: ScanCursor, transfer: StagedTransfer): StagedTransfer {
+  return transfer.height > final.height ? { ...transfer, stage: 'seen' } : transfer
+}
+
+function failureOf({ named, failedAt }: Outcome, receivedAt: Date): Failure[] {
+  if (failedAt === null) return []
+  const { role, network, tx, address: to } = named
+  return [{ kind: 'failure', role, network, tx, to, height: failedAt, receivedAt }]
+}
+
+/** Where the network's scans stand. In a transaction, they stay there until that ends. */
+async function readPosition(db: Kysely<Tables>, { network }: TransactionReader): Promise<Position | null> {
+  return decodePosition(await readCursor(db, scanStream(network)))
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import type { Mark } from '../../provider/page-marks.ts'
+import type { ListProfile } from '../../provider/profile/list-schema.ts'
+
+export const pollStream = 'poll'
+
+/** How far the reading of records has come. Times are in milliseconds since 1970. */
+export type Position = {
+  /** When the last complete reading of what is recent began; null before the first. */
+  readAt: number | null
+  /** When deposits that are open for long were last read again. */
+  deepAt: number
+  /** Where the last page of a list begins, which is read on from where that is oldest first; null while not known. */
+  tail: Mark
+  /** The full reading under way. */
+  sweep: { startedAt: number; mark: Mark; pages: number } | null
+  /** When the last full reading that came to the end began. */
+  sweptAt: number | null
+  /** How the list was read that the marks are of; null where that was not kept. */
+  listedBy: string | null
+}
+
+const beginning: Position = {
+  readAt: null,
+  deepAt: 0,
+  tail: null,
+  sweep: null,
+  sweptAt: null,
+  listedBy: null,
+}
+
+/** What an earlier version kept lacks some of it. */
+export function readPosition(cursor: unknown): Position {
+  return { ...beginning, ...(cursor as Partial<Position> | null) }
+}
+
+/** Forgets marks of a list that is read in another way by now: where they lead there, nobody can tell. */
+export function positionIn(list: ListProfile, position: Position): Position {
+  const listedBy = createHash('sha256').update(JSON.stringify(list)).digest('hex')
+  if (position.listedBy === null || position.listedBy === listedBy) return { ...position, listedBy }
+  return { ...position, tail: null, sweep: null, sweptAt: null, listedBy }
+}

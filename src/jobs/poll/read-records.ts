@@ -1,0 +1,102 @@
+import type { Kysely } from 'kysely'
+import { mismatchKinds } from '../../core/mismatch.ts'
+import type { DepositClient, DepositPage } from '../../provider/deposit-client.ts'
+import type { Mark } from '../../provider/page-marks.ts'
+import { inTransaction } from '../../store/database.ts'
+import { clearMismatches, type MismatchChange, openMismatches } from '../../store/mismatches/mismatches.ts'
+import { type GoneRecord, markGone, type ReadRecord, saveRecords } from '../../store/records.ts'
+import type { Tables } from '../../store/tables.ts'
+
+export type ReadDeps = { db: Kysely<Tables>; client: DepositClient; now: () => Date }
+
+/** What a reading came to. */
+export type Reading = {
+  pages: number
+  /** Records that were new or had changed. */
+  stored: number
+  /** Times that records shifted between pages while they were read. */
+  drifts: number
+  mismatches: MismatchChange[]
+}
+
+export const nothingRead = (): Reading => ({ pages: 0, stored: 0, drifts: 0, mismatches: [] })
+
+/** Reads one page and keeps what is new. Null where the service does not know the mark any more. */
+export async function readPage(
+  deps: ReadDeps,
+  place: { mark: Mark; since: Date | null },
+  reading: Reading,
+): Promise<DepositPage | null> {
+  const sentAt = deps.now()
+  const page = await deps.client.listDeposits(place)
+  if (page === null) return null
+  await keep(deps, page.records, { sentAt, reading })
+  reading.pages++
+  return page
+}
+
+/**
+ * Reads records alone. One that the service has no more, and that was missed before, is `record_disappeared`.
+ * @throws what the first one that cannot be read throws, once the others are read
+ */
+export async function readAlone(deps: ReadDeps, ids: readonly string[], reading: Reading): Promise<void> {
+  const faults: unknown[] = []
+  for (const id of ids) await readOne(deps, id, reading).catch((fault: unknown) => faults.push(fault))
+  if (faults.length > 0) throw faults[0]
+}
+
+async function readOne(deps: ReadDeps, id: string, reading: Reading): Promise<void> {
+  const sentAt = deps.now()
+  const record = await deps.client.readDeposit(id)
+  if (record === null) await declareGone(deps, [id], { sentAt, reading })
+  else await keep(deps, [record], { sentAt, reading })
+}
+
+/** `sentAt` is when the request was sent that did not bring them. */
+export async function declareGone(
+  { db }: ReadDeps,
+  ids: readonly string[],
+  { sentAt, reading }: Keeping,
+): Promise<void> {
+  const changes = await inTransaction(db, async (tx) =>
+    openMismatches(tx, (await markGone(tx, ids, sentAt)).map(disappearance)),
+  )
+  reading.mismatches.push(...changes)
+}
+
+type Keeping = { sentAt: Date; reading: Reading }
+
+async function keep(
+  { db, now }: ReadDeps,
+  records: readonly ReadRecord[],
+  { sentAt, reading }: Keeping,
+): Promise<void> {
+  if (records.length === 0) return
+  const { stored, cleared } = await inTransaction(db, async (tx) => {
+    const saved = await saveRecords(tx, records, { sentAt, receivedAt: now() })
+    return { ...saved, cleared: await clearMismatches(tx, kind, saved.back.map(subjectOf)) }
+  })
+  reading.stored += stored
+  reading.mismatches.push(...cleared)
+}
+
+const kind = 'record_disappeared'
+
+function subjectOf(id: string): string {
+  return `record/${id}`
+}
+
+/** Of no group: what the evidence says of the deposit stands, and deciding about it again does not end this. */
+function disappearance({ id, depositId, network, asset, amount, state }: GoneRecord) {
+  return {
+    subject: subjectOf(id),
+    kind,
+    severity: mismatchKinds[kind].severity,
+    depositId,
+    groupId: null,
+    network,
+    asset,
+    value: amount === null ? null : BigInt(amount),
+    detail: { record: id, ...(state !== null && { state }) },
+  }
+}

@@ -1,0 +1,124 @@
+import { type IQueueBackend, type Job, type JobProgress, type JobsOptions, Worker } from 'bullmq'
+import { messageOf } from '../../core/errors.ts'
+import { within } from '../within.ts'
+import {
+  type QueueEvent,
+  type QueueLimits,
+  type QueueSettings,
+  type QueueState,
+  queueStates,
+  type RunningWorker,
+  type Runs,
+  type Wake,
+} from './queue-port.ts'
+
+export type WakeData = { key: string }
+
+/** `prefix` has a hash tag: all keys of the queue live in one slot of a Redis cluster. */
+export const queueOptions = {
+  prefix: '{depositd}',
+  skipMetasUpdate: false,
+  streams: { events: { maxLen: 100 } },
+} as const
+
+/**
+ * A wake-up is known by what it asks for, not by a job id: an id says nothing while its job is active, so that
+ * a wake-up in that time would be lost. With `keepLastIfActive` it becomes a job when the active one ends.
+ */
+export function wakeOptions({ name, key }: Wake, { attempts, retryDelayMs }: QueueLimits): JobsOptions {
+  return {
+    deduplication: { id: `${name}/${key}`, keepLastIfActive: true },
+    attempts,
+    backoff: { type: 'exponential', delay: retryDelayMs },
+    removeOnComplete: true,
+    removeOnFail: true,
+    stackTraceLimit: 0,
+  }
+}
+
+export function workerOptions({ lockMs, stalledCheckMs, reconnectDelayMs }: QueueLimits) {
+  return {
+    lockDuration: lockMs,
+    stalledInterval: stalledCheckMs,
+    runRetryDelay: reconnectDelayMs,
+  }
+}
+
+/** A worker whose timers can be ended although its jobs do not end. */
+export class CuttableWorker<B extends IQueueBackend, Connection> extends Worker<
+  WakeData,
+  void,
+  string,
+  B,
+  JobProgress,
+  Connection
+> {
+  async abandonJobs(): Promise<void> {
+    await this.lockManager.close()
+    await this.pause(true)
+  }
+}
+
+/** How long a worker with no job may take to close; while its server is away BullMQ would take for ever. */
+const farewellMs = 1000
+
+type Stopping<B extends IQueueBackend, Connection> = {
+  worker: CuttableWorker<B, Connection>
+  runs: Runs
+  /** Closes the worker's connections, whatever is still under way on them. */
+  cut: () => Promise<void>
+}
+
+export function runningWorker<B extends IQueueBackend, Connection>(
+  { worker, runs, cut }: Stopping<B, Connection>,
+  { limits, report }: QueueSettings,
+): RunningWorker {
+  worker.on('error', (error) => report({ kind: 'connection_failed', error }))
+  worker.on('failed', (job, error) => {
+    if (job !== undefined) report(jobFailed(job, error, limits.attempts))
+  })
+  return {
+    async stop() {
+      try {
+        const closed = worker.close()
+        const idleAndClosed = runs.idle().then(() => within(farewellMs, 'closing a worker', closed))
+        await within(limits.stopTimeoutMs, 'stopping a worker', Promise.race([closed, idleAndClosed]))
+      } catch {
+        await worker.abandonJobs()
+        await cut()
+      }
+    },
+  }
+}
+
+function jobFailed(job: Job<WakeData>, error: Error, attempts: number): QueueEvent {
+  return { kind: 'job_failed', wake: wakeOf(job), error, dropped: job.attemptsMade >= attempts }
+}
+
+export function wakeOf({ name, data }: Job<WakeData>): Wake {
+  return { name, key: data.key }
+}
+
+type Counting = { getJobCounts: (...states: QueueState[]) => Promise<Record<string, number>> }
+
+export async function countJobs(queue: Counting): Promise<Record<QueueState, number>> {
+  const counts = await queue.getJobCounts(...queueStates)
+  const { waiting = 0, active = 0, delayed = 0, failed = 0, completed = 0 } = counts
+  return { waiting, active, delayed, failed, completed }
+}
+
+const repeatAfterMs = 10_000
+
+/** Passes on the first of equal connection errors and leaves out those soon after it. */
+export function calmly(report: QueueSettings['report']): QueueSettings['report'] {
+  let last = { text: '', at: Number.NEGATIVE_INFINITY }
+  return (event) => {
+    if (event.kind === 'connection_failed') {
+      const text = messageOf(event.error)
+      const at = performance.now()
+      if (text === last.text && at - last.at < repeatAfterMs) return
+      last = { text, at }
+    }
+    report(event)
+  }
+}

@@ -1,0 +1,77 @@
+import { Fault } from '../../core/errors.ts'
+import { shareRuns } from '../chain/share-runs.ts'
+import { within } from '../within.ts'
+import { calmly } from './queue-bullmq.ts'
+import type { Backend, QueueLimits, QueueSettings, QueueState, RunningWorker } from './queue-port.ts'
+import { openPostgresQueue } from './queue-postgres.ts'
+import { openRedisQueue } from './queue-redis.ts'
+import { type Handlers, keepWorking } from './queue-worker.ts'
+
+export type Queue = {
+  /**
+   * Asks for one run of the job of that name, for that key. Over all processes at most one such run waits and
+   * one is active; a wake-up during a run leads to one more after it. Resolves once the server has it.
+   * @throws soon where the server does not answer; whoever sweeps for overdue work asks again.
+   */
+  wake: (name: string, key?: string) => Promise<void>
+  /** Starts running jobs. Called once. */
+  work: (handlers: Handlers, options: { concurrency: number }) => void
+  counts: () => Promise<Record<QueueState, number>>
+  /** @throws where the server does not answer. */
+  ping: () => Promise<void>
+  /** Lets active jobs finish within the limit, then closes every connection. */
+  stop: () => Promise<void>
+}
+
+export const queueLimits: QueueLimits = {
+  attempts: 3,
+  retryDelayMs: 1000,
+  lockMs: 15_000,
+  stalledCheckMs: 5000,
+  stuckMs: 30_000,
+  reconnectDelayMs: 2000,
+  answerTimeoutMs: 5000,
+  stopTimeoutMs: 10_000,
+}
+
+/**
+ * Opens the queue. It carries wake-ups only: losing all of it costs time, never data.
+ * @throws Fault `settings_bad` where the URL or the server's own settings do not do; `remote_failed` where the
+ * server does not answer.
+ */
+export async function createQueue(asked: QueueSettings): Promise<Queue> {
+  const settings = { ...asked, report: calmly(asked.report) }
+  const { limits } = settings
+  const backend = await openBackend(settings)
+  const addOnce = shareRuns()
+  let worker: RunningWorker | undefined
+  let stopped: Promise<void> | undefined
+  const stop = async () => {
+    await worker?.stop()
+    await backend.close()
+  }
+  const counts = () => within(limits.answerTimeoutMs, 'counting jobs', backend.counts())
+
+  return {
+    wake: (name, key = '') =>
+      addOnce(`${name}/${key}`, () =>
+        within(limits.answerTimeoutMs, 'waking a job', backend.add({ name, key })),
+      ),
+    work(handlers, { concurrency }) {
+      worker = keepWorking(backend, settings, { handlers, concurrency })
+    },
+    counts,
+    async ping() {
+      await counts()
+    },
+    stop: () => (stopped ??= stop()),
+  }
+}
+
+function openBackend(settings: QueueSettings): Promise<Backend> {
+  const scheme = URL.canParse(settings.url) ? new URL(settings.url).protocol : ''
+  if (scheme === 'redis:' || scheme === 'rediss:') return openRedisQueue(settings)
+  if (scheme === 'postgres:' || scheme === 'postgresql:') return openPostgresQueue(settings)
+  const fault = 'QUEUE_URL must start with redis://, rediss://, postgres:// or postgresql://'
+  return Promise.reject(new Fault('settings_bad', { faults: [fault] }))
+}

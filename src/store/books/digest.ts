@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Tables } from '../tables.ts'
+
+/**
+ * One thing that is so, in words that depend on the evidence alone: not on the numbers that a database gave, nor on when
+ * it was noticed, nor on what was booked and taken back on the way.
+ */
+export type Holding = {
+  /** The deposit by the service's id, or else by its payment; a transfer; or a payload that cannot be read. */
+  subject: string
+  what: 'deposit' | 'mismatch' | 'books'
+  /** The kind of a mismatch; account and asset of a balance; empty for the deposit itself. */
+  name: string
+  /** A JSON text with its keys in order. */
+  content: string
+}
+
+/**
+ * SHA-256 over all deposits, all mismatches that hold, and what is booked of each payment. Databases with the same
+ * evidence, settings and address book have the same, in whatever order it came.
+ */
+export async function digestBooks(tx: Transaction<Tables>): Promise<string> {
+  await sql`set local time zone 'UTC'`.execute(tx)
+  const hash = hashHoldings()
+  const query = sql<Holding>`select subject, what, name, content from ${holdings('public')} order by ${inOrder}`
+  for await (const rows of inPieces(tx, query)) for (const row of rows) hash.add(row, row.content)
+  return hash.digest()
+}
+
+/** A thing on both sides: as it stands, and as it comes out of the evidence. Null where it is not there. */
+export type Compared = Omit<Holding, 'content'> & {
+  live: string | null
+  rebuilt: string | null
+  /** Its time to be decided again has come, and nobody has done so yet. */
+  isDue: boolean
+}
+
+/** Everything of the live tables beside everything of those that hide them, all of one subject one after another. */
+export function compareBooks(tx: Transaction<Tables>, now: Date): AsyncIterable<Compared[]> {
+  return inPieces(
+    tx,
+    sql<Compared>`
+    with due as materialized (
+      select live.inbox_id, live.group_id from public.evidence_group join public.evidence live on group_id = evidence_group.id
+      where recheck_at <= ${now}
+    )
+    select subject, what, name, live.content as live, rebuilt.content as rebuilt,
+      coalesce(live.group_id in (select group_id from due), false) or coalesce(rebuilt.group_id in (
+        select made.group_id from due join pg_temp.evidence made using (inbox_id)
+      ), false) as "isDue"
+    from ${holdings('public')} as live full join ${holdings('pg_temp')} as rebuilt using (subject, what, name)
+    order by ${inOrder}`,
+  )
+}
+
+/** The lines of one side, which have to be added in order. */
+export function hashHoldings() {
+  const hash = createHash('sha256')
+  return {
+    add({ subject, what, name }: Omit<Holding, 'content'>, content: string): void {
+      hash.update(`${JSON.stringify([subject, what, name])} ${content}\n`)
+    },
+    digest: () => hash.digest('hex'),
+  }
+}
+
+const inOrder = sql`subject collate "C", what collate "C", name collate "C"`
+
+/** What is only ours: numbers that a database gave, and when something was noticed. */
+const ours = ['id', 'group_id', 'merged_into', 'reconciled_at', 'created_at', 'updated_at']
+
+/** The things of one schema, each with the group that decides about it. */
+function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
+  const schema = sql.id(name)
+  return sql`(
+    select ${subject} as subject, 'deposit' as what, '' as name, (to_jsonb(deposit) - ${ours}::text[])::text as content, group_id
+    from ${schema}.deposit where merged_into is null
+    union all
+    select coalesce(${subject}, 'payload ' || source || ' ' || source_key, subject), 'mismatch', kind,
+      jsonb_build_object('network', mismatch.network, 'asset', mismatch.asset, 'value', value,
+        'detail', detail)::text, mismatch.group_id
+    from ${schema}.mismatch
+      left join ${schema}.deposit on deposit.id = deposit_id and merged_into is null
+      left join public.inbox on inbox.id = substring(subject from '^inbox/(\\d+)$')::bigint
+    where cleared_at is null and (mismatch.group_id is not null or inbox.id is not null)
+    union all
+    select coalesce(${subject}, 'payment ' || journal.transfer, 'journal ' || journal_id), 'books',
+      account || ' ' || entry.asset
+        || case when journal.transfer <> deposit.transfer then ' of ' || journal.transfer else '' end,
+      sum(entry.amount)::text, min(deposit.group_id)
+    from (
+      select journal_id, debit as account, asset, amount from ${schema}.ledger_transfer
+      union all
+      select journal_id, credit, asset, -amount from ${schema}.ledger_transfer
+    ) as entry
+      left join ${schema}.ledger_journal journal on journal.id = journal_id
+      left join ${schema}.deposit on deposit.id = journal.deposit_id and merged_into is null
+    group by 1, 3 having sum(entry.amount) <> 0
+  )`
+}
+
+/** A deposit's name outside of this database. */
+const subject = sql`coalesce('deposit ' || deposit.service_id, 'payment ' || deposit.transfer)`
+
+const rowsOfPiece = 2000
+
+/** Reads a long answer piece by piece. */
+async function* inPieces<Row>(tx: Transaction<Tables>, query: RawBuilder<Row>): AsyncGenerator<Row[]> {
+  await sql`declare piece no scroll cursor for ${query}`.execute(tx)
+  for (;;) {
+    const { rows } = await sql<Row>`fetch ${sql.lit(rowsOfPiece)} from piece`.execute(tx)
+    if (rows.length === 0) break
+    yield rows
+  }
+  await sql`close piece`.execute(tx)
+}

@@ -1,0 +1,23 @@
+import { sql, type Transaction } from 'kysely'
+import type { Observation } from '../../core/evidence.ts'
+import { encodeObservation } from '../../core/observation-json.ts'
+import type { Tables } from '../tables.ts'
+
+export type LinkedObservation = { inboxId: bigint; groupId: bigint; observation: Observation }
+
+/** Keeps what the inbox rows say. Applying a row again changes nothing but its group. */
+export async function saveEvidence(
+  tx: Transaction<Tables>,
+  linked: readonly LinkedObservation[],
+): Promise<void> {
+  const observations = linked.map(({ observation }) => encodeObservation(observation))
+  await sql`
+    insert into evidence (inbox_id, group_id, observation)
+    select * from rows from (
+      unnest(${linked.map(({ inboxId }) => inboxId)}::bigint[], ${linked.map(({ groupId }) => groupId)}::bigint[]),
+      jsonb_array_elements(${`[${observations.join(',')}]`}::jsonb)
+    ) as linked (inbox_id, group_id, observation)
+    on conflict (inbox_id) do update set group_id = excluded.group_id, observation = excluded.observation`.execute(
+    tx,
+  )
+}

@@ -1,0 +1,165 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { assert, Fault } from '../../core/errors.ts'
+import { components } from '../../core/matching/components.ts'
+import type { Tables } from '../tables.ts'
+
+/**
+ * Finds or makes the group of each observation, joins groups that turn out to be one, and locks all of them.
+ * @param keysOfItems the linking keys of each observation; none is empty.
+ * @returns the group's id of each observation.
+ * @throws Fault `conflict` where another transaction changed the same keys meanwhile: run it again.
+ */
+export async function linkGroups(
+  tx: Transaction<Tables>,
+  keysOfItems: readonly (readonly string[])[],
+): Promise<bigint[]> {
+  const known = await lockKnownGroups(tx, keysOfItems.flat())
+  // Items meet in a key, or in a group that holds keys of both.
+  const parts = components(
+    keysOfItems.map((keys) => [...keys, ...groupsOf(keys, known).map((id) => `group/${id}`)]),
+  )
+  const newIds = (
+    await makeGroups(tx, parts.filter(({ keys }) => groupsOf(keys, known).length === 0).length)
+  ).values()
+  const linked = parts.map(({ items }) => {
+    const keys = [...new Set(items.flatMap((place) => keysOfItems[place] ?? []))]
+    const [id = newIds.next().value, ...others] = groupsOf(keys, known)
+    assert(id !== undefined, 'every component has a group')
+    return { id, others, items, newKeys: keys.filter((key) => !known.has(key)) }
+  })
+  await insertKeys(
+    tx,
+    linked.flatMap(({ id, newKeys }) => newKeys.map((key) => ({ key, id }))),
+  )
+  await mergeGroups(
+    tx,
+    linked.flatMap(({ id, others }) => others.map((from) => ({ from, into: id }))),
+  )
+  const groupOfItem = new Map(linked.flatMap(({ id, items }) => items.map((item) => [item, id] as const)))
+  return keysOfItems.map((_keys, place) => groupOfItem.get(place) ?? 0n)
+}
+
+/** The distinct groups that hold these keys, oldest first. */
+function groupsOf(keys: Iterable<string>, known: ReadonlyMap<string, bigint>): bigint[] {
+  const groups = [...keys].map((key) => known.get(key)).filter((id) => id !== undefined)
+  return [...new Set(groups)].toSorted(byId)
+}
+
+/**
+ * Locks before anything is written: a key that is written holds its group with a weaker lock, and two who both
+ * have that one and want the stronger would wait for each other.
+ */
+async function lockKnownGroups(
+  tx: Transaction<Tables>,
+  keys: readonly string[],
+): Promise<Map<string, bigint>> {
+  const known = await groupsOfKeys(tx, keys)
+  await lockGroups(tx, [...known.values()])
+  const now = await groupsOfKeys(tx, [...known.keys()])
+  if ([...known].some(([key, id]) => now.get(key) !== id))
+    throw new Fault('conflict', { what: 'linking keys' })
+  return known
+}
+
+/** Locks groups whose time has come, leaving out those that somebody works on. */
+export async function takeDueGroups(
+  tx: Transaction<Tables>,
+  now: Date,
+  groupsMax: number,
+): Promise<bigint[]> {
+  const rows = await tx
+    .selectFrom('evidence_group')
+    .select('id')
+    .where('recheck_at', '<=', now)
+    .orderBy('recheck_at')
+    .limit(groupsMax)
+    .forUpdate()
+    .skipLocked()
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Of how many groups each transaction is; until it ends they cannot be worked on. */
+const markedMax = 10_000
+
+/** Makes every group due at that time, unless it is earlier. */
+export async function markAllDue(db: Kysely<Tables>, at: Date): Promise<void> {
+  let after: bigint | null = 0n
+  while (after !== null) after = await markDue(db, after, at)
+}
+
+/** @returns the last group of the batch; null behind the last of all */
+async function markDue(db: Kysely<Tables>, after: bigint, at: Date): Promise<bigint | null> {
+  const { rows } = await sql<{ last: bigint | null }>`
+    with batch as (
+      select id from evidence_group where id > ${after} order by id limit ${markedMax} for update
+    ), marked as (
+      update evidence_group set recheck_at = ${at} from batch
+      where evidence_group.id = batch.id and (recheck_at is null or recheck_at > ${at})
+    )
+    select max(id) as last from batch`.execute(db)
+  return rows[0]?.last ?? null
+}
+
+export async function saveRechecks(
+  tx: Transaction<Tables>,
+  rechecks: readonly { groupId: bigint; at: Date | null }[],
+): Promise<void> {
+  await sql`
+    update evidence_group set recheck_at = due.at
+    from unnest(${rechecks.map(({ groupId }) => groupId)}::bigint[], ${rechecks.map(({ at }) => at)}::timestamptz[])
+      as due (id, at)
+    where evidence_group.id = due.id and evidence_group.recheck_at is distinct from due.at`.execute(tx)
+}
+
+async function groupsOfKeys(tx: Transaction<Tables>, keys: readonly string[]): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ key: string; group_id: bigint }>`
+    select key, group_id from link_key where key = any(${keys}::text[])`.execute(tx)
+  return new Map(rows.map(({ key, group_id }) => [key, group_id]))
+}
+
+async function makeGroups(tx: Transaction<Tables>, count: number): Promise<bigint[]> {
+  if (count === 0) return []
+  const { rows } = await sql<{ id: bigint }>`
+    insert into evidence_group (recheck_at) select null from generate_series(1, ${count}) returning id`.execute(
+    tx,
+  )
+  return rows.map(({ id }) => id)
+}
+
+async function insertKeys(
+  tx: Transaction<Tables>,
+  links: readonly { key: string; id: bigint }[],
+): Promise<void> {
+  if (links.length === 0) return
+  const sorted = links.toSorted((left, right) => (left.key < right.key ? -1 : 1))
+  const { numAffectedRows } = await sql`
+    insert into link_key (key, group_id)
+    select * from unnest(${sorted.map(({ key }) => key)}::text[], ${sorted.map(({ id }) => id)}::bigint[])
+    on conflict (key) do nothing`.execute(tx)
+  if (numAffectedRows !== BigInt(links.length)) throw new Fault('conflict', { what: 'linking keys' })
+}
+
+export async function lockGroups(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<void> {
+  await sql`select 1 from evidence_group where id = any(${ids}::bigint[]) order by id for update`.execute(tx)
+}
+
+async function mergeGroups(
+  tx: Transaction<Tables>,
+  merges: readonly { from: bigint; into: bigint }[],
+): Promise<void> {
+  if (merges.length === 0) return
+  const pairs = sql`unnest(${merges.map(({ from }) => from)}::bigint[], ${merges.map(({ into }) => into)}::bigint[])
+    as pair (old, new) where group_id = pair.old`
+  await sql`update link_key set group_id = pair.new from ${pairs}`.execute(tx)
+  await sql`update evidence set group_id = pair.new from ${pairs}`.execute(tx)
+  await sql`update deposit set group_id = pair.new from ${pairs}`.execute(tx)
+  await sql`update mismatch set group_id = pair.new from ${pairs}`.execute(tx)
+  await sql`update evidence_group set recheck_at = null where id = any(${merges.map(({ from }) => from)}::bigint[])`.execute(
+    tx,
+  )
+}
+
+function byId(left: bigint, right: bigint): number {
+  return left < right ? -1 : 1
+}

@@ -1,0 +1,128 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Observation } from '../../core/evidence.ts'
+import { decodeObservation } from '../../core/observation-json.ts'
+import type { Tables } from '../tables.ts'
+import { type LoadedGroup, loadGroups } from './load-groups.ts'
+
+/** How often a webhook came again, byte for byte; of the times, the newest are kept. */
+export type Copies = { count: bigint; firstAt: Date; lastAt: Date; newestAt: Date[] }
+
+/** Something a source said of a group of deposits, as it came and as it was read. */
+export type EvidenceRow = {
+  inboxId: bigint
+  source: 'webhook' | 'api' | 'chain' | 'person'
+  sourceKey: string
+  headers: Record<string, string>
+  body: Buffer
+  receivedAt: Date
+  storedAt: Date
+  /** When it could be read: later than it was stored where the profile had to be mended first. */
+  readableAt: Date
+  copies: Copies | null
+  observation: Observation
+}
+
+/** A mismatch as it was told of, from when to when. */
+export type ToldMismatch = {
+  depositId: bigint | null
+  subject: string
+  kind: string
+  severity: string
+  detail: Record<string, string>
+  openedAt: Date
+  clearedAt: Date | null
+  clearedHow: string | null
+}
+
+/** A deposit's row: when it was made, and what it was merged into since. */
+export type DepositRow = { id: bigint; mergedInto: bigint | null; createdAt: Date }
+
+/** All that is stored of one group of linked evidence, with the times at which it was stored. */
+export type GroupEvidence = {
+  group: LoadedGroup
+  rows: readonly EvidenceRow[]
+  deposits: readonly DepositRow[]
+  mismatches: readonly ToldMismatch[]
+  /** By posting key. */
+  recordedAt: ReadonlyMap<string, { at: Date; depositId: bigint }>
+  /** Of addresses of the book, as `network/address`. */
+  addedAt: ReadonlyMap<string, Date>
+}
+
+/** Reads a group as it stands at one moment; null where there is none of that number. */
+export function loadEvidence(db: Kysely<Tables>, groupId: bigint): Promise<GroupEvidence | null> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => {
+      const [group] = await loadGroups(tx, [groupId])
+      if (group === undefined) return null
+      const rows = await rowsOf(tx, groupId)
+      return {
+        group: { ...group, observations: rows.map(({ observation }) => observation) },
+        rows,
+        deposits: await depositsOf(tx, groupId),
+        mismatches: await mismatchesOf(tx, groupId),
+        recordedAt: await journalTimes(tx, groupId),
+        addedAt: await addressTimes(tx, group),
+      }
+    })
+}
+
+type Row = Omit<EvidenceRow, 'observation' | 'copies'> & { text: string } & {
+  [name in keyof Copies]: Copies[name] | null
+}
+
+async function rowsOf(tx: Transaction<Tables>, groupId: bigint): Promise<EvidenceRow[]> {
+  const { rows } = await sql<Row>`
+    select i.id as "inboxId", i.source, i.source_key as "sourceKey", i.headers, i.body, i.received_at as "receivedAt",
+      i.stored_at as "storedAt", greatest(i.stored_at, (
+        select max(m.cleared_at) from mismatch m where m.subject = 'inbox/' || i.id
+          and m.kind in ('unknown_event', 'unknown_status', 'schema_drift')
+      )) as "readableAt",
+      r.count, r.first_at as "firstAt", r.last_at as "lastAt", r.newest_at as "newestAt", e.observation::text as text
+    from evidence e join inbox i on i.id = e.inbox_id left join webhook_repeat r on r.inbox_id = i.id
+    where e.group_id = ${groupId} order by i.id`.execute(tx)
+  return rows.map(({ text, count, firstAt, lastAt, newestAt, ...row }) => ({
+    ...row,
+    copies:
+      count === null || firstAt === null || lastAt === null
+        ? null
+        : { count, firstAt, lastAt, newestAt: newestAt ?? [] },
+    observation: decodeObservation(text),
+  }))
+}
+
+async function depositsOf(tx: Transaction<Tables>, groupId: bigint): Promise<DepositRow[]> {
+  const { rows } = await sql<DepositRow>`
+    select id, merged_into as "mergedInto", created_at as "createdAt" from deposit
+    where group_id = ${groupId} order by id`.execute(tx)
+  return rows
+}
+
+async function mismatchesOf(tx: Transaction<Tables>, groupId: bigint): Promise<ToldMismatch[]> {
+  const { rows } = await sql<ToldMismatch>`
+    select deposit_id as "depositId", subject, kind, severity, detail, opened_at as "openedAt",
+      cleared_at as "clearedAt", cleared_how as "clearedHow"
+    from mismatch where group_id = ${groupId} order by id`.execute(tx)
+  return rows
+}
+
+async function journalTimes(tx: Transaction<Tables>, groupId: bigint): Promise<GroupEvidence['recordedAt']> {
+  const { rows } = await sql<{ key: string; at: Date; depositId: bigint }>`
+    select j.posting_key as key, j.recorded_at as at, j.deposit_id as "depositId"
+    from ledger_journal j join deposit d on d.id = j.deposit_id where d.group_id = ${groupId}`.execute(tx)
+  return new Map(rows.map(({ key, ...rest }) => [key, rest]))
+}
+
+async function addressTimes(
+  tx: Transaction<Tables>,
+  { approvals }: LoadedGroup,
+): Promise<GroupEvidence['addedAt']> {
+  const { rows } = await sql<{ place: string; at: Date }>`
+    select network || '/' || address as place, added_at as at from address_book
+    where role = 'deposit' and network || '/' || address = any(${approvals.map(({ network, address }) => `${network}/${address}`)}::text[])`.execute(
+    tx,
+  )
+  return new Map(rows.map(({ place, at }) => [place, at]))
+}

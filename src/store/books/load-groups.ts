@@ -1,0 +1,159 @@
+import { sql, type Transaction } from 'kysely'
+import { ownerText } from '../../core/address-book.ts'
+import type { Address, NetworkName } from '../../core/asset.ts'
+import type { KnownDeposit } from '../../core/decide.ts'
+import type { Observation, Owner } from '../../core/evidence.ts'
+import type { Milestones } from '../../core/lag.ts'
+import type { Approval } from '../../core/matching/divide.ts'
+import { decodeObservation } from '../../core/observation-json.ts'
+import type { Journal, Transfer } from '../../core/posting.ts'
+import type { Tables } from '../tables.ts'
+import type { LinkedObservation } from './evidence.ts'
+
+export type LoadedGroup = {
+  id: bigint
+  observations: Observation[]
+  approvals: Approval[]
+  known: KnownDeposit[]
+  booked: Journal[]
+}
+
+/**
+ * Reads all that is known of the groups: four statements, however many groups.
+ * @param atHand evidence of theirs that was kept just now, and is not read again.
+ */
+export async function loadGroups(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  atHand: readonly LinkedObservation[] = [],
+): Promise<LoadedGroup[]> {
+  const groups = new Map(
+    ids.map((id): [bigint, LoadedGroup] => [
+      id,
+      { id, observations: [], approvals: [], known: [], booked: [] },
+    ]),
+  )
+  const evidence = [...(await evidenceOf(tx, ids, atHand)), ...atHand]
+  for (const { groupId, observation } of evidence) groups.get(groupId)?.observations.push(observation)
+  for (const { group_id, ...known } of await depositsOf(tx, ids)) groups.get(group_id)?.known.push(known)
+  for (const { group_id, ...journal } of await journalsOf(tx, ids)) groups.get(group_id)?.booked.push(journal)
+  const all = [...groups.values()]
+  const approvals = await approvalsOf(
+    tx,
+    all.flatMap(({ observations }) => observations),
+  )
+  for (const group of all) {
+    const keys = new Set(group.observations.flatMap(keysOf))
+    group.approvals.push(...new Set([...keys].flatMap((key) => approvals.get(key) ?? [])))
+  }
+  return all
+}
+
+type Place = { network: NetworkName; address: Address }
+
+/** The deposit address an observation speaks of. */
+function placeOf(observation: Observation): Place {
+  if (observation.kind === 'claim') return observation.deposit
+  return { network: observation.network, address: observation.to }
+}
+
+/** By what the address book knows more about an observation: its address, and the owner that a claim names. */
+function keysOf(observation: Observation): string[] {
+  const place = placeOf(observation)
+  if (observation.kind !== 'claim') return [placeKey(place)]
+  return observation.owner === null ? [placeKey(place)] : [placeKey(place), ownerKey(observation.owner)]
+}
+
+function placeKey({ network, address }: Place): string {
+  return `${network}/${address}`
+}
+
+function ownerKey(owner: Owner): string {
+  return `owner ${ownerText(owner)}`
+}
+
+async function evidenceOf(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  atHand: readonly LinkedObservation[],
+) {
+  const { rows } = await sql<{ group_id: bigint; text: string }>`
+    select group_id, observation::text as text from evidence
+    where group_id = any(${ids}::bigint[]) and inbox_id <> all(${atHand.map(({ inboxId }) => inboxId)}::bigint[])
+    order by inbox_id`.execute(tx)
+  return rows.map(({ group_id, text }) => ({ groupId: group_id, observation: decodeObservation(text) }))
+}
+
+type KnownRow = Omit<KnownDeposit, 'milestones'> & Milestones & { group_id: bigint }
+
+async function depositsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
+  const { rows } = await sql<KnownRow>`
+    select group_id, id, service_id as "serviceId", transfer, deposited_at as "depositedAt",
+      webhook_at as "webhookAt", api_at as "apiAt", chain_at as "chainAt", final_at as "finalAt",
+      settled_at as "settledAt", reconciled_at as "reconciledAt"
+    from deposit where group_id = any(${ids}::bigint[]) and merged_into is null order by id`.execute(tx)
+  return rows.map(({ group_id, id, serviceId, transfer, ...milestones }) => ({
+    group_id,
+    id,
+    serviceId,
+    transfer,
+    milestones,
+  }))
+}
+
+type BookedRow = Omit<Journal, 'transfers'> & {
+  group_id: bigint
+  transfers: (Omit<Transfer, 'amount'> & { amount: string })[]
+}
+
+async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
+  const { rows } = await sql<BookedRow>`
+    select d.group_id, j.posting_key as key, j.kind, j.transfer, j.deposit_id as "depositId",
+      j.event_at as "eventAt", r.posting_key as reverses,
+      (select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset,
+        'amount', t.amount::text) order by t.leg) from ledger_transfer t where t.journal_id = j.id) as transfers
+    from deposit d
+      join ledger_journal j on j.deposit_id = d.id
+      left join ledger_journal r on r.id = j.reverses
+    where d.group_id = any(${ids}::bigint[]) order by j.id`.execute(tx)
+  return rows.map(({ transfers, ...journal }) => ({
+    ...journal,
+    transfers: transfers.map((one) => ({ ...one, amount: BigInt(one.amount) as Transfer['amount'] })),
+  }))
+}
+
+async function approvalsOf(
+  tx: Transaction<Tables>,
+  observations: readonly Observation[],
+): Promise<Map<string, Approval[]>> {
+  const places = observations.map(placeOf)
+  const claims = observations.filter((one) => one.kind === 'claim')
+  const { rows } = await sql<
+    Place & {
+      kind: Owner['kind']
+      id: string
+      forward_network: NetworkName | null
+      forward_recipient: Address | null
+    }
+  >`
+    select b.network, b.address, o.kind, o.id, o.forward_network, o.forward_recipient
+    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
+    where b.role = 'deposit' and (b.network, b.address) in (
+      select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
+      union
+      select network, address from address_book where (owner_kind, owner_id) in (
+        select * from unnest(${claims.map(({ owner }) => owner?.kind ?? null)}::text[],
+          ${claims.map(({ owner }) => owner?.id ?? null)}::text[])
+      )
+    )
+    order by b.network, b.address`.execute(tx)
+  const approvals = new Map<string, Approval[]>()
+  for (const { network, address, kind, id, forward_network, forward_recipient } of rows) {
+    const forward =
+      forward_network && forward_recipient ? { network: forward_network, recipient: forward_recipient } : null
+    const approval: Approval = { network, address, owner: { kind, id }, forward }
+    for (const key of [placeKey(approval), ownerKey(approval.owner)])
+      approvals.set(key, [...(approvals.get(key) ?? []), approval])
+  }
+  return approvals
+}

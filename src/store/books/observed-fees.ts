@@ -1,0 +1,44 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../tables.ts'
+
+/** What the service kept of settled deposits of one asset that were delivered in one asset. */
+export type ObservedFee = {
+  asset: string
+  assetLabel: string
+  settlementAsset: string
+  settlementAssetLabel: string
+  /** How many deposits. */
+  sample: number
+  /** The least and the most, in whole hundredths of a percent of what was paid: rounded down, and up. */
+  lowBps: number
+  highBps: number
+}
+
+/**
+ * Takes both assets to be worth the same, and compares amounts with all their digits.
+ * @param exceptKinds deposits with an open mismatch of these are left out: their amounts are in doubt.
+ */
+export async function observedFees(
+  db: Kysely<Tables>,
+  { exceptKinds, limit }: { exceptKinds: readonly string[]; limit: number },
+): Promise<ObservedFee[]> {
+  const { rows } = await sql<ObservedFee>`
+    with settled as (
+      select d.asset, a.symbol || ' on ' || a.network as asset_label,
+        d.settlement_asset, s.symbol || ' on ' || s.network as settlement_label,
+        d.amount * 10::numeric ^ s.decimals as paid,
+        (d.amount * 10::numeric ^ s.decimals - d.settlement_amount * 10::numeric ^ a.decimals) * 10000 as kept
+      from deposit d join asset a on a.key = d.asset join asset s on s.key = d.settlement_asset
+      where d.merged_into is null and d.state in ('settled', 'reconciled') and d.amount > 0
+        and d.settlement_amount is not null and not exists (
+          select from mismatch m
+          where m.deposit_id = d.id and m.cleared_at is null and m.kind = any(${exceptKinds}::text[]))
+    )
+    select asset, asset_label as "assetLabel", settlement_asset as "settlementAsset",
+      settlement_label as "settlementAssetLabel", count(*)::int as sample,
+      min(div(kept, paid) - (kept < 0 and kept % paid <> 0)::int)::float8 as "lowBps",
+      max(div(kept, paid) + (kept > 0 and kept % paid <> 0)::int)::float8 as "highBps"
+    from settled group by asset, asset_label, settlement_asset, settlement_label
+    order by sample desc, asset, settlement_asset limit ${limit}`.execute(db)
+  return rows
+}

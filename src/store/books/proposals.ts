@@ -1,0 +1,164 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Ruling, type TransferRef, transferRef } from '../../core/evidence.ts'
+import type { Ambiguity, Proposal, Reason, UnnamedTransfer } from '../../core/matching/propose.ts'
+import { mismatchKinds } from '../../core/mismatch.ts'
+import {
+  endMismatches,
+  type HeldMismatch,
+  isNoneOf,
+  type MismatchChange,
+  openMismatches,
+} from '../mismatches/mismatches.ts'
+import type { Tables } from '../tables.ts'
+
+export type UnnamedPage = { mismatchId: bigint; role: UnnamedTransfer['role']; transfer: TransferRef }[]
+
+/** Final transfers that no deposit names in time, the oldest first, after the one of that number. */
+export async function unnamedTransfers(
+  tx: Transaction<Tables>,
+  { after, countMax }: { after: bigint; countMax: number },
+): Promise<UnnamedPage> {
+  const { rows } = await sql<UnnamedPage[number]>`
+    select mismatch_id as "mismatchId", role, transfer from unnamed_transfer
+    where mismatch_id > ${after} and transfer is not null order by mismatch_id limit ${countMax}`.execute(tx)
+  return rows
+}
+
+/** Takes back what is proposed, or told of as ambiguous, about transfers that are named meanwhile. */
+export async function withdrawNamed(tx: Transaction<Tables>): Promise<MismatchChange[]> {
+  await sql`
+    update proposal p set state = 'withdrawn', ended_at = now()
+    where state = 'proposed' and not exists (
+      select from unnamed_transfer u where u.role = p.role and u.transfer = p.transfer)`.execute(tx)
+  return endMismatches(
+    tx,
+    sql`kind = 'ambiguous_match' and group_id is null and not exists (
+      select from unnamed_transfer u where mismatch.subject = 'transfer/' || u.transfer)`,
+  )
+}
+
+/** Makes the open proposals of these transfers, and of the deposits that are proposed for them, exactly the given ones. */
+export async function syncProposals(
+  tx: Transaction<Tables>,
+  page: UnnamedPage,
+  proposals: readonly Proposal[],
+): Promise<void> {
+  const rows = proposals.map(({ transfer, deposit, score, reasons, policy }) => ({
+    service_id: deposit.serviceId,
+    role: transfer.role,
+    transfer: transferRef(transfer),
+    score,
+    reasons,
+    policy,
+  }))
+  await sql`
+    with given as (
+      select service_id, role, transfer from jsonb_populate_recordset(null::proposal, ${JSON.stringify(rows)}::jsonb)
+    )
+    update proposal p set state = 'withdrawn', ended_at = now()
+    where state = 'proposed' and (service_id, role, transfer) not in (select service_id, role, transfer from given)
+      and ((role, service_id) in (select role, service_id from given) or (role, transfer) in (
+        select * from unnest(${page.map(({ role }) => role)}::text[], ${page.map(({ transfer }) => transfer)}::text[])))`.execute(
+    tx,
+  )
+  await sql`
+    insert into proposal as p (service_id, role, transfer, score, reasons, policy)
+    select service_id, role, transfer, score, reasons, policy
+    from jsonb_populate_recordset(null::proposal, ${JSON.stringify(rows)}::jsonb)
+    on conflict (service_id, role, transfer) do update
+      set score = excluded.score, reasons = excluded.reasons, policy = excluded.policy, state = 'proposed',
+        proposed_at = case p.state when 'proposed' then p.proposed_at else now() end, ended_at = null
+      where p.state = 'withdrawn' or (p.state = 'proposed'
+        and (p.score, p.reasons, p.policy) is distinct from (excluded.score, excluded.reasons, excluded.policy))`.execute(
+    tx,
+  )
+}
+
+/** Makes what is told of as ambiguous about these transfers, over all groups, exactly the given. */
+export async function syncAmbiguities(
+  tx: Transaction<Tables>,
+  page: UnnamedPage,
+  ambiguities: readonly (Ambiguity & { depositId: bigint | null })[],
+): Promise<MismatchChange[]> {
+  const held = ambiguities.map(heldOf)
+  const subjects = page.map(({ transfer }) => `transfer/${transfer}`)
+  const ended = await endMismatches(
+    tx,
+    sql`kind = 'ambiguous_match' and group_id is null and subject = any(${subjects}::text[]) and ${isNoneOf(held)}`,
+  )
+  return [...ended, ...(await openMismatches(tx, held))]
+}
+
+function heldOf({
+  transfer,
+  deposits,
+  transfers,
+  depositId,
+}: Ambiguity & { depositId: bigint | null }): HeldMismatch {
+  return {
+    subject: `transfer/${transferRef(transfer)}`,
+    kind: 'ambiguous_match',
+    severity: mismatchKinds.ambiguous_match.severity,
+    depositId,
+    groupId: null,
+    network: transfer.network,
+    asset: transfer.asset,
+    value: transfer.amount,
+    detail: { role: transfer.role, deposits: deposits.join(', '), transfers: transfers.join(', ') },
+  }
+}
+
+/** What was proposed and is decided by these rulings. */
+export async function endProposals(tx: Transaction<Tables>, rulings: readonly Ruling[]): Promise<void> {
+  const ended = rulings.flatMap(({ role, verdict, receivedAt, ...transfer }) =>
+    'serviceId' in verdict
+      ? [
+          {
+            service_id: verdict.serviceId,
+            role,
+            transfer: transferRef(transfer),
+            state: verdict.kind === 'together' ? 'accepted' : 'rejected',
+            ended_at: receivedAt,
+          },
+        ]
+      : [],
+  )
+  if (ended.length === 0) return
+  await sql`
+    update proposal p set state = ended.state, ended_at = ended.ended_at
+    from jsonb_populate_recordset(null::proposal, ${JSON.stringify(ended)}::jsonb) ended
+    where (p.service_id, p.role, p.transfer) = (ended.service_id, ended.role, ended.transfer)`.execute(tx)
+}
+
+export type ProposalLine = {
+  deposit: string
+  service_id: string
+  role: UnnamedTransfer['role']
+  transfer: string
+  network: string
+  asset: string
+  /** In units of the asset, and in its smallest ones. */
+  amount: string
+  amount_base: string
+  score: number
+  reasons: Reason[]
+  policy: string
+  proposed_at: Date
+}
+
+/** What is proposed and waits for somebody's yes or no, the surest and oldest first. */
+export async function listProposals(
+  db: Kysely<Tables>,
+  { limit }: { limit: number },
+): Promise<ProposalLine[]> {
+  const { rows } = await sql<ProposalLine>`
+    select d.id::text as deposit, p.service_id, p.role, p.transfer, u.network, coalesce(a.symbol, u.asset) as asset,
+      coalesce(accounting.in_units(u.amount, a.decimals), u.amount)::text as amount, u.amount::text as amount_base,
+      p.score, p.reasons, p.policy, p.proposed_at
+    from proposal p
+      join deposit d on d.service_id = p.service_id
+      join unnamed_transfer u on u.role = p.role and u.transfer = p.transfer
+      left join asset a on a.key = u.asset
+    where p.state = 'proposed' order by p.score desc, p.proposed_at, p.id limit ${limit}`.execute(db)
+  return rows
+}

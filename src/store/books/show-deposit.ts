@@ -1,0 +1,79 @@
+import { type Kysely, sql } from 'kysely'
+import type { Matrix } from '../../core/judging/matrix.ts'
+import type { Tables } from '../tables.ts'
+
+export type ShownDeposit = {
+  id: bigint
+  groupId: bigint
+  deposit: Record<string, string | Date | bigint | null>
+  matrix: Matrix
+  mismatches: {
+    id: string
+    kind: string
+    severity: string
+    opened_at: Date
+    cleared_at: Date | null
+    /** open, snoozed, resolved or cleared. */
+    status: string
+    detail: Record<string, string>
+  }[]
+  evidence: { inbox_id: string; source: string; what: string; received_at: Date }[]
+  journals: {
+    posting_key: string
+    event_at: Date
+    transfers: { debit: string; credit: string; amount: string; asset: string }[]
+  }[]
+}
+
+/**
+ * Finds deposits by our number, by the service's id, or by a transaction of either leg, and shows all about each.
+ * Two-legged questions of a person are answered whole, so this reads one deposit at a time.
+ */
+export async function showDeposits(db: Kysely<Tables>, reference: string): Promise<ShownDeposit[]> {
+  const { rows } = await sql<{ id: bigint; group_id: bigint; matrix: Matrix }>`
+    select id, group_id, matrix from deposit
+    where merged_into is null and (id::text = ${reference} or service_id = ${reference}
+      or tx = ${reference} or settlement_tx = ${reference}
+      or id = (select merged_into from deposit where id::text = ${reference}))
+    order by id limit 20`.execute(db)
+  return Promise.all(rows.map((row) => showDeposit(db, row)))
+}
+
+async function showDeposit(
+  db: Kysely<Tables>,
+  { id, group_id, matrix }: { id: bigint; group_id: bigint; matrix: Matrix },
+): Promise<ShownDeposit> {
+  const [deposit, mismatches, evidence, journals] = await Promise.all([
+    sql<
+      ShownDeposit['deposit']
+    >`select d.*, d.id::text as id from deposit_report d where d.id = ${id}`.execute(db),
+    sql<ShownDeposit['mismatches'][number]>`
+      select m.id::text as id, kind, severity, opened_at, cleared_at, status, detail from accounting.mismatches m
+      where deposit_id = ${id} order by m.id`.execute(db),
+    sql<ShownDeposit['evidence'][number]>`
+      select e.inbox_id::text as inbox_id, i.source, i.received_at,
+        case when i.source = 'person'
+          then concat_ws(' ', e.observation ->> 'by', 'decides', e.observation -> 'verdict' ->> 'kind', 'about', e.observation ->> 'tx')
+          when i.source = 'chain'
+          then concat_ws(' ', e.observation ->> 'role', coalesce(e.observation ->> 'stage', 'failed'), 'on', e.observation ->> 'network',
+            'at height', e.observation ->> 'height')
+          else concat_ws(' ', e.observation ->> 'serviceId', 'is', e.observation ->> 'status') end as what
+      from evidence e join inbox i on i.id = e.inbox_id
+      where e.group_id = ${group_id} order by i.received_at, e.inbox_id`.execute(db),
+    sql<ShownDeposit['journals'][number]>`
+      select j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'amount',
+        accounting.in_units(t.amount, a.decimals)::text, 'asset', a.symbol || ' on ' || a.network) order by t.leg) as transfers
+      from ledger_journal j join ledger_transfer t on t.journal_id = j.id join asset a on a.key = t.asset
+        join deposit d on d.id = j.deposit_id
+      where d.id = ${id} or d.merged_into = ${id} group by j.id order by j.id`.execute(db),
+  ])
+  return {
+    id,
+    groupId: group_id,
+    deposit: deposit.rows[0] ?? {},
+    matrix,
+    mismatches: mismatches.rows,
+    evidence: evidence.rows,
+    journals: journals.rows,
+  }
+}

@@ -1,0 +1,191 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
+import type { Holding, Span } from '../../core/balance-proof.ts'
+import { mismatchKinds } from '../../core/mismatch.ts'
+import {
+  clearMismatches,
+  type HeldMismatch,
+  type MismatchChange,
+  openMismatches,
+} from '../mismatches/mismatches.ts'
+import type { Tables } from '../tables.ts'
+import { holdingsTable, toBalance } from './balance-points.ts'
+
+/** A stretch in which a balance changed otherwise than is known. */
+export type Difference = Span & { holding: Holding }
+
+/** So many stretches of one holding are told apart. An asset that changes balances every day would make them endless. */
+const apartMax = 20
+
+/** Stretches that lie within others make no second row. What is known by now is no difference. */
+export async function addDifferences(tx: Transaction<Tables>, found: readonly Difference[]): Promise<void> {
+  const columns = sql`
+    ${found.map(({ start }) => start.height)}::bigint[], ${found.map(({ start }) => start.amount.toString())}::numeric[],
+    ${found.map(({ end }) => end.height)}::bigint[], ${found.map(({ end }) => end.amount.toString())}::numeric[]`
+  const holdings = found.map(({ holding }) => holding)
+  await sql`
+    insert into balance_difference (network, address, asset, after_height, after_balance, height, balance, change)
+    select found.*, change from ${holdingsTable(holdings, columns)}
+      as found (network, address, asset, after_height, after_balance, height, balance),
+      lateral (select ${changeOf(sql`found`)} as change) as of_it
+    where change <> 0 on conflict do nothing`.execute(tx)
+}
+
+export type StoredDifference = Difference & { id: bigint }
+
+type Row = Holding & {
+  id: bigint
+  after_height: bigint
+  after_balance: string
+  height: bigint
+  balance: string
+}
+
+/** Stretches to be searched: those that never were, then those that were last before the time given. */
+export async function dueDifferences(
+  db: Kysely<Tables>,
+  { network, searchedBefore, limit }: { network: NetworkName; searchedBefore: Date; limit: number },
+): Promise<StoredDifference[]> {
+  const { rows } = await sql<Row>`
+    select id, network, address, asset, after_height, after_balance, height, balance from balance_difference
+    where network = ${network}
+      and (searched_at is null or searched_at < ${searchedBefore})
+    order by searched_at nulls first, id limit ${limit}`.execute(db)
+  return rows.map(({ id, after_height, after_balance, height, balance, ...holding }) => ({
+    id,
+    holding,
+    start: toBalance(after_height, after_balance),
+    end: toBalance(height, balance),
+  }))
+}
+
+/** What a search came to: the stretch in which the change begins, and why no more was learned of it. */
+export type Searched = { difference: StoredDifference; found: Span; problem: string | null; at: Date }
+
+/** Puts the narrower stretch in place of the wider one; what else the wider one holds becomes a stretch of its own. */
+export async function narrowDifference(
+  tx: Transaction<Tables>,
+  { difference, found: { start, end }, problem, at }: Searched,
+): Promise<void> {
+  await sql`
+    update balance_difference d set after_height = found.after_height, after_balance = found.after_balance,
+      height = found.height, balance = found.balance, problem = ${problem}, searched_at = ${at}, change = of_it.change
+    from (
+      select network, address, asset, ${start.height}::bigint as after_height, ${start.amount}::numeric as after_balance,
+        ${end.height}::bigint as height, ${end.amount}::numeric as balance
+      from balance_difference where id = ${difference.id}
+    ) as found, lateral (select ${changeOf(sql`found`)} as change) as of_it
+    where d.id = ${difference.id} and of_it.change <> 0`.execute(tx)
+  if (end.height === difference.end.height) return
+  await addDifferences(tx, [{ holding: difference.holding, start: end, end: difference.end }])
+}
+
+/**
+ * Forgets what is explained by now, or of an asset that is no longer read, and joins what is too much to be told apart.
+ */
+export async function recheckDifferences(
+  tx: Transaction<Tables>,
+  network: NetworkName,
+  assets: readonly AssetKey[],
+): Promise<void> {
+  await sql`
+    delete from balance_difference d
+    where network = ${network} and (${changeOf(sql`d`)} = 0 or asset <> all(${assets}::text[]))`.execute(tx)
+  await sql`
+    update balance_difference d set change = ${changeOf(sql`d`)}
+    where network = ${network} and change <> ${changeOf(sql`d`)}`.execute(tx)
+  await joinCrowded(tx, network)
+}
+
+async function joinCrowded(tx: Transaction<Tables>, network: NetworkName): Promise<void> {
+  await sql`
+    with crowded as (
+      select network, address, asset, min(after_height) as after_height, max(height) as height
+      from balance_difference where network = ${network}
+      group by network, address, asset having count(*) > ${apartMax}
+    ), joined as (
+      select d.id, last.height, last.balance, last.balance - d.after_balance
+        - known_change(d.network, d.address, d.asset, d.after_height, last.height) as change
+      from crowded c
+        join balance_difference d using (network, address, asset, after_height)
+        join balance_difference last on (last.network, last.address, last.asset, last.height)
+          = (c.network, c.address, c.asset, c.height)
+    )
+    update balance_difference d set height = joined.height, balance = joined.balance, change = joined.change,
+      searched_at = now(), problem = ${`more than ${apartMax} stretches`}
+    from joined where d.id = joined.id and joined.change <> 0`.execute(tx)
+  await sql`
+    delete from balance_difference d using balance_difference whole
+    where d.network = ${network} and (whole.network, whole.address, whole.asset) = (d.network, d.address, d.asset)
+      and whole.after_height < d.after_height and whole.height >= d.height`.execute(tx)
+}
+
+type Told = Holding & { value: string; change: string; stretches: string[]; problem: string | null }
+
+/** Makes the open mismatches of a network's balances those that stand. */
+export async function syncUnexplained(
+  tx: Transaction<Tables>,
+  network: NetworkName,
+): Promise<MismatchChange[]> {
+  const { rows } = await sql<Told>`
+    select network, address, asset, sum(abs(change))::text as value, sum(change)::text as change,
+      array_agg(case when height = after_height + 1 then height::text else after_height + 1 || '-' || height end
+        order by height) as stretches,
+      max(problem) as problem
+    from balance_difference where network = ${network} group by network, address, asset`.execute(tx)
+  const held = rows.map(toMismatch)
+  const subjects = new Set(held.map(({ subject }) => subject))
+  const { rows: open } = await sql<{ subject: string }>`
+    select subject from mismatch where kind = ${kind} and network = ${network} and cleared_at is null`.execute(
+    tx,
+  )
+  const gone = open.map(({ subject }) => subject).filter((subject) => !subjects.has(subject))
+  return [...(await clearMismatches(tx, kind, gone)), ...(await openMismatches(tx, held))]
+}
+
+const kind = 'unexplained_balance'
+
+function toMismatch({ network, address, asset, value, change, stretches, problem }: Told): HeldMismatch {
+  return {
+    subject: `balance/${network}/${address}/${assetCode(asset)}`,
+    kind,
+    severity: mismatchKinds[kind].severity,
+    depositId: null,
+    groupId: null,
+    network,
+    asset,
+    value: BigInt(value),
+    detail: { address, change, blocks: stretches.join(', '), ...(problem !== null && { problem }) },
+  }
+}
+
+/** By how much balances differ, in units of each asset, added up whichever way they do. */
+export async function unexplainedUnits(
+  db: Kysely<Tables>,
+): Promise<{ network: string; asset: string; units: number }[]> {
+  const { rows } = await sql<{ network: string; asset: string; units: number }>`
+    select d.network, d.asset, accounting.in_units(sum(abs(d.change)), min(a.decimals))::float8 as units
+    from balance_difference d join asset a on a.key = d.asset group by d.network, d.asset order by d.asset`.execute(
+    db,
+  )
+  return rows
+}
+
+export type Differing = { symbol: string; units: string; holdings: number }
+
+/** The balances of a network that differ, by asset. */
+export async function differingBalances(db: Kysely<Tables>, network: NetworkName): Promise<Differing[]> {
+  const { rows } = await sql<Differing>`
+    select min(a.symbol) as symbol, accounting.in_units(sum(abs(d.change)), min(a.decimals))::text as units,
+      count(distinct d.address)::int as holdings
+    from balance_difference d join asset a on a.key = d.asset
+    where d.network = ${network} group by d.asset order by d.asset`.execute(db)
+  return rows
+}
+
+/** What is not explained of a stretch, by what is stored now. */
+function changeOf(stretch: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`${stretch}.balance - ${stretch}.after_balance - known_change(
+    ${stretch}.network, ${stretch}.address, ${stretch}.asset, ${stretch}.after_height, ${stretch}.height
+  )`
+}

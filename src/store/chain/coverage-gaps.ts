@@ -1,0 +1,76 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
+import type { Tables } from '../tables.ts'
+import type { Heights } from './coverage.ts'
+
+/** Heights that were read for all addresses but these, and what is covered once they are read for these too. */
+export type Gap = Heights & { addresses: readonly Address[]; watched: number; assets: readonly AssetKey[] }
+
+/**
+ * The lowest stretch of heights from `above` on that the same addresses miss from end to end.
+ * @returns null where nothing is missing there.
+ */
+export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: bigint): Promise<Gap | null> {
+  const { rows } = await sql<Gap>`
+    with missing as materialized (
+      select watched_from, watched_to, from_height,
+        heights * int8multirange(int8range(${above}::bigint, null)) as heights
+      from chain_gap where network = ${network}
+    ), low as (
+      select min(lower(heights)) as height from missing where not isempty(heights)
+    ), ends as (
+      select min(case when lower(heights) > low.height then lower(heights)
+          else (select upper(stretch) from unnest(heights) stretch where stretch @> low.height) end) as height
+      from missing, low where not isempty(heights)
+    )
+    select low.height as from, ends.height - 1 as to, chain_network.assets,
+      (select max(number) from chain_watch where network = ${network}) as watched,
+      (select array_agg(watch.address order by watch.number) from missing
+        join chain_watch watch on watch.network = ${network} and watch.from_height = missing.from_height
+          and watch.number between missing.watched_from and missing.watched_to
+        where missing.heights @> low.height) as addresses
+    from low, ends, chain_network
+    where chain_network.network = ${network} and low.height is not null`.execute(db)
+  return rows[0] ?? null
+}
+
+/** Of each network that is read, how many stretches of heights some of its addresses miss. */
+export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; stretches: number }[]> {
+  const { rows } = await sql<{ network: string; stretches: number }>`
+    select network, count(stretch)::int as stretches
+    from chain_network left join chain_gap using (network) left join lateral unnest(heights) stretch on true
+    group by network order by network`.execute(db)
+  return rows
+}
+
+export type OpenGaps = {
+  network: NetworkName
+  /** How many stretches, and the lowest and the highest height that is missing. */
+  stretches: number
+  from: bigint
+  to: bigint
+  addresses: bigint
+  since: Date
+}
+
+/** Notes which gaps are open now and which no more, and tells of those that have been open since a time. */
+export async function noteGaps(
+  tx: Transaction<Tables>,
+  network: NetworkName,
+  { now, openSince }: { now: Date; openSince: Date },
+): Promise<OpenGaps | null> {
+  await sql`
+    insert into chain_gap_since (network, watched_from, since)
+    select network, watched_from, ${now} from chain_gap where network = ${network}
+    on conflict (network, watched_from) do nothing`.execute(tx)
+  await sql`
+    delete from chain_gap_since where network = ${network} and watched_from not in (
+      select watched_from from chain_gap where network = ${network}
+    )`.execute(tx)
+  const { rows } = await sql<OpenGaps>`
+    select network, count(*)::int as stretches, min(lower(stretch)) as from, max(upper(stretch)) - 1 as to,
+      max(addresses) as addresses, min(since) as since
+    from chain_gap, unnest(heights) stretch
+    where network = ${network} and since <= ${openSince} group by network`.execute(tx)
+  return rows[0] ?? null
+}

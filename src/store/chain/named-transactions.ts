@@ -1,0 +1,147 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { NetworkName, TxId } from '../../core/asset.ts'
+import type { Failure } from '../../core/evidence.ts'
+import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
+import { encodeObservation } from '../../core/observation-json.ts'
+import { appendInbox } from '../inbox.ts'
+import type { Tables } from '../tables.ts'
+
+/**
+ * Has transactions read by their names. Those that were asked for before stay as they are.
+ * @returns the networks on which something new is to be read
+ */
+export async function askForTransactions(
+  tx: Transaction<Tables>,
+  named: readonly NamedTransaction[],
+  now: Date,
+): Promise<NetworkName[]> {
+  if (named.length === 0) return []
+  const { rows } = await sql<{ network: NetworkName }>`
+    insert into named_transaction (network, tx, role, address, next_at)
+    select distinct *, ${now}::timestamptz from ${listed(named)} order by 1, 2, 3, 4
+    on conflict do nothing returning network`.execute(tx)
+  return [...new Set(rows.map(({ network }) => network))]
+}
+
+export type DueTransaction = NamedTransaction & {
+  /** How often it was read, this time included. */
+  tries: number
+}
+
+/** Those whose time has come. */
+type Due = { network: NetworkName; now: Date }
+
+/** Drops those of which a transfer was found meanwhile, and not taken back. @returns how many others are due, counted up to a bound */
+export async function dropSeen(db: Kysely<Tables>, { network, now }: Due, countMax: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with due as (
+      select *, case role when 'deposit' then concat_ws('/', 'in', tx, address)
+        else concat_ws('/', 'out', tx) end as key
+      from named_transaction where network = ${network} and next_at <= ${now}
+    ), seen as (
+      select * from due where exists (
+        select from link_key join evidence using (group_id)
+        where link_key.key = due.key and observation ->> 'kind' = 'sighting'
+          and observation ->> 'role' = due.role and observation ->> 'tx' = due.tx
+          and observation ->> 'network' = due.network
+        having bool_and(observation ->> 'stage' <> 'orphaned')
+      )
+    ), dropped as (
+      delete from named_transaction where (network, tx, role, address) in (select network, tx, role, address from seen)
+    )
+    select least((select count(*) from due) - (select count(*) from seen), ${countMax})::int as count`.execute(
+    db,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Takes some, the oldest first, and puts their next time off: the longer, the more often they were read. */
+export async function takeDueTransactions(
+  db: Kysely<Tables>,
+  { network, now }: Due,
+  { rowsMax, pause }: { rowsMax: number; pause: { firstMs: number; longestMs: number } },
+): Promise<DueTransaction[]> {
+  const { rows } = await sql<DueTransaction>`
+    with due as (
+      select * from named_transaction where network = ${network} and next_at <= ${now}
+      order by next_at limit ${rowsMax} for update skip locked
+    )
+    update named_transaction as taken set tries = taken.tries + 1, next_at = ${now}::timestamptz
+      + least(${pause.firstMs} * power(2, least(taken.tries, 30)), ${pause.longestMs}) * interval '1 millisecond'
+    from due where (taken.network, taken.tx, taken.role, taken.address) = (due.network, due.tx, due.role, due.address)
+    returning taken.network, taken.tx, taken.role, taken.address, taken.tries`.execute(db)
+  return rows
+}
+
+/** Puts those off that were never read. */
+export async function putOffTransactions(
+  db: Kysely<Tables>,
+  { network, now }: Due,
+  byMs: number,
+): Promise<void> {
+  await db
+    .updateTable('named_transaction')
+    .set({ next_at: new Date(now.getTime() + byMs) })
+    .where('network', '=', network)
+    .where('next_at', '<=', now)
+    .where('tries', '=', 0)
+    .execute()
+}
+
+/** The networks on which the time of some has come. */
+export async function dueNetworks(db: Kysely<Tables>, now: Date): Promise<NetworkName[]> {
+  const rows = await db
+    .selectFrom('named_transaction')
+    .select('network')
+    .distinct()
+    .where('next_at', '<=', now)
+    .execute()
+  return rows.map(({ network }) => network as NetworkName)
+}
+
+/** Drops those that a transfer was found of: without it they may be asked for again. */
+export async function dropTransactions(
+  tx: Transaction<Tables>,
+  found: readonly NamedTransaction[],
+): Promise<void> {
+  await sql`delete from named_transaction where (network, tx, role, address) in (select * from ${listed(found)})`.execute(
+    tx,
+  )
+}
+
+/** Keeps those that reading again would show nothing new of. */
+export async function endTransactions(
+  tx: Transaction<Tables>,
+  ended: readonly NamedTransaction[],
+): Promise<void> {
+  await sql`
+    update named_transaction set next_at = null
+    where (network, tx, role, address) in (select * from ${listed(ended)})`.execute(tx)
+}
+
+/** Appends to the inbox that transactions failed. One that was stored before is left out. */
+export async function appendFailures(tx: Transaction<Tables>, failures: readonly Failure[]): Promise<number> {
+  if (failures.length === 0) return 0
+  const added = await appendInbox(
+    tx,
+    failures.map((failure) => ({
+      source: 'chain' as const,
+      sourceKey: keyOf(failure),
+      body: Buffer.from(encodeObservation(failure)),
+      headers: {},
+      receivedAt: failure.receivedAt,
+    })),
+  )
+  return added.size
+}
+
+function keyOf({ network, tx, role, to }: Failure): string {
+  return `${network}/${tx}/failed/${role}/${to}`
+}
+
+function listed(named: readonly NamedTransaction[]) {
+  return sql`unnest(
+    ${named.map(({ network }) => network)}::text[], ${named.map(({ tx }): TxId => tx)}::text[],
+    ${named.map(({ role }) => role)}::text[], ${named.map(({ address }) => address)}::text[]
+  )`
+}

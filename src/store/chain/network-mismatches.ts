@@ -1,0 +1,34 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { NetworkName } from '../../core/asset.ts'
+import { type MismatchKind, mismatchKinds } from '../../core/mismatch.ts'
+import { endMismatches, type MismatchChange, openMismatches } from '../mismatches/mismatches.ts'
+import type { Tables } from '../tables.ts'
+
+export type NetworkTrouble = {
+  network: NetworkName
+  kind: MismatchKind
+  detail: Readonly<Record<string, string>>
+}
+
+/** Opens a mismatch about a network as a whole; one that is open takes the newer detail. */
+export function openTrouble(
+  tx: Transaction<Tables>,
+  { network, kind, detail }: NetworkTrouble,
+): Promise<MismatchChange[]> {
+  const { severity } = mismatchKinds[kind]
+  const none = { depositId: null, groupId: null, asset: null, value: null }
+  return openMismatches(tx, [{ subject: subjectOf(network), kind, severity, network, detail, ...none }])
+}
+
+/** Ends such mismatches of a network, since what they tell of is over. */
+export function clearTroubles(
+  db: Kysely<Tables>,
+  network: NetworkName,
+  kinds: readonly MismatchKind[],
+): Promise<MismatchChange[]> {
+  return endMismatches(db, sql`subject = ${subjectOf(network)} and kind = any(${kinds}::text[])`)
+}
+
+function subjectOf(network: NetworkName): string {
+  return `network/${network}`
+}

@@ -1,0 +1,107 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Sighting, transferRef } from '../../core/evidence.ts'
+import { decodeObservation, encodeObservation } from '../../core/observation-json.ts'
+import { appendInbox, rowKey } from '../inbox.ts'
+import type { Tables } from '../tables.ts'
+
+/** Appends sightings to the inbox. One that was stored before, at the same stage in the same block, is left out. */
+export async function appendSightings(
+  tx: Transaction<Tables>,
+  sightings: readonly Sighting[],
+): Promise<number> {
+  if (sightings.length === 0) return 0
+  const rows = sightings.map((sighting) => ({
+    source: 'chain' as const,
+    sourceKey: keyOf(sighting),
+    body: Buffer.from(encodeObservation(sighting)),
+    headers: {},
+    receivedAt: sighting.receivedAt,
+  }))
+  const added = await appendInbox(tx, rows)
+  const fresh = sightings.flatMap((sighting) => {
+    const inboxId = added.get(rowKey({ source: 'chain', sourceKey: keyOf(sighting) }))
+    return inboxId === undefined ? [] : [{ inboxId, ...sighting }]
+  })
+  await sql`
+    insert into sighting
+      (inbox_id, network, transfer, stage, height, block_hash, role, address, asset, amount)
+    select * from unnest(
+      ${fresh.map(({ inboxId }) => inboxId)}::bigint[], ${fresh.map(({ network }) => network)}::text[],
+      ${fresh.map(transferRef)}::text[], ${fresh.map(({ stage }) => stage)}::text[],
+      ${fresh.map(({ height }) => height)}::bigint[], ${fresh.map(({ blockHash }) => blockHash)}::text[],
+      ${fresh.map(({ role }) => role)}::text[], ${fresh.map(({ to }) => to)}::text[],
+      ${fresh.map(({ asset }) => asset)}::text[], ${fresh.map(({ amount }) => amount)}::numeric[]
+    )`.execute(tx)
+  return fresh.length
+}
+
+export type Heights = { network: string; above: bigint; upTo: bigint }
+
+/**
+ * Early sightings of blocks that are final by now, and that were not among what was final there. What was withdrawn and
+ * seen again after that may vanish again.
+ */
+export function vanishedSightings(
+  tx: Transaction<Tables>,
+  { network, above, upTo }: Heights,
+): Promise<Sighting[]> {
+  return readSightings(tx)`
+    s.network = ${network} and s.stage = 'seen' and s.height > ${above} and s.height <= ${upTo}
+    and not exists (
+      select 1 from sighting other where other.transfer = s.transfer and (
+        other.stage = 'orphaned' and other.inbox_id > s.inbox_id
+        or other.stage = 'final' and not exists (
+          select 1 from sighting gone
+          where gone.transfer = other.transfer and gone.stage = 'orphaned' and gone.inbox_id > other.inbox_id
+        )
+      )
+    )`
+}
+
+/** What was read as final above a height from which history has changed. */
+export function rewoundSightings(
+  tx: Transaction<Tables>,
+  network: string,
+  above: bigint,
+): Promise<Sighting[]> {
+  return readSightings(tx)`
+    s.network = ${network} and s.stage = 'final' and s.height > ${above}
+    and not exists (
+      select 1 from sighting other
+      where other.transfer = s.transfer and other.stage = 'orphaned' and other.inbox_id > s.inbox_id
+    )`
+}
+
+/** The number of the newest observation; 0 where there is none. */
+export async function newestInboxId(db: Kysely<Tables>): Promise<bigint> {
+  const { rows } = await sql<{ id: bigint }>`select coalesce(max(id), 0) as id from inbox`.execute(db)
+  return rows[0]?.id ?? 0n
+}
+
+type Newer = { network: string; after: bigint; from: bigint; to: bigint; limit: number }
+
+/** What was stored later than an observation, of a stretch of heights. */
+export function sightingsAfter(
+  db: Kysely<Tables>,
+  { network, after, from, to, limit }: Newer,
+): Promise<Sighting[]> {
+  return readSightings(db)`
+    s.inbox_id in (
+      select inbox_id from sighting
+      where network = ${network} and inbox_id > ${after} and height between ${from} and ${to}
+      order by inbox_id limit ${limit}
+    )`
+}
+
+function readSightings(tx: Kysely<Tables>) {
+  return async (...condition: Parameters<typeof sql>) => {
+    const { rows } = await sql<{ body: Buffer }>`
+      select i.body from sighting s join inbox i on i.id = s.inbox_id
+      where ${sql(...condition)} order by i.id`.execute(tx)
+    return rows.map(({ body }) => decodeObservation(body.toString())).filter((one) => one.kind === 'sighting')
+  }
+}
+
+function keyOf({ role, stage, epoch, blockHash, ...transfer }: Sighting): string {
+  return `${transferRef(transfer)}/${role}/${stage}/${epoch}/${blockHash}`
+}

@@ -1,0 +1,172 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { Fault } from '../../core/errors.ts'
+import type { Tables } from '../tables.ts'
+import type { MismatchChange } from './mismatches.ts'
+
+/** What a person does about mismatches; none of it touches evidence or books. */
+export type CaseAction =
+  /** To nobody, where null. */
+  | { action: 'assigned'; to: string | null }
+  | { action: 'commented'; text: string }
+  /** No longer, where null. */
+  | { action: 'snoozed'; until: Date | null }
+  | { action: 'resolved'; text: string }
+  | { action: 'reopened'; text: string }
+
+export type Case = {
+  id: bigint
+  subject: string
+  kind: string
+  detail: Record<string, string>
+  value: string | null
+  depositId: bigint | null
+  assignedTo: string | null
+  snoozedUntil: Date | null
+  resolvedAt: Date | null
+  clearedAt: Date | null
+}
+
+/** One line of a history. `before` and `after` are what it changed, as JSON. */
+export type CaseEvent = {
+  mismatchId: bigint
+  actor: string
+  action: CaseAction['action'] | 'written_off' | 'write_off_withdrawn' | 'matched' | 'split'
+  text: string | null
+  approvedBy: string | null
+  before: object | null
+  after: object | null
+}
+
+/**
+ * Does the same about each of these mismatches, or nothing at all, and writes it into their histories.
+ * @throws Fault `usage_bad` that names those about which it cannot be done, and why.
+ */
+export async function workOnCases(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  { actor, ...act }: CaseAction & { actor: string },
+): Promise<void> {
+  const cases = await lockCases(tx, ids)
+  refuse(cases, act)
+  const { set, changed } = changeOf(act, actor)
+  if (set !== null) await sql`update mismatch set ${set} where id = any(${ids}::bigint[])`.execute(tx)
+  const text = 'text' in act ? act.text : null
+  const events = cases.map((one) => ({
+    mismatchId: one.id,
+    actor,
+    action: act.action,
+    text,
+    ...changed(one),
+  }))
+  await appendEvents(
+    tx,
+    events.map((one) => ({ ...one, approvedBy: null })),
+  )
+}
+
+/**
+ * The mismatches of these numbers, held until the transaction ends, in order.
+ * @throws Fault `usage_bad` that names the numbers of none.
+ */
+export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<Case[]> {
+  const { rows } = await sql<Case>`
+    select id, subject, kind, detail, value::text as value, deposit_id as "depositId", assigned_to as "assignedTo",
+      snoozed_until as "snoozedUntil", resolved_at as "resolvedAt", cleared_at as "clearedAt"
+    from mismatch where id = any(${ids}::bigint[]) order by id for update`.execute(tx)
+  const unknown = ids.filter((id) => rows.every((row) => row.id !== id))
+  if (unknown.length === 0) return rows
+  throw new Fault('usage_bad', {
+    problem: `there is no mismatch ${unknown.join(', ')}`,
+    mend: 'take a number from "depositd mismatches list --all"; nothing was changed',
+  })
+}
+
+/** Adds to the histories, and notes for a daemon what ended or opened by it. */
+export async function appendEvents(tx: Transaction<Tables>, events: readonly CaseEvent[]): Promise<void> {
+  const rows = events.map(({ mismatchId, approvedBy, ...rest }) => ({
+    ...rest,
+    mismatch_id: mismatchId.toString(),
+    approved_by: approvedBy,
+  }))
+  await sql`
+    with added as (
+      insert into mismatch_event (mismatch_id, actor, action, text, approved_by, before, after)
+      select mismatch_id, actor, action, text, approved_by, before, after
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
+        mismatch_id bigint, actor text, action text, text text, approved_by text, before jsonb, after jsonb
+      )
+      returning id, action
+    )
+    insert into mismatch_event_pending (event_id)
+    select id from added where action in ('resolved', 'reopened')`.execute(tx)
+}
+
+const takenMax = 1000
+
+/** Takes what people ended or opened since somebody last asked; of several who ask at once, each gets others. */
+export async function takeDecisions(db: Kysely<Tables>): Promise<MismatchChange[]> {
+  const { rows } = await sql<MismatchChange>`
+    with taken as (
+      delete from mismatch_event_pending where event_id in (
+        select event_id from mismatch_event_pending order by event_id limit ${takenMax} for update skip locked
+      ) returning event_id
+    )
+    select m.kind, m.severity, m.network, e.action as change
+    from taken join mismatch_event e on e.id = taken.event_id join mismatch m on m.id = e.mismatch_id
+    order by e.id`.execute(db)
+  return rows
+}
+
+function refuse(cases: readonly Case[], { action }: CaseAction): void {
+  const problems = cases.flatMap((one) => {
+    const reason = refusal(one, action)
+    return reason === null ? [] : [`mismatch ${one.id} ${reason}`]
+  })
+  if (problems.length === 0) return
+  const mend = 'look at it with "depositd mismatches show ID"; nothing was changed'
+  throw new Fault('usage_bad', { problem: problems.join(', '), mend })
+}
+
+/** A comment can be added at any time; all else is about what still holds. */
+function refusal({ clearedAt, resolvedAt }: Case, action: CaseAction['action']): string | null {
+  if (action === 'commented') return null
+  if (clearedAt !== null) return `was cleared by evidence at ${clearedAt.toISOString()}`
+  if (action === 'reopened') return resolvedAt === null ? 'is open' : null
+  return resolvedAt === null ? null : `was resolved at ${resolvedAt.toISOString()}`
+}
+
+type CaseChange = {
+  set: RawBuilder<unknown> | null
+  changed: (one: Case) => Pick<CaseEvent, 'before' | 'after'>
+}
+
+/** What is set of the rows, and what history says of it. */
+function changeOf(act: CaseAction, actor: string): CaseChange {
+  if (act.action === 'commented') return { set: null, changed: () => ({ before: null, after: null }) }
+  if (act.action === 'assigned') {
+    const changed = ({ assignedTo }: Case) => ({
+      before: { assigned_to: assignedTo },
+      after: { assigned_to: act.to },
+    })
+    return { set: sql`assigned_to = ${act.to}`, changed }
+  }
+  if (act.action === 'snoozed') {
+    const changed = ({ snoozedUntil }: Case) => ({
+      before: { snoozed_until: snoozedUntil },
+      after: { snoozed_until: act.until },
+    })
+    return { set: sql`snoozed_until = ${act.until}`, changed }
+  }
+  return { set: act.action === 'resolved' ? resolving(actor, act.text) : reopening, changed: standOf }
+}
+
+const reopening = sql`resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null`
+
+function resolving(actor: string, reason: string) {
+  return sql`resolved_at = now(), resolved_by = ${actor}, resolved_reason = ${reason}, snoozed_until = null`
+}
+
+/** What the mismatch said when it was decided. */
+function standOf({ detail, value }: Case) {
+  return { before: null, after: { detail, value } }
+}

@@ -1,0 +1,52 @@
+import { sql, type Transaction } from 'kysely'
+import { type UnreadableKind, unreadableKinds } from '../../core/mismatch.ts'
+import { type Bounds, type PendingRow, readWithin } from '../inbox.ts'
+import type { Tables } from '../tables.ts'
+import {
+  endMismatches,
+  type HeldMismatch,
+  isNoneOf,
+  type MismatchChange,
+  openMismatches,
+} from './mismatches.ts'
+
+/** Which of the payloads that are kept and not applied. */
+export type KeptFilter = {
+  /** Those under one of these kinds; or all, also what the profile passed over. */
+  kinds: readonly UnreadableKind[] | 'all'
+  /** Received then or later; null for ever. */
+  since: Date | null
+}
+
+/** Takes the next ones behind an inbox row, in order, and holds what is open about them until the transaction ends. */
+export async function takeKept(
+  tx: Transaction<Tables>,
+  { kinds, since }: KeptFilter,
+  { after, rowsMax, bytesMax }: Bounds & { after: bigint },
+): Promise<PendingRow[]> {
+  const next = sql`inbox.id > ${after} and received_at >= ${since ?? '-infinity'}::timestamptz`
+  const ids =
+    kinds === 'all'
+      ? sql`
+          select id from inbox
+          where ${next} and source in ('webhook', 'api')
+            and not exists (select from evidence where inbox_id = inbox.id)
+            and not exists (select from inbox_pending where inbox_id = inbox.id)
+          order by id limit ${rowsMax}`
+      : sql`
+          select inbox.id from mismatch join inbox on inbox.id = substring(subject from '^inbox/(\\d+)$')::bigint
+          where ${next} and kind = any(${kinds}::text[]) and cleared_at is null
+          order by inbox.id limit ${rowsMax} for update of mismatch`
+  return readWithin(tx, ids, bytesMax)
+}
+
+/** Makes what is held about these payloads exactly the given mismatches. */
+export async function syncUnreadable(
+  tx: Transaction<Tables>,
+  inboxIds: readonly bigint[],
+  held: readonly HeldMismatch[],
+): Promise<MismatchChange[]> {
+  const about = sql`subject = any(${inboxIds.map((id) => `inbox/${id}`)}::text[]) and kind = any(${unreadableKinds}::text[])`
+  const cleared = await endMismatches(tx, sql`${about} and ${isNoneOf(held)}`)
+  return [...cleared, ...(await openMismatches(tx, held))]
+}

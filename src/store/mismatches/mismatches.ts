@@ -1,0 +1,104 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Severity } from '../../core/mismatch.ts'
+import type { Tables } from '../tables.ts'
+
+/** A mismatch that holds now. */
+export type HeldMismatch = {
+  subject: string
+  kind: string
+  severity: Severity
+  depositId: bigint | null
+  groupId: bigint | null
+  network: string | null
+  asset: string | null
+  value: bigint | null
+  detail: Readonly<Record<string, string>>
+}
+
+export type MismatchChange = {
+  kind: string
+  severity: Severity
+  network: string | null
+  /** `reopened` by new evidence, or by a person; `resolved` by a person, `cleared` by evidence while nobody had. */
+  change: 'opened' | 'reopened' | 'resolved' | 'cleared'
+}
+
+/** Makes the mismatches that these groups hold exactly the given ones, and tells what opened and what ended. */
+export async function syncMismatches(
+  tx: Transaction<Tables>,
+  groupIds: readonly bigint[],
+  held: readonly HeldMismatch[],
+): Promise<MismatchChange[]> {
+  const cleared = await endMismatches(tx, sql`group_id = any(${groupIds}::bigint[]) and ${isNoneOf(held)}`)
+  return [...cleared, ...(await openMismatches(tx, held))]
+}
+
+/** Ends mismatches that belong to no group, since what they tell of is no longer so. */
+export async function clearMismatches(
+  tx: Transaction<Tables>,
+  kind: string,
+  subjects: readonly string[],
+): Promise<MismatchChange[]> {
+  if (subjects.length === 0) return []
+  return endMismatches(tx, sql`kind = ${kind} and subject = any(${subjects}::text[])`)
+}
+
+/** Ends those that fit and that evidence held until now. Of what a person had resolved it is not told again. */
+export async function endMismatches(
+  db: Kysely<Tables>,
+  fits: RawBuilder<unknown>,
+): Promise<MismatchChange[]> {
+  const { rows } = await sql<Omit<MismatchChange, 'change'> & { was_open: boolean }>`
+    update mismatch set cleared_at = now(), cleared_how = 'evidence' where cleared_at is null and ${fits}
+    returning kind, severity, network, resolved_at is null as was_open`.execute(db)
+  return rows.flatMap(({ was_open, ...row }) => (was_open ? [{ ...row, change: 'cleared' as const }] : []))
+}
+
+/** A condition on mismatches: that they are not among these. */
+export function isNoneOf(held: readonly HeldMismatch[]): RawBuilder<unknown> {
+  return sql`(subject, kind) not in (
+    select * from unnest(${held.map(({ subject }) => subject)}::text[], ${held.map(({ kind }) => kind)}::text[])
+  )`
+}
+
+/**
+ * Opens what is not held yet. What is keeps its age and takes the newer detail; where that is another one, what a
+ * person resolved or put off is open again.
+ */
+export async function openMismatches(
+  tx: Transaction<Tables>,
+  held: readonly HeldMismatch[],
+): Promise<MismatchChange[]> {
+  if (held.length === 0) return []
+  const { rows } = await sql<MismatchChange>`
+    with held as (
+      insert into mismatch (subject, kind, severity, deposit_id, group_id, network, asset, value, detail, opened_at)
+      select subject, kind, severity, deposit_id, group_id, network, asset, value, detail, now()
+      from jsonb_populate_recordset(null::mismatch, ${JSON.stringify(held.map(rowOf))}::jsonb)
+      on conflict (subject, kind) where cleared_at is null do update
+        set detail = excluded.detail, network = excluded.network, asset = excluded.asset, value = excluded.value,
+          resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null
+        where (mismatch.detail, mismatch.network, mismatch.asset, mismatch.value)
+          is distinct from (excluded.detail, excluded.network, excluded.asset, excluded.value)
+      returning new.id, new.kind, new.severity, new.network, old.id is null as is_new,
+        coalesce(old.resolved_at is not null or old.snoozed_until > now(), false) as was_put_off,
+        old.resolved_at is not null as was_resolved,
+        jsonb_build_object('detail', old.detail, 'value', old.value::text) as before,
+        jsonb_build_object('detail', new.detail, 'value', new.value::text) as after
+    ), reopened as (
+      insert into mismatch_event (mismatch_id, actor, action, text, before, after)
+      select id, 'depositd', 'reopened', 'new evidence', before, after from held where was_put_off
+    )
+    select kind, severity, network, case when is_new then 'opened' else 'reopened' end as change
+    from held where is_new or was_resolved`.execute(tx)
+  return rows
+}
+
+function rowOf({ depositId, groupId, value, ...rest }: HeldMismatch) {
+  return {
+    ...rest,
+    deposit_id: depositId?.toString(),
+    group_id: groupId?.toString(),
+    value: value?.toString(),
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { Address } from '../../../src/core/asset.ts'
+import type { Group } from '../../../src/core/decide.ts'
+import {
+  arbitrum,
+  channelAddress,
+  claim,
+  delivery,
+  payment,
+  usdcOnArbitrum,
+  walletApproval,
+  webhook,
+} from '../../support/evidence.ts'
+import { decided, outcome } from '../../support/outcome.ts'
+
+const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
+
+test.each<[string, Group['observations'], string]>([
+  [
+    'an owner of ours is said to have another address',
+    [claim({ deposit: { address: elsewhere } }), webhook({ deposit: { address: elsewhere } })],
+    'observed address_changed chain_missing',
+  ],
+  [
+    'an owner of ours is said to have an address of another owner of ours',
+    [webhook({ owner: walletApproval.owner }), claim({ owner: walletApproval.owner }), payment(), delivery()],
+    'settled address_changed',
+  ],
+  [
+    'a webhook alone says that an owner of ours has another address',
+    [webhook({ deposit: { address: elsewhere } }), claim(), payment(), delivery()],
+    'settled address_changed',
+  ],
+  [
+    'an owner of ours is said to have an address on a network where the book has none',
+    [
+      webhook({ deposit: { network: arbitrum, asset: usdcOnArbitrum, address: elsewhere } }),
+      claim({ deposit: { network: arbitrum, asset: usdcOnArbitrum, address: elsewhere } }),
+    ],
+    'observed unknown_address chain_missing',
+  ],
+])('%s', (_what, observations, expected) => {
+  expect(outcome(observations)).toBe(expected)
+})
+
+test('the mismatch names the owner, its address and the other one', () => {
+  const { deposits } = decided([claim({ deposit: { address: elsewhere } })])
+  expect(deposits[0]?.verdict.mismatches[0]).toEqual({
+    kind: 'address_changed',
+    detail: { owner: 'channel/shop', network: 'base', approved: channelAddress, address: elsewhere },
+  })
+})
+
+test('a final payment to such an address is held in suspense', () => {
+  const { deposits } = decided([claim({ deposit: { address: elsewhere } }), payment({ to: elsewhere })])
+  const credits = deposits.flatMap(({ journals }) => journals.flatMap(({ transfers }) => transfers))
+  expect(credits.map(({ credit }) => credit)).toEqual(['liabilities:suspense'])
+})

@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import type { Observation, ServiceId } from '../../../src/core/evidence.ts'
+import type { Amount } from '../../../src/core/money.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  claim,
+  delivery,
+  payment,
+  usdcOnArbitrum,
+  usdcOnBase,
+  webhook,
+} from '../../support/evidence.ts'
+import { decided, outcome } from '../../support/outcome.ts'
+import { ruling } from '../../support/ruling.ts'
+
+const second = 'dep_2' as ServiceId
+const early = { receivedAt: at(1) }
+const unsent = { status: 'confirmed', settlement: { tx: null, amount: null } } as const
+
+/** Each deposit by its id, with the kinds of its mismatches that are about which transfer is whose. */
+function identity(observations: readonly Observation[]): string[] {
+  return decided([...observations]).deposits.map(({ dossier, verdict }) => {
+    const kinds = verdict.mismatches.filter(({ kind }) =>
+      [
+        'tx_reused',
+        'network_mismatch',
+        'chain_missing',
+        'asset_mismatch',
+        'unreported',
+        'recipient_mismatch',
+      ].includes(kind),
+    )
+    return [dossier.serviceId, ...kinds.map(({ kind }) => kind)].join(' ')
+  })
+}
+
+const twice = [webhook(unsent), webhook({ ...unsent, serviceId: second })]
+
+test.each<[string, Observation[], string[]]>([
+  ['one transfer claimed for two deposits', [...twice, payment()], ['dep_1', 'dep_2 tx_reused']],
+  [
+    'the one that was told of first has it',
+    [webhook(unsent), webhook({ ...unsent, ...early, serviceId: second }), payment()],
+    ['dep_1 tx_reused', 'dep_2'],
+  ],
+  [
+    'an index that is taken, beside another transfer of the transaction',
+    [...twice, payment(), payment({ index: '1' })],
+    ['dep_1', 'dep_2 tx_reused', ' unreported'],
+  ],
+  [
+    'a transaction without an index, all of whose transfers are taken',
+    [...twice, payment({ index: '4' })].map((one) =>
+      one.kind === 'claim' ? { ...one, deposit: { ...one.deposit, index: null } } : one,
+    ),
+    ['dep_1', 'dep_2 tx_reused'],
+  ],
+  [
+    'a transaction of two transfers, claimed for two deposits',
+    [...twice, payment({ index: '4' }), payment({ index: '5' })],
+    ['dep_1', 'dep_2'],
+  ],
+  ['a claim of what nobody else has', [webhook(unsent)], ['dep_1 chain_missing']],
+  [
+    'a person says that it is the other’s',
+    [...twice, payment(), ruling('together', payment(), { serviceId: second })],
+    ['dep_1 tx_reused', 'dep_2'],
+  ],
+  [
+    'a person says that it is not the second’s',
+    [...twice, payment(), ruling('apart', payment(), { serviceId: second })],
+    ['dep_1', 'dep_2 chain_missing'],
+  ],
+  [
+    'a payment that is on another network than stated',
+    [webhook({ deposit: { network: arbitrum, asset: usdcOnArbitrum }, ...unsent }), payment()],
+    ['dep_1 network_mismatch'],
+  ],
+  [
+    'a payment that only the webhook places on another network',
+    [webhook({ deposit: { network: arbitrum, asset: usdcOnArbitrum } }), claim(), payment(), delivery()],
+    ['dep_1 network_mismatch'],
+  ],
+  [
+    'a delivery that is on another network than stated',
+    [
+      webhook({ settlement: { network: base, asset: usdcOnBase } }),
+      claim({ settlement: { network: base, asset: usdcOnBase } }),
+      payment(),
+      delivery(),
+    ],
+    ['dep_1 network_mismatch'],
+  ],
+  [
+    'a delivery that is on the approved network, and elsewhere as stated',
+    [claim({ settlement: { network: base } }), payment(), delivery({ network: base })],
+    ['dep_1 recipient_mismatch'],
+  ],
+  [
+    'a transaction of that id that another deposit claims on its own network',
+    [webhook(unsent), webhook({ ...unsent, serviceId: second, deposit: { network: arbitrum } }), payment()],
+    ['dep_1', 'dep_2 tx_reused'],
+  ],
+])('%s', (_what, observations, expected) => {
+  expect(identity(observations)).toEqual(expected)
+  expect(identity(observations.toReversed())).toEqual(expected)
+})
+
+test('what is on another network than stated is booked where the chain has it, and is not reconciled', () => {
+  const wrong = { settlement: { network: base } }
+  const { deposits } = decided([webhook(wrong), claim(wrong), payment(), delivery()])
+  expect(deposits).toMatchObject([{ verdict: { state: 'settled' } }])
+  expect(deposits.flatMap(({ journals }) => journals.map(({ kind }) => kind))).toEqual([
+    'deposit',
+    'settlement',
+  ])
+  expect(outcome([webhook(), claim(), payment(), delivery()])).toBe('reconciled')
+})
+
+function details(...observations: Observation[]) {
+  return decided(observations).deposits.flatMap(({ verdict }) =>
+    verdict.mismatches
+      .filter(({ kind }) => ['tx_reused', 'network_mismatch', 'ambiguous_match'].includes(kind))
+      .map(({ detail }) => detail),
+  )
+}
+
+test('a mismatch names the networks, the other deposit, or the sums', () => {
+  expect(details(...twice, payment())).toMatchObject([
+    { deposit: 'dep_1', transfer: expect.stringMatching(/^base.*0$/) },
+  ])
+  expect(details(webhook({ deposit: { network: arbitrum } }), payment())).toMatchObject([
+    { leg: 'deposit', stated: 'arbitrum', chain: 'base' },
+  ])
+  const many = Array.from({ length: 12 }, (_, place) =>
+    claim({ serviceId: `dep_${10 + place}` as ServiceId }),
+  )
+  expect(details(...many, delivery({ amount: 7n as Amount })).at(0)).toMatchObject({
+    stated: `${12n * 99_900_000n}`,
+    delivered: '7',
+    deposits: 'dep_10, dep_11, dep_12, dep_13, dep_14, dep_15, dep_16, dep_17, dep_18, dep_19 and 2 more',
+  })
+})

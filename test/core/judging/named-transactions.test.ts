@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { Address } from '../../../src/core/asset.ts'
+import { decide, type Group } from '../../../src/core/decide.ts'
+import {
+  at,
+  channelApproval,
+  claim,
+  delivery,
+  failedDelivery,
+  failure,
+  payment,
+  policy,
+  txId,
+  webhook,
+} from '../../support/evidence.ts'
+
+/** Role and transaction of what is named and was not seen. */
+function unseen(
+  observations: Group['observations'],
+  approvals: Group['approvals'] = [channelApproval],
+): string[] {
+  const group = { observations, approvals, known: [], booked: [] }
+  const { deposits } = decide(group, { policy, routes: [], senders: new Set() }, at(6))
+  return deposits.flatMap((deposit) => deposit.unseen.map(({ role, tx }) => `${role} ${nameOf(tx)}`))
+}
+
+function nameOf(tx: string): string {
+  return Buffer.from(tx.slice(2), 'hex').toString().replaceAll('\0', '')
+}
+
+const other = '0x00000000000000000000000000000000000000dd' as Address
+const early = { settlement: { tx: null } }
+
+test.each<[string, Group['observations'], string[]]>([
+  ['both legs of a claim', [claim()], ['deposit pay', 'recipient forward']],
+  ['a webhook and a record that name the same', [webhook(early), claim(early)], ['deposit pay']],
+  [
+    'a webhook and a record that name others',
+    [webhook({ ...early, deposit: { tx: txId('else') } }), claim(early)],
+    ['deposit pay', 'deposit else'],
+  ],
+  ['no transaction', [claim({ deposit: { tx: null }, settlement: { tx: null } })], []],
+  ['what a chain has shown', [claim(), payment(), delivery({ stage: 'seen' })], []],
+  ['what a chain has shown and taken back', [claim(early), payment({ stage: 'orphaned' })], ['deposit pay']],
+  ['what failed', [claim(), failure(), failedDelivery()], []],
+  [
+    'a delivery to an address that is not the approved one',
+    [claim({ settlement: { address: other } }), payment()],
+    [],
+  ],
+  ['a payment that nobody claims', [payment()], []],
+])('of %s, what no chain has shown is to be read', (_what, observations, expected) => {
+  expect(unseen(observations)).toEqual(expected)
+})
+
+test('a payment to an address of nobody is not to be read: no reading would show it', () => {
+  expect(unseen([claim()], [])).toEqual([])
+})

@@ -1,0 +1,189 @@
+import { sql } from 'kysely'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { ServiceId } from '../../../src/core/evidence.ts'
+import { decideMatch, decideWriteOff } from '../../../src/jobs/books/decide-money.ts'
+import { readGauges } from '../../../src/store/gauges.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { claim, delivery, payment, txId, webhook } from '../../support/evidence.ts'
+
+let books: Books
+
+beforeEach(async () => {
+  const own = await openBooks()
+  onTestFinished(() => own[Symbol.asyncDispose]())
+  books = own
+})
+
+const unsettled = { status: 'confirmed', settlement: { tx: null, amount: null, fee: null } } as const
+const two = { by: 'erin', approvedBy: 'max', reason: 'the service is bankrupt' }
+const lost = { kind: 'write_off', account: 'expenses:write_off' } as const
+const withdrawn = { kind: 'write_off_withdrawn' } as const
+
+/** A payment of 100 USDC whose delivery is overdue, and the number of the mismatch that says so. */
+async function overdue(): Promise<bigint> {
+  await books.receive(webhook(unsettled), claim(unsettled), payment())
+  await books.settle()
+  const [one] = await mismatches()
+  expect(one).toMatchObject({ kind: 'settlement_missing', status: 'open' })
+  return one?.id ?? 0n
+}
+
+async function mismatches() {
+  const { rows } = await sql<{ id: bigint; kind: string; status: string; reason: string | null }>`
+    select id, kind, status, reason from accounting.mismatches order by id`.execute(books.db)
+  return rows
+}
+
+async function openKinds(): Promise<string[]> {
+  return (await mismatches()).filter(({ status }) => status === 'open').map(({ kind }) => kind)
+}
+
+/** Of every account that holds something. */
+async function balances(): Promise<Record<string, string>> {
+  const { rows } = await sql<{ account: string; balance: string }>`
+    select account || ' ' || split_part(asset, '/', 1) as account, balance_base::text as balance
+    from accounting.balances where balance_base <> 0 order by 1`.execute(books.db)
+  return Object.fromEntries(rows.map(({ account, balance }) => [account, balance]))
+}
+
+async function expectBalanced(): Promise<void> {
+  const { rows } = await sql`
+    select 1 from ledger_balance group by asset having sum(balance) <> 0`.execute(books.db)
+  expect(rows).toEqual([])
+}
+
+const deps = () => ({ ...books.deps, secondPersonAbove: new Map<string, string>() })
+let made = 0
+const nextId = () => `ruling ${(made += 1)}`
+const writeOff = (mismatchId: bigint, verdict: typeof lost | typeof withdrawn = lost, who = two) =>
+  decideWriteOff(deps(), { mismatchId, verdict }, { id: nextId(), ...who })
+
+const owed = { 'liabilities:deposits:channel:shop base': '-100000000' }
+
+test('what is written off is out of transit at once, and its mismatch ends with the reason', async () => {
+  const id = await overdue()
+  expect(await readGauges(books.db)).toMatchObject({
+    atRisk: [{ units: 100 }],
+    stages: expect.arrayContaining([expect.objectContaining({ stage: 'settlement' })]),
+  })
+  await writeOff(id)
+  expect(await balances()).toEqual({ ...owed, 'expenses:write_off base': '100000000' })
+  await expectBalanced()
+  expect(await mismatches()).toEqual([
+    { id, kind: 'settlement_missing', status: 'cleared', reason: 'the service is bankrupt' },
+  ])
+  await books.settle()
+  expect(await mismatches()).toHaveLength(1)
+  const { rows } = await sql`
+    select actor, action, text, approved_by from accounting.mismatch_history
+    where mismatch_id = ${id} and action not in ('opened', 'cleared') order by at, action desc`.execute(
+    books.db,
+  )
+  expect(rows).toEqual([
+    { actor: 'erin', action: 'written_off', text: 'the service is bankrupt', approved_by: 'max' },
+    { actor: 'erin', action: 'resolved', text: 'the service is bankrupt', approved_by: null },
+  ])
+  const { atRisk, stages } = await readGauges(books.db)
+  expect(atRisk).toEqual([])
+  expect(stages).toEqual([])
+})
+
+test('a delivery that is proved after all is booked, and the write-off taken back: nothing is in transit', async () => {
+  await writeOff(await overdue())
+  await books.receive(webhook(), claim(), delivery())
+  await books.settle()
+  expect(await balances()).toEqual({
+    ...owed,
+    'equity:conversion base': '100000000',
+    'equity:conversion arbitrum': '-100000000',
+    'assets:forwarded:arbitrum:0x00000000000000000000000000000000000000ff arbitrum': '99900000',
+    'expenses:fees:service arbitrum': '100000',
+  })
+  await expectBalanced()
+  const { rows } = await sql<{ kind: string }>`select kind from ledger_journal order by id`.execute(books.db)
+  expect(rows.map(({ kind }) => kind)).toEqual(['deposit', 'write_off', 'reversal', 'settlement'])
+  const { rows: states } = await sql`select state from deposit`.execute(books.db)
+  expect(states).toEqual([{ state: 'reconciled' }])
+})
+
+test('a write-off that is withdrawn puts it back in transit, and its delivery is missed again', async () => {
+  const id = await overdue()
+  await writeOff(id)
+  await writeOff(id, withdrawn)
+  expect(await balances()).toEqual({ ...owed, 'assets:in_transit:base base': '100000000' })
+  await expectBalanced()
+  expect((await mismatches()).map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+    'settlement_missing cleared',
+    'settlement_missing open',
+  ])
+  await expect(writeOff(id, withdrawn)).rejects.toThrow('is not written off')
+  await writeOff((await mismatches())[1]?.id ?? 0n)
+  expect(await balances()).toEqual({ ...owed, 'expenses:write_off base': '100000000' })
+})
+
+test('a second person is asked for before anything is written, and is another one', async () => {
+  const id = await overdue()
+  await expect(writeOff(id, lost, { ...two, approvedBy: null as never })).rejects.toThrow('second person')
+  await expect(writeOff(id, lost, { ...two, approvedBy: 'Erin' })).rejects.toThrow('cannot approve')
+  expect((await mismatches())[0]?.status).toBe('open')
+  const { rows } = await sql`select 1 from inbox where source = 'person'`.execute(books.db)
+  expect(rows).toEqual([])
+  const limits = { ...books.deps, secondPersonAbove: new Map([['base/USDC', '100']]) }
+  const alone = { ...two, id: nextId(), approvedBy: null }
+  expect(await decideWriteOff(limits, { mismatchId: id, verdict: lost }, alone)).toMatchObject({
+    approvedBy: null,
+  })
+})
+
+test('twenty write it off at once: it is written off once', async () => {
+  const id = await overdue()
+  const race = await Promise.allSettled(Array.from({ length: 20 }, () => writeOff(id)))
+  expect(race.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  expect(await balances()).toEqual({ ...owed, 'expenses:write_off base': '100000000' })
+})
+
+test('what is not in transit is not written off', async () => {
+  await books.receive(claim(), payment(), delivery())
+  await books.settle()
+  const [one] = await mismatches()
+  expect(one?.kind).toBe('webhook_missing')
+  await expect(writeOff(one?.id ?? 0n)).rejects.toThrow('nothing of deposit 1 is in transit')
+  await expect(writeOff(99n)).rejects.toThrow('there is no mismatch 99')
+})
+
+const strange = { tx: txId('unnamed') }
+const reference = `base/${strange.tx}/0`
+
+test('a transfer that a person puts to a deposit is its payment, and one that is kept apart is not', async () => {
+  const unnamed = { serviceId: 'dep_9' as ServiceId, deposit: { tx: null, index: null } }
+  await books.receive(claim({ ...unsettled, ...unnamed }), payment(strange))
+  await books.settle()
+  expect(await openKinds()).toEqual(expect.arrayContaining(['chain_missing', 'unreported']))
+  const about = { deposit: 'dep_9', transfer: reference, role: null }
+  await decideMatch(deps(), { ...about, kind: 'together' }, { id: nextId(), ...two })
+  expect(await openKinds()).not.toContain('unreported')
+  expect(await openKinds()).not.toContain('chain_missing')
+  expect(await balances()).toEqual({ ...owed, 'assets:in_transit:base base': '100000000' })
+  const { rows } = await sql<{ actions: string }>`
+    select string_agg(m.kind || ' ' || e.action, ', ' order by m.kind) as actions
+    from mismatch_event e join mismatch m on m.id = e.mismatch_id where e.action = 'matched'`.execute(
+    books.db,
+  )
+  expect(rows[0]?.actions).toMatch(/chain_missing matched.*unreported matched/)
+  await decideMatch(deps(), { ...about, kind: 'apart' }, { id: nextId(), ...two })
+  expect(await openKinds()).toEqual(expect.arrayContaining(['chain_missing', 'unreported']))
+  expect(await balances()).toEqual({
+    'assets:in_transit:base base': '100000000',
+    'liabilities:suspense base': '-100000000',
+  })
+  await expectBalanced()
+})
+
+test.each([
+  [{ deposit: '77', transfer: reference }, 'there is no deposit 77'],
+  [{ deposit: '1', transfer: 'base/0x0/0' }, 'no transfer base/0x0/0 to a watched address is known'],
+])('a match that names what is not known is refused: %j', async (about, problem) => {
+  await overdue()
+  const asked = { ...about, role: null, kind: 'together' } as const
+  await expect(decideMatch(deps(), asked, { id: nextId(), ...two })).rejects.toThrow(problem)
+})

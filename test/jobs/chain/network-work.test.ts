@@ -1,0 +1,133 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { TransactionReading } from '../../../src/chain/port.ts'
+import { Fault } from '../../../src/core/errors.ts'
+import type { Proved } from '../../../src/jobs/chain/prove-balances.ts'
+import type { Books } from '../../support/books.ts'
+import { arbitrum, at, base, txId, webhook } from '../../support/evidence.ts'
+import { cursor, openScriptedWork, type ScriptedWork, transfer } from '../../support/scripted-work.ts'
+
+let world: ScriptedWork
+let books: Books
+let told: string[]
+let work: ScriptedWork['work']
+
+beforeEach(async () => {
+  world = await openScriptedWork()
+  ;({ books, told, work } = world)
+})
+afterEach(() => world[Symbol.asyncDispose]())
+
+test('a scan that found something has it applied, one that has more to read goes on', async () => {
+  world.scans = [{ transfers: [transfer], more: true }, {}]
+  const { scan } = work()
+  await scan('base')
+  await scan('base')
+  expect(told).toEqual(['identity', 'scan', 'wake apply', 'wake backfill base', 'wake scan base', 'scan'])
+})
+
+test('a hole that a scan leaves is read by the next backfill, and what is there applied', async () => {
+  world.scans = [
+    { proved: [{ from: 21n, to: 24n }], cursor: { ...cursor, final: { height: 24n, hash: '0x24' } } },
+  ]
+  const { scan, backfill } = work({ startHeights: new Map([[base, 18n]]) })
+  await scan('base')
+  await backfill('base')
+  await backfill('base')
+  expect(told.filter((one) => one.startsWith('read'))).toEqual(['read 18 to 20'])
+})
+
+test('a network that has halted is a mismatch that says how to go on, until it is read again', async () => {
+  const mend = 'depositd backfill --network base --from HEIGHT'
+  const lost = new Fault('history_lost', { network: 'base', problem: 'it is gone', mend })
+  const halted = { ...world.reader, scan: () => Promise.reject(lost) }
+  const halting = work({ readers: new Map([[base, halted]]) })
+  await expect(halting.scan('base')).rejects.toThrow('history_lost')
+  await expect(halting.scan('base')).rejects.toThrow('history_lost')
+  expect(told.filter((one) => one.startsWith('history_lost'))).toEqual(['history_lost opened'])
+  const { rows } = await sql`
+    select subject, severity, detail from mismatch where cleared_at is null`.execute(books.db)
+  expect(rows).toEqual([
+    { subject: 'network/base', severity: 'severe', detail: { problem: 'it is gone', mend } },
+  ])
+  await work().scan('base')
+  expect(told.at(-1)).toBe('wake backfill base')
+  expect(told).toContain('history_lost cleared')
+})
+
+test('what a proof of balances finds is told, and applied; an asset that does not answer is a fault of the job', async () => {
+  const opened = {
+    kind: 'unexplained_balance',
+    severity: 'severe',
+    network: 'base',
+    change: 'opened',
+  } as const
+  const proved: Proved = { network: base, read: 2, stored: 1, changes: [opened], problems: [] }
+  const { prove } = work({ prove: () => Promise.resolve(proved) })
+  await prove('base')
+  expect(told).toEqual(['unexplained_balance opened', 'wake apply'])
+  const silent = work({ prove: () => Promise.resolve({ ...proved, problems: ['no answer'] }) })
+  await expect(silent.prove('base')).rejects.toThrow(/balances on base.*no answer/)
+})
+
+test('a change of history is told, and only then', async () => {
+  world.scans = [{}, { rewoundTo: 3n }]
+  const { scan } = work()
+  await scan('base')
+  await scan('base')
+  expect(told.filter((one) => one.startsWith('rewound'))).toEqual(['rewound base'])
+})
+
+test('a node that is not of its chain is asked again each time, and never read', async () => {
+  const stranger = { ...world.reader, checkIdentity: () => Promise.reject(new Error('wrong chain')) }
+  const { scan } = work({ readers: new Map([[base, stranger]]) })
+  await expect(scan('base')).rejects.toThrow('wrong chain')
+  await expect(scan('base')).rejects.toThrow('wrong chain')
+  expect(told).toEqual([])
+})
+
+const readNetworks = new Set([base])
+const seenPayment: TransactionReading = {
+  kind: 'read',
+  transfers: [{ ...transfer, height: 21n, stage: 'seen' }],
+}
+
+test('a transaction that the service names is read at once, and what it moved is applied', async () => {
+  const { apply, scan, verify } = work({ readNetworks, now: () => at(6) })
+  await scan('base')
+  await books.receive(webhook({ status: 'observed' }))
+  told.length = 0
+  await apply()
+  expect(told).toContain('wake verify base')
+  told.length = 0
+  world.verifications = [seenPayment]
+  await verify('base')
+  expect(told).toEqual([`verify ${txId('pay').slice(-4)}`, 'wake apply'])
+  told.length = 0
+  await verify('base')
+  expect(told).toEqual([])
+})
+
+test('a sweep has those read whose time has come, on networks that are read', async () => {
+  const { apply, scan, sweep } = work({ readNetworks: new Set([base, arbitrum]), now: () => at(6) })
+  await scan('base')
+  await books.receive(webhook())
+  await apply()
+  told.length = 0
+  await sweep()
+  expect(told.filter((one) => one.startsWith('wake'))).toEqual(['wake verify base'])
+})
+
+test('what is named on a network that nobody reads is not asked for', async () => {
+  await books.receive(webhook())
+  await work().apply()
+  expect(await books.db.selectFrom('named_transaction').selectAll().execute()).toEqual([])
+})
+
+test('everything there is to do holds what is named, too', async () => {
+  world.verifications = [seenPayment]
+  await books.receive(webhook({ status: 'observed' }))
+  await work({ readNetworks, now: () => at(6) }).all()
+  const rows = await books.db.selectFrom('deposit').select(['chain_at', 'state']).execute()
+  expect(rows).toEqual([{ chain_at: at(6), state: 'observed' }])
+})

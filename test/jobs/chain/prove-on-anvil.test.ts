@@ -1,0 +1,167 @@
+import { sql } from 'kysely'
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createEvmReader } from '../../../src/chain/evm/reader.ts'
+import { assetKey, type NetworkReading, type NetworkSettings, parseAddress } from '../../../src/core/asset.ts'
+import { type Proved, proveBalances } from '../../../src/jobs/chain/prove-balances.ts'
+import { scanNetwork } from '../../../src/jobs/chain/scan.ts'
+import { pinAssets } from '../../../src/store/assets.ts'
+import { saveOwner } from '../../../src/store/owners.ts'
+import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { at } from '../../support/evidence.ts'
+import { base, evmSettings } from '../../support/evm-watch.ts'
+import {
+  asData,
+  forwarderCode,
+  giveData,
+  placeCode,
+  proxyCode,
+  silentTokenCode,
+} from '../../support/small-contracts.ts'
+import { deployToken, type TestToken } from '../../support/test-token.ts'
+
+const depositor = parseAddress('evm', '0x00000000000000000000000000000000000A11cE')
+const coin = assetKey(base, 'native')
+
+let anvil: Anvil
+let token: TestToken
+/** A token that is a proxy, and whose implementation changes balances without a word. */
+let odd: Hex
+let forwarder: Hex
+let books: Books
+let minutes = 0
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  token = await deployToken(anvil, 'USDC')
+  odd = await placeCode(anvil, proxyCode(await placeCode(anvil, silentTokenCode)))
+  forwarder = await placeCode(anvil, forwarderCode)
+})
+afterAll(() => anvil.stop())
+beforeEach(async () => {
+  books = await openBooks()
+  await pinAssets(books.db, settingsOf('never').assets)
+  await saveOwner(books.db, {
+    owner: { kind: 'stable_wallet', id: 'lab' },
+    deposits: [{ network: base, address: depositor }],
+    forward: null,
+  })
+})
+afterEach(() => books[Symbol.asyncDispose]())
+
+function settingsOf(traces: NetworkReading['traces']): NetworkSettings {
+  const reading: NetworkReading = { quorum: 1, finality: { kind: 'tag', tag: 'finalized' }, traces }
+  return { ...evmSettings(anvil, { tokens: [token.address, odd] }), reading }
+}
+
+/** Reads what is final by now, and proves all balances. */
+async function proveNow(traces: NetworkReading['traces']): Promise<Proved | string> {
+  const settings = settingsOf(traces)
+  const reader = createEvmReader(settings)
+  const assets = new Map([[base, settings.assets.map(({ key }) => key)]])
+  const deps = { db: books.db, holder: 'me', leaseMs: 600_000, now: () => at(minutes++) }
+  await anvil.mine(3)
+  while ((await scanNetwork({ ...deps, startHeights: new Map(), assets }, reader))?.more) continue
+  return proveBalances(deps, { reader, settings })
+}
+
+async function send(transaction: { to: Hex; value?: bigint; data?: Hex }): Promise<bigint> {
+  await anvil.client.sendTransaction({ ...transaction, gas: 200_000n })
+  await anvil.mine()
+  return anvil.client.getBlockNumber()
+}
+
+async function unexplained(): Promise<unknown[]> {
+  const { rows } = await sql`
+    select asset, value, detail from mismatch
+    where kind = 'unexplained_balance' and cleared_at is null order by asset`.execute(books.db)
+  return rows
+}
+
+test('payments that leave a trace anywhere are explained', async () => {
+  await proveNow('never')
+  await token.send(depositor as Hex, 5n)
+  await send({ to: depositor as Hex, value: 6n })
+  expect(await proveNow('never')).toMatchObject({ read: 9, stored: 0, problems: [] })
+  expect(await unexplained()).toEqual([])
+  const { rows } = await sql`
+    select asset, balance - opening as change from balance_point where balance > opening order by asset`.execute(
+    books.db,
+  )
+  expect(rows).toEqual([
+    { asset: assetKey(base, parseAddress('evm', token.address)), change: '5' },
+    { asset: coin, change: '6' },
+  ])
+})
+
+test('what the address itself sent, with the fees it bore, is explained', async () => {
+  const address = depositor as Hex
+  await anvil.client.impersonateAccount({ address })
+  await send({ to: address, value: 10n ** 18n })
+  await token.send(address, 100n)
+  await proveNow('never')
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [rich.address, 40n] })
+  await anvil.client.sendTransaction({ account: address, to: token.address, data, gas: 200_000n })
+  await anvil.client.sendTransaction({ account: address, to: rich.address, value: 3n, gas: 21_000n })
+  // It fails, and costs its fee all the same.
+  await anvil.client.sendTransaction({ account: address, to: token.address, value: 1n, gas: 100_000n })
+  expect(await proveNow('never')).toMatchObject({ problems: [], changes: [] })
+  const { rows } = await sql`select asset from chain_movement where change < 0 order by asset`.execute(
+    books.db,
+  )
+  expect(rows.length).toBeGreaterThanOrEqual(3)
+  expect(await unexplained()).toEqual([])
+})
+
+test('a payment that was proved and is no longer on the chain is no difference', async () => {
+  await proveNow('never')
+  await token.send(depositor as Hex, 5n)
+  await send({ to: depositor as Hex, value: 6n })
+  await proveNow('never')
+  await anvil.reorg(4)
+  await anvil.mine(2)
+  expect(await proveNow('never')).toMatchObject({ changes: [] })
+  const { rows } = await sql`select 1 from balance_point where balance > opening`.execute(books.db)
+  expect(rows).toEqual([])
+  expect(await unexplained()).toEqual([])
+})
+
+test('coin that a contract paid is missed without traces, and shown by the balance with its block', async () => {
+  await proveNow('never')
+  await anvil.mine(40)
+  const paidAt = await send({ to: forwarder, value: 7n, data: asData(depositor as Hex) })
+  await anvil.mine(60)
+  expect(await proveNow('never')).toMatchObject({ stored: 0, changes: [{ change: 'opened' }] })
+  const detail = { address: depositor, change: '7', blocks: `${paidAt}` }
+  expect(await unexplained()).toEqual([{ asset: coin, value: '7', detail }])
+})
+
+test('coin that a contract paid is found and booked with traces of the one block in which the balance changed', async () => {
+  await proveNow('on_difference')
+  await anvil.mine(40)
+  const paidAt = await send({ to: forwarder, value: 8n, data: asData(depositor as Hex) })
+  await anvil.mine(60)
+  expect(await proveNow('on_difference')).toMatchObject({ stored: 1, changes: [] })
+  await books.settle()
+  expect(await unexplained()).toEqual([])
+  const { rows } = await sql`
+    select d.amount, d.state, j.kind from deposit d join ledger_journal j on j.deposit_id = d.id`.execute(
+    books.db,
+  )
+  expect(rows).toEqual([{ amount: '8', state: 'confirmed', kind: 'deposit' }])
+  const { rows: sightings } = await sql`select height, stage from sighting`.execute(books.db)
+  expect(sightings).toEqual([{ height: paidAt, stage: 'final' }])
+  expect(await proveNow('on_difference')).toMatchObject({ stored: 0, changes: [] })
+})
+
+test('a token that changes a balance without a log is shown with the block, whatever is traced', async () => {
+  await proveNow('on_difference')
+  await anvil.mine(20)
+  const changedAt = await send({ to: odd, data: giveData(depositor as Hex, 9n) })
+  await anvil.mine(20)
+  expect(await proveNow('on_difference')).toMatchObject({ stored: 0, changes: [{ change: 'opened' }] })
+  const asset = assetKey(base, parseAddress('evm', odd))
+  const detail = { address: depositor, change: '9', blocks: `${changedAt}` }
+  expect(await unexplained()).toEqual([{ asset, value: '9', detail }])
+})

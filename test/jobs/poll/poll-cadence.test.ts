@@ -1,0 +1,127 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ServiceId } from '../../../src/core/evidence.ts'
+import { createWork, type Work, type WorkDeps } from '../../../src/jobs/work.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { at, claim, payment, webhook } from '../../support/evidence.ts'
+import { ownProfile } from '../../support/profile.ts'
+
+let books: Books
+const told: string[] = []
+
+beforeEach(async () => {
+  books = await openBooks()
+  told.length = 0
+})
+afterEach(() => books[Symbol.asyncDispose]())
+
+function work(changes: Partial<WorkDeps> = {}): Work {
+  return createWork({
+    ...books.deps,
+    holder: 'me',
+    leaseMs: 600_000,
+    overlapMs: 0,
+    sweepEveryMs: 3_600_000,
+    cadence: { youngMs: 3_600_000, quietMs: 3_600_000 },
+    startHeights: new Map(),
+    assets: new Map(),
+    client,
+    audit: () => Promise.resolve({ compared: 0, changes: [] }),
+    prove: () => Promise.resolve('unread'),
+    readers: new Map(),
+    mayVerify: () => true,
+    wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
+    observe: {
+      applied: () => undefined,
+      polled: () => undefined,
+      mismatches: () => undefined,
+      rewound: () => undefined,
+    },
+    ...changes,
+  })
+}
+
+/** A service that lists one record, and nothing else; what it is asked is told. */
+const record = { id: 'dep_9', time: at(0), text: '{"id":"dep_9"}' }
+const client: WorkDeps['client'] = {
+  list: ownProfile.list,
+  listDeposits({ since }) {
+    told.push(since === null ? 'all' : 'list')
+    return Promise.resolve({ records: [record], next: null })
+  },
+  readDeposit(id) {
+    told.push(`read ${id}`)
+    return Promise.resolve(id === record.id ? record : null)
+  },
+}
+
+/** The last poll was so long ago by the database's clock. */
+async function age(interval: string): Promise<void> {
+  await sql`update stream set succeeded_at = now() - ${interval}::interval`.execute(books.db)
+}
+
+test('a poll that stored something has it applied, one that did not lets it be', async () => {
+  const { poll } = work()
+  await poll()
+  await age('1 day')
+  await poll()
+  expect(told).toEqual(['list', 'all', 'wake apply', 'list'])
+})
+
+test('while no deposit is young, the service is asked once in the quiet time', async () => {
+  const { poll } = work()
+  await poll()
+  told.length = 0
+  await age('50 minutes')
+  await poll()
+  expect(told).toEqual([])
+  await age('61 minutes')
+  await poll()
+  expect(told).toEqual(['list'])
+})
+
+test('while a deposit is young, it is asked each time, with a pause', async () => {
+  const { poll } = work()
+  await books.receive(payment())
+  await books.settle()
+  await poll()
+  told.length = 0
+  // Just now, however slow this machine may be.
+  await age('-1 minute')
+  await poll()
+  expect(told).toEqual([])
+  await age('2 seconds')
+  await poll()
+  expect(told).toEqual(['list'])
+  await sql`update deposit set created_at = now() - interval '2 hours'`.execute(books.db)
+  await age('2 seconds')
+  await poll()
+  expect(told).toEqual(['list'])
+})
+
+test('deposits that webhooks told of are read alone at once; of many, the list is read', async () => {
+  const { apply } = work()
+  await books.receive(webhook(), claim({ serviceId: 'dep_2' as ServiceId }), payment())
+  await apply()
+  expect(told.filter((word) => word.startsWith('wake'))).toEqual(['wake read dep_1'])
+  told.length = 0
+  const ids = Array.from({ length: 21 }, (_, place) => `many_${place}` as ServiceId)
+  await books.receive(...ids.map((serviceId) => webhook({ serviceId, deposit: { tx: null } })))
+  await apply()
+  expect(told.filter((word) => word.startsWith('wake'))).toEqual(['wake poll'])
+})
+
+test('where records cannot be read alone, the list is read at once after a webhook', async () => {
+  const { one: _, ...list } = ownProfile.list
+  await books.receive(webhook())
+  await work({ client: { ...client, list } }).apply()
+  expect(told).toContain('wake poll')
+})
+
+test('a record that is read alone is applied where it is new', async () => {
+  const { read } = work()
+  await read('dep_9')
+  await read('dep_9')
+  await read('dep_10')
+  expect(told).toEqual(['read dep_9', 'wake apply', 'read dep_9', 'read dep_10'])
+})

@@ -1,0 +1,250 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type PollDeps, pollDeposits } from '../../../src/jobs/poll/poll.ts'
+import { type Position, readPosition } from '../../../src/jobs/poll/poll-position.ts'
+import type { Reading } from '../../../src/jobs/poll/read-records.ts'
+import { takeLease } from '../../../src/store/streams.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { at, claim, payment } from '../../support/evidence.ts'
+import { type ListedRecord, type ListForm, type Listing, startListing } from '../../support/listing.ts'
+
+let stack: AsyncDisposableStack
+let books: Books
+let listing: Listing
+let deps: PollDeps
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack()
+  books = stack.use(await openBooks())
+  await listedBy({})
+})
+afterEach(() => stack.disposeAsync())
+
+/** From here on the service lists so; all records were read in full just now. */
+async function listedBy(form: ListForm, position: Partial<Position> = {}): Promise<void> {
+  listing = stack.use(await startListing(form))
+  const { client } = listing
+  const clock = { now: () => at(600), leaseMs: 600_000, overlapMs: 60_000, sweepEveryMs: 360 * 60_000 }
+  deps = { db: books.db, client, holder: 'me', ...clock }
+  const cursor = JSON.stringify({ ...readPosition(null), sweptAt: at(600).getTime(), ...position })
+  await sql`insert into stream (name, cursor) values ('poll', ${cursor}::jsonb)
+    on conflict (name) do update set cursor = excluded.cursor`.execute(books.db)
+}
+
+/** Records of these minutes of the made-up world. */
+function listed(from: number, to: number): ListedRecord[] {
+  return Array.from({ length: to - from + 1 }, (_, place) => ({
+    id: `dep_${from + place}`,
+    created_at: at(from + place).toISOString(),
+    status: 'confirmed',
+  }))
+}
+
+const hold = (one: ListedRecord) => (one.id === 'dep_600' ? { ...one, status: 'held' } : one)
+const poll = (): Promise<Reading | null> => pollDeposits(deps)
+
+async function stored(): Promise<ListedRecord[]> {
+  const { rows } = await sql<{ text: string }>`
+    select convert_from(body, 'UTF8') as text from inbox where source = 'api' order by id`.execute(books.db)
+  return rows.map(({ text }) => JSON.parse(text) as ListedRecord)
+}
+const stream = () => books.db.selectFrom('stream').selectAll().executeTakeFirstOrThrow()
+const succeeded = async () => (await stream()).succeeded_at
+
+test('a service that lists nothing is polled, too', async () => {
+  expect(await poll()).toEqual({ pages: 1, stored: 0, drifts: 0, mismatches: [] })
+  expect(await succeeded()).toBeInstanceOf(Date)
+})
+
+test('a record is stored once, and again each time that it changed, also back to what it was', async () => {
+  for (const [status, count] of [
+    ['confirmed', 1],
+    ['confirmed', 0],
+    ['settled', 1],
+    ['confirmed', 1],
+  ] as const) {
+    listing.records = listed(599, 599).map((one) => ({ ...one, status }))
+    expect(await poll()).toMatchObject({ stored: count })
+  }
+  expect((await stored()).map(({ status }) => status)).toEqual(['confirmed', 'settled', 'confirmed'])
+})
+
+test('what an earlier request brings later than a newer one did is passed over', async () => {
+  listing.records = listed(599, 599)
+  await poll()
+  const settled = listed(599, 599).map((one) => ({ ...one, status: 'settled' }))
+  listing.before = async () => {
+    listing.before = () => undefined
+    listing.records = settled
+    await pollDeposits({ ...deps, now: () => at(601) })
+    listing.records = listed(599, 599)
+  }
+  await poll()
+  expect((await stored()).map(({ status }) => status)).toEqual(['confirmed', 'settled'])
+})
+
+test('a record that stands on a page in two versions is kept in both', async () => {
+  listing.records = [...listed(599, 599), ...listed(599, 599).map((one) => ({ ...one, status: 'held' }))]
+  expect(await poll()).toMatchObject({ stored: 2 })
+})
+
+test('records without an id, and with characters that Postgres cannot keep, stop no page', async () => {
+  const [one] = listed(599, 599)
+  listing.records = [
+    ...listed(598, 598),
+    { ...one, id: 'dep\u0000\ud800' },
+    { ...one, id: undefined },
+  ] as ListedRecord[]
+  expect(await poll()).toMatchObject({ stored: 3 })
+  expect(await poll()).toMatchObject({ stored: 0 })
+})
+
+describe('how far back is read', () => {
+  test('by the overlap, where no deposit is open', async () => {
+    listing.records = listed(561, 600)
+    expect(await poll()).toMatchObject({ pages: 1, stored: 10 })
+    deps = { ...deps, overlapMs: 25 * 60_000 }
+    expect(await poll()).toMatchObject({ pages: 3, stored: 20 })
+  })
+
+  test.each<ListForm>([{}, { since: { parameter: 'since', of: 'created' } }])(
+    'beyond the last poll, however long ago: nothing that came and went meanwhile is left out of %j',
+    async (form) => {
+      await listedBy(form, { readAt: at(570).getTime(), deepAt: at(600).getTime() })
+      listing.records = listed(500, 600)
+      await poll()
+      expect((await stored()).map(({ id }) => id)).toContain('dep_569')
+    },
+  )
+
+  test('no further beyond the last poll than to where a full reading is due', async () => {
+    await listedBy({}, { readAt: 0, deepAt: at(600).getTime() })
+    listing.records = listed(0, 600)
+    expect((await poll())?.pages).toBe(37)
+  })
+
+  test('to the oldest deposit that is open, and no further', async () => {
+    await books.receive(claim({ receivedAt: at(590) }), payment({ blockAt: at(580), receivedAt: at(590) }))
+    await books.settle()
+    listing.records = listed(541, 600)
+    expect(await poll()).toMatchObject({ pages: 3, stored: 30 })
+  })
+
+  test('to the last page, however old what is open may be', async () => {
+    deps = { ...deps, overlapMs: 999 * 60_000 }
+    listing.records = listed(576, 600)
+    expect(await poll()).toMatchObject({ pages: 3, stored: 25 })
+  })
+
+  test('to what was updated since the last poll, where the service can tell', async () => {
+    await listedBy({ since: { parameter: 'updated_since', of: 'updated' } }, { readAt: at(590).getTime() })
+    const changed = { ...listed(1, 1)[0], updated_at: at(589.5).toISOString() } as ListedRecord
+    listing.records = [changed, ...listed(2, 600)]
+    expect(await poll()).toMatchObject({ pages: 2, stored: 13 })
+    expect(listing.asked[0]).toContain(`updated_since=${encodeURIComponent(at(589).toISOString())}`)
+    expect(await poll()).toMatchObject({ stored: 0 })
+  })
+
+  test('to the oldest that is open, where the service can tell what was created since', async () => {
+    await listedBy({ since: { parameter: 'from', of: 'created' } })
+    await books.receive(claim({ receivedAt: at(590) }), payment({ blockAt: at(580), receivedAt: at(590) }))
+    await books.settle()
+    listing.records = listed(541, 600)
+    expect(await poll()).toMatchObject({ stored: 22 })
+  })
+})
+
+describe.each(['cursor', 'page', 'offset', 'link'] as const)('a list by %s that is oldest first', (pages) => {
+  beforeEach(() => listedBy({ pages, order: 'oldest-first' }, { sweptAt: null }))
+
+  test('is read once as a whole, and then from its last page on', async () => {
+    listing.records = listed(1, 45)
+    expect(await poll()).toMatchObject({ stored: 45 })
+    listing.records = listed(1, 58)
+    listing.asked.length = 0
+    expect(await poll()).toMatchObject({ stored: 13 })
+    expect(listing.asked.length).toBeLessThanOrEqual(4)
+  })
+})
+
+test('where the service does not know a place any more, the list is read anew', async () => {
+  await listedBy(
+    { order: 'oldest-first' },
+    { tail: 'expired', sweep: { startedAt: 0, mark: 'expired', pages: 9 } },
+  )
+  listing.records = listed(1, 45)
+  for (let runs = 0; runs < 2; runs++) await poll()
+  expect(await stored()).toHaveLength(45)
+})
+
+test('a record that comes in or changes while pages are read is stored by the next poll', async () => {
+  deps = { ...deps, overlapMs: 999 * 60_000 }
+  listing.records = listed(576, 600)
+  listing.before = () => {
+    if (listing.asked.length !== 2) return
+    listing.records = [...listing.records.map(hold), ...listed(601, 601)]
+  }
+  expect(await poll()).toMatchObject({ pages: 3, stored: 25 })
+  expect(await poll()).toMatchObject({ pages: 3, stored: 2 })
+})
+
+test('a page that fails leaves what was read before it, and the poll counts as not done', async () => {
+  deps = { ...deps, overlapMs: 999 * 60_000 }
+  listing.records = listed(576, 600)
+  listing.before = () => (listing.asked.length === 2 ? { status: 500, body: 'broken' } : undefined)
+  await expect(poll()).rejects.toThrow('500 broken')
+  expect(await stored()).toHaveLength(10)
+  expect(await succeeded()).toBeNull()
+  expect(await poll()).toMatchObject({ pages: 3, stored: 15 })
+})
+
+test('while another process polls, nothing is asked', async () => {
+  await takeLease(books.db, { stream: 'poll', holder: 'somebody else', ttlMs: 600_000 })
+  expect(await poll()).toBeNull()
+  expect(listing.asked).toEqual([])
+})
+
+test('of twenty processes that poll at once, one does', async () => {
+  listing.records = listed(599, 599)
+  const race = Array.from({ length: 20 }, (_, place) => pollDeposits({ ...deps, holder: `holder ${place}` }))
+  expect((await Promise.all(race)).filter((one) => one !== null)).toHaveLength(1)
+  expect(listing.asked).toHaveLength(1)
+})
+
+test('while pages are read, the lease is renewed', async () => {
+  deps = { ...deps, overlapMs: 999 * 60_000 }
+  listing.records = listed(576, 600)
+  const expiries: number[] = []
+  listing.before = async () => void expiries.push((await stream()).expires_at.getTime())
+  await poll()
+  expect(new Set(expiries).size).toBe(3)
+  expect(expiries).toEqual(expiries.toSorted((left, right) => left - right))
+})
+
+test('a process that lost the stream between pages does not count its poll as done', async () => {
+  deps = { ...deps, overlapMs: 999 * 60_000, leaseMs: 0 }
+  listing.records = listed(576, 600)
+  listing.before = async () => {
+    const lease = { stream: 'poll', holder: 'somebody else', ttlMs: 600_000 }
+    if (listing.asked.length === 2) await takeLease(books.db, lease)
+  }
+  await expect(poll()).rejects.toMatchObject({ code: 'lease_lost' })
+  expect(await succeeded()).toBeNull()
+})
+
+test('a service that refuses the place of its own next page fails the poll', async () => {
+  deps = { ...deps, overlapMs: 999 * 60_000 }
+  listing.records = listed(576, 600)
+  listing.before = () => (listing.asked.length === 2 ? { status: 400, body: '{}' } : undefined)
+  await expect(poll()).rejects.toThrow('refuses the place')
+  expect(await succeeded()).toBeNull()
+  expect(await poll()).toMatchObject({ pages: 3, stored: 15 })
+})
+
+test('a service whose pages never end is given up on', async () => {
+  let next = 0
+  const listDeposits = () => Promise.resolve({ records: [], next: { mark: `${next++}`, isDrift: false } })
+  await expect(pollDeposits({ ...deps, client: { ...deps.client, listDeposits } })).rejects.toThrow(
+    'more than 1000 pages',
+  )
+})
