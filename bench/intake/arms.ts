@@ -3,6 +3,8 @@ export const arms = {
   ours: 'depositd: verified, group commit, wake-up on Redis',
   bare: 'Express that parses and answers 200',
   verify: 'verified and not stored',
+  writer:
+    'verified, through the inbox writer, into a store that takes no time: the most that any store would leave',
   queue: 'verified, one BullMQ job per request on Redis (AOF everysec)',
   insert: 'verified, one INSERT per request',
 } as const

@@ -12,7 +12,7 @@ const connections = 64
 const rowsPerRound = 40_000
 
 /** Ours against each arm, in the same round; at least. */
-const requestTargets: Record<Exclude<Arm, 'ours'>, number> = {
+const requestTargets: Record<Exclude<Arm, 'ours' | 'writer'>, number> = {
   bare: 0.5,
   verify: 0.7,
   queue: 1.6,

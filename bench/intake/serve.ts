@@ -1,11 +1,12 @@
 import { createServer } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { Queue } from 'bullmq'
 import express from 'express'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { startDaemon } from '../../src/app.ts'
 import { parseSettings } from '../../src/config/settings.ts'
-import type { InboxRow } from '../../src/intake/inbox-writer.ts'
+import { createInboxWriter, type InboxRow, writerLimits } from '../../src/intake/inbox-writer.ts'
 import { intakeLimits, startIntake, transfersPath } from '../../src/intake/server.ts'
 import { createScheme } from '../../src/intake/signature/create-scheme.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
@@ -19,6 +20,7 @@ const starters: Record<Arm, () => Promise<string>> = {
   ours: startOurs,
   bare: startBare,
   verify: () => startWith(() => Promise.resolve()),
+  writer: startWriter,
   queue: startQueue,
   insert: startInsert,
 }
@@ -85,6 +87,17 @@ async function startWith(keep: (row: InboxRow) => Promise<unknown>): Promise<str
     onError: (error) => process.stderr.write(`${String(error)}\n`),
   })
   return intake.url + transfersPath
+}
+
+function startWriter(): Promise<string> {
+  const writer = createInboxWriter({
+    ...writerLimits,
+    store: async (rows) => {
+      await setImmediate()
+      return rows.map(() => 'stored')
+    },
+  })
+  return startWith(writer.write)
 }
 
 function startQueue(): Promise<string> {
