@@ -112,6 +112,7 @@ test('what has not settled takes no time to settle', async () => {
     claim({
       serviceId: 'dep_4' as ServiceId,
       deposit: { tx: txId('pay4') },
+      settlement: { tx: null },
       status: 'observed',
     }),
     payment({ tx: txId('pay4'), blockAt: at(-60 * 24 * 5) }),
