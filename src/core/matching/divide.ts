@@ -67,17 +67,16 @@ export function divide(observations: readonly Observation[], approvals: readonly
   const inTurn = stories.toSorted(firstToldFirst)
   const paid = legs.filter(({ role }) => role === 'deposit')
   const delivered = legs.filter(({ role }) => role === 'recipient')
-  const matched = {
-    payments: matchPayments(inTurn, paid, rulings),
-    deliveries: matchDeliveries(inTurn, delivered, rulings),
-  }
+  const payments = matchPayments(inTurn, paid, rulings)
+  const deliveries = matchDeliveries({ stories: inTurn, reused: payments.reused }, delivered, rulings)
+  const matched = { payments, deliveries }
   const given = { ruled, approvals, failures }
   const told = stories.map((story) => toldDossier(story, matched, given))
   const taken = new Set(told.map(({ deposit }) => deposit))
   const untold = paid
     .filter((leg) => !taken.has(leg) && !isBack(leg, told))
     .map((leg) => untoldDossier(leg, given))
-  return { dossiers: [...told, ...untold], strays: matched.deliveries.strays }
+  return { dossiers: [...told, ...untold], strays: deliveries.strays }
 }
 
 /** What a dossier takes from beside its own story and transfers. */

@@ -3,15 +3,18 @@ import type { ServiceId, SettlementClaim } from '../evidence.ts'
 import type { Amount } from '../money.ts'
 import type { ChainLeg, Story } from './fold.ts'
 import { type Link, type LinkRule, linkOf } from './link.ts'
+import type { Payments } from './match-payments.ts'
 import type { Rulings, Together } from './rulings.ts'
 import {
   type Ambiguity,
   type Basis,
   type Contest,
   contestsOf,
+  legsOf,
   type Outcome,
   settleContest,
   statedAmount,
+  storiesOf,
 } from './settle-contest.ts'
 
 /** A delivery of a deposit, or its share in one. */
@@ -44,15 +47,22 @@ const passes = [false, true].flatMap((isGone) => tiers.map((tier) => ({ ...tier,
  * Gives stories the transfers that deliver them: several transfers to one story, and shares of one transfer to several.
  * All transactions count that the service named over time. Rulings and strong fits come first, over all stories; who
  * is served by one takes no part in weaker ones.
- * @param stories in the order in which they are served
+ * @param told the stories, in the order in which they are served, and what of them claims another's payment
  */
 export function matchDeliveries(
-  stories: readonly Story[],
+  { stories, reused }: { stories: readonly Story[]; reused: Payments['reused'] },
   legs: readonly ChainLeg[],
   rulings: Rulings,
 ): Deliveries {
   const field = fieldOf(stories, legs, rulings)
-  const state: State = { open: new Set(stories), free: new Set(legs), of: new Map(), ambiguous: new Map() }
+  const state: State = {
+    open: new Set(stories),
+    free: new Set(legs),
+    of: new Map(),
+    ambiguous: new Map(),
+    // Whose payment is another's has nothing to be delivered, unless it was ruled to.
+    doubtful: new Set([...reused.keys()].filter(({ serviceId }) => !field.ruled.has(serviceId))),
+  }
   for (const pass of passes) {
     const isHere = (leg: ChainLeg) => state.free.has(leg) && (leg.state === 'orphaned') === pass.isGone
     const contest = new Map(
@@ -68,22 +78,18 @@ type State = {
   free: Set<ChainLeg>
   of: Map<Story, readonly { leg: Delivery; link: Link }[]>
   ambiguous: Map<Story, Ambiguity>
+  doubtful: ReadonlySet<Story>
 }
 
 function settle(state: State, contest: Contest): void {
-  for (const outcome of settleContest(contest)) {
-    const [stories, legs] = partsOf(outcome)
+  for (const outcome of settleContest(contest, state.doubtful)) {
+    const stories = storiesOf(outcome)
     for (const story of stories) state.open.delete(story)
-    for (const leg of legs) state.free.delete(leg)
+    for (const leg of legsOf(outcome)) state.free.delete(leg)
     if (outcome.kind === 'given') state.of.set(outcome.story, deliveriesOf(outcome, contest))
     else if (outcome.ambiguity !== null)
       for (const story of stories) state.ambiguous.set(story, outcome.ambiguity)
   }
-}
-
-function partsOf(outcome: Outcome): [Story[], ChainLeg[]] {
-  if (outcome.kind === 'given') return [[outcome.story], outcome.parts.map(({ leg }) => leg)]
-  return [[...outcome.contest.keys()], [...outcome.contest.values()].flatMap((links) => [...links.keys()])]
 }
 
 function deliveriesOf({ story, parts }: Extract<Outcome, { kind: 'given' }>, contest: Contest) {

@@ -26,29 +26,29 @@ export type Outcome =
 /** Divides a contest into those that have no transfer in common. */
 export function contestsOf(all: Contest): Contest[] {
   const contest = new Map([...all].filter(([, links]) => links.size > 0))
-  const storiesOf = new Map<ChainLeg, Story[]>()
+  const takersOf = new Map<ChainLeg, Story[]>()
   for (const [story, links] of contest) {
     for (const leg of links.keys()) {
-      const stories = storiesOf.get(leg)
-      if (stories === undefined) storiesOf.set(leg, [story])
+      const stories = takersOf.get(leg)
+      if (stories === undefined) takersOf.set(leg, [story])
       else stories.push(story)
     }
   }
   const numberOf = new Map<Story, number>()
   for (const [place, story] of [...contest.keys()].entries()) {
-    if (!numberOf.has(story)) number(story, place, { contest, storiesOf, numberOf })
+    if (!numberOf.has(story)) number(story, place, { contest, takersOf, numberOf })
   }
   return [...Map.groupBy(contest, ([story]) => numberOf.get(story)).values()].map((part) => new Map(part))
 }
 
 type Numbering = {
   contest: Contest
-  storiesOf: ReadonlyMap<ChainLeg, readonly Story[]>
+  takersOf: ReadonlyMap<ChainLeg, readonly Story[]>
   numberOf: Map<Story, number>
 }
 
 /** Gives a story, and all that have a transfer in common with it directly or through others, one number. */
-function number(first: Story, place: number, { contest, storiesOf, numberOf }: Numbering): void {
+function number(first: Story, place: number, { contest, takersOf, numberOf }: Numbering): void {
   const legs = new Set<ChainLeg>()
   const joined = new Set([first])
   for (const story of joined) {
@@ -56,29 +56,47 @@ function number(first: Story, place: number, { contest, storiesOf, numberOf }: N
     for (const leg of contest.get(story)?.keys() ?? []) {
       if (legs.has(leg)) continue
       legs.add(leg)
-      for (const other of storiesOf.get(leg) ?? []) joined.add(other)
+      for (const other of takersOf.get(leg) ?? []) joined.add(other)
     }
   }
 }
 
 /**
- * Who stands alone with transfers takes them. Several share theirs if what is stated of them adds up to them exactly;
- * if it does not, those are served whose amount is there exactly, and what then still does not add up is nobody's.
+ * Who stands alone with transfers takes them. Several share theirs if what is stated of them adds up to them exactly.
+ * If it does not, doubtful stories step back behind the others; then those are served whose amount is there exactly,
+ * and what then still does not add up is nobody's.
  */
-export function settleContest(contest: Contest): Outcome[] {
+export function settleContest(contest: Contest, doubtful: ReadonlySet<Story>): Outcome[] {
   const [first, second] = contest.keys()
   if (first === undefined) return []
   if (second === undefined) return [{ kind: 'given', story: first, parts: takeAlone(contest, first) }]
-  const served = shareAll(contest) ?? serveExact(contest)
+  const served = shareAll(contest) ?? settleSure(contest, doubtful) ?? serveExact(contest)
   if (served.length === 0) return [{ kind: 'left', contest, ambiguity: ambiguityOf(contest) }]
-  const stories = new Set(served.map(({ story }) => story))
-  const legs = new Set(served.flatMap(({ parts }) => parts.map(({ leg }) => leg)))
+  const stories = new Set(served.flatMap(storiesOf))
+  const legs = new Set(served.flatMap(legsOf))
   const rest = restrict(
     contest,
     (story) => !stories.has(story),
     (leg) => !legs.has(leg),
   )
-  return [...served, ...contestsOf(rest).flatMap(settleContest)]
+  return [...served, ...contestsOf(rest).flatMap((part) => settleContest(part, doubtful))]
+}
+
+/** Settles it without its doubtful stories; null where it has none, or has no others. */
+function settleSure(contest: Contest, doubtful: ReadonlySet<Story>): Outcome[] | null {
+  const sure = restrict(contest, (story) => !doubtful.has(story))
+  if (sure.size === 0 || sure.size === contest.size) return null
+  return contestsOf(sure).flatMap((part) => settleContest(part, doubtful))
+}
+
+/** The stories that an outcome decides. */
+export function storiesOf(outcome: Outcome): Story[] {
+  return outcome.kind === 'given' ? [outcome.story] : [...outcome.contest.keys()]
+}
+
+/** The transfers that an outcome decides. */
+export function legsOf(outcome: Outcome): ChainLeg[] {
+  return outcome.kind === 'given' ? outcome.parts.map(({ leg }) => leg) : legsIn(outcome.contest)
 }
 
 /** What the service says that the deposit is delivered by; null where it does not say. */
@@ -108,7 +126,7 @@ function takeAlone(contest: Contest, story: Story): Given['parts'] {
 }
 
 function shareAll(contest: Contest): Given[] | null {
-  const legs = legsOf(contest)
+  const legs = legsIn(contest)
   const isOneAsset = new Set(legs.map(({ network, asset, to }) => `${network} ${asset} ${to}`)).size === 1
   return isOneAsset && statedOf(contest) === total(legs) ? divideShares(contest) : null
 }
@@ -121,7 +139,7 @@ function serveExact(contest: Contest): Given[] {
     (leg, story) => leg.amount === statedAmount(story),
   )
   return contestsOf(exact).flatMap((part) => {
-    const legs = legsOf(part)
+    const legs = legsIn(part)
     const isAmple =
       new Set(legs.map(transactionOf)).size === 1 ? part.size <= legs.length : part.size === legs.length
     return isAmple ? (divideShares(part) ?? []) : []
@@ -131,7 +149,7 @@ function serveExact(contest: Contest): Given[] {
 function divideShares(contest: Contest): Given[] | null {
   const shares = share<Story, ChainLeg>({
     takers: [...contest.keys()],
-    sources: legsOf(contest),
+    sources: legsIn(contest),
     wants: (story) => statedAmount(story) ?? 0n,
     holds: ({ amount }) => amount,
     sourcesOf: (story) => [...(contest.get(story)?.keys() ?? [])],
@@ -147,7 +165,7 @@ function divideShares(contest: Contest): Given[] | null {
 /** More may be delivered, or stated, as long as the service has not finished with all of them. */
 function ambiguityOf(contest: Contest): Ambiguity | null {
   const stories = [...contest.keys()]
-  const legs = legsOf(contest)
+  const legs = legsIn(contest)
   const [stated, delivered] = [statedOf(contest), total(legs)]
   const isFinished = stories.every((story) => claimOf(story)?.status === 'settled')
   if (!isFinished && (stated === null || stated > delivered)) return null
@@ -160,7 +178,7 @@ function statedOf(contest: Contest): bigint | null {
   return amounts.reduce((sum, amount) => (sum === null || amount === null ? null : sum + amount), 0n)
 }
 
-function legsOf(contest: Contest): ChainLeg[] {
+function legsIn(contest: Contest): ChainLeg[] {
   const legs = new Set<ChainLeg>()
   for (const links of contest.values()) for (const leg of links.keys()) legs.add(leg)
   return [...legs]

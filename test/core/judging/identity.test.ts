@@ -108,6 +108,44 @@ test.each<[string, Observation[], string[]]>([
   expect(identity(observations.toReversed())).toEqual(expected)
 })
 
+const again = (settlement = {}) => claim({ serviceId: second, settlement, receivedAt: at(9) })
+
+test.each<[string, Observation[], string]>([
+  ['told again under another id', [again()], 'reconciled observed tx_reused webhook_missing'],
+  [
+    'told again with another amount',
+    [again({ amount: 7n as Amount })],
+    'reconciled observed tx_reused webhook_missing',
+  ],
+])('of a delivered deposit, %s, nothing is taken by who claims its payment', (_what, more, expected) => {
+  const all = [webhook(), claim(), payment(), delivery(), ...more]
+  expect(outcome(all)).toBe(expected)
+  expect(outcome(all.toReversed())).toBe(expected)
+})
+
+test('a delivery that is too little, and claimed twice with its payment, stays with the one that was paid', () => {
+  const all = [webhook(), claim(), payment(), delivery({ amount: 99_000_000n as Amount }), again()]
+  expect(outcome(all)).toBe('settled observed settlement_short tx_reused webhook_missing')
+})
+
+test('a person may give it to both all the same, and then it does not add up', () => {
+  const short = delivery({ amount: 99_000_000n as Amount })
+  const rulings = [second, undefined].map((serviceId) =>
+    ruling('together', short, { id: `ruling ${serviceId}`, ...(serviceId && { serviceId }) }),
+  )
+  const all = [webhook(), claim(), payment(), short, again(), ...rulings]
+  expect(outcome(all)).toBe('settling observed ambiguous_match tx_reused ambiguous_match webhook_missing')
+})
+
+test('a delivery that adds up to both is shared by them, though both claim one payment', () => {
+  const both = delivery({ amount: 199_800_000n as Amount })
+  const { deposits } = decided([webhook(), claim(), payment(), both, again()])
+  expect(deposits.map(({ dossier }) => dossier.settlements.map(({ amount }) => amount))).toEqual([
+    [99_900_000n],
+    [99_900_000n],
+  ])
+})
+
 test('what is on another network than stated is booked where the chain has it, and is not reconciled', () => {
   const wrong = { settlement: { network: base } }
   const { deposits } = decided([webhook(wrong), claim(wrong), payment(), delivery()])
