@@ -69,7 +69,7 @@ test('whatever single value is left out, the bundle is refused', { timeout: 120_
 
 test('a flipped bit is found wherever it is', { timeout: 120_000 }, () => {
   const bytes = Buffer.from(text)
-  const step = 41
+  const step = 97
   const accepted: number[] = []
   for (let place = 0; place < bytes.length; place += step) {
     const flipped = Buffer.from(bytes)
