@@ -97,7 +97,7 @@ function recipientDiffers(dossier: Dossier): Mismatch | null {
 function addressChanged({ stranger }: Dossier): Mismatch | null {
   if (stranger === null) return null
   const { owner, network, stated, kept } = stranger
-  const detail = { owner: ownerText(owner), network, approved: kept, address: stated }
+  const detail = { owner: ownerText(owner), network, approved: kept ?? 'none', address: stated }
   return { kind: 'address_changed', detail }
 }
 

@@ -50,8 +50,8 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   writeOff: WriteOff | null
 }
 
-/** What the service states, and what the address book has for that owner on that network. */
-export type StrangeAddress = { owner: Owner; network: NetworkName; stated: Address; kept: Address }
+/** What the service states, and what the address book has for that owner on that network; null where it has none. */
+export type StrangeAddress = { owner: Owner; network: NetworkName; stated: Address; kept: Address | null }
 
 /** A group's deposits, and transfers to recipients that no deposit explains. */
 export type Division = { dossiers: readonly Dossier[]; strays: readonly ChainLeg[] }
@@ -185,9 +185,13 @@ function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): St
   const strangers = [api, webhook].map((claim) => {
     if (claim === null || claim.owner === null) return null
     const { owner, deposit } = claim
-    const kept = approvals.filter((one) => isOf(one, owner) && one.network === deposit.network)
-    if (kept[0] === undefined || kept.some(({ address }) => address === deposit.address)) return null
-    return { owner, network: deposit.network, stated: deposit.address, kept: kept[0].address }
+    const own = approvals.filter((one) => isOf(one, owner))
+    const kept = own.filter(({ network }) => network === deposit.network)
+    if (kept.some(({ address }) => address === deposit.address)) return null
+    // Where the book has none of its own on that network, only an address of somebody else contradicts it.
+    const isOthers = own.length > 0 && approvalAt(deposit, approvals) !== null
+    if (kept[0] === undefined && !isOthers) return null
+    return { owner, network: deposit.network, stated: deposit.address, kept: kept[0]?.address ?? null }
   })
   return strangers.find((one) => one !== null) ?? null
 }

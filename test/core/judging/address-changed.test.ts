@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
-import type { Group } from '../../../src/core/decide.ts'
+import { decide, type Group } from '../../../src/core/decide.ts'
+import type { Approval } from '../../../src/core/matching/divide.ts'
 import {
   arbitrum,
   channelAddress,
+  channelApproval,
   claim,
   delivery,
   payment,
+  policy,
   usdcOnArbitrum,
   walletApproval,
   webhook,
 } from '../../support/evidence.ts'
-import { decided, outcome } from '../../support/outcome.ts'
+import { decided, late, outcome } from '../../support/outcome.ts'
 
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
@@ -41,6 +44,31 @@ test.each<[string, Group['observations'], string]>([
   ],
 ])('%s', (_what, observations, expected) => {
   expect(outcome(observations)).toBe(expected)
+})
+
+test('an owner of ours that has no address on a network is said to have that of another owner of ours', () => {
+  const far: Approval = {
+    ...channelApproval,
+    network: arbitrum,
+    address: elsewhere,
+    owner: { kind: 'channel', id: 'far' },
+  }
+  const observations = [webhook({ owner: far.owner }), claim({ owner: far.owner }), payment(), delivery()]
+  const group = { observations, approvals: [channelApproval, far], known: [], booked: [] }
+  const { deposits } = decide(group, { policy, routes: [], senders: new Set() }, late)
+  expect(deposits).toMatchObject([
+    {
+      verdict: {
+        state: 'settled',
+        mismatches: [
+          {
+            kind: 'address_changed',
+            detail: { owner: 'channel/far', network: 'base', approved: 'none', address: channelAddress },
+          },
+        ],
+      },
+    },
+  ])
 })
 
 test('the mismatch names the owner, its address and the other one', () => {
