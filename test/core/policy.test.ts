@@ -55,6 +55,15 @@ test.each<[string, bigint, Record<string, bigint>]>([
   },
 )
 
+test('nothing is booked as lacking of what a webhook alone states', () => {
+  const tolerance = { amount: amount(200_000n), bps: 0 }
+  const stated = { settlement: { amount: amount(100_000_000n) } }
+  const all = [webhook(stated), claim({ status: 'settling' }), payment(), delivery()]
+  const { journals } = decided(all, { tolerance })
+  expect(journals.map(({ kind }) => kind)).toEqual(['deposit', 'settlement'])
+  expect(Object.keys(balances(journals)).filter((key) => key.includes('tolerance'))).toEqual([])
+})
+
 test('a tolerance that is taken back takes its booking back', () => {
   const short = delivered(99_890_000n)
   const before = decided(short, { tolerance: { amount: amount(10_000n), bps: 0 } }).journals

@@ -9,12 +9,12 @@ export function finishedDelivery({ api, webhook }: Pick<Dossier, 'api' | 'webhoo
 }
 
 /**
- * What a finished delivery lacks of what is stated, below zero where it is more, in base units of the delivered asset;
- * 0 where the policy does not accept the difference.
+ * What a finished delivery lacks of what the API states, below zero where it is more, in base units of the delivered
+ * asset; 0 where the policy does not accept the difference. Nothing is booked by what a webhook states.
  */
 export function toleratedLack(dossier: Dossier, policy: Policy): bigint {
   const legs = deliveredLegs(dossier)
-  const { amount, asset } = finishedDelivery(dossier) ?? {}
+  const { amount, asset } = finishedDelivery({ api: dossier.api, webhook: null }) ?? {}
   if (!amount || legs.length === 0 || legs.some((leg) => leg.asset !== asset)) return 0n
   return isTolerated(total(legs), amount, policy) ? amount - total(legs) : 0n
 }
