@@ -2,7 +2,7 @@ import type { AssetKey } from './asset.ts'
 import type { Brand } from './brand.ts'
 import { assert } from './errors.ts'
 import { type Owner, stableWalletNetwork, type TransferRef } from './evidence.ts'
-import { deliveredLegs, isCredited, liveLeg } from './judging/matrix.ts'
+import { deliveredLegs, isCredited, liveLeg, total } from './judging/matrix.ts'
 import type { Verdict } from './judging/reconcile.ts'
 import type { Dossier } from './matching/divide.ts'
 import type { MismatchKind } from './mismatch.ts'
@@ -134,10 +134,12 @@ function writeOffTarget({ deposit, writeOff }: Dossier): Target | null {
   return { kind: 'write_off', transfer: ref, eventAt: writeOff.at, transfers }
 }
 
-/** The API has to state the delivery too: only it states the fee. */
-function isProved({ approval, api }: Dossier, { settledAt, state }: Verdict): boolean {
+/** The API has to state the delivery too, since only it states the fee; that a part of it is all, too. */
+function isProved(dossier: Dossier, { settledAt, state }: Verdict): boolean {
+  const { approval, api } = dossier
   const stated = api?.settlement?.amount ?? null
-  return approval !== null && stated !== null && settledAt !== null && state !== 'orphaned'
+  if (approval === null || stated === null || settledAt === null || state === 'orphaned') return false
+  return api?.status === 'settled' || total(deliveredLegs(dossier)) >= stated
 }
 
 function forwardTransfers(dossier: Dossier): Transfer[] {

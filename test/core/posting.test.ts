@@ -142,6 +142,13 @@ test('a delivery on a webhook’s word alone is not booked as the settlement of 
   expect(journalsOf([webhook(), payment(), delivery()]).map(({ kind }) => kind)).toEqual(['deposit'])
 })
 
+test('a part of what the API states is not booked as all of it on a webhook’s word', () => {
+  const part = delivery({ amount: 40_000_000n as Amount })
+  const kinds = (...more: Observation[]) => journalsOf([payment(), part, ...more]).map(({ kind }) => kind)
+  expect(kinds(webhook(), claim({ status: 'settling' }))).toEqual(['deposit'])
+  expect(kinds(webhook({ status: 'settling' }), claim())).toEqual(['deposit', 'settlement'])
+})
+
 test('the two journals of a forwarded deposit', () => {
   const shown = journalsOf(reconciled).map(({ key, eventAt, transfers }) => [
     key.replace(/0x0+/, '0x'),
