@@ -190,13 +190,14 @@ test('a chain that lost final blocks gets its forwards again, and the next one i
   const { base } = anvils
   const lost = await untilStatus(await token.send(address, 1_000_000n), 'settled')
   const before = await balanceOf(recipient)
-  await base.reorg(8)
+  const hash = lost.destination.transaction as Hex
+  const { blockNumber } = await base.client.getTransactionReceipt({ hash })
+  await base.reorg(Number((await base.client.getBlockNumber()) - blockNumber) + 1)
   expect(await balanceOf(recipient), 'the payment is gone').toBeLessThan(before)
   const { mainnet } = anvils
   const later = await mainnet.client.sendTransaction({ to: address, value: parseEther('0.001') })
   const paid = await untilStatus(later, 'settled')
   expect(await balanceOf(recipient)).toBe(before + BigInt(paid.destination.amount ?? 0))
-  const hash = lost.destination.transaction as Hex
   expect(await base.client.getTransactionReceipt({ hash })).toMatchObject({ status: 'success' })
 })
 
