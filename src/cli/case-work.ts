@@ -13,6 +13,12 @@ type CaseOptions = { by?: string; json?: boolean }
 /** The last word is the name; `nobody` takes the mismatches from whoever has them. */
 export function assignCommand(context: Context, words: readonly string[], options: CaseOptions) {
   const name = words.at(-1) ?? ''
+  if (/^\d+$/.test(name)) {
+    throw new Fault('usage_bad', {
+      problem: `${name} is a number, and no name`,
+      mend: 'end with the name of a person, or with "nobody"; nothing was changed',
+    })
+  }
   const to = name === 'nobody' ? null : nameOf('the name', name)
   return work(context, words.slice(0, -1), { ...options, act: { action: 'assigned', to } })
 }

@@ -9,12 +9,13 @@ import { type AssetNames, readAssetNames } from '../store/assets.ts'
 import { type GroupEvidence, loadEvidence } from '../store/books/load-evidence.ts'
 import { type ShownDeposit, showDeposits } from '../store/books/show-deposit.ts'
 import type { Database } from '../store/database.ts'
+import { mismatchesAt } from '../store/mismatches/mismatches-at.ts'
 import type { Tables } from '../store/tables.ts'
 import { type Context, withDatabase } from './context.ts'
 import { indent, journalText, matrixTable, mismatchText, section } from './deposit-sections.ts'
 import { reasonText } from './explanation.ts'
 import { noDeposit } from './options.ts'
-import { printJson } from './print.ts'
+import { printable, printJson } from './print.ts'
 import { requiredRules } from './show-settings.ts'
 
 /** A deposit as it was known at a time: more than one where those that are one by now were several then. */
@@ -47,7 +48,7 @@ export async function showAsOfCommand(context: Context, id: string, options: Opt
       context,
       beliefs.map(({ belief }) => belief),
     )
-  else context.stdout.write(beliefs.map(({ belief, names }) => textOf(belief, names)).join('\n'))
+  else context.stdout.write(printable(beliefs.map(({ belief, names }) => textOf(belief, names)).join('\n')))
 }
 
 function timeOf(text: string): Date {
@@ -83,7 +84,7 @@ async function beliefOf(
       delivery,
       reasons,
     })),
-    mismatches: mismatchesAt(evidence, id, at),
+    mismatches: await mismatchesAt(db, [...idsOf(evidence, id)], at),
     journals: journalsAt(evidence, id, { at, names }),
     evidence: evidence.rows
       .filter(({ inboxId }) => rows.has(inboxId))
@@ -129,24 +130,8 @@ function numbered<Deposit extends { id: bigint | null }>(
   return believed.map((one) => (one.id === null && isClear ? { ...one, id: merged[0]?.id ?? null } : one))
 }
 
-function idsOf({ deposits }: GroupEvidence, id: bigint): ReadonlySet<bigint | null> {
+function idsOf({ deposits }: GroupEvidence, id: bigint): ReadonlySet<bigint> {
   return new Set([id, ...deposits.filter(({ mergedInto }) => mergedInto === id).map((one) => one.id)])
-}
-
-function mismatchesAt(evidence: GroupEvidence, id: bigint, at: Date): Belief['mismatches'] {
-  const ids = idsOf(evidence, id)
-  return evidence.mismatches
-    .filter(({ depositId, openedAt }) => ids.has(depositId) && openedAt <= at)
-    .filter(({ clearedAt }) => clearedAt === null || clearedAt > at)
-    .map(({ subject, kind, severity, detail, openedAt }) => ({
-      id: subject,
-      kind,
-      severity,
-      detail,
-      opened_at: openedAt,
-      cleared_at: null,
-      status: 'open',
-    }))
 }
 
 function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<Asked, 'rules'>) {

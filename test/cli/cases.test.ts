@@ -149,6 +149,7 @@ const wrongUses = [
   ['mismatches reopen 1 --reason x', 'mismatch 1 is open'],
   ['mismatches assign max', 'no mismatch is named'],
   ['mismatches assign 1 depositd', 'the name is "depositd"'],
+  ['mismatches assign 1 2', '2 is a number, and no name; end with the name of a person'],
   ['mismatches snooze 1 --until 2020-01-01', '--until is "2020-01-01"'],
   ['mismatches snooze 1 --until soon', '--until is "soon"'],
   ['mismatches list --older-than long', '--older-than is "long"'],
@@ -162,7 +163,10 @@ const wrongUses = [
     'A cannot approve what a decides',
   ],
   ['mismatches write-off 1 --reason x --withdraw --approved-by b', 'deposit 1 is not written off'],
-  ['deposits match dep_1 --transfer base/0x0/0 --reason x --approved-by b', 'no transfer base/0x0/0'],
+  [
+    'deposits match dep_1 --transfer base/0x0/0 --reason x --approved-by b',
+    'no transfer base/0x0/0 to a watched address is known; write it as network/transaction/index',
+  ],
   ['deposits split 2 --transfer base/0x0/0 --reason x --approved-by b', 'deposit 2 has no id of the service'],
 ] as const
 

@@ -143,6 +143,39 @@ test('as of a time before its first evidence, a deposit is not known', async () 
   )
 })
 
+async function standing(time: string): Promise<string[]> {
+  const [belief] = JSON.parse((await depositd(`deposits show 1 --as-of ${time} --json`)).out) as [
+    { mismatches: { id: string; status: string }[] },
+  ]
+  return belief.mismatches.map(({ id, status }) => `${id} ${status}`)
+}
+
+test('as of a time, a mismatch stands as people had decided by then', async () => {
+  await books.receive(payment())
+  await books.settle()
+  const steps = [
+    'mismatches comment 1 asked',
+    'mismatches snooze 1 --until 24h',
+    'mismatches resolve 1 --reason ours',
+    'mismatches reopen 1 --reason theirs',
+  ]
+  const times: string[] = []
+  for (const step of steps) {
+    expect((await depositd(`${step} --by erin`)).status).toBe(0)
+    times.push(await clock())
+  }
+  await books.receive(webhook(), claim(), delivery())
+  await books.settle()
+  expect(await Promise.all([...times, await clock()].map(standing))).toEqual([
+    ['1 open'],
+    ['1 snoozed'],
+    ['1 resolved'],
+    ['1 open'],
+    [],
+  ])
+  expect(await standing('2099-01-01')).toEqual([])
+})
+
 test('two deposits that became one are shown as the two they were', async () => {
   await books.receive(webhook({ deposit: { tx: null, index: null }, settlement: { tx: null } }))
   await books.settle()
@@ -178,6 +211,8 @@ test('an address that was approved later was unknown then', async () => {
 test.each([
   ['yesterday', '--as-of is "yesterday"'],
   ['2026-13-01', '--as-of'],
+  ['2026-02-30', '--as-of is "2026-02-30"'],
+  ['2026-02-30T08:00:00Z', '--as-of'],
 ])('--as-of %s is wrong use', async (time, problem) => {
   const { status, err } = await depositd(`deposits show 1 --as-of ${time}`)
   expect(status).toBe(2)

@@ -66,7 +66,8 @@ export async function decideMatch(
 ): Promise<Ruling> {
   const ruling = await inTransaction(deps.db, async (tx) => {
     const deposit = await lockDeposit(tx, about.deposit)
-    if (deposit === undefined) throw refused(`there is no deposit ${about.deposit}`)
+    if (deposit === undefined)
+      throw refused(`there is no deposit ${about.deposit}`, 'take a number from "depositd deposits list"')
     if (deposit.serviceId === null)
       throw refused(`deposit ${deposit.id} has no id of the service: it is the transfer itself`)
     const stake = theOne(await findTransfers(tx, about.transfer), about)
@@ -104,10 +105,14 @@ function theOne(
   const fitting = found.filter((one) => role === null || one.role === role)
   const [one, ...others] = fitting
   if (one === undefined)
-    throw refused(`no transfer ${transfer} to a watched address${role === null ? '' : ` (${role})`} is known`)
+    throw refused(
+      `no transfer ${transfer} to a watched address${role === null ? '' : ` (${role})`} is known`,
+      'write it as network/transaction/index, as "depositd deposits proposals" does',
+    )
   if (others.length > 0)
     throw refused(
-      `${transfer} is a payment and a delivery: say which with --role deposit or --role recipient`,
+      `${transfer} is a payment and a delivery`,
+      'say which with --role deposit or --role recipient',
     )
   return one
 }
@@ -146,9 +151,6 @@ async function apply(deps: ApplyDeps, ruling: Ruling): Promise<Ruling> {
   return ruling
 }
 
-function refused(problem: string): Fault<'usage_bad'> {
-  return new Fault('usage_bad', {
-    problem,
-    mend: 'look at it with "depositd deposits show"; nothing was decided',
-  })
+function refused(problem: string, mend = 'look at it with "depositd deposits show"'): Fault<'usage_bad'> {
+  return new Fault('usage_bad', { problem, mend: `${mend}; nothing was decided` })
 }
