@@ -62,12 +62,13 @@ function paidAssetDiffers({ webhook, api, deposit }: Dossier): Mismatch | null {
   })
 }
 
+/** Of several deliveries, the first that is of another asset than stated. */
 function deliveredAssetDiffers({ webhook, api, settlements }: Dossier): Mismatch | null {
-  return contradiction('asset_mismatch', {
-    settlementWebhook: webhook?.settlement?.asset,
-    settlementApi: api?.settlement?.asset,
-    settlementChain: settlements.find((leg) => leg.state !== 'orphaned')?.asset,
-  })
+  const [settlementWebhook, settlementApi] = [webhook?.settlement?.asset, api?.settlement?.asset]
+  const shown = settlements.filter((leg) => leg.state !== 'orphaned').map(({ asset }) => asset)
+  const other = shown.find((asset) => asset !== (settlementApi ?? settlementWebhook))
+  const settlementChain = other ?? shown[0]
+  return contradiction('asset_mismatch', { settlementWebhook, settlementApi, settlementChain })
 }
 
 /** Only a finished delivery can be short: until then more may come. */

@@ -1,9 +1,18 @@
 import { expect, test } from 'vitest'
-import type { Address } from '../../../src/core/asset.ts'
+import type { Address, AssetKey } from '../../../src/core/asset.ts'
 import type { Group } from '../../../src/core/decide.ts'
 import type { Owner } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
-import { at, claim, delivery, payment, usdcOnArbitrum, usdtOnBase, webhook } from '../../support/evidence.ts'
+import {
+  at,
+  claim,
+  delivery,
+  payment,
+  txId,
+  usdcOnArbitrum,
+  usdtOnBase,
+  webhook,
+} from '../../support/evidence.ts'
 import { decided, late, outcome } from '../../support/outcome.ts'
 
 type Observations = Group['observations']
@@ -11,6 +20,7 @@ type Observations = Group['observations']
 const soon = at(6)
 const stranger: Owner = { kind: 'channel', id: 'of somebody else' }
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
+const usdtOnArbitrum = 'arbitrum/0x00000000000000000000000000000000000000a2' as AssetKey
 
 test.each<[string, Observations, string]>([
   ['all three sources agree', [webhook(), claim(), payment(), delivery()], 'reconciled'],
@@ -60,6 +70,15 @@ test.each<[string, Observations, string]>([
   [
     'the API names another asset',
     [webhook(), claim({ deposit: { asset: usdtOnBase } }), payment(), delivery()],
+    'settled asset_mismatch',
+  ],
+  [
+    'a second part of the delivery is of another asset, which together is the number that is stated',
+    [
+      webhook({ status: 'settling', settlement: { tx: txId('second part'), asset: usdtOnArbitrum } }),
+      ...[webhook(), claim(), payment(), delivery({ amount: 50_000_000n as Amount })],
+      delivery({ tx: txId('second part'), asset: usdtOnArbitrum, amount: 49_900_000n as Amount }),
+    ],
     'settled asset_mismatch',
   ],
   [
