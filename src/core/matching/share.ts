@@ -74,21 +74,38 @@ function feed<Taker, Source>(state: State<Taker, Source>, taker: Taker): boolean
 /** One taker gets of a source: from another taker, or where that is null of what is left. */
 type Step<Taker, Source> = { taker: Taker; source: Source; from: Taker | null }
 
+/** A taker that is to give up a share, and by which step; null of the one that the search began with. */
+type Arrival<Taker, Source> = {
+  taker: Taker
+  by: { step: Step<Taker, Source>; before: Arrival<Taker, Source> } | null
+}
+
 /** The shortest chain of takers, each giving up a share for the next source, that ends where something is left. */
 function findPath<Taker, Source>(state: State<Taker, Source>, first: Taker): Step<Taker, Source>[] | null {
   const seen = new Set<Source>()
-  const arrivals: { taker: Taker; path: Step<Taker, Source>[] }[] = [{ taker: first, path: [] }]
-  for (const { taker, path } of arrivals) {
+  const reached = new Set([first])
+  const arrivals: Arrival<Taker, Source>[] = [{ taker: first, by: null }]
+  for (const arrival of arrivals) {
+    const { taker } = arrival
     for (const source of state.sourcesOf(taker).filter((one) => !seen.has(one))) {
-      if (amountOf(state.left, source) > 0n) return [...path, { taker, source, from: null }]
+      if (amountOf(state.left, source) > 0n) return [...pathTo(arrival), { taker, source, from: null }]
       seen.add(source)
       const holders = [...(state.takersOf.get(source) ?? [])].filter(
-        (one) => shareOf(state, one, source) > 0n,
+        (from) => !reached.has(from) && shareOf(state, from, source) > 0n,
       )
-      arrivals.push(...holders.map((from) => ({ taker: from, path: [...path, { taker, source, from }] })))
+      for (const from of holders) {
+        reached.add(from)
+        arrivals.push({ taker: from, by: { step: { taker, source, from }, before: arrival } })
+      }
     }
   }
   return null
+}
+
+function pathTo<Taker, Source>(arrival: Arrival<Taker, Source>): Step<Taker, Source>[] {
+  const steps: Step<Taker, Source>[] = []
+  for (let { by } = arrival; by !== null; { by } = by.before) steps.push(by.step)
+  return steps.toReversed()
 }
 
 type Part<Taker, Source> = { taker: Taker; source: Source; amount: bigint }

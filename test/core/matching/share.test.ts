@@ -69,3 +69,16 @@ test('who wants all that a source holds gets that one, whoever comes first', () 
     [1, 0],
   ])
 })
+
+test('what is short is passed on along all takers, however many are short', () => {
+  const numbers = Array.from({ length: 200 }, (_, place) => place)
+  const whole = numbers.map((place) => ({ want: 200n, from: [place, place + 1] }))
+  const short = numbers.map(() => ({ want: 1n, from: [0] }))
+  const shares = shared(
+    [...whole, ...short],
+    [...numbers, 200].map(() => 200n),
+  )
+  expect(shares?.get(0)).toEqual(new Map([[1, 200n]]))
+  expect(shares?.get(199)).toEqual(new Map([[200, 200n]]))
+  expect(shares?.get(399)).toEqual(new Map([[0, 1n]]))
+})
