@@ -26,6 +26,8 @@ export type Group = {
   approvals: readonly Approval[]
   known: readonly KnownDeposit[]
   booked: readonly Journal[]
+  /** Until when all that came in is among the observations; null, or without it, until now. */
+  completeUntil?: Date | null
 }
 
 export type Rules = {
@@ -68,8 +70,12 @@ export type Decision = {
   recheckAt: Date | null
 }
 
-/** Decides one group of linked evidence: its deposits, what is wrong with them, and what is to be booked. */
+/**
+ * Decides one group of linked evidence: its deposits, what is wrong with them, and what is to be booked. Nothing is
+ * overdue that may have come in already: deadlines are held against the time until which the evidence is complete.
+ */
 export function decide(group: Group, rules: Rules, now: Date): Decision {
+  const asOf = earliest([now, group.completeUntil ?? null]) ?? now
   const { policy, senders } = rules
   const { dossiers, strays } = divide(group.observations, group.approvals)
   const free = { known: new Set(group.known), booked: new Set(group.booked) }
@@ -77,10 +83,10 @@ export function decide(group: Group, rules: Rules, now: Date): Decision {
   const deposits = dossiers.map((dossier) => {
     const known = takeKnown(free.known, dossier, transfers)
     const booked = takeBooked(free.booked, dossier, transfers)
-    return decideDeposit({ dossier, known, booked }, rules, now)
+    return decideDeposit({ dossier, known, booked, now }, rules, asOf)
   })
   const deliveries = strays.filter((leg) => isDelivery(leg, senders))
-  const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= now
+  const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= asOf
   const times = [
     ...deposits.map(({ verdict }) => verdict.recheckAt),
     ...deliveries.filter((leg) => !isOverdue(leg)).map((leg) => dueAt(leg, policy)),
@@ -88,14 +94,14 @@ export function decide(group: Group, rules: Rules, now: Date): Decision {
   return { deposits, strays: deliveries.filter(isOverdue).map(strayOf), recheckAt: earliest(times) }
 }
 
-type Case = { dossier: Dossier; known: readonly KnownDeposit[]; booked: readonly Journal[] }
+type Case = { dossier: Dossier; known: readonly KnownDeposit[]; booked: readonly Journal[]; now: Date }
 
-function decideDeposit({ dossier, known, booked }: Case, rules: Rules, now: Date): DecidedDeposit {
+function decideDeposit({ dossier, known, booked, now }: Case, rules: Rules, asOf: Date): DecidedDeposit {
   const [first, ...others] = known
   const id = first?.id ?? null
   const isIgnored = isTopUp(dossier, rules)
   const policy = policyOf(dossier, rules)
-  const verdict = isIgnored ? ignore(dossier, policy) : reconcile(dossier, policy, now)
+  const verdict = isIgnored ? ignore(dossier, policy) : reconcile(dossier, policy, asOf)
   const before = first?.milestones ?? null
   const milestones = milestonesOf(dossier, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(dossier)

@@ -7,7 +7,7 @@ import type { Verdict } from './judging/reconcile.ts'
 import type { Dossier } from './matching/divide.ts'
 import type { MismatchKind } from './mismatch.ts'
 import type { Amount } from './money.ts'
-import { latest } from './time.ts'
+import { earliest, latest } from './time.ts'
 
 export type AccountId = Brand<string, 'AccountId'>
 
@@ -35,8 +35,8 @@ export type Booked = { depositId: bigint | null; journals: readonly Journal[] }
 
 /**
  * The journals still to be written so that the books say what the verdict proves. What is booked and no longer
- * proved, or proved differently, or of another deposit, is reversed; nothing is edited. Calling it again after booking
- * gives none.
+ * proved, or proved differently, or of another time or deposit, is reversed; nothing is edited. Calling it again after
+ * booking gives none.
  */
 export function posting(
   dossier: Dossier,
@@ -116,13 +116,19 @@ function settlementTarget(dossier: Dossier, verdict: Verdict): Target | null {
   }
   const delivered = isCredited(dossier) ? creditTransfers(dossier) : forwardTransfers(dossier)
   const transfers = [out, ...delivered, ...feeTransfers(dossier, verdict), ...lackTransfers(dossier, verdict)]
-  const eventAt = latest(deliveredLegs(dossier).map(({ blockAt }) => blockAt))
+  const eventAt = latest(deliveredLegs(dossier).map(({ blockAt }) => blockAt)) ?? creditedAt(dossier)
   return {
     kind: 'settlement',
     transfer: leg.ref,
-    eventAt: eventAt ?? dossier.api?.occurredAt ?? leg.blockAt,
+    eventAt: eventAt ?? leg.blockAt,
     transfers: transfers.filter(({ amount }) => amount > 0n),
   }
+}
+
+/** The first time of which the API says that it was settled: a record that is revised later does not move it. */
+function creditedAt({ words }: Dossier): Date | null {
+  const settled = words.api.filter(({ status }) => status === 'settled')
+  return earliest(settled.map(({ occurredAt }) => occurredAt))
 }
 
 /** What is in transit and not expected any more, since a person said so; a delivery that is proved all the same outdoes it. */
@@ -186,7 +192,8 @@ function reversal(journal: Journal): Journal {
 }
 
 function isBooked(target: Target, journal: Journal): boolean {
-  return isSame(target, journal) && textOf(target.transfers) === textOf(journal.transfers)
+  const isThen = target.eventAt.getTime() === journal.eventAt.getTime()
+  return isThen && isSame(target, journal) && textOf(target.transfers) === textOf(journal.transfers)
 }
 
 /** The same thing is booked again only after its booking was reversed; the number tells the bookings apart. */

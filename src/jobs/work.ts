@@ -54,13 +54,13 @@ export type Work = Pick<NetworkWork, 'scan' | 'backfill' | 'verify'> & {
   all: () => Promise<void>
 }
 
-export function createWork(deps: WorkDeps): Work {
+export function createWork(given: WorkDeps): Work {
+  const deps: Working = { ...given, failing: new Set() }
   const networks = createNetworkWork(deps)
   const wakeIf = async (condition: boolean | undefined, job: JobName, key?: string) => {
     if (condition) await deps.wake(job, key)
   }
   const proposePage = createProposer(deps)
-  const poll = () => pollNow(deps)
   return {
     async apply() {
       const { told, named } = await applyAll(deps)
@@ -73,7 +73,7 @@ export function createWork(deps: WorkDeps): Work {
     backfill: networks.backfill,
     verify: networks.verify,
     async poll() {
-      if (await isPollDue(deps.db, deps.cadence)) await wakeIf(await poll(), 'apply')
+      if (await isPollDue(deps.db, deps.cadence)) await wakeIf(await pollNow(deps), 'apply')
     },
     async read(id) {
       const reading = nothingRead()
@@ -96,7 +96,7 @@ export function createWork(deps: WorkDeps): Work {
     prove: createProve(deps),
     async all() {
       await networks.readAll()
-      await poll()
+      await pollNow(deps)
       await applyAll(deps)
       if (await networks.verifyAll()) await applyAll(deps)
       await decideDue(deps)
@@ -134,10 +134,12 @@ function createProve(deps: WorkDeps): Work['prove'] {
   }
 }
 
+type Working = WorkDeps & { failing: Set<bigint> }
+
 type Told = Record<'told' | 'named', ReadonlySet<string>>
 
 /** @returns the service's ids of the deposits that webhooks told of, and networks with transactions to be verified */
-async function applyAll(deps: WorkDeps): Promise<Told> {
+async function applyAll(deps: Working): Promise<Told> {
   const told = new Set<string>()
   const named = new Set<string>()
   for (;;) {
@@ -151,17 +153,22 @@ async function applyAll(deps: WorkDeps): Promise<Told> {
 
 /**
  * A row that cannot be applied must not hold up the others: where a batch fails, each of its rows gets its own
- * transaction. What fails again stays pending, grows old on the metrics, and fails the job.
+ * transaction. What fails again stays pending, grows old on the metrics, and fails the job; deadlines pass without it,
+ * as long as this process knows of it.
  */
-async function applyEach(deps: WorkDeps, fault: unknown): Promise<never> {
+async function applyEach(deps: Working, fault: unknown): Promise<never> {
   for (const id of await pendingIds(deps.db, batchMax.rowsMax)) {
     const applied = await applyPending(deps, { id }).catch(() => null)
-    if (applied !== null) deps.observe.applied(applied)
+    if (applied === null) deps.failing.add(id)
+    else {
+      deps.failing.delete(id)
+      deps.observe.applied(applied)
+    }
   }
   throw fault
 }
 
-async function decideDue(deps: WorkDeps): Promise<void> {
+async function decideDue(deps: Working): Promise<void> {
   for (;;) {
     const applied = await applyDue(deps)
     deps.observe.applied(applied)

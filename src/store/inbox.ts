@@ -119,6 +119,24 @@ export async function oldestPending(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.seconds ?? 0
 }
 
+/** Rows come in nearly in the order in which they are stored; of so many of the oldest the first is looked for. */
+const lookedThrough = 20_000
+
+/**
+ * When the first row came in that still waits to be applied, those included that somebody applies at this moment;
+ * null where none waits. Everything that came in before has been applied.
+ */
+export async function waitingSince(
+  tx: Transaction<Tables>,
+  leftOut: readonly bigint[],
+): Promise<Date | null> {
+  const { rows } = await sql<{ since: Date | null }>`
+    select min(received_at) as since from (
+      select inbox_id from inbox_pending where inbox_id <> all(${leftOut}::bigint[]) order by inbox_id limit ${lookedThrough}
+    ) as waiting join inbox on id = inbox_id`.execute(tx)
+  return rows[0]?.since ?? null
+}
+
 export function rowKey({ source, sourceKey }: { source: string; sourceKey: string }): string {
   return `${source} ${sourceKey}`
 }

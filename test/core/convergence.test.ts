@@ -63,14 +63,15 @@ function asText(_key: string, value: unknown): unknown {
   )
 }
 
-/** What each payment has on each account, after all journals. */
+/** What each payment has on each account, of each time, after all journals. */
 function netBooks(journals: readonly Journal[]): Record<string, bigint> {
   const sums = new Map<string, bigint>()
   const add = (key: string, amount: bigint) => sums.set(key, (sums.get(key) ?? 0n) + amount)
-  for (const { transfer, transfers } of journals) {
+  for (const { transfer, transfers, eventAt } of journals) {
     for (const { debit, credit, asset, amount } of transfers) {
-      add(`${transfer} ${debit} ${asset}`, amount)
-      add(`${transfer} ${credit} ${asset}`, 0n - amount)
+      const then = `${asset} at ${eventAt.toISOString()}`
+      add(`${transfer} ${debit} ${then}`, amount)
+      add(`${transfer} ${credit} ${then}`, 0n - amount)
     }
   }
   return Object.fromEntries([...sums].filter(([, sum]) => sum !== 0n))

@@ -41,7 +41,7 @@ test('a sweep decides what has become due, and applies what no wake-up reached',
   await apply()
   told.length = 0
   now = late
-  await books.receive(payment({ stage: 'seen', tx: txId('new') }))
+  await books.receive(payment({ stage: 'seen', tx: txId('new'), receivedAt: late }))
   await sweep()
   expect(told).toEqual(['applied 0 1', 'applied 0 0'])
   expect(await states()).toEqual(['reconciled'])
@@ -143,4 +143,22 @@ test('a row that cannot be applied fails the job and holds up no other', async (
   const { rows } =
     await sql`select i.source_key from inbox_pending p join inbox i on i.id = p.inbox_id`.execute(books.db)
   expect(rows).toEqual([{ source_key: 'poison' }])
+})
+
+test('deadlines pass, although a row that cannot be applied waits', async () => {
+  let now = at(6)
+  const readClaim: WorkDeps['readClaim'] = (payload) => {
+    if (payload.body.toString() === 'poison') throw new Error('poisoned')
+    return books.deps.readClaim(payload)
+  }
+  const body = Buffer.from('poison')
+  await appendInbox(books.db, [{ source: 'api', sourceKey: 'poison', body, headers: {}, receivedAt: at(1) }])
+  await books.receive(payment())
+  const { apply, sweep } = work({ readClaim, now: () => now })
+  await expect(apply()).rejects.toThrow('poisoned')
+  now = late
+  await sweep()
+  expect((await books.db.selectFrom('mismatch').select('kind').execute()).map(({ kind }) => kind)).toEqual([
+    'unreported',
+  ])
 })

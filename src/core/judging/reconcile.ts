@@ -113,11 +113,12 @@ function isUnderWay(dossier: Dossier): boolean {
 }
 
 /**
- * Proof is a final transfer at the recipient; for a credit, the API's own record of its amount in that wallet. A part of what is stated
- * proves nothing until the service says that it is all.
+ * Proof is a final transfer at the recipient; for a credit, the API's own record of its amount in that wallet, since it
+ * first said so. A part of what is stated proves nothing until the service says that it is all.
  */
 function settlementProvedAt(dossier: Dossier): Date | null {
-  if (isCredited(dossier)) return isCreditProved(dossier) ? (dossier.api?.receivedAt ?? null) : null
+  if (isCredited(dossier))
+    return isCreditProved(dossier) ? (dossier.statuses.api.get('settled') ?? null) : null
   const legs = deliveredLegs(dossier)
   const claims = [dossier.api, dossier.webhook].filter((claim) => claim !== null)
   const isWhole = claims.every((claim) => total(legs) >= (claim.settlement?.amount ?? 0n))

@@ -4,6 +4,7 @@ import { decide, type Rules } from '../../core/decide.ts'
 import { type Claim, linkKeys, type Observation, type ServiceId } from '../../core/evidence.ts'
 import { type Lag, secondsBetween } from '../../core/lag.ts'
 import { decodeObservation } from '../../core/observation-json.ts'
+import { earliest } from '../../core/time.ts'
 import type { ClaimReader, Reading as ClaimReading } from '../../provider/read-claim.ts'
 import { numberDeposits, saveDeposits } from '../../store/books/deposits.ts'
 import { type LinkedObservation, saveEvidence } from '../../store/books/evidence.ts'
@@ -12,7 +13,14 @@ import { bookJournals } from '../../store/books/ledger.ts'
 import { loadGroups } from '../../store/books/load-groups.ts'
 import { askForTransactions } from '../../store/chain/named-transactions.ts'
 import { inTransaction } from '../../store/database.ts'
-import { type Bounds, finishPending, type PendingRow, takePending, type Wanted } from '../../store/inbox.ts'
+import {
+  type Bounds,
+  finishPending,
+  type PendingRow,
+  takePending,
+  type Wanted,
+  waitingSince,
+} from '../../store/inbox.ts'
 import {
   type HeldMismatch,
   type MismatchChange,
@@ -31,6 +39,8 @@ export type ApplyDeps = {
   rulesDigest?: string
   /** The networks that are read. Transactions that are named on others cannot be looked at. */
   readNetworks: ReadonlySet<NetworkName>
+  /** Rows that could not be applied alone either. What else is judged does not wait for them. */
+  failing?: ReadonlySet<bigint>
   now: () => Date
 }
 
@@ -75,13 +85,14 @@ export function applyPending(deps: ApplyDeps, wanted: Wanted = batchMax): Promis
   })
 }
 
-/** Decides again what time alone may have changed. */
+/** Decides again what time alone may have changed, by the time until which all that came in was applied. */
 export function applyDue(deps: ApplyDeps): Promise<Applied> {
   return inTransaction(deps.db, async (tx) => {
     const now = deps.now()
-    const groups = await takeDueGroups(tx, now, groupsMax)
+    const completeUntil = await waitingSince(tx, [...(deps.failing ?? [])])
+    const groups = await takeDueGroups(tx, earliest([now, completeUntil]) ?? now, groupsMax)
     if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
-    return { ...(await decideGroups(tx, { groups, now }, deps)), rows: 0, told: [] }
+    return { ...(await decideGroups(tx, { groups, now, completeUntil }, deps)), rows: 0, told: [] }
   })
 }
 
@@ -89,7 +100,9 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
   const { groups, kept, ...payloads } = await keepRows(tx, rows, deps)
   if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
-  const decided = await decideGroups(tx, { groups, kept, now: deps.now() }, deps)
+  // Before anything is read: what another worker applies at this moment still waits.
+  const completeUntil = await waitingSince(tx, [...rows.map(({ id }) => id), ...(deps.failing ?? [])])
+  const decided = await decideGroups(tx, { groups, kept, completeUntil, now: deps.now() }, deps)
   return { ...payloads, decided }
 }
 
@@ -163,18 +176,23 @@ type Deciding = {
   groups: readonly bigint[]
   /** Evidence of theirs that was kept just now. */
   kept?: readonly LinkedObservation[]
+  /** Until when all that came in was applied; null, or without it, until now. */
+  completeUntil?: Date | null
   now: Date
 }
 
 /** Reads all that is known of the locked groups, decides, and writes what follows. */
 export async function decideGroups(
   tx: Transaction<Tables>,
-  { groups, kept, now }: Deciding,
+  { groups, kept, completeUntil = null, now }: Deciding,
   { rules, readNetworks }: Pick<ApplyDeps, 'rules' | 'readNetworks'>,
 ): Promise<Omit<Applied, 'rows' | 'told'>> {
   if (groups.length === 0) return { groups: 0, journals: 0, lags: [], mismatches: [], named: [] }
   const loaded = await loadGroups(tx, groups, kept)
-  const decisions = loaded.map((group) => ({ groupId: group.id, ...decide(group, rules, now) }))
+  const decisions = loaded.map((group) => ({
+    groupId: group.id,
+    ...decide({ ...group, completeUntil }, rules, now),
+  }))
   const deposits = await numberDeposits(
     tx,
     decisions.flatMap(({ groupId, deposits: found }) => found.map((deposit) => ({ ...deposit, groupId }))),

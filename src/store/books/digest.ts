@@ -10,7 +10,7 @@ export type Holding = {
   /** The deposit by the service's id, or else by its payment; a transfer; or a payload that cannot be read. */
   subject: string
   what: 'deposit' | 'mismatch' | 'books'
-  /** The kind of a mismatch; account and asset of a balance; empty for the deposit itself. */
+  /** The kind of a mismatch; account, asset and time of what is booked; empty for the deposit itself. */
   name: string
   /** A JSON text with its keys in order. */
   content: string
@@ -87,7 +87,8 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
     union all
     select coalesce(${subject}, 'payment ' || journal.transfer, 'journal ' || journal_id), 'books',
       account || ' ' || entry.asset
-        || case when journal.transfer <> deposit.transfer then ' of ' || journal.transfer else '' end,
+        || case when journal.transfer <> deposit.transfer then ' of ' || journal.transfer else '' end
+        || ' at ' || to_char(journal.event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ'),
       sum(entry.amount)::text, min(deposit.group_id)
     from (
       select journal_id, debit as account, asset, amount from ${schema}.ledger_transfer

@@ -105,8 +105,18 @@ const alterations: [string, string, object][] = [
     {
       subject: 'deposit dep_1',
       what: 'books',
-      name: `assets:in_transit:base ${usdc}`,
-      live: '7',
+      name: `assets:in_transit:base ${usdc} at 2026-01-01T10:00:00.000000Z`,
+      live: '100000007',
+      rebuilt: '100000000',
+    },
+  ],
+  [
+    'the time of a journal',
+    `update ledger_journal set event_at = event_at + interval '1 day' where id = 1`,
+    {
+      subject: 'deposit dep_1',
+      what: 'books',
+      name: `assets:in_transit:base ${usdc} at 2026-01-02T10:00:00.000000Z`,
       rebuilt: null,
     },
   ],
@@ -114,7 +124,12 @@ const alterations: [string, string, object][] = [
     'a journal that was thrown away',
     `with gone as (delete from ledger_journal where id = 1 returning id)
       delete from ledger_transfer where journal_id in (select id from gone)`,
-    { subject: 'deposit dep_1', what: 'books', name: `assets:in_transit:base ${usdc}`, live: '-100000000' },
+    {
+      subject: 'deposit dep_1',
+      what: 'books',
+      name: `assets:in_transit:base ${usdc} at 2026-01-01T10:00:00.000000Z`,
+      live: null,
+    },
   ],
 ]
 
