@@ -1,5 +1,6 @@
 import type { TxId } from '../asset.ts'
 import type { Claim, ServiceId } from '../evidence.ts'
+import { earliest } from '../time.ts'
 import type { ChainLeg, Story } from './fold.ts'
 import { type Link, type LinkRule, linkOf } from './link.ts'
 import { olderFirst, type Rulings } from './rulings.ts'
@@ -27,8 +28,9 @@ const fitsInOrder: readonly (readonly Fit[])[] = [
 
 /**
  * Gives each story at most one payment, and each payment to at most one story. Rulings come first. Then exact fits are
- * served, over all stories, so that a doubtful one cannot take another's payment; what is left goes in order.
- * @param stories in the order in which they are served
+ * served, over all stories, so that a doubtful one cannot take another's payment; what is left goes in order of time in
+ * which the transactions were named.
+ * @param stories in the order in which they are served of those that were named at once
  */
 export function matchPayments(
   stories: readonly Story[],
@@ -37,9 +39,11 @@ export function matchPayments(
 ): Payments {
   const { of, reserved } = matchRuled(stories, legs, rulings)
   const byTx = Map.groupBy(legs.toSorted(liveFirst), ({ tx }) => tx)
-  const unserved = stories.filter((story) => !of.has(story))
+  const unserved = stories
+    .filter((story) => !of.has(story))
+    .map((story) => ({ story, since: namedAt(story) }))
   const fitting = new Map(
-    unserved.map((story) => {
+    unserved.toSorted(byTime).map(({ story }) => {
       const around = transactionsOf(story).flatMap((tx) => byTx.get(tx) ?? [])
       return [story, fitsOf(story, around, rulings)]
     }),
@@ -89,6 +93,18 @@ function findReuse(
 
 function transactionsOf({ api, webhook }: Story): TxId[] {
   return [...new Set([api, webhook].flatMap((claim) => claim?.deposit.tx ?? []))]
+}
+
+function byTime(left: { since: number }, right: { since: number }): number {
+  return left.since - right.since
+}
+
+/** When the service first named the transaction that it names now: what is claimed later takes nothing away. */
+function namedAt(story: Story): number {
+  const { words } = story
+  const txs = new Set<TxId | null>(transactionsOf(story))
+  const naming = [...words.api, ...words.webhook].filter(({ deposit: { tx } }) => txs.has(tx))
+  return earliest(naming.map(({ receivedAt }) => receivedAt))?.getTime() ?? 0
 }
 
 /** Either of the service's voices may be the one that names the transaction. */

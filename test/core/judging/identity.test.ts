@@ -46,6 +46,21 @@ test.each<[string, Observation[], string[]]>([
     ['dep_1 tx_reused', 'dep_2'],
   ],
   [
+    'the one that named it first has it, though the other one was told of before',
+    [
+      webhook({
+        status: 'observed',
+        deposit: { tx: null },
+        settlement: { tx: null, amount: null },
+        ...early,
+      }),
+      webhook({ ...unsent, serviceId: second }),
+      claim({ ...unsent, receivedAt: at(9) }),
+      payment(),
+    ],
+    ['dep_1 tx_reused', 'dep_2'],
+  ],
+  [
     'an index that is taken, beside another transfer of the transaction',
     [...twice, payment(), payment({ index: '1' })],
     ['dep_1', 'dep_2 tx_reused', ' unreported'],
