@@ -76,7 +76,10 @@ test.each<[string, Observations, string]>([
     'a second part of the delivery is of another asset, which together is the number that is stated',
     [
       webhook({ status: 'settling', settlement: { tx: txId('second part'), asset: usdtOnArbitrum } }),
-      ...[webhook(), claim(), payment(), delivery({ amount: 50_000_000n as Amount })],
+      webhook(),
+      claim(),
+      payment(),
+      delivery({ amount: 50_000_000n as Amount }),
       delivery({ tx: txId('second part'), asset: usdtOnArbitrum, amount: 49_900_000n as Amount }),
     ],
     'settled asset_mismatch',
