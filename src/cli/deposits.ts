@@ -5,7 +5,7 @@ import { type Context, withDatabase } from './context.ts'
 import { indent, journalText, matrixTable, mismatchText, section } from './deposit-sections.ts'
 import { type Explanation, explainDeposit, explanationText } from './explanation.ts'
 import { limitOf, noDeposit } from './options.ts'
-import { type Column, printJson, printRows, table } from './print.ts'
+import { type Column, printable, printJson, printRows, table } from './print.ts'
 import { knownRules } from './show-settings.ts'
 
 type ListOptions = { state?: string; network?: string; owner?: string; limit: string; json?: boolean }
@@ -42,7 +42,7 @@ export async function showDepositCommand(
   })
   if (shown.length === 0) throw noDeposit(id)
   if (json === true) printJson(context, shown)
-  else context.stdout.write(shown.map(textOf).join('\n'))
+  else context.stdout.write(printable(shown.map(textOf).join('\n')))
 }
 
 type Explained = ShownDeposit & { explanation: Explanation }

@@ -38,7 +38,7 @@ export async function makeEvidenceCommand(
     return makeOne(db, { depositId, groupId, settings, profileText })
   })
   refuseSecrets(made.text, settings)
-  writeFileSync(out, made.text)
+  writeFile(out, made.text)
   const { checks } = verifyBundle(made.text)
   const failed = checks.filter(({ outcome }) => outcome === 'failed')
   if (json === true) printJson(context, { file: out, sha256: made.sha256, checks })
@@ -123,6 +123,17 @@ function nodesOf(words: readonly string[]): Nodes {
   })
   const byName = Map.groupBy(pairs, ([name]) => name)
   return new Map([...byName].map(([name, some]) => [name, some.map(([, url]) => url)]))
+}
+
+function writeFile(path: string, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (error) {
+    throw new Fault('usage_bad', {
+      problem: `--out cannot be written: ${messageOf(error)}`,
+      mend: 'give the path of a file, in a folder that there is',
+    })
+  }
 }
 
 function readFile(path: string): string {

@@ -3,7 +3,7 @@ import { type Severity } from '../core/mismatch.ts'
 import { listMismatches, type MismatchFilter, type MismatchLine } from '../store/reports.ts'
 import { type Context, withDatabase } from './context.ts'
 import { limitOf, parseSpan, wordOf } from './options.ts'
-import { type Column, type News, printable, printRows } from './print.ts'
+import { type Column, type News, printRows } from './print.ts'
 
 type ListOptions = {
   kind?: string
@@ -65,18 +65,16 @@ const columns: Column<MismatchLine>[] = [
   { title: 'AGE', of: ({ age }) => age },
   {
     title: 'CASE',
-    of: ({ status, assigned_to: name }) => printable(name === null ? status : `${status}, ${name}`),
+    of: ({ status, assigned_to: name }) => (name === null ? status : `${status}, ${name}`),
   },
   { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
   { title: 'ASSET', of: ({ asset, network }) => (asset === '' ? '' : `${asset} on ${network}`) },
   {
     title: 'DETAIL',
     of: ({ detail }) =>
-      printable(
-        Object.entries(detail)
-          .map(([name, value]) => `${name} ${value}`)
-          .join(', '),
-      ),
+      Object.entries(detail)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', '),
   },
 ]
 

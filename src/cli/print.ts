@@ -31,9 +31,12 @@ export function tellProgress({ stderr }: Context): (line: string) => void {
   return (line) => void stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
 }
 
-/** Columns as wide as their widest cell, two spaces apart. */
+/** Columns as wide as their widest cell, two spaces apart. What strangers sent stays in its cell. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ of }) => of(row)))]
+  const cells = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ of }) => cellText(of(row)))),
+  ]
   const widths = columns.map((_column, place) => Math.max(...cells.map((line) => line[place]?.length ?? 0)))
   const lines = cells.map((line) =>
     line
@@ -46,6 +49,10 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
       .trimEnd(),
   )
   return `${lines.join('\n')}\n`
+}
+
+function cellText(text: string): string {
+  return printable(text).replaceAll(/[\n\t]+/g, ' ')
 }
 
 /** What strangers sent must not steer the terminal of who looks at it. */

@@ -1,7 +1,7 @@
 import { listProposals, type ProposalLine } from '../store/books/proposals.ts'
 import { type Context, withDatabase } from './context.ts'
 import { limitOf } from './options.ts'
-import { type Column, printable, printRows } from './print.ts'
+import { type Column, printRows } from './print.ts'
 
 type ProposalOptions = { limit: string; json?: boolean }
 
@@ -13,7 +13,7 @@ export async function listProposalsCommand(context: Context, options: ProposalOp
 
 const columns: Column<ProposalLine>[] = [
   { title: 'DEPOSIT', of: ({ deposit }) => deposit, align: 'right' },
-  { title: 'SERVICE ID', of: ({ service_id }) => printable(service_id) },
+  { title: 'SERVICE ID', of: ({ service_id }) => service_id },
   { title: 'AS', of: ({ role }) => (role === 'deposit' ? 'payment' : 'delivery') },
   { title: 'TRANSFER', of: ({ transfer }) => transfer },
   { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
@@ -24,5 +24,5 @@ const columns: Column<ProposalLine>[] = [
 
 /** What is not fulfilled is what a person has to judge, so it says what was compared. */
 function reasonText({ rule, fulfilled, compares }: ProposalLine['reasons'][number]): string {
-  return fulfilled ? rule : `not ${rule} (${printable(compares)})`
+  return fulfilled ? rule : `not ${rule} (${compares})`
 }

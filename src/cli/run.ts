@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { Fault, isFault, messageOf } from '../core/errors.ts'
+import { isFault, lineOf } from '../core/errors.ts'
 import type { Context } from './context.ts'
 import { describeMatches, describeMismatches } from './describe-cases.ts'
 import { describeEvidence } from './describe-evidence.ts'
@@ -163,11 +163,4 @@ function report(
   return isFault(error, 'settings_bad') || isFault(error, 'usage_bad')
     ? exitStatus.wrongUse
     : exitStatus.badNews
-}
-
-function lineOf(error: unknown): string {
-  if (isFault(error, 'settings_bad')) return error.details.faults.join('\n  ')
-  if (isFault(error, 'usage_bad')) return `${error.details.problem}; ${error.details.mend}`
-  if (isFault(error, 'remote_failed')) return `${error.details.what}: ${error.details.problem}`
-  return error instanceof Fault ? error.message : messageOf(error)
 }

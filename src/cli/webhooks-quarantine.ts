@@ -28,7 +28,7 @@ const columns: Column<QuarantineLine>[] = [
   { title: 'FROM', of: ({ source }) => source },
   { title: 'REASON', of: ({ reason }) => reason },
   { title: 'BYTES', of: ({ bytes }) => String(bytes), align: 'right' },
-  { title: 'SENDER', of: ({ user_agent }) => printable(user_agent) },
+  { title: 'SENDER', of: ({ user_agent }) => user_agent },
 ]
 
 /** One delivery; with `json` as one line of a file of captures. */

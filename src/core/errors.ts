@@ -55,6 +55,14 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** As `messageOf`; of a fault that is foreseen, what is wrong and what mends it. */
+export function lineOf(error: unknown): string {
+  if (isFault(error, 'settings_bad')) return error.details.faults.join('\n  ')
+  if (isFault(error, 'usage_bad')) return `${error.details.problem}; ${error.details.mend}`
+  if (isFault(error, 'remote_failed')) return `${error.details.what}: ${error.details.problem}`
+  return messageOf(error)
+}
+
 /** For what cannot happen unless the program itself is wrong: the work fails loudly and nothing is written. */
 export function assert(condition: boolean, invariant: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${invariant}`)

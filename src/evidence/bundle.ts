@@ -57,7 +57,7 @@ const parts = z.strictObject({
 export type BundleParts = z.output<typeof parts>
 
 const schema = z.strictObject({
-  format: z.literal(bundleFormat),
+  format: z.literal(bundleFormat, `this version of depositd reads ${bundleFormat} alone`),
   made: z.strictObject({ at: time, by: text }),
   parts,
   sha256: z.strictObject({ parts: z.record(text, hash), whole: hash }),
@@ -82,6 +82,7 @@ export function hashesOf({ format, made, parts: all }: Omit<Bundle, 'sha256'>): 
 /** Reads a bundle; what is not written as bundles are is a problem. */
 export function parseBundle(document: string): { bundle: Bundle | null; problem: string | null } {
   const value = parseJson(document)
+  if (value === undefined) return { bundle: null, problem: 'it is no JSON, or not all of it' }
   const result = schema.safeParse(value)
   if (!result.success) {
     const [issue] = result.error.issues
@@ -96,6 +97,6 @@ function parseJson(document: string): unknown {
   try {
     return JSON.parse(document)
   } catch {
-    return null
+    return undefined
   }
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../core/errors.ts'
+import { lineOf } from '../core/errors.ts'
 
 /** What one check of a bundle found. `not done` proves nothing, and is no fault. */
 export type Check = { check: string; outcome: 'passed' | 'failed' | 'not done'; says: string }
@@ -21,7 +21,7 @@ export function checked(check: string, proved: string, find: () => Problems): Ch
   try {
     return judged(check, find(), proved)
   } catch (error) {
-    return judged(check, [messageOf(error)], proved)
+    return judged(check, [lineOf(error)], proved)
   }
 }
 

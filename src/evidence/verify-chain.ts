@@ -3,7 +3,7 @@ import { defaultReading } from '../chain/options.ts'
 import type { ChainTransfer, OnDemandReader, StagedTransfer, TransactionReading } from '../chain/port.ts'
 import { createReader } from '../chain/reader.ts'
 import type { Address, TxId } from '../core/asset.ts'
-import { messageOf } from '../core/errors.ts'
+import { lineOf } from '../core/errors.ts'
 import type { Failure, Sighting } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/explain-sources.ts'
 import { type ChainLeg, foldFailures, foldSightings } from '../core/matching/fold.ts'
@@ -68,7 +68,7 @@ async function verifyChain(name: string, { parts, claims, urls }: Asked): Promis
       `${claims.length} transfers are there as told, on ${chainOf(network)}`,
     )
   } catch (error) {
-    return judged(check, [messageOf(error)], '')
+    return judged(check, [lineOf(error)], '')
   }
 }
 

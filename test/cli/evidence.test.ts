@@ -79,6 +79,29 @@ test.each(['', 'null', '{}', '[]', '{"format":"depositd-evidence/1"}', 'nonsense
   },
 )
 
+test.each([
+  [(document: string) => document.slice(0, 3000), 'it is no JSON, or not all of it'],
+  [
+    (document: string) => document.replace('depositd-evidence/1', 'depositd-evidence/2'),
+    'format: this version of depositd reads depositd-evidence/1 alone',
+  ],
+])('a document that was cut short, or is of another version, is told as that', async (change, says) => {
+  const { status, checks } = await verifyDocument(world, change(text))
+  expect([status, checks]).toEqual([1, [{ check: 'form', outcome: 'failed', says }]])
+})
+
+test('keys that are none, and a node that does not answer, are told in words', async () => {
+  const { checks } = await verifyDocument(world, text, {
+    environment: { WEBHOOK_SECRETS: 'nonsense' },
+    more: ' --rpc base=http://127.0.0.1:1',
+  })
+  const says = checks.filter(({ outcome }) => outcome === 'failed').map((one) => one.says)
+  expect(says).toEqual([
+    expect.stringMatching(/^WEBHOOK_SECRETS: secret 1 must be /),
+    expect.stringMatching(/^base node 127\.0\.0\.1:1, chain id: /),
+  ])
+})
+
 test('no secret of the settings is in a bundle', async () => {
   const planted = {
     SERVICE_API_KEY: 'planted-api-key-0001',
@@ -116,6 +139,9 @@ test('what is wrong with the words is wrong use', async () => {
   expect((await world.run(`evidence verify ${path} --rpc base`, {})).status).toBe(2)
   expect((await world.run('evidence verify nowhere.json', {})).status).toBe(2)
   expect((await world.run('deposits evidence 99 --out nowhere.json')).status).toBe(2)
+  const folder = await world.run(`deposits evidence 1 --out ${world.folder}`)
+  expect(folder.status).toBe(2)
+  expect(folder.err).toMatch(/^depositd: --out cannot be written: EISDIR.*; give the path of a file, /)
 })
 
 test('a node of a network that the bundle does not know is a failed check', async () => {

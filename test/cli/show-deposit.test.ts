@@ -106,6 +106,21 @@ test('a cell that differs says in what', async () => {
   })
 })
 
+test('what the service wrote does not steer the terminal', async () => {
+  const owner = { kind: 'channel', id: '\u001b[2Jshop\nreconciled' } as const
+  await books.receive(claim({ owner, status: 'confirmed', deposit: { address: '0xaa' as Address } }))
+  await books.settle()
+  const now = new Date().toISOString()
+  for (const line of [
+    'deposits list',
+    'deposits show 1',
+    `deposits show 1 --as-of ${now}`,
+    'mismatches list',
+  ])
+    expect((await depositd(line)).out).not.toContain('\u001b')
+  expect((await depositd('deposits list')).out.split('\n')).toHaveLength(3)
+})
+
 test('without settings everything stored is shown, and why is said to be unknown', async () => {
   await books.receive(payment(), claim())
   await books.settle()
