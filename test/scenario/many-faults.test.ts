@@ -33,8 +33,11 @@ const policy = {
 const delayMs = deadlineSeconds * 1500
 
 const depositRate = 0.03
-/** Until a person agrees to what is proposed, a payment without a key is two deposits. */
-const decidedKnobs: readonly DepositKnob[] = ['dropTransactionRate']
+/**
+ * Until a person agrees to what is proposed, a payment without a key is two deposits. The questions ask for one forward
+ * of each deposit.
+ */
+const leftOut: readonly DepositKnob[] = ['dropTransactionRate', 'splitForwardRate', 'joinForwardRate']
 const requestRates: Record<RequestKnob, number> = {
   refuseCallRate: 0.05,
   failCallRate: 0.05,
@@ -59,7 +62,7 @@ beforeAll(
     await oracle.connect()
     stack.defer(() => oracle.end())
     const rates = Object.fromEntries(
-      depositKnobs.map((knob) => [knob, decidedKnobs.includes(knob) ? 0 : depositRate]),
+      depositKnobs.map((knob) => [knob, leftOut.includes(knob) ? 0 : depositRate]),
     )
     world.service.faults.set({ seed: 'many deposits', delayMs, ...rates, ...requestRates })
 

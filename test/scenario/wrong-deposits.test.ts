@@ -7,17 +7,26 @@ import {
   type RequestKnob,
 } from '../../src/service/faults/fault-table.ts'
 import { brokenInvariants } from '../support/facts-of-world.ts'
-import { decisions, endedBy, resendWebhooks } from '../support/mend-deposits.ts'
+import { decisions, endedBy, endStates, resendWebhooks } from '../support/mend-deposits.ts'
 import {
   depositKnobs,
   type StruckPayment,
   sendStruckPayments,
   signStruckPayments,
   strikingRate,
-  type Wish,
 } from '../support/struck-payments.ts'
 import { type Answer, askForDeposits, metric, shows } from '../support/struck-requests.ts'
-import { expected, lateKinds, shownOf, told } from '../support/told-faults.ts'
+import { addressed, decided, recordKnobs, wishes } from '../support/struck-wishes.ts'
+import {
+  allAsExpected,
+  deliveredOf,
+  expected,
+  isGoodInTheEnd,
+  lateKinds,
+  namedForwards,
+  shownOf,
+  told,
+} from '../support/told-faults.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
@@ -26,16 +35,6 @@ const withinMs = 150_000
 /** The delay is longer than every deadline: once the late ones are there, nothing else can become overdue. */
 const policy = { webhookWithin: '20s', apiWithin: '20s', reportWithin: '25s', settlementWithin: '30s' }
 const delayMs = 50_000
-
-const forwardKnobs = depositKnobs.filter((knob) => knob.includes('Forward'))
-const recordKnobs = ['hideRecordRate', 'removeRecordRate', 'editRecordRate', 'renameOwnerRate'] as const
-/** Every knob strikes a channel's deposit; those of forwards one to Solana too, those of records a wallet's. */
-const wishes: { knob: DepositKnob | null; owner: string }[] = [
-  ...depositKnobs.map((knob) => ({ knob, owner: 'shop' })),
-  ...forwardKnobs.map((knob) => ({ knob, owner: 'payroll' })),
-  ...recordKnobs.map((knob) => ({ knob, owner: 'savings' })),
-  ...['shop', 'payroll', 'savings'].map((owner) => ({ knob: null, owner })),
-]
 
 const stack = new AsyncDisposableStack()
 let world: World
@@ -47,26 +46,16 @@ beforeAll(async () => {
   world.service.faults.set({ seed: 'every knob', delayMs, ...rates })
   const base = world.networks.find(({ name }) => name === 'base')
   if (base === undefined) throw new Error('the world has Base')
-  payments = await signStruckPayments(base, world.service.faults, wishes.map(addressed))
+  payments = await signStruckPayments(
+    base,
+    world.service.faults,
+    wishes.map((wish) => addressed(world, wish)),
+  )
   await sendStruckPayments(base, payments)
   // What is not reached is told by the tests.
-  await until('every fault is told', () => allAsExpected(), withinMs).catch(() => null)
+  await until('every fault is told', () => allAsExpected(world.db, payments), withinMs).catch(() => null)
 }, withinMs + 60_000)
 afterAll(() => stack.disposeAsync())
-
-function addressed({ knob, owner }: (typeof wishes)[number]): Wish {
-  const places = world.owners.find((one) => one.owner.id === owner)?.deposits
-  const to = places?.find(({ network }) => network === 'base')?.address
-  if (to === undefined) throw new Error(`${owner} has no address on Base`)
-  return { knob, owner, to }
-}
-
-async function allAsExpected(): Promise<true | null> {
-  for (const payment of payments) {
-    if (JSON.stringify(await told(world.db, payment)) !== JSON.stringify(expected(payment))) return null
-  }
-  return true
-}
 
 const struck = (knob: DepositKnob | null, owner = 'shop'): StruckPayment => {
   const found = payments.find((payment) => payment.knob === knob && payment.owner === owner)
@@ -75,10 +64,14 @@ const struck = (knob: DepositKnob | null, owner = 'shop'): StruckPayment => {
 }
 
 describe('depositd reports exactly what the table of faults says', () => {
-  test.each(wishes)('$knob on a deposit to $owner', async ({ knob, owner }) => {
-    const payment = struck(knob, owner)
-    expect(await told(world.db, payment)).toEqual(expected(payment))
-  })
+  test.each(wishes.map((wish, place) => ({ ...wish, place })))(
+    '$knob on a deposit to $owner',
+    async ({ place }) => {
+      const payment = payments[place]
+      if (payment === undefined) throw new Error('it was not paid')
+      expect(await told(world.db, payment)).toEqual(expected(payment))
+    },
+  )
 
   test('and nothing else', async () => {
     const { rows } = await sql`
@@ -120,6 +113,26 @@ describe('what depositd gets over is seen', () => {
   })
 })
 
+describe.each(['shop', 'payroll'])('forwards to %s that are not one to one', (owner) => {
+  test('in parts are delivered whole by two transactions, each named by the service', async () => {
+    const shown = await shownOf(world.db, struck('splitForwardRate', owner).tx)
+    expect(shown?.matrix.settlement).toEqual({ webhook: 'agrees', api: 'agrees', chain: 'agrees' })
+    const named = await namedForwards(world.db, [struck('splitForwardRate', owner)])
+    expect(named).toHaveLength(2)
+    const sum = named.reduce((all, { amount }) => all + amount, 0n)
+    expect(await deliveredOf(world.db, struck('splitForwardRate', owner).tx)).toBe(sum)
+  })
+
+  test('for two deposits have shares that add up', async () => {
+    const joined = payments.filter((one) => one.knob === 'joinForwardRate' && one.owner === owner)
+    const named = await namedForwards(world.db, joined)
+    expect(named).toHaveLength(1)
+    const shares = await Promise.all(joined.map(({ tx }) => deliveredOf(world.db, tx)))
+    expect(shares).toHaveLength(2)
+    expect(shares.reduce((sum, share) => sum + share, 0n)).toBe(named[0]?.amount)
+  })
+})
+
 describe('once records are told right', () => {
   // What names no transaction does so until a person has agreed to what is proposed.
   const mended = depositKnobs.filter((knob) => knob !== 'dropTransactionRate')
@@ -130,17 +143,12 @@ describe('once records are told right', () => {
       const { tx } = struck(knob, owner)
       await until(
         `${knob} of ${owner} is reconciled`,
-        async () => (await isGoodInTheEnd(tx)) || null,
+        async () => (await isGoodInTheEnd(world.db, tx)) || null,
         withinMs,
       )
     }
   })
 })
-
-async function isGoodInTheEnd(tx: string): Promise<boolean> {
-  const shown = await shownOf(world.db, tx)
-  return shown?.deposit.state === 'reconciled' && shown.mismatches.every(({ cleared_at: at }) => at !== null)
-}
 
 const resendKnobs = endedBy('resend')
 
@@ -149,30 +157,17 @@ describe('once webhooks are sent again', () => {
     const { tx } = struck(knob)
     const shown = await shownOf(world.db, tx)
     expect(await resendWebhooks(world, String(shown?.deposit.service_id))).toBeGreaterThan(0)
-    await until(`${knob} is mended`, async () => (await isGoodInTheEnd(tx)) || null, withinMs)
+    await until(`${knob} is mended`, async () => (await isGoodInTheEnd(world.db, tx)) || null, withinMs)
   })
 })
 
 describe('what only a person can end', () => {
-  /** Paid, and delivered as it should be or not, which a decision does not change. */
-  const ends: Record<keyof typeof decisions, string> = {
-    editWebhookRate: 'settled',
-    skewWebhookRate: 'reconciled',
-    shortForwardRate: 'settled',
-    doubleForwardRate: 'reconciled',
-    misdirectForwardRate: 'settling',
-    dropTransactionRate: 'reconciled',
-  }
   afterAll(() => world.service.faults.set({ dropTransactionRate: 0 }))
-  const decided = wishes.flatMap(({ knob, owner }) =>
-    knob !== null && knob in decisions ? [{ knob: knob as keyof typeof decisions, owner }] : [],
-  )
-
   test.each(decided)('$knob on a deposit to $owner', async ({ knob, owner }) => {
     const payment = struck(knob, owner)
     await decisions[knob](world, payment)
     const state = async () => (await shownOf(world.db, payment.tx))?.deposit.state
-    await until(`it is ${ends[knob]}`, async () => (await state()) === ends[knob] || null, withinMs)
+    await until(`it is ${endStates[knob]}`, async () => (await state()) === endStates[knob] || null, withinMs)
   })
 })
 
@@ -215,7 +210,11 @@ describe('errors that strike requests', () => {
     answers = []
     while (answers.length < callsMax && !requestKnobs.every(isSeen)) answers.push(await askForDeposits(world))
     for (const tx of txs)
-      await until('it is reconciled all the same', async () => (await isGoodInTheEnd(tx)) || null, withinMs)
+      await until(
+        'it is reconciled all the same',
+        async () => (await isGoodInTheEnd(world.db, tx)) || null,
+        withinMs,
+      )
   }, withinMs)
 
   test.each(requestKnobs)('%s strikes, and depositd gets over it', (knob) => {

@@ -65,6 +65,16 @@ export const decisions: Record<DecidedKnob, (world: World, payment: StruckPaymen
   },
 }
 
+/** Paid, and delivered as it should be or not, which a decision does not change. */
+export const endStates: Record<keyof typeof decisions, string> = {
+  editWebhookRate: 'settled',
+  skewWebhookRate: 'reconciled',
+  shortForwardRate: 'settled',
+  doubleForwardRate: 'reconciled',
+  misdirectForwardRate: 'settling',
+  dropTransactionRate: 'reconciled',
+}
+
 async function resolve(world: World, payment: StruckPayment, kind: string): Promise<void> {
   await decide(world, `mismatches resolve ${await mismatchOf(world, payment, kind)} --reason agreed`)
 }

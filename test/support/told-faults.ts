@@ -68,3 +68,40 @@ async function secondForwards(db: Database<Tables>, { deposit }: ShownDeposit) {
 function kindsOf(mismatches: readonly { kind: string }[]): string[] {
   return [...new Set(mismatches.map(({ kind }) => kind))].toSorted()
 }
+
+/** Null until exactly what is expected of each is told. */
+export async function allAsExpected(
+  db: Database<Tables>,
+  payments: readonly (Wish & { tx: string })[],
+): Promise<true | null> {
+  for (const payment of payments) {
+    if (JSON.stringify(await told(db, payment)) !== JSON.stringify(expected(payment))) return null
+  }
+  return true
+}
+
+export async function isGoodInTheEnd(db: Database<Tables>, tx: string): Promise<boolean> {
+  const shown = await shownOf(db, tx)
+  return shown?.deposit.state === 'reconciled' && shown.mismatches.every(({ cleared_at: at }) => at !== null)
+}
+
+/** Transfers to the recipient that webhooks of these payments named, as the chain has them. */
+export async function namedForwards(
+  db: Database<Tables>,
+  payments: readonly { tx: string }[],
+): Promise<{ tx: string; amount: bigint }[]> {
+  const txs = payments.map(({ tx }) => tx)
+  const { rows } = await sql<{ tx: string; amount: bigint }>`
+    select distinct sighted.observation ->> 'tx' as tx, sighted.observation ->> 'index' as index,
+      (sighted.observation ->> 'amount')::numeric as amount
+    from evidence claimed join inbox on inbox.id = claimed.inbox_id and inbox.source = 'webhook'
+      join evidence sighted on sighted.observation ->> 'tx' = claimed.observation -> 'settlement' ->> 'tx'
+        and sighted.observation ->> 'role' = 'recipient'
+    where claimed.observation -> 'deposit' ->> 'tx' = any(${txs})`.execute(db)
+  return rows.map(({ tx, amount }) => ({ tx, amount: BigInt(amount) }))
+}
+
+/** What was delivered of the deposit that this transaction paid, in base units. */
+export async function deliveredOf(db: Database<Tables>, tx: string): Promise<bigint> {
+  return BigInt(String((await shownOf(db, tx))?.deposit.settlement_amount_base))
+}

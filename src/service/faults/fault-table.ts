@@ -150,6 +150,20 @@ export const faultTable = {
     mismatch: 'settlement_missing',
     ends: 'time',
   },
+  splitForwardRate: {
+    share: 'deposits',
+    does: 'forwards a deposit in two transfers, and names one transaction after the other',
+    mismatch: null,
+    absorbed:
+      'every transaction counts that was named, and both are judged together; it shows two deliveries',
+  },
+  joinForwardRate: {
+    share: 'deposits',
+    does: 'forwards several deposits to one recipient in one transfer; one alone waits for another until the delay is over',
+    mismatch: null,
+    absorbed:
+      'each has its share where what is stated of all adds up; each shows the same transaction as its delivery',
+  },
   misdirectForwardRate: {
     share: 'deposits',
     does: 'pays the forward to another address than the approved one, and states that address',

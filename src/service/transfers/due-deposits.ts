@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Address, assetKey } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
+import { type Joined, joinForwards, payoutOf, quotedOf } from '../faults/forward-faults.ts'
 import { liquidityBranch } from '../keyring/keyring.ts'
 import type { DepositRow } from '../tables.ts'
 import { isUnpaidDeposit, type Looking, paymentsMax, type Wanted } from './wanted.ts'
@@ -10,11 +11,13 @@ const misdirectedBranch = 2 ** 31 - 1
 
 /** The forwards to sign on this network; none of their deposits was paid yet, and no attempt still may pay it. */
 export async function dueForwards(looking: Looking): Promise<Wanted[]> {
+  const { faults, network } = looking
   const deposits = await waitingDeposits(looking)
-    .where('deposit.to_network', '=', looking.network.settings.name)
+    .where('deposit.to_network', '=', network.settings.name)
     .where('deposit.status', 'in', ['converting', 'forwarding'])
     .execute()
-  return deposits.filter((deposit) => !isLate(looking, deposit)).flatMap((one) => forwardsOf(looking, one))
+  const due = deposits.filter((deposit) => !isLate(looking, deposit))
+  return joinForwards(faults, due, Date.now()).flatMap((joined) => forwardsOf(looking, joined))
 }
 
 /** The refunds to sign on this network: whole, from the liquidity wallet, which sweeps what was paid. */
@@ -50,39 +53,29 @@ function isLate({ faults, postponed }: Looking, deposit: DepositRow): boolean {
   return waitMs > 0
 }
 
-/** One transfer, and a second one where a fault wants the recipient paid twice. */
-function forwardsOf(looking: Looking, deposit: DepositRow): Wanted[] {
+/** One transfer for all of these deposits, and others beside it where a fault wants them. */
+function forwardsOf(looking: Looking, [deposit, ...others]: Joined): Wanted[] {
   const { faults, network } = looking
-  const { id: depositId, to_amount: amount } = deposit
-  assert(amount !== null, 'a deposit that is forwarded has a quote')
-  const isShort = faults.strikes('shortForwardRate', deposit)
+  const { id: depositId } = deposit
+  const payout = payoutOf(faults, deposit)
   const order = {
     branch: liquidityBranch,
     to: recipientOf(looking, deposit),
     asset: assetKey(network.settings.name, deposit.to_contract ?? 'native'),
-    amount: isShort ? shortened(BigInt(amount)) : BigInt(amount),
     feeFrom: 'payer',
   } as const
-  const forward: Wanted = {
-    kind: 'forward',
-    depositId,
-    key: depositId,
-    order: { ...order, reference: depositId },
-  }
-  if (deposit.status !== 'converting' || !faults.strikes('doubleForwardRate', deposit)) return [forward]
-  const reference = `${depositId} again`
-  return [forward, { ...forward, kind: 'stray', order: { ...order, reference } }]
+  const amount = others.reduce((sum, other) => sum + quotedOf(other), payout.amount)
+  const forward = { ...order, amount, reference: depositId }
+  const alsoPays = others.map(({ id }) => id)
+  const beside = payout.beside.map((one): Wanted => {
+    const stray = { ...order, amount: one.amount, reference: `${depositId} again` }
+    return { kind: 'stray', depositId, isTold: one.isTold, key: depositId, order: stray }
+  })
+  return [...beside, { kind: 'forward', depositId, alsoPays, key: depositId, order: forward }]
 }
 
 function recipientOf({ faults, network, keyring }: Looking, deposit: DepositRow): Address {
   return faults.strikes('misdirectForwardRate', deposit)
     ? keyring.address(network.settings.family, misdirectedBranch)
     : (deposit.to_address as Address)
-}
-
-/** What is sent where a fault is wanted: a tenth less than claimed, and at least one unit less. */
-function shortened(amount: bigint): bigint {
-  const tenth = amount / 10n
-  const less = amount - (tenth > 0n ? tenth : 1n)
-  return less > 0n ? less : amount
 }

@@ -29,7 +29,12 @@ export async function saveOutcomes(
   await lockDeposits(tx, await depositsOf(tx, told))
   const ended = await endTransfers(tx, told)
   const undeliverable = await findUndeliverable(tx, ended)
-  await deposits.change(tx, ['forwarding'], ended.flatMap(settled))
+  const alsoPaid = Map.groupBy(await findAlsoPaid(tx, ended), ({ transfer }) => transfer)
+  await deposits.change(
+    tx,
+    ['forwarding'],
+    ended.flatMap((one) => settled(one, alsoPaid.get(one.transfer.id) ?? [])),
+  )
   await deposits.change(tx, ['refunding'], ended.flatMap(refunded))
   await deposits.change(tx, ['forwarding', 'refunding'], undeliverable.map(heldOf))
   await saveWithdrawals(tx, ended)
@@ -55,7 +60,26 @@ async function depositsOf(tx: ServiceTransaction, told: readonly Ended[]): Promi
     .where(sql<boolean>`sweep_id = any(${ids})`)
     .execute()
   const paid = told.map(({ transfer }) => transfer.deposit_id).filter((id) => id !== null)
-  return [...paid, ...swept.map(({ id }) => id)]
+  const alsoPaid = await findAlsoPaid(tx, told)
+  return [...paid, ...[...swept, ...alsoPaid].map(({ id }) => id)]
+}
+
+/** Those that name a transaction of another deposit's forward. */
+async function findAlsoPaid(
+  tx: ServiceTransaction,
+  told: readonly Ended[],
+): Promise<readonly { id: string; transfer: bigint }[]> {
+  const forwards = told.filter(({ transfer }) => transfer.kind === 'forward')
+  if (forwards.length === 0) return []
+  const { rows } = await sql<{ id: string; transfer: bigint }>`
+    select deposit.id, transfer.id as transfer
+    from service.transfer
+    join service.signing on signing.transfer_id = transfer.id
+    join service.deposit on deposit.to_transaction = signing.transaction and deposit.id <> transfer.deposit_id
+    where transfer.id = any(${forwards.map(({ transfer }) => transfer.id)}) and deposit.status = 'forwarding'`.execute(
+    tx,
+  )
+  return rows
 }
 
 /** Returns those that this ended. */
@@ -97,9 +121,14 @@ function heldOf(id: string): DepositChange {
 }
 
 /** The transaction is stated anew: of several versions it may be another that landed. */
-function settled({ transfer, outcome, transaction }: Ended): DepositChange[] {
+function settled(
+  { transfer, outcome, transaction }: Ended,
+  alsoPaid: readonly { id: string }[],
+): DepositChange[] {
   if (transfer.kind !== 'forward' || transfer.deposit_id === null || outcome.kind !== 'landed') return []
-  return [{ id: transfer.deposit_id, status: 'settled', to_transaction: transaction, to_at: outcome.at }]
+  const { at } = outcome
+  const paid = [transfer.deposit_id, ...alsoPaid.map(({ id }) => id)]
+  return paid.map((id) => ({ id, status: 'settled', to_transaction: transaction, to_at: at }))
 }
 
 function refunded({ transfer, outcome, transaction }: Ended): DepositChange[] {

@@ -4,6 +4,7 @@ import { assert } from '../../core/errors.ts'
 import type { DepositChange } from '../deposits/deposits.ts'
 import type { ServiceTransaction } from '../tables.ts'
 import type { Signed, Storing } from './store-signed.ts'
+import { paidDeposits } from './wanted.ts'
 
 /** Writes the transfers and their bytes, and the states that tell of them. The rows of the states are locked. */
 export async function saveSigned(storing: Storing, signed: readonly Signed[]): Promise<void> {
@@ -51,30 +52,31 @@ function transferOf(
   }
 }
 
-/** The address is written with it: a fault may send a forward elsewhere, and states what it did. */
+/** Of what is told in parts the last one counts. */
 async function changeDeposits({ tx, deposits }: Storing, signed: readonly Signed[]): Promise<void> {
-  const forwards = signed.flatMap(({ wanted, signed: { transaction } }): DepositChange[] =>
-    wanted.kind === 'forward'
-      ? [
-          {
-            id: wanted.depositId,
-            status: 'forwarding',
-            to_address: wanted.order.to,
-            to_transaction: transaction,
-          },
-        ]
-      : [],
-  )
+  const parts = signed.flatMap((one) => (one.wanted.kind === 'stray' && one.wanted.isTold ? told(one) : []))
+  const forwards = signed.flatMap((one) => (one.wanted.kind === 'forward' ? told(one) : []))
   const refunds = signed.flatMap(({ wanted, signed: { transaction } }): DepositChange[] =>
     wanted.kind === 'refund'
       ? [{ id: wanted.depositId, status: 'refunding', refund_transaction: transaction }]
       : [],
   )
+  await deposits.change(tx, ['converting'], parts)
   const changed = [
     ...(await deposits.change(tx, ['converting', 'forwarding'], forwards)),
     ...(await deposits.change(tx, ['refunding'], refunds)),
   ]
   assert(changed.length === forwards.length + refunds.length, 'a deposit that is locked keeps its state')
+}
+
+/** The address is written with it: a fault may send a forward elsewhere, and states what it did. */
+function told({ wanted, signed: { transaction } }: Signed): DepositChange[] {
+  return paidDeposits(wanted).map((id) => ({
+    id,
+    status: 'forwarding',
+    to_address: wanted.order.to,
+    to_transaction: transaction,
+  }))
 }
 
 async function saveSweeps(tx: ServiceTransaction, signed: readonly Signed[]): Promise<void> {

@@ -5,7 +5,7 @@ import type { SignedTransfer } from '../network/port.ts'
 import type { ServiceTransaction } from '../tables.ts'
 import { saveSigned } from './save-signed.ts'
 import { type ChainNonces, type Drafted, postpone, type Signing } from './signing.ts'
-import { isUnpaidDeposit, isUnpaidWithdrawal, type Wanted } from './wanted.ts'
+import { isUnpaidDeposit, isUnpaidWithdrawal, paidDeposits, type Wanted } from './wanted.ts'
 
 export type Storing = Signing & { tx: ServiceTransaction }
 
@@ -55,9 +55,9 @@ async function stillWanted(tx: ServiceTransaction, drafted: readonly Drafted[]):
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as wanted (
       place integer, kind text, deposits jsonb, withdrawal bigint)
     where case wanted.kind
-      when 'forward' then exists (
-        select from service.deposit
-        where id = wanted.deposits ->> 0 and status in ('converting', 'forwarding') and ${isUnpaidDeposit})
+      when 'forward' then not exists (
+        select from jsonb_array_elements_text(wanted.deposits) as paid (id) join service.deposit using (id)
+        where not (status in ('converting', 'forwarding') and ${isUnpaidDeposit}))
       when 'refund' then exists (
         select from service.deposit
         where id = wanted.deposits ->> 0 and status = 'refunding' and ${isUnpaidDeposit})
@@ -79,8 +79,7 @@ async function stillWanted(tx: ServiceTransaction, drafted: readonly Drafted[]):
 }
 
 function depositsOf(wanted: Wanted): readonly string[] {
-  if ('depositId' in wanted) return [wanted.depositId]
-  return wanted.kind === 'sweep' ? wanted.depositIds : []
+  return wanted.kind === 'sweep' ? wanted.depositIds : paidDeposits(wanted)
 }
 
 /** By branch: the nonce of its next transfer; null where the network has none. */

@@ -2,7 +2,7 @@ import type { Generated, Selectable } from 'kysely'
 import type { Address, AssetCode, NetworkName } from '../../core/asset.ts'
 
 /**
- * `top_up`: gas for a deposit address that is to be swept. `stray`: a forward that a fault paid a second time.
+ * `top_up`: gas for a deposit address that is to be swept. `stray`: what a fault pays beside a forward.
  */
 export type TransferKind = 'forward' | 'refund' | 'withdrawal' | 'sweep' | 'top_up' | 'stray'
 export type WithdrawalStatus = 'requested' | 'sending' | 'settled' | 'failed'

@@ -15,7 +15,11 @@ export type Wanted = Purpose & {
 }
 
 type Purpose =
-  | { kind: 'forward' | 'refund' | 'stray'; depositId: string }
+  /** `alsoPays` are deposits that it pays beside the one that it is of. */
+  | { kind: 'forward'; depositId: string; alsoPays: readonly string[] }
+  | { kind: 'refund'; depositId: string }
+  /** The deposit names the transaction of one that is told before it names that of its forward. */
+  | { kind: 'stray'; depositId: string; isTold: boolean }
   | { kind: 'withdrawal'; withdrawal: bigint }
   /** Collects these deposits, and nothing else, from their address. */
   | { kind: 'sweep'; depositIds: readonly string[] }
@@ -34,15 +38,28 @@ export type Looking = {
 /** How many payments of a kind are signed at once. */
 export const paymentsMax = 200
 
-/** Holds for a row of `service.deposit as deposit` of which no transfer has moved money or still can. */
-export const isUnpaidDeposit: RawBuilder<boolean> = sql<boolean>`not exists (
+/**
+ * Holds for a row of `service.deposit as deposit` of which no transfer has moved money or still can, and which names
+ * none such that is another's.
+ */
+export const isUnpaidDeposit: RawBuilder<boolean> = sql<boolean>`(not exists (
   select from service.transfer
-  where deposit_id = deposit.id and kind in ('forward', 'refund') and (outcome is null or outcome = 'landed'))`
+  where deposit_id = deposit.id and kind in ('forward', 'refund') and (outcome is null or outcome = 'landed'))
+  and not exists (
+    select from service.signing join service.transfer on transfer.id = signing.transfer_id
+    where signing.transaction = deposit.to_transaction
+      and kind = 'forward' and (outcome is null or outcome = 'landed')))`
 
 /** The same for a row of `service.withdrawal as withdrawal`. */
 export const isUnpaidWithdrawal: RawBuilder<boolean> = sql<boolean>`not exists (
   select from service.transfer
   where withdrawal = withdrawal.sequence and (outcome is null or outcome = 'landed'))`
+
+/** The deposits that it pays; the one that it is of comes first. */
+export function paidDeposits(wanted: Wanted): readonly string[] {
+  if (wanted.kind === 'forward') return [wanted.depositId, ...wanted.alsoPays]
+  return 'depositId' in wanted ? [wanted.depositId] : []
+}
 
 /** The key under which a stored transfer was wanted. */
 export function keyOf(transfer: TransferRow): string {

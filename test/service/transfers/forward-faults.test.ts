@@ -7,6 +7,7 @@ import {
   newChannel,
   recipient,
   startEvmWorld,
+  untilAll,
   untilOne,
 } from '../evm-world.ts'
 
@@ -23,6 +24,8 @@ afterEach(() =>
     doubleForwardRate: 0,
     misdirectForwardRate: 0,
     lateForwardRate: 0,
+    splitForwardRate: 0,
+    joinForwardRate: 0,
   }),
 )
 
@@ -46,6 +49,44 @@ test('a double forward pays the recipient twice and states one of the two', asyn
   expect(payments.filter(({ transaction }) => transaction === settled.destination.transaction)).toHaveLength(
     1,
   )
+})
+
+test('a forward in parts names one transaction after the other, and pays what it states', async () => {
+  world.service.faults.set({ splitForwardRate: 1 })
+  const settled = await forwarded('parts', 15_000_001n)
+  const told = await world.db
+    .selectFrom('service.event')
+    .select('body')
+    .where('deposit_id', '=', settled.id)
+    .where('type', '=', 'deposit.forwarded')
+    .orderBy('revision')
+    .execute()
+  const records = told.map(({ body }) => (JSON.parse(body) as { data: DepositRecord }).data)
+  const parts = await Promise.all(records.map((record) => forwardsOf(world, record)))
+  expect(parts.map((part) => part.map(({ value }) => value))).toEqual([[7_477_500n], [7_477_501n]])
+  expect(records.map(({ destination }) => destination.amount)).toEqual(['14955001', '14955001'])
+  expect(records[1]?.destination.transaction).toBe(settled.destination.transaction)
+})
+
+test('a joined forward pays two deposits at once, which name the same transaction', async () => {
+  world.service.faults.set({ joinForwardRate: 1 })
+  const address = await newChannel(world, world.url, { id: 'joined' })
+  await world.token.send(address, 16_000_000n)
+  await untilStatus('joined', 'converting')
+  await world.token.send(address, 17_000_000n)
+  const settled = await untilAll(world, world.url, { owner: 'joined', status: 'settled', count: 2 })
+  const [one, other] = settled
+  if (one === undefined || other === undefined) throw new Error('two are settled')
+  expect(other.destination).toMatchObject({ ...one.destination, amount: '15952000' })
+  expect((await forwardsOf(world, one)).map(({ to, value }) => [to, value])).toEqual([
+    [recipient, 32_901_000n],
+  ])
+})
+
+test('one that is to be joined and finds no other is forwarded alone after the delay', async () => {
+  world.service.faults.set({ joinForwardRate: 1, delayMs: 500 })
+  const settled = await forwarded('lonely', 18_000_000n)
+  expect((await forwardsOf(world, settled)).map(({ value }) => value)).toEqual([17_946_000n])
 })
 
 test('a misdirected forward pays and states an address that is nobody’s', async () => {

@@ -1,0 +1,51 @@
+import { assert } from '../../core/errors.ts'
+import type { DepositRow } from '../tables.ts'
+import type { Faults } from './faults.ts'
+
+/** Deposits that one forward pays. */
+export type Joined = readonly [DepositRow, ...DepositRow[]]
+
+/** What its forward pays of a deposit, and what is paid beside that; of what is told the deposit names the transaction. */
+type Payout = { amount: bigint; beside: readonly { amount: bigint; isTold: boolean }[] }
+
+/**
+ * The deposits, each alone, but where a fault joins several to one recipient. One that is to be joined waits for
+ * another, and no longer than the delay.
+ */
+export function joinForwards(faults: Faults, deposits: readonly DepositRow[], nowMs: number): Joined[] {
+  const isJoined = (deposit: DepositRow): boolean =>
+    deposit.status === 'converting' && faults.strikes('joinForwardRate', deposit)
+  const groups = Map.groupBy(deposits, (deposit) =>
+    isJoined(deposit) ? `${deposit.to_address}/${deposit.to_contract}` : deposit.id,
+  )
+  return [...groups.values()].flatMap(([first, ...others]): Joined[] => {
+    if (first === undefined) return []
+    const isWaiting =
+      isJoined(first) && others.length === 0 && first.updated_at.getTime() + faults.current().delayMs > nowMs
+    return isWaiting ? [] : [[first, ...others]]
+  })
+}
+
+/** What is paid beside the forward is paid with its first attempt. */
+export function payoutOf(faults: Faults, deposit: DepositRow): Payout {
+  const quoted = quotedOf(deposit)
+  const isFirst = deposit.status === 'converting'
+  const part = faults.strikes('splitForwardRate', deposit) ? quoted / 2n : 0n
+  const isShort = faults.strikes('shortForwardRate', deposit)
+  const amount = isShort ? shortened(quoted - part) : quoted - part
+  const isDoubled = isFirst && faults.strikes('doubleForwardRate', deposit)
+  if (isFirst && part > 0n) return { amount, beside: [{ amount: part, isTold: true }] }
+  return { amount, beside: isDoubled ? [{ amount, isTold: false }] : [] }
+}
+
+export function quotedOf({ to_amount: amount }: DepositRow): bigint {
+  assert(amount !== null, 'a deposit that is forwarded has a quote')
+  return BigInt(amount)
+}
+
+/** What is sent where a fault is wanted: a tenth less than claimed, and at least one unit less. */
+function shortened(amount: bigint): bigint {
+  const tenth = amount / 10n
+  const less = amount - (tenth > 0n ? tenth : 1n)
+  return less > 0n ? less : amount
+}
