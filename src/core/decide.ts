@@ -78,7 +78,10 @@ export function decide(group: Group, rules: Rules, now: Date): Decision {
   const asOf = earliest([now, group.completeUntil ?? null]) ?? now
   const { policy, senders } = rules
   const { dossiers, strays } = divide(group.observations, group.approvals)
-  const free = { known: new Set(group.known), booked: new Set(group.booked) }
+  const free = {
+    known: shelve(group.known, ({ serviceId, transfer }) => serviceId ?? transactionOf(transfer)),
+    booked: shelve(group.booked, ({ transfer }) => transactionOf(transfer)),
+  }
   const transfers = new Set(dossiers.map(({ deposit }) => deposit?.ref))
   const deposits = dossiers.map((dossier) => {
     const known = takeKnown(free.known, dossier, transfers)
@@ -172,27 +175,42 @@ function deliveryFacts(dossier: Dossier): LegFacts | null {
  * was known by a transfer which is no deposit any more, since it came back under another index, goes with its payment.
  */
 function takeKnown(
-  free: Set<KnownDeposit>,
+  free: Shelves<KnownDeposit>,
   { serviceId, deposit }: Dossier,
   transfers: ReadonlySet<TransferRef | undefined>,
 ): KnownDeposit[] {
-  const known = [...free].filter((one) => {
+  const keys = new Set([serviceId, transactionOf(deposit?.ref ?? null)])
+  const around = [...keys].flatMap((key) => [...(free.get(key) ?? [])])
+  const known = around.filter((one) => {
     if (one.serviceId !== null) return one.serviceId === serviceId
     return isOf(deposit, one.transfer, transfers)
   })
-  for (const one of known) free.delete(one)
+  for (const one of known) free.get(one.serviceId ?? transactionOf(one.transfer))?.delete(one)
   return known.toSorted((left, right) => (left.id < right.id ? -1 : 1))
 }
 
 /** What is booked of this payment, also by the index under which it was before it came back under another. */
 function takeBooked(
-  free: Set<Journal>,
+  free: Shelves<Journal>,
   { deposit }: Dossier,
   transfers: ReadonlySet<TransferRef | undefined>,
 ): Journal[] {
-  const booked = [...free].filter(({ transfer }) => isOf(deposit, transfer, transfers))
-  for (const journal of booked) free.delete(journal)
+  const around = free.get(transactionOf(deposit?.ref ?? null)) ?? new Set()
+  const booked = [...around].filter(({ transfer }) => isOf(deposit, transfer, transfers))
+  for (const journal of booked) around.delete(journal)
   return booked
+}
+
+/** What is still to be taken, by what it may be taken for, so that a large group is not searched for each deposit. */
+type Shelves<Item> = ReadonlyMap<string | null, Set<Item>>
+
+function shelve<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Shelves<Item> {
+  return new Map([...Map.groupBy(items, keyOf)].map(([key, all]) => [key, new Set(all)]))
+}
+
+/** The network and the transaction of a transfer, without its index. */
+function transactionOf(transfer: TransferRef | null): string | null {
+  return transfer === null ? null : transfer.split('/', 2).join('/')
 }
 
 /** Whether a transfer is this payment, or was one of the same transaction and is none any more. */
