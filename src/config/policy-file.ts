@@ -13,13 +13,18 @@ export function parsePolicyFile(
   settings: Pick<Settings, 'networks' | 'creditAsset'>,
 ): { policies: Policies | null; faults: string[] } {
   const world = worldOf(settings)
-  const schema = z.strictObject({ policy: policySection }).superRefine(({ policy }, context) => {
+  const schema = z.strictObject({ policy: given.pipe(policySection) }).superRefine(({ policy }, context) => {
     for (const { path, message } of readPolicies(policy, world).faults)
       context.addIssue({ code: 'custom', path: ['policy', ...path], message })
   })
   const { file, faults } = parseYaml(schema, text)
   return { policies: file && policiesOf(file.policy, world), faults }
 }
+
+/** A file without it would be the policy of an empty section, which nobody meant. */
+const given = z.unknown().superRefine((section, context) => {
+  if (section === undefined) context.addIssue('is missing')
+})
 
 function worldOf({ networks, creditAsset }: Pick<Settings, 'networks' | 'creditAsset'>): KnownWorld {
   const assets = networks.flatMap(({ assets: known, unpinned = [] }) => [...known, ...unpinned])

@@ -133,10 +133,9 @@ function differences(
     .map((name) => `${of}: ${name} is told otherwise than the evidence gives`)
 }
 
-/** What a person has settled may stand open in the verdict and closed in the list. */
+/** Evidence alone clears: what a person resolved is not closed in the list. */
 function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
   const told = mismatches.filter(({ clearedAt }) => clearedAt === null).map(keyOfTold)
-  const settled = new Set(mismatches.filter(({ clearedHow }) => clearedHow === 'person').map(keyOfTold))
   const held = [
     ...verdict.deposits.flatMap(({ id, mismatches: found }) =>
       (found as Told[]).map((one) => canonicalText([`deposit/${String(id)}`, one.kind, one.detail])),
@@ -144,7 +143,7 @@ function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
     ...verdict.strays.map((one) => canonicalText([`transfer/${String(one.transfer)}`, one.kind, one.detail])),
   ]
   return [
-    ...held.filter((one) => !told.includes(one) && !settled.has(one)).map((one) => `not told of: ${one}`),
+    ...held.filter((one) => !told.includes(one)).map((one) => `not told of: ${one}`),
     ...told.filter((one) => !held.includes(one)).map((one) => `told of, and not so: ${one}`),
   ]
 }

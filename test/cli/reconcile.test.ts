@@ -124,6 +124,12 @@ test.each<[string, string, number, RegExp]>([
   expect(err.trimEnd().split('\n')).toHaveLength(1)
 })
 
+test('a file without a policy is no policy', async () => {
+  const { status, err } = await world.depositd(`reconcile --policy ${world.write('new.yaml', '')} --dry-run`)
+  expect(status).toBe(2)
+  expect(err).toMatch(/new\.yaml, policy: is missing\n$/)
+})
+
 test('a policy file is refused with the line of its fault', async () => {
   const refused = async (text: string) => {
     const path = world.write('new.yaml', text)

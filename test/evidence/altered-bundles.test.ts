@@ -187,3 +187,16 @@ test('who signs nothing by the bundle, and gives a secret all the same, is told 
     failedOf(await verifyDocument(world, document, { environment: { WEBHOOK_SECRETS: world.secret } })),
   ).toEqual(['signatures'])
 })
+
+test('with hashes made anew, a mismatch that is told of as ended while the evidence holds it is found', async () => {
+  const printed = await verifyDocument(
+    world,
+    forged(text, ({ parts }) => {
+      for (const one of parts.mismatches as { clearedAt: string | null; clearedHow: string | null }[]) {
+        one.clearedAt ??= '2026-01-01T00:00:00.000Z'
+        one.clearedHow ??= 'person'
+      }
+    }),
+  )
+  expect(failedOf(printed)).toEqual(['mismatches'])
+})
