@@ -52,9 +52,8 @@ test('items are in one component exactly if a chain of shared keys leads from on
   fc.assert(
     fc.property(anyKeys, (items) => {
       const found = components(items)
-      expect(found.flatMap((one) => one.items).toSorted((x, y) => x - y)).toEqual([...items.keys()])
-      for (const { items: places, keys } of found) {
-        expect(keys).toEqual(new Set(places.flatMap((place) => items[place] ?? [])))
+      expect(found.flat().toSorted((x, y) => x - y)).toEqual([...items.keys()])
+      for (const places of found) {
         expect(reached(places[0] ?? 0, items)).toEqual(new Set(places))
       }
     }),
@@ -74,7 +73,7 @@ function reached(from: number, items: readonly string[][]): Set<number> {
 }
 
 test('components come in the order of their first items', () => {
-  expect(components([['x'], ['y'], ['x', 'z']]).map(({ items }) => items)).toEqual([[0, 2], [1]])
+  expect(components([['x'], ['y'], ['x', 'z']])).toEqual([[0, 2], [1]])
   expect(components([])).toEqual([])
 })
 

@@ -81,7 +81,7 @@ export class ModelBooks {
 
 /** Evidence that is linked, directly or through others. */
 function groupsOf(observations: readonly Observation[]): Observation[][] {
-  return components(observations.map(linkKeys)).map(({ items }) =>
+  return components(observations.map(linkKeys)).map((items) =>
     items.flatMap((place) => observations[place] ?? []),
   )
 }

@@ -167,8 +167,9 @@ function groupBy<Item, Key extends string>(
 ): [Key, [Item, ...Item[]]][] {
   const groups = new Map<Key, [Item, ...Item[]]>()
   for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group === undefined) groups.set(keyOf(item), [item])
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
     else group.push(item)
   }
   return [...groups].toSorted(([left], [right]) => compareText(left, right))

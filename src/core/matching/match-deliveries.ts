@@ -64,6 +64,7 @@ export function matchDeliveries(
     doubtful: new Set([...reused.keys()].filter(({ serviceId }) => !field.ruled.has(serviceId))),
   }
   for (const pass of passes) {
+    if (state.free.size === 0) break
     const isHere = (leg: ChainLeg) => state.free.has(leg) && (leg.state === 'orphaned') === pass.isGone
     const contest = new Map(
       [...state.open].map((story) => [story, fitsOf(story, { ...pass, isHere }, field)]),

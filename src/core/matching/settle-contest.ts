@@ -1,4 +1,5 @@
 import type { ServiceId, TransferRef } from '../evidence.ts'
+import { components } from './components.ts'
 import { type ChainLeg, claimOf, type Story } from './fold.ts'
 import type { Link } from './link.ts'
 import { share } from './share.ts'
@@ -25,40 +26,10 @@ export type Outcome =
 
 /** Divides a contest into those that have no transfer in common. */
 export function contestsOf(all: Contest): Contest[] {
-  const contest = new Map([...all].filter(([, links]) => links.size > 0))
-  const takersOf = new Map<ChainLeg, Story[]>()
-  for (const [story, links] of contest) {
-    for (const leg of links.keys()) {
-      const stories = takersOf.get(leg)
-      if (stories === undefined) takersOf.set(leg, [story])
-      else stories.push(story)
-    }
-  }
-  const numberOf = new Map<Story, number>()
-  for (const [place, story] of [...contest.keys()].entries()) {
-    if (!numberOf.has(story)) number(story, place, { contest, takersOf, numberOf })
-  }
-  return [...Map.groupBy(contest, ([story]) => numberOf.get(story)).values()].map((part) => new Map(part))
-}
-
-type Numbering = {
-  contest: Contest
-  takersOf: ReadonlyMap<ChainLeg, readonly Story[]>
-  numberOf: Map<Story, number>
-}
-
-/** Gives a story, and all that have a transfer in common with it directly or through others, one number. */
-function number(first: Story, place: number, { contest, takersOf, numberOf }: Numbering): void {
-  const legs = new Set<ChainLeg>()
-  const joined = new Set([first])
-  for (const story of joined) {
-    numberOf.set(story, place)
-    for (const leg of contest.get(story)?.keys() ?? []) {
-      if (legs.has(leg)) continue
-      legs.add(leg)
-      for (const other of takersOf.get(leg) ?? []) joined.add(other)
-    }
-  }
+  const contest = [...all].filter(([, links]) => links.size > 0)
+  return components(contest.map(([, links]) => links.keys())).map((places) => {
+    return new Map(places.map((place) => contest[place]).filter((one) => one !== undefined))
+  })
 }
 
 /**

@@ -17,13 +17,13 @@ export async function linkGroups(
   // Items meet in a key, or in a group that holds keys of both.
   const parts = components(
     keysOfItems.map((keys) => [...keys, ...groupsOf(keys, known).map((id) => `group/${id}`)]),
-  )
-  const newIds = (
-    await makeGroups(tx, parts.filter(({ keys }) => groupsOf(keys, known).length === 0).length)
-  ).values()
-  const linked = parts.map(({ items }) => {
+  ).map((items) => {
     const keys = [...new Set(items.flatMap((place) => keysOfItems[place] ?? []))]
-    const [id = newIds.next().value, ...others] = groupsOf(keys, known)
+    return { items, keys, groups: groupsOf(keys, known) }
+  })
+  const newIds = (await makeGroups(tx, parts.filter(({ groups }) => groups.length === 0).length)).values()
+  const linked = parts.map(({ items, keys, groups }) => {
+    const [id = newIds.next().value, ...others] = groups
     assert(id !== undefined, 'every component has a group')
     return { id, others, items, newKeys: keys.filter((key) => !known.has(key)) }
   })
@@ -40,8 +40,8 @@ export async function linkGroups(
 }
 
 /** The distinct groups that hold these keys, oldest first. */
-function groupsOf(keys: Iterable<string>, known: ReadonlyMap<string, bigint>): bigint[] {
-  const groups = [...keys].map((key) => known.get(key)).filter((id) => id !== undefined)
+function groupsOf(keys: readonly string[], known: ReadonlyMap<string, bigint>): bigint[] {
+  const groups = keys.map((key) => known.get(key)).filter((id) => id !== undefined)
   return [...new Set(groups)].toSorted(byId)
 }
 
