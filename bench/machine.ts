@@ -48,3 +48,22 @@ function measureFsync(folder: string): Machine['fsyncMs'] {
   rmSync(path)
   return { median: quantile(times, 0.5), p99: quantile(times, 0.99) }
 }
+
+/** What was measured on, and with which settings: a line each. */
+export function machineLines(
+  { processor, cores, load, node, packages, fsyncMs }: Machine,
+  settings: readonly Record<string, string | number>[],
+): string[] {
+  return [
+    `${processor}, ${cores} cores, load ${load.toFixed(2)} before; node ${node}, ${listed(packages)}`,
+    `fsync of 8 KiB: median ${fsyncMs.median.toFixed(2)} ms, p99 ${fsyncMs.p99.toFixed(2)} ms`,
+    ...settings.map(listed),
+  ]
+}
+
+/** `one 1, two 2`. */
+export function listed(parts: Record<string, string | number>): string {
+  return Object.entries(parts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+}

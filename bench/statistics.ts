@@ -23,3 +23,16 @@ export function spreadText({ median: middle, min, max }: Spread, decimals = 0): 
     value.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
   return `${said(middle)} (${said(min)}-${said(max)})`
 }
+
+/** How many times as fast ours is, and whether that is at least the target. */
+export type Ratio = Spread & { target: number; isMet: boolean }
+
+/** Round by round, so that what changes on the machine from round to round falls out. */
+export function ratioOf(ours: readonly number[], theirs: readonly number[], target: number): Ratio {
+  const spread = spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))
+  return { ...spread, target, isMet: spread.median >= target }
+}
+
+export function ratioLine(against: string, { target, isMet, ...spread }: Ratio): string {
+  return `  ours is ${spreadText(spread, 2)} x ${against}, to be at least ${target} x: ${isMet ? 'met' : 'MISSED'}`
+}

@@ -1,5 +1,5 @@
-import { describeMachine, type Machine } from '../machine.ts'
-import { type Spread, spreadOf, spreadText } from '../statistics.ts'
+import { describeMachine, type Machine, machineLines } from '../machine.ts'
+import { type Ratio, ratioLine, ratioOf, type Spread, spreadOf, spreadText } from '../statistics.ts'
 import { type Arm, armNames, arms } from './arms.ts'
 import { startGround } from './ground.ts'
 import { measureRequests, type RequestRound } from './requests.ts'
@@ -21,17 +21,17 @@ const requestTargets: Record<Exclude<Arm, 'ours' | 'writer'>, number> = {
 const p99TargetMs = 30
 const rowTargets: Record<Exclude<Writer, 'ours'>, number> = { unnest: 0.8, copy: 0.25 }
 
-type Ratio = Spread & { against: string; target: number; isMet: boolean }
+type RatioTo = Ratio & { against: string }
 
 type Report = {
   machine: Machine
   servers: Record<string, string>
   settings: Record<string, number>
   requests: { arm: Arm; perSecond: Spread; p50Ms: Spread; p99Ms: Spread }[]
-  requestRatios: Ratio[]
+  requestRatios: RatioTo[]
   p99: { medianMs: number; targetMs: number; isMet: boolean }
   rows: { writer: Writer; perSecond: Spread }[]
-  rowRatios: Ratio[]
+  rowRatios: RatioTo[]
   invariants: string
 }
 
@@ -68,7 +68,7 @@ function reportRequests(rounds: readonly RequestRound[]): Pick<Report, 'requests
   const ours = of('ours').map(({ perSecond }) => perSecond)
   const requestRatios = Object.entries(requestTargets).map(([arm, target]) => {
     const theirs = of(arm as Arm).map(({ perSecond }) => perSecond)
-    return ratioOf(ours, theirs, { against: arms[arm as Arm], target })
+    return { against: arms[arm as Arm], ...ratioOf(ours, theirs, target) }
   })
   const medianMs = spreadOf(of('ours').map(({ p99Ms }) => p99Ms)).median
   return { requests, requestRatios, p99: { medianMs, targetMs: p99TargetMs, isMet: medianMs < p99TargetMs } }
@@ -79,35 +79,24 @@ function reportRows(rounds: readonly RowRound[]): Pick<Report, 'rows' | 'rowRati
     rounds.filter((round) => round.writer === writer).map(({ perSecond }) => perSecond)
   return {
     rows: writerNames.map((writer) => ({ writer, perSecond: spreadOf(of(writer)) })),
-    rowRatios: Object.entries(rowTargets).map(([writer, target]) =>
-      ratioOf(of('ours'), of(writer as Writer), { against: writers[writer as Writer], target }),
-    ),
+    rowRatios: Object.entries(rowTargets).map(([writer, target]) => ({
+      against: writers[writer as Writer],
+      ...ratioOf(of('ours'), of(writer as Writer), target),
+    })),
   }
-}
-
-type Against = { against: string; target: number }
-
-/** Round by round, so that what changes on the machine from round to round falls out. */
-function ratioOf(ours: readonly number[], theirs: readonly number[], { against, target }: Against): Ratio {
-  const spread = spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))
-  return { against, target, ...spread, isMet: spread.median >= target }
 }
 
 function textOf(report: Report): string {
   const { machine, servers, settings, p99 } = report
-  const { load, fsyncMs, packages } = machine
   return [
-    `${machine.processor}, ${machine.cores} cores, load ${load.toFixed(2)} before; node ${machine.node}, ${said(packages)}`,
-    `fsync of 8 KiB: median ${fsyncMs.median.toFixed(2)} ms, p99 ${fsyncMs.p99.toFixed(2)} ms`,
-    said(servers),
-    said(settings),
+    ...machineLines(machine, [servers, settings]),
     '',
     'B1 intake: median (range) over the rounds',
     ...report.requests.map(
       ({ arm, perSecond, p50Ms, p99Ms }) =>
         `  ${arm.padEnd(7)} ${spreadText(perSecond).padStart(26)} requests/s   p50 ${spreadText(p50Ms, 1)} ms   p99 ${spreadText(p99Ms, 1)} ms   ${arms[arm]}`,
     ),
-    ...report.requestRatios.map(ratioLine),
+    ...report.requestRatios.map((ratio) => ratioLine(ratio.against, ratio)),
     `  p99 of ours ${p99.medianMs.toFixed(1)} ms, to be below ${p99.targetMs} ms: ${p99.isMet ? 'met' : 'MISSED'}`,
     '',
     'B2 inbox writer',
@@ -115,19 +104,9 @@ function textOf(report: Report): string {
       ({ writer, perSecond }) =>
         `  ${writer.padEnd(7)} ${spreadText(perSecond).padStart(26)} rows/s   ${writers[writer]}`,
     ),
-    ...report.rowRatios.map(ratioLine),
+    ...report.rowRatios.map((ratio) => ratioLine(ratio.against, ratio)),
     '',
     `invariants ${report.invariants}`,
     '',
   ].join('\n')
-}
-
-function said(parts: Record<string, string | number>): string {
-  return Object.entries(parts)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ')
-}
-
-function ratioLine({ against, target, isMet, ...spread }: Ratio): string {
-  return `  ours is ${spreadText(spread, 2)} x, to be at least ${target} x: ${isMet ? 'met' : 'MISSED'}   against ${against}`
 }

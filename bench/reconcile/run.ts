@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { batchMax } from '../../src/jobs/books/apply.ts'
-import { describeMachine, type Machine } from '../machine.ts'
+import { describeMachine, listed, type Machine, machineLines } from '../machine.ts'
 import { startPostgresGround } from '../postgres-ground.ts'
-import { type Spread, spreadOf, spreadText } from '../statistics.ts'
+import { type Ratio, ratioLine, ratioOf, type Spread, spreadOf, spreadText } from '../statistics.ts'
 import { type Arm, armNames, arms } from './apply-arms.ts'
 import { type ApplyRound, measureApply, measureSizes, type Sized } from './measure-apply.ts'
 import {
@@ -23,8 +23,6 @@ const whole = { applied: 100_000, matched: 1_000_000 }
 const rowsPart = 100
 const trouble = { seed: 4, troubledShare: 0.03 }
 const targets = { copy: 0.25, rows: 20, sql: 0.5, timePerDeposit: 1.2 }
-
-type Ratio = Spread & { target: number; isMet: boolean }
 
 type Report = {
   machine: Machine
@@ -95,12 +93,6 @@ function reportMatching({
   }
 }
 
-/** Round by round, so that what changes on the machine from round to round falls out. */
-function ratioOf(ours: readonly number[], theirs: readonly number[], target: number): Ratio {
-  const spread = spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))
-  return { ...spread, target, isMet: spread.median >= target }
-}
-
 function sizedAgainst(first: Sized, one: Sized) {
   const timeOverFirst = first.perSecond / one.perSecond
   return { ...one, timeOverFirst, isMet: timeOverFirst <= targets.timePerDeposit }
@@ -108,12 +100,8 @@ function sizedAgainst(first: Sized, one: Sized) {
 
 function textOf(report: Report): string {
   const { machine, servers, settings, apply, match, trouble: counts } = report
-  const { load, fsyncMs, packages } = machine
   return [
-    `${machine.processor}, ${machine.cores} cores, load ${load.toFixed(2)} before; node ${machine.node}, ${said(packages)}`,
-    `fsync of 8 KiB: median ${fsyncMs.median.toFixed(2)} ms, p99 ${fsyncMs.p99.toFixed(2)} ms`,
-    said(servers),
-    said(settings),
+    ...machineLines(machine, [servers, settings]),
     '',
     'B3 apply: median (range) over the rounds',
     ...armNames.map(
@@ -128,21 +116,11 @@ function textOf(report: Report): string {
       (one) => `  ${one.padEnd(5)} ${spreadText(match[one]).padStart(26)} deposits/s   ${matchers[one]}`,
     ),
     ratioLine('sql', report.overSql),
-    `  ${report.score}; ${said(counts)}`,
+    `  ${report.score}; ${listed(counts)}`,
     '',
     `invariants ${report.invariants}`,
     '',
   ].join('\n')
-}
-
-function said(parts: Record<string, string | number>): string {
-  return Object.entries(parts)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ')
-}
-
-function ratioLine(against: string, { target, isMet, ...spread }: Ratio): string {
-  return `  ours is ${spreadText(spread, 2)} x ${against}, to be at least ${target} x: ${isMet ? 'met' : 'MISSED'}`
 }
 
 function sizedLine({
