@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { runChain } from './chain/run.ts'
 import { runChainSolana } from './chain/solana/run.ts'
 import { runIntake } from './intake/run.ts'
+import { runLedger } from './ledger/run.ts'
 import { runReconcile } from './reconcile/run.ts'
 
 /** `npm run bench -- NAME [OPTIONS]`: speed against other ways to do the same. */
@@ -24,6 +25,9 @@ const benches = new Map<string, () => Promise<void>>([
   ['intake', () => runIntake({ rounds, seconds, json })],
   ['chain', () => runChain({ rounds, scale, json })],
   ['reconcile', () => runReconcile({ rounds, scale, json, large })],
+  ['reconcile apply', () => runReconcile({ rounds, scale, json, large, parts: ['apply'] })],
+  ['reconcile match', () => runReconcile({ rounds, scale, json, large, parts: ['match'] })],
+  ['ledger', () => runLedger({ rounds, scale, json })],
   ['chain solana', () => runChainSolana({ rounds, scale, json })],
 ])
 const bench = benches.get(positionals.join(' '))
@@ -33,7 +37,8 @@ else {
   const uses = [
     'intake [--json] [--rounds N] [--seconds N]',
     'chain [solana] [--json] [--rounds N] [--scale 0..1]',
-    'reconcile [--json] [--rounds N] [--scale 0..1] [--large]',
+    'ledger [--json] [--rounds N] [--scale 0..1]',
+    'reconcile [apply | match] [--json] [--rounds N] [--scale 0..1] [--large]',
   ]
   process.stderr.write(uses.map((use) => `use: npm run bench -- ${use}\n`).join(''))
   process.exitCode = 2

@@ -1,3 +1,9 @@
+table public.account_label (
+  code text,
+  name text,
+  pattern text not null,
+  place integer not null
+);
 table public.address_book (
   added_at timestamp with time zone not null default now(),
   address text not null,
@@ -134,6 +140,7 @@ table public.inbox (
 );
 table public.inbox_pending (
   inbox_id bigint not null,
+  received_at timestamp with time zone not null,
   stored_at timestamp with time zone not null default now()
 );
 table public.ledger_account (
@@ -142,26 +149,103 @@ table public.ledger_account (
   id text not null
 );
 table public.ledger_journal (
-  deposit_id bigint not null,
+  deposit_id bigint,
   event_at timestamp with time zone not null,
   id bigint not null generated as identity,
   kind text not null,
+  period date not null,
   posting_key text not null,
-  recorded_at timestamp with time zone not null default now(),
+  recorded_at timestamp with time zone not null default clock_timestamp(),
   reverses bigint,
-  transfer text not null
+  transfer text
+);
+table public.ledger_last_cut (
+  cut_at timestamp with time zone not null,
+  is_only boolean not null default true,
+  last_journal bigint not null
+);
+table public.ledger_period (
+  period date not null,
+  state text not null
+);
+table public.ledger_period_balance (
+  account text not null,
+  asset text not null,
+  credit numeric not null,
+  debit numeric not null,
+  event_id bigint not null
+);
+table public.ledger_period_event (
+  action text not null,
+  actor text not null,
+  approved_by text,
+  at timestamp with time zone not null default clock_timestamp(),
+  cut_at timestamp with time zone,
+  forced boolean not null default false,
+  id bigint not null generated as identity,
+  last_journal bigint,
+  period date not null,
+  reason text,
+  severe_open integer not null default 0,
+  sha256 text
+);
+table public.ledger_seal (
+  after_journal bigint not null,
+  hash text not null,
+  journals integer not null,
+  last_journal bigint not null,
+  leaves bytea not null,
+  number bigint not null,
+  preceding bigint default NULLIF((number - 1), 0),
+  previous text not null,
+  root text not null,
+  sealed_at timestamp with time zone not null
+);
+table public.ledger_snapshot (
+  account text not null,
+  asset text not null,
+  credit numeric not null,
+  debit numeric not null,
+  event date not null,
+  recorded date not null,
+  span text not null
+);
+table public.ledger_snapshot_day (
+  cut_at timestamp with time zone not null,
+  made_at timestamp with time zone not null default clock_timestamp(),
+  recorded date not null
 );
 table public.ledger_transfer (
   amount numeric(78,0) not null,
   asset text not null,
   credit text not null,
   debit text not null,
+  event_at timestamp with time zone not null,
   journal_id bigint not null,
-  leg smallint not null
+  leg smallint not null,
+  period date not null,
+  recorded_at timestamp with time zone not null
+);
+table public.ledger_transfer_default (
+  amount numeric(78,0) not null,
+  asset text not null,
+  credit text not null,
+  debit text not null,
+  event_at timestamp with time zone not null,
+  journal_id bigint not null,
+  leg smallint not null,
+  period date not null,
+  recorded_at timestamp with time zone not null
 );
 table public.link_key (
   group_id bigint not null,
   key text not null
+);
+table public.manual_journal (
+  approved_by text not null,
+  journal_id bigint not null,
+  made_by text not null,
+  reason text not null
 );
 table public.mismatch (
   asset text,
@@ -213,6 +297,15 @@ table public.owner (
   id text not null,
   kind text not null
 );
+table public.price (
+  asset text not null,
+  at timestamp with time zone not null,
+  currency text not null,
+  id bigint not null generated as identity,
+  imported_at timestamp with time zone not null default clock_timestamp(),
+  price numeric not null,
+  source text not null
+);
 table public.proposal (
   ended_at timestamp with time zone,
   id bigint not null generated as identity,
@@ -255,6 +348,12 @@ table public.stream (
   progress jsonb not null default '{}'::jsonb,
   succeeded_at timestamp with time zone
 );
+table public.valuation_rule (
+  currency text,
+  id bigint not null generated as identity,
+  max_age interval,
+  since timestamp with time zone not null default clock_timestamp()
+);
 table public.webhook_conflict (
   first_id bigint not null,
   inbox_id bigint not null,
@@ -268,6 +367,8 @@ table public.webhook_repeat (
   newest_at timestamp with time zone[] not null
 );
 
+constraint account_label_check on account_label: CHECK ((num_nonnulls(code, name) > 0));
+constraint account_label_pkey on account_label: PRIMARY KEY (place);
 constraint address_book_check on address_book: CHECK (((role = 'deposit'::text) = (owner_id IS NOT NULL)));
 constraint address_book_owner_kind_owner_id_fkey on address_book: FOREIGN KEY (owner_kind, owner_id) REFERENCES owner(kind, id);
 constraint address_book_pkey on address_book: PRIMARY KEY (network, address, role);
@@ -306,6 +407,7 @@ constraint chain_watch_number_check on chain_watch: CHECK ((number > 0));
 constraint chain_watch_pkey on chain_watch: PRIMARY KEY (network, number);
 constraint deposit_check on deposit: CHECK ((num_nonnulls(service_id, transfer, merged_into) > 0));
 constraint deposit_group_id_fkey on deposit: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
+constraint deposit_is_number on deposit: CHECK (((amount < 'NaN'::numeric) AND (settlement_amount < 'NaN'::numeric) AND (fee_amount < 'NaN'::numeric)));
 constraint deposit_merged_into_fkey on deposit: FOREIGN KEY (merged_into) REFERENCES deposit(id);
 constraint deposit_pkey on deposit: PRIMARY KEY (id);
 constraint deposit_service_id_key on deposit: UNIQUE (service_id);
@@ -324,23 +426,89 @@ constraint inbox_source_source_key_key on inbox: UNIQUE (source, source_key);
 constraint ledger_account_asset_fkey on ledger_account: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint ledger_account_id_check on ledger_account: CHECK ((id ~ '^(assets|liabilities|equity|expenses|income):'::text));
 constraint ledger_account_pkey on ledger_account: PRIMARY KEY (id, asset);
+constraint ledger_journal_about_check on ledger_journal: CHECK (
+CASE kind
+    WHEN 'manual'::text THEN true
+    WHEN 'reversal'::text THEN true
+    WHEN 'withdrawal'::text THEN (transfer IS NOT NULL)
+    ELSE (num_nulls(deposit_id, transfer) = 0)
+END);
+constraint ledger_journal_by_hand on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
 constraint ledger_journal_check on ledger_journal: CHECK (((kind = 'reversal'::text) = (reverses IS NOT NULL)));
 constraint ledger_journal_deposit_id_fkey on ledger_journal: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
-constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'write_off'::text, 'reversal'::text])));
+constraint ledger_journal_event_at_check on ledger_journal: CHECK ((isfinite(event_at) AND ((kind <> 'manual'::text) OR ((event_at >= '2009-01-01 00:00:00+00'::timestamp with time zone) AND (event_at < '10000-01-01 00:00:00+00'::timestamp with time zone))))) NOT VALID;
+constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'refund'::text, 'write_off'::text, 'withdrawal'::text, 'manual'::text, 'reversal'::text])));
+constraint ledger_journal_manual_check on ledger_journal: CHECK (((kind <> 'manual'::text) OR (num_nonnulls(deposit_id, transfer) = 0)));
+constraint ledger_journal_period_check on ledger_journal: CHECK (((period = date_trunc('month'::text, (period)::timestamp without time zone)) AND (period >= ledger_month(event_at))));
 constraint ledger_journal_pkey on ledger_journal: PRIMARY KEY (id);
 constraint ledger_journal_posting_key_key on ledger_journal: UNIQUE (posting_key);
 constraint ledger_journal_reversal on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
 constraint ledger_journal_reverses_fkey on ledger_journal: FOREIGN KEY (reverses) REFERENCES ledger_journal(id);
 constraint ledger_journal_reverses_key on ledger_journal: UNIQUE (reverses);
-constraint ledger_transfer_amount_check on ledger_transfer: CHECK ((amount > (0)::numeric));
-constraint ledger_transfer_check on ledger_transfer: CHECK ((credit <> debit));
-constraint ledger_transfer_credit_asset_fkey on ledger_transfer: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset);
-constraint ledger_transfer_debit_asset_fkey on ledger_transfer: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset);
-constraint ledger_transfer_journal_id_fkey on ledger_transfer: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
-constraint ledger_transfer_leg_check on ledger_transfer: CHECK ((leg > 0));
-constraint ledger_transfer_pkey on ledger_transfer: PRIMARY KEY (journal_id, leg);
+constraint ledger_last_cut_is_only_check on ledger_last_cut: CHECK (is_only);
+constraint ledger_last_cut_pkey on ledger_last_cut: PRIMARY KEY (is_only);
+constraint ledger_period_balance_account_asset_fkey on ledger_period_balance: FOREIGN KEY (account, asset) REFERENCES ledger_account(id, asset);
+constraint ledger_period_balance_credit_check on ledger_period_balance: CHECK (((credit >= (0)::numeric) AND (scale(credit) = 0)));
+constraint ledger_period_balance_debit_check on ledger_period_balance: CHECK (((debit >= (0)::numeric) AND (scale(debit) = 0)));
+constraint ledger_period_balance_event_id_fkey on ledger_period_balance: FOREIGN KEY (event_id) REFERENCES ledger_period_event(id);
+constraint ledger_period_balance_is_number on ledger_period_balance: CHECK (((debit < 'Infinity'::numeric) AND (credit < 'Infinity'::numeric)));
+constraint ledger_period_balance_pkey on ledger_period_balance: PRIMARY KEY (event_id, account, asset);
+constraint ledger_period_event_action_check on ledger_period_event: CHECK ((action = ANY (ARRAY['soft_closed'::text, 'closed'::text, 'reopened'::text])));
+constraint ledger_period_event_actor_check on ledger_period_event: CHECK ((actor <> ''::text));
+constraint ledger_period_event_approved_by_check on ledger_period_event: CHECK ((approved_by <> ''::text));
+constraint ledger_period_event_check on ledger_period_event: CHECK (((action = 'closed'::text) = (sha256 IS NOT NULL)));
+constraint ledger_period_event_check1 on ledger_period_event: CHECK ((lower(approved_by) <> lower(actor)));
+constraint ledger_period_event_check2 on ledger_period_event: CHECK (((NOT forced) OR (action = 'closed'::text)));
+constraint ledger_period_event_check3 on ledger_period_event: CHECK (((severe_open = 0) OR forced OR (action <> 'closed'::text)));
+constraint ledger_period_event_check4 on ledger_period_event: CHECK (((num_nulls(reason, approved_by) = 0) OR (NOT (forced OR (action = 'reopened'::text)))));
+constraint ledger_period_event_period_check on ledger_period_event: CHECK ((period = date_trunc('month'::text, (period)::timestamp without time zone)));
+constraint ledger_period_event_pkey on ledger_period_event: PRIMARY KEY (id);
+constraint ledger_period_event_reason_check on ledger_period_event: CHECK ((reason <> ''::text));
+constraint ledger_period_event_sha256_check on ledger_period_event: CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+constraint ledger_period_period_check on ledger_period: CHECK ((period = date_trunc('month'::text, (period)::timestamp without time zone)));
+constraint ledger_period_pkey on ledger_period: PRIMARY KEY (period);
+constraint ledger_period_state_check on ledger_period: CHECK ((state = ANY (ARRAY['open'::text, 'soft_closed'::text, 'closed'::text])));
+constraint ledger_seal_check on ledger_seal: CHECK ((last_journal > after_journal));
+constraint ledger_seal_check1 on ledger_seal: CHECK ((length(leaves) = (journals * 40)));
+constraint ledger_seal_check2 on ledger_seal: CHECK (((number > 1) OR ((after_journal = 0) AND (previous = repeat('0'::text, 64)))));
+constraint ledger_seal_hash_check on ledger_seal: CHECK ((hash ~ '^[0-9a-f]{64}$'::text));
+constraint ledger_seal_hash_key on ledger_seal: UNIQUE (hash);
+constraint ledger_seal_journals_check on ledger_seal: CHECK ((journals > 0));
+constraint ledger_seal_last_journal_key on ledger_seal: UNIQUE (last_journal);
+constraint ledger_seal_number_check on ledger_seal: CHECK ((number > 0));
+constraint ledger_seal_number_hash_last_journal_key on ledger_seal: UNIQUE (number, hash, last_journal);
+constraint ledger_seal_pkey on ledger_seal: PRIMARY KEY (number);
+constraint ledger_seal_preceding_previous_after_journal_fkey on ledger_seal: FOREIGN KEY (preceding, previous, after_journal) REFERENCES ledger_seal(number, hash, last_journal);
+constraint ledger_seal_root_check on ledger_seal: CHECK ((root ~ '^[0-9a-f]{64}$'::text));
+constraint ledger_snapshot_credit_check on ledger_snapshot: CHECK ((credit >= (0)::numeric));
+constraint ledger_snapshot_day_pkey on ledger_snapshot_day: PRIMARY KEY (recorded);
+constraint ledger_snapshot_debit_check on ledger_snapshot: CHECK ((debit >= (0)::numeric));
+constraint ledger_snapshot_is_number on ledger_snapshot: CHECK (((debit < 'Infinity'::numeric) AND (credit < 'Infinity'::numeric)));
+constraint ledger_snapshot_pkey on ledger_snapshot: PRIMARY KEY (span, recorded, event, account, asset);
+constraint ledger_snapshot_span_check on ledger_snapshot: CHECK ((span = ANY (ARRAY['day'::text, 'month'::text])));
+constraint ledger_transfer_amount_check1 on ledger_transfer: CHECK ((amount > (0)::numeric));
+constraint ledger_transfer_amount_check1 on ledger_transfer_default: CHECK ((amount > (0)::numeric));
+constraint ledger_transfer_amount_is_number on ledger_transfer: CHECK ((amount < 'NaN'::numeric));
+constraint ledger_transfer_amount_is_number on ledger_transfer_default: CHECK ((amount < 'NaN'::numeric));
+constraint ledger_transfer_check1 on ledger_transfer: CHECK ((credit <> debit));
+constraint ledger_transfer_check1 on ledger_transfer_default: CHECK ((credit <> debit));
+constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset);
+constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset);
+constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset);
+constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset);
+constraint ledger_transfer_default_pkey on ledger_transfer_default: PRIMARY KEY (journal_id, leg, recorded_at);
+constraint ledger_transfer_journal_id_fkey1 on ledger_transfer: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
+constraint ledger_transfer_journal_id_fkey1 on ledger_transfer_default: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
+constraint ledger_transfer_leg_check1 on ledger_transfer: CHECK ((leg > 0));
+constraint ledger_transfer_leg_check1 on ledger_transfer_default: CHECK ((leg > 0));
+constraint ledger_transfer_pkey on ledger_transfer: PRIMARY KEY (journal_id, leg, recorded_at);
 constraint link_key_group_id_fkey on link_key: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint link_key_pkey on link_key: PRIMARY KEY (key);
+constraint manual_journal_check on manual_journal: CHECK ((((length(approved_by) >= 1) AND (length(approved_by) <= 100)) AND (lower(approved_by) <> lower(made_by))));
+constraint manual_journal_journal_id_fkey on manual_journal: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
+constraint manual_journal_made_by_check on manual_journal: CHECK (((length(made_by) >= 1) AND (length(made_by) <= 100)));
+constraint manual_journal_pkey on manual_journal: PRIMARY KEY (journal_id);
+constraint manual_journal_reason_check on manual_journal: CHECK (((length(reason) >= 1) AND (length(reason) <= 1000)));
 constraint mismatch_assigned_to_check on mismatch: CHECK ((assigned_to <> ''::text));
 constraint mismatch_check on mismatch: CHECK (((cleared_at IS NULL) = (cleared_how IS NULL)));
 constraint mismatch_cleared_how_check on mismatch: CHECK ((cleared_how = ANY (ARRAY['evidence'::text, 'person'::text])));
@@ -368,6 +536,12 @@ constraint owner_check1 on owner: CHECK (((kind = 'channel'::text) = (forward_ne
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
 constraint owner_kind_check on owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
 constraint owner_pkey on owner: PRIMARY KEY (kind, id);
+constraint price_asset_currency_at_source_key on price: UNIQUE (asset, currency, at, source);
+constraint price_asset_fkey on price: FOREIGN KEY (asset) REFERENCES asset(key);
+constraint price_currency_check on price: CHECK ((currency ~ '^[A-Z]{3}$'::text));
+constraint price_pkey on price: PRIMARY KEY (id);
+constraint price_price_check on price: CHECK (((price > (0)::numeric) AND (price < 'Infinity'::numeric)));
+constraint price_source_check on price: CHECK ((source <> ''::text));
 constraint proposal_check on proposal: CHECK (((state = 'proposed'::text) = (ended_at IS NULL)));
 constraint proposal_pkey on proposal: PRIMARY KEY (id);
 constraint proposal_role_check on proposal: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
@@ -376,12 +550,17 @@ constraint proposal_service_id_role_transfer_key on proposal: UNIQUE (service_id
 constraint proposal_state_check on proposal: CHECK ((state = ANY (ARRAY['proposed'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text])));
 constraint quarantine_pkey on quarantine: PRIMARY KEY (id);
 constraint quarantine_size_check on quarantine: CHECK ((size > 0));
+constraint sighting_amount_is_number on sighting: CHECK ((amount < 'NaN'::numeric));
 constraint sighting_height_check on sighting: CHECK ((height >= 0));
 constraint sighting_inbox_id_fkey on sighting: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
 constraint sighting_pkey on sighting: PRIMARY KEY (inbox_id);
 constraint sighting_role_check on sighting: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint sighting_stage_check on sighting: CHECK ((stage = ANY (ARRAY['seen'::text, 'final'::text, 'orphaned'::text])));
 constraint stream_pkey on stream: PRIMARY KEY (name);
+constraint valuation_rule_check on valuation_rule: CHECK (((currency IS NULL) = (max_age IS NULL)));
+constraint valuation_rule_currency_check on valuation_rule: CHECK ((currency ~ '^[A-Z]{3}$'::text));
+constraint valuation_rule_max_age_check on valuation_rule: CHECK ((max_age > '00:00:00'::interval));
+constraint valuation_rule_pkey on valuation_rule: PRIMARY KEY (id);
 constraint webhook_conflict_check on webhook_conflict: CHECK ((inbox_id <> first_id));
 constraint webhook_conflict_first_id_fkey on webhook_conflict: FOREIGN KEY (first_id) REFERENCES inbox(id);
 constraint webhook_conflict_inbox_id_fkey on webhook_conflict: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
@@ -406,10 +585,19 @@ CREATE INDEX evidence_group_recheck_at ON public.evidence_group USING btree (rec
 CREATE INDEX inbox_pending_stored_at ON public.inbox_pending USING btree (stored_at);
 CREATE INDEX ledger_journal_deposit_id ON public.ledger_journal USING btree (deposit_id);
 CREATE INDEX ledger_journal_event_at ON public.ledger_journal USING btree (event_at);
+CREATE INDEX ledger_journal_late ON public.ledger_journal USING btree (period) WHERE (period <> ledger_month(event_at));
 CREATE INDEX ledger_journal_transfer ON public.ledger_journal USING btree (transfer);
 CREATE INDEX ledger_journal_write_off ON public.ledger_journal USING btree (deposit_id) WHERE (kind = 'write_off'::text);
-CREATE INDEX ledger_transfer_credit ON public.ledger_transfer USING btree (credit, asset);
-CREATE INDEX ledger_transfer_debit ON public.ledger_transfer USING btree (debit, asset);
+CREATE INDEX ledger_period_event_period ON public.ledger_period_event USING btree (period);
+CREATE INDEX ledger_snapshot_event ON public.ledger_snapshot USING btree (event) WHERE (span = 'day'::text);
+CREATE INDEX ledger_transfer_credit ON ONLY public.ledger_transfer USING btree (credit, asset);
+CREATE INDEX ledger_transfer_debit ON ONLY public.ledger_transfer USING btree (debit, asset);
+CREATE INDEX ledger_transfer_default_credit_asset_idx ON public.ledger_transfer_default USING btree (credit, asset);
+CREATE INDEX ledger_transfer_default_debit_asset_idx ON public.ledger_transfer_default USING btree (debit, asset);
+CREATE INDEX ledger_transfer_default_event_at_idx ON public.ledger_transfer_default USING btree (event_at);
+CREATE INDEX ledger_transfer_default_recorded_at_idx ON public.ledger_transfer_default USING brin (recorded_at) WITH (autosummarize='true');
+CREATE INDEX ledger_transfer_event_at ON ONLY public.ledger_transfer USING btree (event_at);
+CREATE INDEX ledger_transfer_recorded_at ON ONLY public.ledger_transfer USING brin (recorded_at) WITH (autosummarize='true');
 CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
 CREATE INDEX mismatch_event_mismatch_id ON public.mismatch_event USING btree (mismatch_id);
@@ -421,6 +609,7 @@ CREATE INDEX sighting_height ON public.sighting USING btree (network, height);
 CREATE INDEX sighting_received ON public.sighting USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX sighting_transfer ON public.sighting USING btree (transfer);
 CREATE INDEX sighting_unfilled ON public.sighting USING btree (inbox_id) WHERE (role IS NULL);
+CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
 CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
 CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
@@ -445,14 +634,28 @@ CREATE UNIQUE INDEX ledger_account_pkey ON public.ledger_account USING btree (id
 CREATE UNIQUE INDEX ledger_journal_pkey ON public.ledger_journal USING btree (id);
 CREATE UNIQUE INDEX ledger_journal_posting_key_key ON public.ledger_journal USING btree (posting_key);
 CREATE UNIQUE INDEX ledger_journal_reverses_key ON public.ledger_journal USING btree (reverses);
-CREATE UNIQUE INDEX ledger_transfer_pkey ON public.ledger_transfer USING btree (journal_id, leg);
+CREATE UNIQUE INDEX ledger_last_cut_pkey ON public.ledger_last_cut USING btree (is_only);
+CREATE UNIQUE INDEX ledger_period_balance_pkey ON public.ledger_period_balance USING btree (event_id, account, asset);
+CREATE UNIQUE INDEX ledger_period_event_pkey ON public.ledger_period_event USING btree (id);
+CREATE UNIQUE INDEX ledger_period_pkey ON public.ledger_period USING btree (period);
+CREATE UNIQUE INDEX ledger_seal_hash_key ON public.ledger_seal USING btree (hash);
+CREATE UNIQUE INDEX ledger_seal_last_journal_key ON public.ledger_seal USING btree (last_journal);
+CREATE UNIQUE INDEX ledger_seal_number_hash_last_journal_key ON public.ledger_seal USING btree (number, hash, last_journal);
+CREATE UNIQUE INDEX ledger_seal_pkey ON public.ledger_seal USING btree (number);
+CREATE UNIQUE INDEX ledger_snapshot_day_pkey ON public.ledger_snapshot_day USING btree (recorded);
+CREATE UNIQUE INDEX ledger_snapshot_pkey ON public.ledger_snapshot USING btree (span, recorded, event, account, asset);
+CREATE UNIQUE INDEX ledger_transfer_default_pkey ON public.ledger_transfer_default USING btree (journal_id, leg, recorded_at);
+CREATE UNIQUE INDEX ledger_transfer_pkey ON ONLY public.ledger_transfer USING btree (journal_id, leg, recorded_at);
 CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
+CREATE UNIQUE INDEX manual_journal_pkey ON public.manual_journal USING btree (journal_id);
 CREATE UNIQUE INDEX mismatch_event_pending_pkey ON public.mismatch_event_pending USING btree (event_id);
 CREATE UNIQUE INDEX mismatch_event_pkey ON public.mismatch_event USING btree (id);
 CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
 CREATE UNIQUE INDEX named_transaction_pkey ON public.named_transaction USING btree (network, tx, role, address);
 CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id);
+CREATE UNIQUE INDEX price_asset_currency_at_source_key ON public.price USING btree (asset, currency, at, source);
+CREATE UNIQUE INDEX price_pkey ON public.price USING btree (id);
 CREATE UNIQUE INDEX proposal_open_deposit ON public.proposal USING btree (role, service_id) WHERE (state = 'proposed'::text);
 CREATE UNIQUE INDEX proposal_open_transfer ON public.proposal USING btree (role, transfer) WHERE (state = 'proposed'::text);
 CREATE UNIQUE INDEX proposal_pkey ON public.proposal USING btree (id);
@@ -460,10 +663,29 @@ CREATE UNIQUE INDEX proposal_service_id_role_transfer_key ON public.proposal USI
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
 CREATE UNIQUE INDEX sighting_pkey ON public.sighting USING btree (inbox_id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
+CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
 CREATE UNIQUE INDEX webhook_conflict_inbox_id_key ON public.webhook_conflict USING btree (inbox_id);
 CREATE UNIQUE INDEX webhook_conflict_pkey ON public.webhook_conflict USING btree (first_id, sha256);
 CREATE UNIQUE INDEX webhook_repeat_pkey ON public.webhook_repeat USING btree (inbox_id);
 
+view accounting.accounts as
+ SELECT a.id AS account,
+    split_part(a.id, ':'::text, 1) AS class,
+        CASE
+            WHEN (a.id = 'equity:conversion'::text) THEN 'none'::text
+            WHEN (split_part(a.id, ':'::text, 1) = ANY (ARRAY['assets'::text, 'expenses'::text])) THEN 'debit'::text
+            ELSE 'credit'::text
+        END AS normal,
+    l.code,
+    l.name
+   FROM (( SELECT DISTINCT ledger_account.id
+           FROM ledger_account) a
+     LEFT JOIN LATERAL ( SELECT account_label.code,
+            account_label.name
+           FROM account_label
+          WHERE fits_pattern(a.id, account_label.pattern)
+          ORDER BY account_label.place
+         LIMIT 1) l ON (true));
 view accounting.balances as
  SELECT b.account,
     a.symbol AS asset_symbol,
@@ -472,6 +694,77 @@ view accounting.balances as
     b.balance AS balance_base
    FROM (ledger_balance b
      JOIN asset a ON ((a.key = b.asset)));
+view accounting.conversion as
+ SELECT j.id AS journal_id,
+    j.kind,
+    j.deposit_id,
+    d.owner_kind,
+    d.owner_id,
+    pa.symbol AS paid_asset_symbol,
+    paid.asset AS paid_asset,
+    accounting.in_units(paid.amount, pa.decimals) AS paid,
+    paid.amount AS paid_base,
+    receipt.event_at AS received_at,
+    da.symbol AS delivered_asset_symbol,
+    delivered.asset AS delivered_asset,
+    accounting.in_units(delivered.amount, da.decimals) AS delivered,
+    delivered.amount AS delivered_base,
+    j.event_at AS settled_at,
+    j.recorded_at,
+    rule.currency,
+    pp.price AS paid_price,
+    pp.price_at AS paid_price_at,
+    pp.source AS paid_price_source,
+    (accounting.in_units(paid.amount, pa.decimals) * pp.price) AS paid_value,
+    dp.price AS delivered_price,
+    dp.price_at AS delivered_price_at,
+    dp.source AS delivered_price_source,
+    (accounting.in_units(delivered.amount, da.decimals) * dp.price) AS delivered_value,
+    ((accounting.in_units(delivered.amount, da.decimals) * dp.price) - (accounting.in_units(paid.amount, pa.decimals) * pp.price)) AS difference
+   FROM ((((((((((ledger_journal j
+     LEFT JOIN ledger_journal o ON ((o.id = j.reverses)))
+     LEFT JOIN deposit d ON ((d.id = j.deposit_id)))
+     JOIN LATERAL ( SELECT e.asset,
+            (- sum(e.amount)) AS amount
+           FROM ledger_entry e
+          WHERE ((e.journal_id = j.id) AND (e.recorded_at = j.recorded_at) AND (e.account ~~ 'assets:in\_transit:%'::text))
+          GROUP BY e.asset
+          ORDER BY e.asset
+         LIMIT 1) paid ON (true))
+     JOIN asset pa ON ((pa.key = paid.asset)))
+     LEFT JOIN LATERAL ( SELECT min(t.asset) AS asset,
+            sum(
+                CASE
+                    WHEN (t.credit = 'equity:conversion'::text) THEN t.amount
+                    ELSE (- t.amount)
+                END) AS amount
+           FROM ledger_transfer t
+          WHERE ((t.journal_id = j.id) AND (t.recorded_at = j.recorded_at) AND (('equity:conversion'::text = t.debit) OR ('equity:conversion'::text = t.credit)) AND (t.debit !~~ 'assets:in\_transit:%'::text) AND (t.credit !~~ 'assets:in\_transit:%'::text))
+         HAVING (count(DISTINCT t.asset) = 1)) delivered ON (true))
+     LEFT JOIN asset da ON ((da.key = delivered.asset)))
+     LEFT JOIN LATERAL ( SELECT r.event_at
+           FROM ledger_journal r
+          WHERE ((r.transfer = j.transfer) AND (r.kind = 'deposit'::text))
+          ORDER BY (EXISTS ( SELECT
+                   FROM ledger_journal b
+                  WHERE (b.reverses = r.id))), r.id DESC
+         LIMIT 1) receipt ON (true))
+     LEFT JOIN valuation_in_force rule ON (true))
+     LEFT JOIN LATERAL ( SELECT p.price,
+            p.at AS price_at,
+            p.source
+           FROM price p
+          WHERE ((p.asset = paid.asset) AND (p.currency = rule.currency) AND (p.at <= receipt.event_at) AND (p.at >= (receipt.event_at - rule.max_age)))
+          ORDER BY p.at DESC, p.id DESC
+         LIMIT 1) pp ON (true))
+     LEFT JOIN LATERAL ( SELECT p.price,
+            p.at AS price_at,
+            p.source
+           FROM price p
+          WHERE ((p.asset = delivered.asset) AND (p.currency = rule.currency) AND (p.at <= j.event_at) AND (p.at >= (j.event_at - rule.max_age)))
+          ORDER BY p.at DESC, p.id DESC
+         LIMIT 1) dp ON (true))
+  WHERE (COALESCE(o.kind, j.kind) = 'settlement'::text);
 view accounting.coverage as
  SELECT w.network,
     w.address,
@@ -491,6 +784,57 @@ view accounting.coverage_gaps as
     g.since
    FROM chain_gap g,
     LATERAL unnest(g.heights) stretch(stretch);
+view accounting.daily_totals as
+ SELECT t.day,
+    d.owner_kind,
+    d.owner_id,
+    a.network,
+    a.symbol AS asset_symbol,
+    t.asset,
+    sum(t.deposits) AS deposits,
+    accounting.in_units(sum(t.came_in), a.decimals) AS amount,
+    sum(t.came_in) AS amount_base,
+    accounting.in_units(sum(t.unclaimed), a.decimals) AS unclaimed,
+    sum(t.unclaimed) AS unclaimed_base,
+    sum(t.settlements) AS settlements,
+    accounting.in_units(sum(t.settled), a.decimals) AS settled,
+    sum(t.settled) AS settled_base,
+    accounting.in_units(sum(t.otherwise), a.decimals) AS otherwise,
+    sum(t.otherwise) AS otherwise_base
+   FROM ((( SELECT ((ledger_transit.event_at AT TIME ZONE 'UTC'::text))::date AS day,
+            ledger_transit.deposit_id,
+            ledger_transit.asset,
+                CASE
+                    WHEN (ledger_transit.kind <> 'deposit'::text) THEN 0
+                    WHEN ledger_transit.is_reversal THEN '-1'::integer
+                    ELSE 1
+                END AS deposits,
+                CASE
+                    WHEN (ledger_transit.kind <> 'settlement'::text) THEN 0
+                    WHEN ledger_transit.is_reversal THEN '-1'::integer
+                    ELSE 1
+                END AS settlements,
+                CASE
+                    WHEN (ledger_transit.kind = 'deposit'::text) THEN ledger_transit.amount
+                    ELSE (0)::numeric
+                END AS came_in,
+                CASE
+                    WHEN ((ledger_transit.kind = 'deposit'::text) AND (ledger_transit.contra = 'liabilities:suspense'::text)) THEN ledger_transit.amount
+                    ELSE (0)::numeric
+                END AS unclaimed,
+                CASE
+                    WHEN (ledger_transit.kind = 'settlement'::text) THEN (- ledger_transit.amount)
+                    ELSE (0)::numeric
+                END AS settled,
+                CASE
+                    WHEN (ledger_transit.kind <> ALL (ARRAY['deposit'::text, 'settlement'::text])) THEN (- ledger_transit.amount)
+                    ELSE (0)::numeric
+                END AS otherwise
+           FROM ledger_transit) t
+     JOIN asset a ON ((a.key = t.asset)))
+     LEFT JOIN deposit d ON ((d.id = t.deposit_id)))
+  GROUP BY t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset
+ HAVING ((sum(t.deposits) <> 0) OR (sum(t.settlements) <> 0) OR (sum(t.came_in) <> (0)::numeric) OR (sum(t.settled) <> (0)::numeric) OR (sum(t.otherwise) <> (0)::numeric));
 view accounting.deposits as
  SELECT id,
     service_id,
@@ -530,11 +874,71 @@ view accounting.entries as
     e.asset,
     accounting.in_units(e.amount, a.decimals) AS amount,
     e.amount AS amount_base,
-    j.event_at,
-    j.recorded_at
+    e.event_at,
+    e.recorded_at,
+    e.period,
+    ledger_month(e.event_at) AS belongs_to
    FROM ((ledger_entry e
      JOIN ledger_journal j ON ((j.id = e.journal_id)))
      JOIN asset a ON ((a.key = e.asset)));
+view accounting.fees as
+ WITH fee AS (
+         SELECT e.journal_id,
+            e.recorded_at,
+            e.asset,
+            sum(e.amount) AS amount
+           FROM ledger_entry e
+          WHERE (e.account = 'expenses:fees:service'::text)
+          GROUP BY e.journal_id, e.recorded_at, e.asset
+        )
+ SELECT j.id AS journal_id,
+    j.deposit_id,
+    d.owner_kind,
+    d.owner_id,
+    p.network,
+    p.symbol AS asset_symbol,
+    paid.asset,
+    accounting.in_units(paid.amount, p.decimals) AS amount,
+    paid.amount AS amount_base,
+    s.network AS settlement_network,
+    s.symbol AS settlement_asset_symbol,
+    f.asset AS settlement_asset,
+    accounting.in_units(delivered.amount, s.decimals) AS settlement_amount,
+    delivered.amount AS settlement_amount_base,
+    accounting.in_units(f.amount, s.decimals) AS fee,
+    f.amount AS fee_base,
+    j.event_at,
+    j.recorded_at
+   FROM ((((((fee f
+     JOIN ledger_journal j ON (((j.id = f.journal_id) AND (j.recorded_at = f.recorded_at))))
+     JOIN asset s ON ((s.key = f.asset)))
+     LEFT JOIN deposit d ON ((d.id = j.deposit_id)))
+     LEFT JOIN LATERAL ( SELECT e.asset,
+            (- sum(e.amount)) AS amount
+           FROM ledger_entry e
+          WHERE ((e.journal_id = j.id) AND (e.recorded_at = j.recorded_at) AND (e.account ~~ 'assets:in\_transit:%'::text))
+          GROUP BY e.asset
+         LIMIT 1) paid ON (true))
+     LEFT JOIN asset p ON ((p.key = paid.asset)))
+     LEFT JOIN LATERAL ( SELECT sum(e.amount) AS amount
+           FROM ledger_entry e
+          WHERE ((e.journal_id = j.id) AND (e.recorded_at = j.recorded_at) AND (e.asset = f.asset) AND ((e.account ~~ 'assets:forwarded:%'::text) OR (e.account ~~ 'assets:stable\_wallet:%'::text)))) delivered ON (true));
+view accounting.in_transit_age as
+ SELECT deposit_id,
+    service_id,
+    state,
+    owner_kind,
+    owner_id,
+    network,
+    asset_symbol,
+    asset,
+    amount,
+    amount_base,
+    since,
+    age,
+    bucket,
+    from_age
+   FROM accounting.in_transit_at(now()) in_transit_at(deposit_id, service_id, state, owner_kind, owner_id, network, asset_symbol, asset, amount, amount_base, since, age, bucket, from_age);
 view accounting.journal as
  SELECT id,
     posting_key,
@@ -542,8 +946,37 @@ view accounting.journal as
     deposit_id,
     reverses,
     event_at,
-    recorded_at
+    recorded_at,
+    period,
+    ledger_month(event_at) AS belongs_to
    FROM ledger_journal j;
+view accounting.late_items as
+ SELECT id AS journal_id,
+    posting_key,
+    kind,
+    deposit_id,
+    reverses,
+    ledger_month(event_at) AS belongs_to,
+    period,
+    event_at,
+    recorded_at
+   FROM ledger_journal j
+  WHERE (period <> ledger_month(event_at));
+view accounting.manual_journals as
+ SELECT j.id AS journal_id,
+    j.posting_key,
+    j.kind,
+    m.reason,
+    m.made_by,
+    m.approved_by,
+    j.reverses,
+    r.id AS reversed_by,
+    j.event_at,
+    j.recorded_at,
+    j.period
+   FROM ((manual_journal m
+     JOIN ledger_journal j ON ((j.id = m.journal_id)))
+     LEFT JOIN ledger_journal r ON ((r.reverses = j.id)));
 view accounting.mismatch_ageing as
  SELECT stakes.kind,
     stakes.severity,
@@ -632,6 +1065,105 @@ view accounting.mismatches as
     m.resolved_reason AS reason
    FROM (mismatch m
      LEFT JOIN asset a ON ((a.key = m.asset)));
+view accounting.period_balances as
+ SELECT e.period,
+    ( SELECT count(*) AS count
+           FROM ledger_period_event c
+          WHERE ((c.period = e.period) AND (c.action = 'closed'::text) AND (c.id <= e.id))) AS closing,
+    (NOT (EXISTS ( SELECT
+           FROM ledger_period_event r
+          WHERE ((r.period = e.period) AND (r.action = 'reopened'::text) AND (r.id > e.id))))) AS stands,
+    b.account,
+    a.symbol AS asset_symbol,
+    b.asset,
+    accounting.in_units(b.debit, a.decimals) AS debit,
+    accounting.in_units(b.credit, a.decimals) AS credit,
+    accounting.in_units((b.debit - b.credit), a.decimals) AS balance,
+    b.debit AS debit_base,
+    b.credit AS credit_base,
+    (b.debit - b.credit) AS balance_base
+   FROM ((ledger_period_balance b
+     JOIN ledger_period_event e ON ((e.id = b.event_id)))
+     JOIN asset a ON ((a.key = b.asset)));
+view accounting.period_history as
+ SELECT id,
+    period,
+    action,
+    at,
+    actor,
+    approved_by,
+    reason,
+    forced,
+    severe_open,
+    last_journal,
+    sha256
+   FROM ledger_period_event;
+view accounting.periods as
+ WITH state AS (
+         SELECT max(ledger_period.period) FILTER (WHERE (ledger_period.state = 'closed'::text)) AS closed,
+            max(ledger_period.period) FILTER (WHERE (ledger_period.state <> 'open'::text)) AS softly,
+            min(ledger_period.period) AS first
+           FROM ledger_period
+        ), counted AS (
+         SELECT ledger_journal.period,
+            count(*) AS journals,
+            count(*) FILTER (WHERE (ledger_journal.period <> ledger_month(ledger_journal.event_at))) AS late
+           FROM ledger_journal
+          GROUP BY ledger_journal.period
+        ), bounds AS (
+         SELECT LEAST(min(counted.period), min(state_1.first)) AS first,
+            GREATEST(max(counted.period), max(state_1.softly), ledger_month(now())) AS last
+           FROM (state state_1
+             LEFT JOIN counted ON (true))
+        ), last_event AS (
+         SELECT DISTINCT ON (ledger_period_event.period) ledger_period_event.id,
+            ledger_period_event.period,
+            ledger_period_event.action,
+            ledger_period_event.at,
+            ledger_period_event.actor,
+            ledger_period_event.approved_by,
+            ledger_period_event.reason,
+            ledger_period_event.severe_open,
+            ledger_period_event.forced,
+            ledger_period_event.last_journal,
+            ledger_period_event.cut_at,
+            ledger_period_event.sha256
+           FROM ledger_period_event
+          ORDER BY ledger_period_event.period, ledger_period_event.id DESC
+        )
+ SELECT (month.month)::date AS period,
+        CASE
+            WHEN (month.month <= state.closed) THEN 'closed'::text
+            WHEN (month.month <= state.softly) THEN 'soft_closed'::text
+            ELSE 'open'::text
+        END AS state,
+    COALESCE(c.journals, (0)::bigint) AS journals,
+    COALESCE(c.late, (0)::bigint) AS late_journals,
+    e.at AS closed_at,
+    e.actor AS closed_by,
+    e.approved_by,
+    e.reason,
+    e.forced,
+    e.severe_open,
+    e.sha256,
+    ( SELECT count(*) AS count
+           FROM ledger_period_event r
+          WHERE ((r.period = month.month) AND (r.action = 'reopened'::text))) AS reopened
+   FROM ((((bounds
+     CROSS JOIN LATERAL generate_series((bounds.first)::timestamp with time zone, (bounds.last)::timestamp with time zone, '1 mon'::interval) month(month))
+     CROSS JOIN state)
+     LEFT JOIN counted c ON ((c.period = month.month)))
+     LEFT JOIN last_event e ON (((e.period = month.month) AND (e.action <> 'reopened'::text))));
+view accounting.prices as
+ SELECT a.symbol AS asset_symbol,
+    p.asset,
+    p.currency,
+    p.at,
+    p.price,
+    p.source,
+    p.imported_at
+   FROM (price p
+     JOIN asset a ON ((a.key = p.asset)));
 view accounting.scorecard as
  SELECT scope,
     network,
@@ -659,6 +1191,75 @@ view accounting.scorecard as
     fee_share,
     delivered_per_paid
    FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_told, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
+view accounting.seals as
+ SELECT number,
+    after_journal,
+    last_journal,
+    journals,
+    root,
+    previous,
+    sealed_at,
+    hash
+   FROM ledger_seal;
+view accounting.tie_out as
+ SELECT t.network,
+    t.address,
+    b.owner_kind,
+    b.owner_id,
+    a.symbol AS asset_symbol,
+    t.asset,
+    t.height,
+    t.checked_at,
+    accounting.in_units(t.in_transit, a.decimals) AS in_transit,
+    t.in_transit AS in_transit_base,
+    accounting.in_units(t.out_of_transit, a.decimals) AS out_of_transit,
+    t.out_of_transit AS out_of_transit_base,
+    accounting.in_units(t.not_booked, a.decimals) AS not_booked,
+    t.not_booked AS not_booked_base,
+    accounting.in_units(t.outside, a.decimals) AS outside,
+    t.outside AS outside_base,
+    accounting.in_units(t.opening, a.decimals) AS opening,
+    t.opening AS opening_base,
+    accounting.in_units(t.moved, a.decimals) AS moved,
+    t.moved AS moved_base,
+    accounting.in_units(t.unexplained, a.decimals) AS unexplained,
+    t.unexplained AS unexplained_base,
+    accounting.in_units(t.balance, a.decimals) AS balance,
+    t.balance AS balance_base,
+    accounting.in_units(t.difference, a.decimals) AS difference,
+    t.difference AS difference_base
+   FROM ((ledger_tie t
+     JOIN asset a ON ((a.key = t.asset)))
+     LEFT JOIN address_book b ON (((b.network = t.network) AND (b.address = t.address) AND (b.role = 'deposit'::text))));
+view accounting.valuation as
+ SELECT t.journal_id,
+    t.leg,
+    j.kind,
+    j.deposit_id,
+    t.debit,
+    t.credit,
+    a.symbol AS asset_symbol,
+    t.asset,
+    accounting.in_units(t.amount, a.decimals) AS amount,
+    t.amount AS amount_base,
+    j.event_at,
+    j.recorded_at,
+    rule.currency,
+    p.price,
+    p.price_at,
+    p.source AS price_source,
+    (accounting.in_units(t.amount, a.decimals) * p.price) AS value
+   FROM ((((ledger_transfer t
+     JOIN ledger_journal j ON ((j.id = t.journal_id)))
+     JOIN asset a ON ((a.key = t.asset)))
+     CROSS JOIN valuation_in_force rule)
+     LEFT JOIN LATERAL ( SELECT p_1.price,
+            p_1.at AS price_at,
+            p_1.source
+           FROM price p_1
+          WHERE ((p_1.asset = t.asset) AND (p_1.currency = rule.currency) AND (p_1.at <= j.event_at) AND (p_1.at >= (j.event_at - rule.max_age)))
+          ORDER BY p_1.at DESC, p_1.id DESC
+         LIMIT 1) p ON (true));
 view accounting.value_at_risk as
  SELECT a.symbol AS asset_symbol,
     s.asset,
@@ -750,15 +1351,155 @@ view public.ledger_entry as
     ledger_transfer.leg,
     ledger_transfer.debit AS account,
     ledger_transfer.asset,
-    ledger_transfer.amount
+    ledger_transfer.amount,
+    ledger_transfer.event_at,
+    ledger_transfer.recorded_at,
+    ledger_transfer.period
    FROM ledger_transfer
 UNION ALL
  SELECT ledger_transfer.journal_id,
     ledger_transfer.leg,
     ledger_transfer.credit AS account,
     ledger_transfer.asset,
-    (- ledger_transfer.amount) AS amount
+    (- ledger_transfer.amount) AS amount,
+    ledger_transfer.event_at,
+    ledger_transfer.recorded_at,
+    ledger_transfer.period
    FROM ledger_transfer;
+view public.ledger_tie as
+ WITH booked AS (
+         SELECT t.transfer,
+            t.asset,
+            sum(t.amount) FILTER (WHERE (t.kind = 'deposit'::text)) AS came_in,
+            sum(t.amount) AS in_transit
+           FROM ledger_transit t
+          GROUP BY t.transfer, t.asset
+        ), waiting AS (
+         SELECT DISTINCT s.transfer
+           FROM (inbox_pending i
+             JOIN sighting s ON ((s.inbox_id = i.inbox_id)))
+        ), seen AS (
+         SELECT DISTINCT ON (s.transfer) s.transfer,
+            s.network,
+            s.address,
+            s.asset,
+            s.amount,
+            s.height,
+            (s.stage = 'final'::text) AS is_standing
+           FROM sighting s
+          WHERE ((s.role = 'deposit'::text) AND (s.stage = ANY (ARRAY['final'::text, 'orphaned'::text])))
+          ORDER BY s.transfer, s.inbox_id DESC
+        ), payment AS (
+         SELECT COALESCE(s.network, split_part(b.asset, '/'::text, 1)) AS network,
+            s.address,
+            COALESCE(s.asset, b.asset) AS asset,
+                CASE
+                    WHEN s.is_standing THEN s.amount
+                    ELSE (0)::numeric
+                END AS held,
+            s.height,
+            (w.transfer IS NOT NULL) AS is_waiting,
+            COALESCE(b.came_in, (0)::numeric) AS came_in,
+            COALESCE(b.in_transit, (0)::numeric) AS in_transit,
+            ((b.transfer IS NOT NULL) AND (s.transfer IS NULL)) AS is_unseen
+           FROM ((seen s
+             FULL JOIN booked b ON (((b.transfer = s.transfer) AND (b.asset = s.asset))))
+             LEFT JOIN waiting w ON ((w.transfer = s.transfer)))
+        ), placed AS (
+         SELECT p.network,
+            p.address,
+            p.asset,
+            p.held,
+            p.height,
+            p.is_waiting,
+            p.came_in,
+            p.in_transit,
+            p.is_unseen,
+                CASE
+                    WHEN ((p.address IS NULL) OR (b.address IS NULL)) THEN 'nowhere'::text
+                    WHEN ((p.held > (0)::numeric) AND (NOT ((p.height > b.opening_height) AND (p.height <= b.height)))) THEN 'outside'::text
+                    WHEN ((p.came_in = (0)::numeric) OR p.is_waiting) THEN 'not_booked'::text
+                    ELSE 'tied'::text
+                END AS heading
+           FROM (payment p
+             LEFT JOIN balance_point b ON (((b.network = p.network) AND (b.address = p.address) AND (b.asset = p.asset))))
+        ), address AS (
+         SELECT placed.network,
+            placed.address,
+            placed.asset,
+            sum(placed.in_transit) AS in_transit,
+            sum((placed.came_in - placed.in_transit)) AS out_of_transit,
+            COALESCE(sum((placed.held - placed.came_in)) FILTER (WHERE (placed.heading = 'not_booked'::text)), (0)::numeric) AS not_booked,
+            (- COALESCE(sum(placed.came_in) FILTER (WHERE (placed.heading = 'outside'::text)), (0)::numeric)) AS outside,
+            COALESCE(sum(placed.came_in) FILTER (WHERE placed.is_unseen), (0)::numeric) AS unseen
+           FROM placed
+          GROUP BY placed.network, placed.address, placed.asset
+        ), explained AS (
+         SELECT network,
+            address,
+            asset,
+            p.height,
+            p.balance,
+            p.checked_at,
+            p.opening,
+            COALESCE(a.in_transit, (0)::numeric) AS in_transit,
+            COALESCE(a.out_of_transit, (0)::numeric) AS out_of_transit,
+            COALESCE(a.not_booked, (0)::numeric) AS not_booked,
+            COALESCE(a.outside, (0)::numeric) AS outside,
+            COALESCE(a.unseen, (0)::numeric) AS unseen,
+            COALESCE(( SELECT sum(m.change) AS sum
+                   FROM chain_movement m
+                  WHERE (((m.network = p.network) AND (m.address = p.address) AND (m.asset = p.asset)) AND (m.height > p.opening_height) AND (m.height <= p.height))), (0)::numeric) AS moved,
+            COALESCE(( SELECT sum(d.change) AS sum
+                   FROM balance_difference d
+                  WHERE ((d.network = p.network) AND (d.address = p.address) AND (d.asset = p.asset))), (0)::numeric) AS unexplained
+           FROM (address a
+             FULL JOIN balance_point p USING (network, address, asset))
+        )
+ SELECT network,
+    address,
+    asset,
+    height,
+    checked_at,
+    in_transit,
+    out_of_transit,
+    not_booked,
+    outside,
+    opening,
+    moved,
+    unexplained,
+    balance,
+        CASE
+            WHEN (height IS NOT NULL) THEN (balance - ((((((in_transit + out_of_transit) + not_booked) + outside) + opening) + moved) + unexplained))
+            WHEN (unseen <> (0)::numeric) THEN (- unseen)
+            ELSE NULL::numeric
+        END AS difference
+   FROM explained;
+view public.ledger_transit as
+ SELECT j.id AS journal_id,
+    COALESCE(o.kind, j.kind) AS kind,
+    (j.reverses IS NOT NULL) AS is_reversal,
+    j.deposit_id,
+    j.transfer,
+    j.event_at,
+    j.recorded_at,
+    t.asset,
+        CASE
+            WHEN (t.debit ~~ 'assets:in\_transit:%'::text) THEN t.debit
+            ELSE t.credit
+        END AS account,
+        CASE
+            WHEN (t.debit ~~ 'assets:in\_transit:%'::text) THEN t.credit
+            ELSE t.debit
+        END AS contra,
+        CASE
+            WHEN (t.debit ~~ 'assets:in\_transit:%'::text) THEN t.amount
+            ELSE (- t.amount)
+        END AS amount
+   FROM ((ledger_transfer t
+     JOIN ledger_journal j ON ((j.id = t.journal_id)))
+     LEFT JOIN ledger_journal o ON ((o.id = j.reverses)))
+  WHERE ((t.debit ~~ 'assets:in\_transit:%'::text) <> (t.credit ~~ 'assets:in\_transit:%'::text));
 view public.open_mismatch as
  SELECT m.id,
     m.subject,
@@ -863,7 +1604,54 @@ view public.unnamed_transfer as
    FROM (mismatch m
      LEFT JOIN deposit d ON ((d.id = m.deposit_id)))
   WHERE ((m.cleared_at IS NULL) AND (m.resolved_at IS NULL) AND (m.kind = ANY (ARRAY['unreported'::text, 'settlement_unreported'::text])));
+view public.valuation_in_force as
+ SELECT currency,
+    max_age
+   FROM ( SELECT valuation_rule.id,
+            valuation_rule.currency,
+            valuation_rule.max_age,
+            valuation_rule.since
+           FROM valuation_rule
+          ORDER BY valuation_rule.id DESC
+         LIMIT 1) rule
+  WHERE (currency IS NOT NULL);
 
+CREATE OR REPLACE FUNCTION accounting.in_transit_at(as_of timestamp with time zone, recorded_as_of timestamp with time zone DEFAULT now())
+ RETURNS TABLE(deposit_id bigint, service_id text, state text, owner_kind text, owner_id text, network text, asset_symbol text, asset text, amount numeric, amount_base numeric, since timestamp with time zone, age interval, bucket text, from_age interval)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with held as (
+    select t.deposit_id, t.account, t.asset, sum(t.amount) as amount, min(t.event_at) as first_at
+    from ledger_transit t where t.event_at <= as_of and t.recorded_at <= recorded_as_of
+    group by t.deposit_id, t.account, t.asset having sum(t.amount) <> 0
+  ), aging as (
+    -- Since the payment that stands: one that came back in another block is booked anew, of its time.
+    select h.*, coalesce((
+      select min(j.event_at) from ledger_journal j
+      where j.deposit_id = h.deposit_id and j.kind = 'deposit'
+        and j.event_at <= as_of and j.recorded_at <= recorded_as_of
+        and not exists (
+          select from ledger_journal r where r.reverses = j.id and r.recorded_at <= recorded_as_of
+        )
+    ), h.first_at) as since
+    from held h
+  )
+  select h.deposit_id, d.service_id, d.state, d.owner_kind, d.owner_id, split_part(h.account, ':', 3), a.symbol, h.asset,
+    accounting.in_units(h.amount, a.decimals), h.amount, h.since, as_of - h.since, aged.bucket, aged.from_age
+  from aging h
+    join asset a on a.key = h.asset
+    left join deposit d on d.id = h.deposit_id
+    cross join lateral (
+      select b.bucket, b.from_age from (values
+        ('< 1 h', interval '0'), ('< 24 h', interval '1 hour'), ('< 3 d', interval '24 hours'),
+        ('< 7 d', interval '3 days'), ('< 30 d', interval '7 days'), ('older', interval '30 days')
+      ) as b (bucket, from_age)
+      where b.from_age <= greatest(as_of - h.since, interval '0') order by b.from_age desc limit 1
+    ) as aged
+$function$
+;
 CREATE OR REPLACE FUNCTION accounting.in_units(amount numeric, decimals smallint)
  RETURNS numeric
  LANGUAGE sql
@@ -922,6 +1710,131 @@ AS $function$
   order by done.is_all desc, a.network, a.symbol, s.network, s.symbol
 $function$
 ;
+CREATE OR REPLACE FUNCTION accounting.statement(owner text, from_at timestamp with time zone, to_at timestamp with time zone)
+ RETURNS TABLE(line text, event_at timestamp with time zone, recorded_at timestamp with time zone, journal_id bigint, kind text, deposit_id bigint, account text, asset_symbol text, asset text, amount numeric, balance numeric, amount_base numeric, balance_base numeric)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with own as (
+    select account, asset from public.ledger_accounts_of(owner)
+  ), opening as (
+    select o.account, o.asset, coalesce(t.credit - t.debit, 0) as amount
+    from own o left join public.ledger_turnover(from_at - interval '1 microsecond', now()) t using (account, asset)
+  ), lines as (
+    select 1 as part, 'entry' as line, e.event_at, e.recorded_at, e.journal_id, e.leg, e.account, e.asset, -e.amount as amount
+    from public.ledger_entry e join own o using (account, asset)
+    where e.event_at >= from_at and e.event_at < to_at
+    union all
+    select 0, 'opening', from_at, null, null, null, account, asset, amount from opening
+    union all
+    select 2, 'closing', to_at, null, null, null, account, asset, 0 from opening
+  ), running as (
+    select l.*, sum(amount) over (
+      partition by account, asset order by part, event_at, journal_id, leg rows unbounded preceding
+    ) as balance
+    from lines l
+  )
+  select r.line, r.event_at, r.recorded_at, r.journal_id, j.kind, j.deposit_id, r.account, a.symbol, r.asset,
+    case when r.part = 1 then accounting.in_units(r.amount, a.decimals) end, accounting.in_units(r.balance, a.decimals),
+    case when r.part = 1 then r.amount end, r.balance
+  from running r join public.asset a on a.key = r.asset left join public.ledger_journal j on j.id = r.journal_id
+  order by r.account collate "C", r.asset collate "C", r.part, r.event_at, r.journal_id, r.leg
+$function$
+;
+CREATE OR REPLACE FUNCTION accounting.trial_balance(as_of timestamp with time zone, recorded_as_of timestamp with time zone DEFAULT now())
+ RETURNS TABLE(account text, code text, asset_symbol text, asset text, debit numeric, credit numeric, balance numeric, debit_base numeric, credit_base numeric, balance_base numeric)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select t.account, public.ledger_account_code(t.account), a.symbol, t.asset,
+    accounting.in_units(t.debit, a.decimals), accounting.in_units(t.credit, a.decimals),
+    accounting.in_units(t.debit - t.credit, a.decimals), t.debit, t.credit, t.debit - t.credit
+  from public.ledger_turnover(as_of, recorded_as_of) t join public.asset a on a.key = t.asset
+  order by t.asset collate "C", t.account collate "C"
+$function$
+;
+CREATE OR REPLACE FUNCTION public.check_manual_journal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  original constant public.ledger_journal := (select j from public.ledger_journal j where j.id = new.reverses);
+begin
+  if (new.kind = 'manual' or coalesce(original.kind = 'manual', false))
+    <> exists (select from public.manual_journal where journal_id = new.id)
+  then
+    raise exception 'journal %: what is booked by hand, and nothing else, has a reason and two people', new.id;
+  end if;
+  if new.kind = 'reversal' and (new.deposit_id, new.transfer) is distinct from (original.deposit_id, original.transfer) then
+    raise exception 'journal % is about something else than journal %, which it takes back', new.id, new.reverses;
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.check_manual_reason()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from added
+      join public.ledger_journal journal on journal.id = added.journal_id
+      left join public.ledger_journal original on original.id = journal.reverses
+    where coalesce(original.kind, journal.kind) <> 'manual' or journal.xmin <> pg_current_xact_id()::xid
+  ) then
+    raise exception 'manual_journal: the journal is not booked by hand, or was booked before';
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.check_period_change(of_period date, change text, force boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  month text := to_char(of_period, 'YYYY-MM');
+  closed date := (select max(period) from ledger_period where state = 'closed');
+  softly date := (select max(period) from ledger_period where state <> 'open');
+  booked date := (select ledger_month(min(event_at)) from ledger_transfer);
+  due date := greatest(booked, (case change when 'closed' then closed else softly end + interval '1 month')::date);
+  severe integer;
+begin
+  if of_period >= ledger_month(now()) then
+    raise '% is not over', month using errcode = 'DP001', hint = 'months are closed once they are over, in UTC';
+  end if;
+  if change = 'reopened' then
+    if softly is null or of_period > softly then
+      raise '% is open', month using errcode = 'DP001', hint = 'see what is closed with "depositd ledger periods"';
+    elsif of_period < softly then
+      raise '% is closed too', to_char(softly, 'YYYY-MM')
+        using errcode = 'DP001', hint = 'reopen it first: the last month that was closed is opened first';
+    end if;
+    return;
+  end if;
+  if of_period <= closed then
+    raise '% is closed already', month using errcode = 'DP001', hint = 'see it with "depositd ledger periods"';
+  elsif change = 'soft_closed' and of_period <= softly then
+    raise '% is soft-closed already', month
+      using errcode = 'DP001', hint = 'close it for good without --soft, or reopen it';
+  elsif due < of_period then
+    raise '% is not closed yet', to_char(due, 'YYYY-MM')
+      using errcode = 'DP001', hint = 'close it first: months are closed in order';
+  end if;
+  severe := severe_mismatches_until(of_period);
+  if change = 'closed' and severe > 0 and not force then
+    raise 'severe mismatches up to the end of % are open: %', month, severe
+      using errcode = 'DP001', hint = 'end them, as "depositd mismatches list --severity severe" shows them, '
+        'or close it all the same with --force, --reason and --approved-by';
+  end if;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.check_reversal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -930,19 +1843,62 @@ begin
   if new.reverses is null then
     return null;
   end if;
-  if exists (select 1 from ledger_journal where id = new.reverses and kind = 'reversal') then
+  if exists (select 1 from public.ledger_journal where id = new.reverses and kind = 'reversal') then
     raise exception 'journal % is a reversal and cannot be reversed', new.reverses;
   end if;
+  if exists (select from public.ledger_journal where id = new.reverses and xmin = pg_current_xact_id()::xid) then
+    raise exception 'journal % is not booked yet and cannot be reversed', new.reverses;
+  end if;
   if exists (
-    (select leg, debit, credit, asset, amount from ledger_transfer where journal_id = new.reverses
-      except select leg, credit, debit, asset, amount from ledger_transfer where journal_id = new.id)
+    (select leg, debit, credit, asset, amount from public.ledger_transfer where journal_id = new.reverses
+      except select leg, credit, debit, asset, amount from public.ledger_transfer where journal_id = new.id)
     union all
-    (select leg, credit, debit, asset, amount from ledger_transfer where journal_id = new.id
-      except select leg, debit, credit, asset, amount from ledger_transfer where journal_id = new.reverses)
+    (select leg, credit, debit, asset, amount from public.ledger_transfer where journal_id = new.id
+      except select leg, debit, credit, asset, amount from public.ledger_transfer where journal_id = new.reverses)
   ) then
     raise exception 'journal % does not mirror journal %, which it reverses', new.id, new.reverses;
   end if;
   return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.fits_pattern(account text, pattern text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (account ~~ replace(regexp_replace(pattern, '([\\%_])'::text, '\\\1'::text, 'g'::text), '*'::text, '%'::text))
+;
+CREATE OR REPLACE FUNCTION public.guard_ledger_transfers(part regclass)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  execute format('create trigger ledger_transfer_append_only before update or delete or truncate on %s
+    for each statement execute function public.refuse_change()', part);
+  execute format('create trigger ledger_transfer_late after insert on %s
+    referencing new table as added for each statement execute function public.refuse_late_transfer()', part);
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.hold_period_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.action <> 'reopened' then
+    select cut.last_journal, cut.cut_at into new.last_journal, new.cut_at from ledger_cut() as cut;
+  end if;
+  lock table ledger_period in share row exclusive mode;
+  perform check_period_change(new.period, new.action, new.forced);
+  new.at := clock_timestamp();
+  new.severe_open := severe_mismatches_until(new.period);
+  new.forced := new.forced and new.severe_open > 0;
+  insert into ledger_period (period, state)
+    values (new.period, case new.action when 'reopened' then 'open' else new.action end)
+    on conflict (period) do update set state = excluded.state;
+  return new;
 end
 $function$
 ;
@@ -967,6 +1923,215 @@ AS $function$
         and m.height > above and m.height <= up_to)
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.ledger_account_code(account text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT label.code FROM account_label label WHERE fits_pattern(ledger_account_code.account, label.pattern) ORDER BY label.place LIMIT 1)
+;
+CREATE OR REPLACE FUNCTION public.ledger_accounts_of(owner text)
+ RETURNS TABLE(account text, asset text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select a.id, a.asset from public.ledger_account a
+  where a.id = owner
+    or (a.id ~ '^(liabilities|income|equity):'
+      and (right(a.id, length(owner) + 9) = ':channel:' || owner
+        or right(a.id, length(owner) + 15) = ':stable_wallet:' || owner
+        or (owner ~ '^(channel|stable_wallet):' and right(a.id, length(owner) + 1) = ':' || owner)))
+$function$
+;
+CREATE OR REPLACE FUNCTION public.ledger_cut(OUT last_journal bigint, OUT cut_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+begin
+  lock table public.ledger_journal in share mode;
+  select case when is_called then last_value else 0 end into last_journal from public.ledger_journal_id_seq;
+  cut_at := clock_timestamp();
+  update public.ledger_last_cut c set last_journal = ledger_cut.last_journal, cut_at = ledger_cut.cut_at;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.ledger_month(at timestamp with time zone)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (date_trunc('month'::text, (at AT TIME ZONE 'UTC'::text)))::date
+;
+CREATE OR REPLACE FUNCTION public.ledger_month_turnover_of(month date)
+ RETURNS TABLE(event date, account text, asset text, debit numeric, credit numeric)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select date_trunc('month', s.event::timestamp)::date, s.account, s.asset, sum(s.debit), sum(s.credit)
+  from public.ledger_snapshot s
+  where s.span = 'day' and s.recorded >= month and s.recorded < (month + interval '1 month')::date
+  group by 1, 2, 3
+$function$
+;
+CREATE OR REPLACE FUNCTION public.ledger_period_for(event_at timestamp with time zone, is_adjustment boolean DEFAULT false)
+ RETURNS date
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return greatest(public.ledger_month(event_at), (
+    select (max(p.period) + interval '1 month')::date from public.ledger_period p
+    where p.state = 'closed' or (p.state = 'soft_closed' and not is_adjustment)
+  ));
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.ledger_snapshot_faults(day date)
+ RETURNS TABLE(span text, event date, account text, asset text, kept numeric[], found numeric[])
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with kept as (
+    select span, event, account, asset, array[debit, credit] as sums from public.ledger_snapshot s
+    where (s.span = 'day' and s.recorded = day)
+      or (s.span = 'month' and extract(day from day + 1) = 1 and s.recorded = date_trunc('month', day::timestamp)::date)
+  ), found as (
+    select 'day' as span, event, account, asset, array[debit, credit] as sums from public.ledger_turnover_of(day)
+    union all
+    select 'month', event, account, asset, array[debit, credit]
+    from public.ledger_month_turnover_of(date_trunc('month', day::timestamp)::date)
+    where extract(day from day + 1) = 1
+  )
+  select span, event, account, asset, kept.sums, found.sums
+  from kept full join found using (span, event, account, asset)
+  where kept.sums is distinct from found.sums
+$function$
+;
+CREATE OR REPLACE FUNCTION public.ledger_turnover(as_of timestamp with time zone, recorded_as_of timestamp with time zone)
+ RETURNS TABLE(account text, asset text, debit numeric, credit numeric)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  days_over constant date := coalesce((select max(recorded) + 1 from public.ledger_snapshot_day), '-infinity');
+  event_day constant date := (as_of at time zone 'UTC')::date;
+  recorded_day constant date := least(days_over, (recorded_as_of at time zone 'UTC')::date);
+  event_month constant date := date_trunc('month', event_day::timestamp)::date;
+  recorded_month constant date := date_trunc('month', recorded_day::timestamp)::date;
+  event_from constant timestamptz := event_day::timestamp at time zone 'UTC';
+  recorded_from constant timestamptz := recorded_day::timestamp at time zone 'UTC';
+begin
+  return query
+  select part.account, part.asset, sum(part.debit), sum(part.credit)
+  from (
+    select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
+    where s.span = 'month' and s.recorded < recorded_month and s.event < event_month
+    union all
+    select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
+    where s.span = 'day' and s.recorded < recorded_month and s.event >= event_month and s.event < event_day
+    union all
+    select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
+    where s.span = 'day' and s.recorded >= recorded_month and s.recorded < recorded_day and s.event < event_day
+    union all
+    select side.account, t.asset, side.debit, side.credit
+    from (
+      select t.debit, t.credit, t.asset, sum(t.amount) as amount from (
+        select t.debit, t.credit, t.asset, t.amount from public.ledger_transfer t
+        where t.recorded_at >= recorded_from and t.recorded_at <= recorded_as_of and t.event_at <= as_of
+        union all
+        select t.debit, t.credit, t.asset, t.amount from public.ledger_transfer t
+        where t.event_at >= event_from and t.event_at <= as_of and t.recorded_at < recorded_from
+      ) as t group by 1, 2, 3
+    ) as t
+      cross join lateral (values (t.debit, t.amount, 0), (t.credit, 0, t.amount)) as side (account, debit, credit)
+  ) as part
+  group by part.account, part.asset;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.ledger_turnover_of(day date)
+ RETURNS TABLE(event date, account text, asset text, debit numeric, credit numeric)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select (e.event_at at time zone 'UTC')::date, e.account, e.asset,
+    coalesce(sum(e.amount) filter (where e.amount > 0), 0), coalesce(-sum(e.amount) filter (where e.amount < 0), 0)
+  from public.ledger_entry e
+  where e.recorded_at >= day::timestamp at time zone 'UTC' and e.recorded_at < (day + 1)::timestamp at time zone 'UTC'
+  group by 1, 2, 3
+$function$
+;
+CREATE OR REPLACE FUNCTION public.make_ledger_partitions(months_ahead integer DEFAULT 3)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+  month timestamp;
+  part text;
+  made integer := 0;
+begin
+  perform pg_advisory_xact_lock(hashtext('make_ledger_partitions'));
+  for month in
+    select generate_series(date_trunc('month', now() at time zone 'UTC'),
+      date_trunc('month', now() at time zone 'UTC') + make_interval(months => least(months_ahead, 24)), '1 month')
+  loop
+    part := 'ledger_transfer_' || to_char(month, 'YYYYMM');
+    continue when to_regclass('public.' || part) is not null;
+    continue when exists (
+      select from public.ledger_transfer_default
+      where recorded_at >= month at time zone 'UTC' and recorded_at < (month + interval '1 month') at time zone 'UTC'
+    );
+    execute format('create table public.%I (like public.ledger_transfer including defaults including constraints)', part);
+    execute format('alter table public.ledger_transfer attach partition public.%I for values from (%L) to (%L)',
+      part, month at time zone 'UTC', (month + interval '1 month') at time zone 'UTC');
+    perform public.guard_ledger_transfers(format('public.%I', part)::regclass);
+    made := made + 1;
+  end loop;
+  return made;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.make_ledger_snapshot()
+ RETURNS date
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  newest constant timestamptz := (select c.cut_at from public.ledger_last_cut c);
+  over constant date := ((least(newest, now()) - interval '10 minutes') at time zone 'UTC')::date;
+  this date;
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception 'make_ledger_snapshot: it is run at an isolation level that does not see what was booked last'
+      using errcode = 'invalid_transaction_state';
+  end if;
+  perform pg_advisory_xact_lock(hashtext('make_ledger_snapshot'));
+  select max(recorded) + 1 into this from public.ledger_snapshot_day;
+  if this is null then
+    select (min(recorded_at) at time zone 'UTC')::date into this from public.ledger_journal;
+  end if;
+  if this is null or this >= over then
+    return null;
+  end if;
+  insert into public.ledger_snapshot_day (recorded, cut_at) values (this, newest);
+  insert into public.ledger_snapshot (span, recorded, event, account, asset, debit, credit)
+    select 'day', this, event, account, asset, debit, credit from public.ledger_turnover_of(this);
+  if extract(day from this + 1) = 1 then
+    insert into public.ledger_snapshot (span, recorded, event, account, asset, debit, credit)
+      select 'month', date_trunc('month', this::timestamp)::date, event, account, asset, debit, credit
+      from public.ledger_month_turnover_of(date_trunc('month', this::timestamp)::date);
+  end if;
+  return this;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -977,30 +2142,146 @@ begin
 end
 $function$
 ;
-CREATE OR REPLACE FUNCTION public.refuse_late_transfer()
+CREATE OR REPLACE FUNCTION public.refuse_late_balance()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   if exists (
-    select 1 from added join ledger_journal journal on journal.id = added.journal_id
-    where journal.xmin <> pg_current_xact_id()::xid
+    select 1 from added join public.ledger_period_event event on event.id = added.event_id
+    where event.xmin <> pg_current_xact_id()::xid or event.action <> 'closed'
   ) then
-    raise exception 'ledger_transfer: the journal is already booked; post a new one';
+    raise exception 'ledger_period_balance: the month is already closed with another trial balance';
   end if;
   return null;
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.refuse_late_transfer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  is_late boolean;
+  is_other boolean;
+  takes_back boolean;
+begin
+  select bool_or(journal.xmin <> pg_current_xact_id()::xid),
+    bool_or(added.event_at <> journal.event_at or added.recorded_at <> journal.recorded_at
+      or added.period <> journal.period),
+    bool_or(journal.reverses is not null)
+  into is_late, is_other, takes_back
+  from added join public.ledger_journal journal on journal.id = added.journal_id;
+  if is_late then
+    raise exception 'ledger_transfer: the journal is already booked; post a new one';
+  elsif is_other then
+    raise exception 'ledger_transfer: times and period are not those of the journal';
+  elsif takes_back and exists (
+    select from added
+      join public.ledger_journal journal on journal.id = added.journal_id
+      join public.ledger_journal original on original.id = journal.reverses
+    where not exists (
+      select from public.ledger_transfer t
+      where t.journal_id = original.id and t.recorded_at = original.recorded_at and t.leg = added.leg
+        and (t.debit, t.credit, t.asset, t.amount) = (added.credit, added.debit, added.asset, added.amount)
+    )
+  ) then
+    raise exception 'ledger_transfer: a leg does not mirror one of the journal that its journal takes back';
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.refuse_old_snapshot()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception '%: it is written at an isolation level that does not see which months are closed', tg_table_name
+      using errcode = 'invalid_transaction_state', hint = 'Write it under read committed.';
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.refuse_seal_beyond_cut()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.last_journal > (select c.last_journal from public.ledger_last_cut c) then
+    raise exception 'ledger_seal: it goes beyond journal %, the last that was cut off',
+      (select c.last_journal from public.ledger_last_cut c);
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.refuse_shut_period()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from added
+      left join public.ledger_journal original on original.id = added.reverses
+      cross join lateral (
+        select greatest(added.event_at, original.period::timestamp at time zone 'UTC') as event_at
+      ) as earliest
+    where (added.period <> public.ledger_month(earliest.event_at)
+        or exists (select from public.ledger_period p where p.period >= added.period and p.state <> 'open'))
+      and added.period <> public.ledger_period_for(earliest.event_at)
+      and not (added.kind in ('manual', 'reversal') and added.deposit_id is null
+        and added.period = public.ledger_period_for(earliest.event_at, true))
+  ) then
+    raise exception 'ledger_journal: the period is closed, or is not the one for that time'
+      using errcode = 'serialization_failure', hint = 'Book it again: it belongs to the next open period.';
+  elsif exists (
+    select from added
+    where recorded_at < (select (max(recorded) + 1)::timestamp at time zone 'UTC' from public.ledger_snapshot_day)
+  ) then
+    raise exception 'ledger_journal: the day on which it is recorded is added up already'
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Set the clock of the database right.';
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.severe_mismatches_until(of_period date)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+RETURN (SELECT (count(*))::integer AS count FROM (open_mismatch m LEFT JOIN deposit d ON ((d.id = m.deposit_id))) WHERE ((m.severity = 'severe'::text) AND (COALESCE(d.deposited_at, m.opened_at) < ((severe_mismatches_until.of_period + '1 mon'::interval) AT TIME ZONE 'UTC'::text))))
+;
 
+CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['manual'::text, 'reversal'::text]))) EXECUTE FUNCTION check_manual_journal();
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
 CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_journal_fresh BEFORE INSERT ON public.ledger_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_old_snapshot();
+CREATE TRIGGER ledger_journal_period AFTER INSERT ON public.ledger_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_shut_period();
+CREATE TRIGGER ledger_period_balance_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_period_balance FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_period_balance_late AFTER INSERT ON public.ledger_period_balance REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_late_balance();
+CREATE TRIGGER ledger_period_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_period_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_period_event_fresh BEFORE INSERT ON public.ledger_period_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_old_snapshot();
+CREATE TRIGGER ledger_period_event_held BEFORE INSERT ON public.ledger_period_event FOR EACH ROW EXECUTE FUNCTION hold_period_event();
+CREATE TRIGGER ledger_seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_seal_within_cut AFTER INSERT ON public.ledger_seal FOR EACH ROW EXECUTE FUNCTION refuse_seal_beyond_cut();
+CREATE TRIGGER ledger_snapshot_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_snapshot FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_snapshot_day_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_snapshot_day FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_transfer_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transfer FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_transfer_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transfer_default FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_late_transfer();
+CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer_default REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_late_transfer();
+CREATE TRIGGER manual_journal_about AFTER INSERT ON public.manual_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_manual_reason();
+CREATE TRIGGER manual_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.manual_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.price FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER valuation_rule_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valuation_rule FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.webhook_conflict FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 grant delete, insert, select on public.chain_movement to depositd_daemon;
@@ -1015,10 +2296,10 @@ grant delete, insert, select, update on public.mismatch_event_pending to deposit
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
-grant insert, select on public.ledger_balance to depositd_daemon;
-grant insert, select on public.ledger_entry to depositd_daemon;
-grant insert, select on public.ledger_journal to depositd_daemon;
+grant insert, select on public.ledger_period_balance to depositd_daemon;
+grant insert, select on public.ledger_seal to depositd_daemon;
 grant insert, select on public.ledger_transfer to depositd_daemon;
+grant insert, select on public.manual_journal to depositd_daemon;
 grant insert, select on public.mismatch_event to depositd_daemon;
 grant insert, select on public.sighting to depositd_daemon;
 grant insert, select on public.webhook_conflict to depositd_daemon;
@@ -1035,153 +2316,386 @@ grant insert, select, update on public.owner to depositd_daemon;
 grant insert, select, update on public.proposal to depositd_daemon;
 grant insert, select, update on public.stream to depositd_daemon;
 grant insert, select, update on public.webhook_repeat to depositd_daemon;
+grant select on accounting.accounts to depositd_accountant;
+grant select on accounting.accounts to depositd_daemon;
 grant select on accounting.balances to depositd_accountant;
 grant select on accounting.balances to depositd_daemon;
+grant select on accounting.conversion to depositd_accountant;
+grant select on accounting.conversion to depositd_daemon;
 grant select on accounting.coverage to depositd_accountant;
 grant select on accounting.coverage to depositd_daemon;
 grant select on accounting.coverage_gaps to depositd_accountant;
 grant select on accounting.coverage_gaps to depositd_daemon;
+grant select on accounting.daily_totals to depositd_accountant;
+grant select on accounting.daily_totals to depositd_daemon;
 grant select on accounting.deposits to depositd_accountant;
 grant select on accounting.deposits to depositd_daemon;
 grant select on accounting.entries to depositd_accountant;
 grant select on accounting.entries to depositd_daemon;
+grant select on accounting.fees to depositd_accountant;
+grant select on accounting.fees to depositd_daemon;
+grant select on accounting.in_transit_age to depositd_accountant;
+grant select on accounting.in_transit_age to depositd_daemon;
 grant select on accounting.journal to depositd_accountant;
 grant select on accounting.journal to depositd_daemon;
+grant select on accounting.late_items to depositd_accountant;
+grant select on accounting.late_items to depositd_daemon;
+grant select on accounting.manual_journals to depositd_accountant;
+grant select on accounting.manual_journals to depositd_daemon;
 grant select on accounting.mismatch_ageing to depositd_accountant;
 grant select on accounting.mismatch_ageing to depositd_daemon;
 grant select on accounting.mismatch_history to depositd_accountant;
 grant select on accounting.mismatch_history to depositd_daemon;
 grant select on accounting.mismatches to depositd_accountant;
 grant select on accounting.mismatches to depositd_daemon;
+grant select on accounting.period_balances to depositd_accountant;
+grant select on accounting.period_balances to depositd_daemon;
+grant select on accounting.period_history to depositd_accountant;
+grant select on accounting.period_history to depositd_daemon;
+grant select on accounting.periods to depositd_accountant;
+grant select on accounting.periods to depositd_daemon;
+grant select on accounting.prices to depositd_accountant;
+grant select on accounting.prices to depositd_daemon;
 grant select on accounting.scorecard to depositd_accountant;
 grant select on accounting.scorecard to depositd_daemon;
+grant select on accounting.seals to depositd_accountant;
+grant select on accounting.seals to depositd_daemon;
+grant select on accounting.tie_out to depositd_accountant;
+grant select on accounting.tie_out to depositd_daemon;
+grant select on accounting.valuation to depositd_accountant;
+grant select on accounting.valuation to depositd_daemon;
 grant select on accounting.value_at_risk to depositd_accountant;
 grant select on accounting.value_at_risk to depositd_daemon;
+grant select on public.account_label to depositd_daemon;
 grant select on public.chain_gap to depositd_daemon;
 grant select on public.deposit_report to depositd_daemon;
+grant select on public.ledger_balance to depositd_daemon;
+grant select on public.ledger_entry to depositd_daemon;
+grant select on public.ledger_journal to depositd_daemon;
+grant select on public.ledger_last_cut to depositd_daemon;
+grant select on public.ledger_period to depositd_daemon;
+grant select on public.ledger_period_event to depositd_daemon;
+grant select on public.ledger_snapshot to depositd_daemon;
+grant select on public.ledger_snapshot_day to depositd_daemon;
+grant select on public.ledger_tie to depositd_daemon;
+grant select on public.ledger_transit to depositd_daemon;
 grant select on public.open_mismatch to depositd_daemon;
 grant select on public.possible_match to depositd_daemon;
+grant select on public.price to depositd_daemon;
 grant select on public.unnamed_transfer to depositd_daemon;
+grant select on public.valuation_in_force to depositd_daemon;
+grant select on public.valuation_rule to depositd_daemon;
 
+comment on column account of view accounting.accounts is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.entries is 'Account, for example assets:in_transit:base.';
+comment on column account of view accounting.period_balances is 'Account, for example assets:in_transit:base.';
 comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
+comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column actor of view accounting.mismatch_history is 'Who did it, by the name that was given; depositd where evidence did.';
+comment on column actor of view accounting.period_history is 'Who did it, by the name that was given.';
 comment on column address of view accounting.coverage is 'The address.';
 comment on column address of view accounting.deposits is 'Deposit address that was paid.';
+comment on column address of view accounting.tie_out is 'Deposit address; empty for what is in transit of no payment that was seen, like a journal by hand.';
 comment on column addresses of view accounting.coverage_gaps is 'For how many addresses it was not read.';
 comment on column after of view accounting.mismatch_history is 'What it changed, as it was then; of a decision about money, what was decided.';
+comment on column after_journal of view accounting.seals is 'The seal is over all journals with a greater number than this one,';
+comment on column age of view accounting.in_transit_age is 'From then until now, or until the moment asked for.';
 comment on column age of view accounting.mismatches is 'From opened_at until it was resolved or cleared, or to now while open.';
+comment on column amount of view accounting.daily_totals is 'Their sum, in units of the asset.';
 comment on column amount of view accounting.deposits is 'Amount paid, in units of the asset.';
 comment on column amount of view accounting.entries is 'In units of the asset; debits positive, credits negative.';
+comment on column amount of view accounting.fees is 'Amount paid, in units of the asset.';
+comment on column amount of view accounting.in_transit_age is 'What is in transit of it, in units of the asset.';
 comment on column amount of view accounting.mismatch_ageing is 'Value at stake, in units of the asset, each transfer once.';
 comment on column amount of view accounting.mismatches is 'Value at stake, in units of the asset.';
+comment on column amount of view accounting.valuation is 'In units of the asset.';
 comment on column amount of view accounting.value_at_risk is 'Their sum, in units of the asset.';
+comment on column amount_base of view accounting.daily_totals is 'Their sum, in smallest units.';
 comment on column amount_base of view accounting.deposits is 'Amount paid, in smallest units.';
 comment on column amount_base of view accounting.entries is 'In smallest units; debits positive, credits negative.';
+comment on column amount_base of view accounting.fees is 'Amount paid, in smallest units.';
+comment on column amount_base of view accounting.in_transit_age is 'What is in transit of it, in smallest units.';
 comment on column amount_base of view accounting.mismatch_ageing is 'Value at stake, in smallest units, each transfer once.';
 comment on column amount_base of view accounting.mismatches is 'Value at stake, in smallest units.';
+comment on column amount_base of view accounting.valuation is 'In smallest units.';
 comment on column amount_base of view accounting.value_at_risk is 'Their sum, in smallest units.';
+comment on column approved_by of view accounting.manual_journals is 'Who agreed; never the same as who booked it.';
 comment on column approved_by of view accounting.mismatch_history is 'The second person, where one was asked for.';
+comment on column approved_by of view accounting.period_history is 'The second person, where one was named.';
+comment on column approved_by of view accounting.periods is 'The second person, where one was named.';
 comment on column asset of view accounting.balances is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.daily_totals is 'Asset paid: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.deposits is 'Asset paid: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.entries is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.fees is 'Asset paid.';
+comment on column asset of view accounting.in_transit_age is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.mismatch_ageing is 'Asset at stake; empty where none is.';
 comment on column asset of view accounting.mismatches is 'Asset at stake.';
+comment on column asset of view accounting.period_balances is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.prices is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.scorecard is 'Asset paid.';
+comment on column asset of view accounting.tie_out is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.valuation is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.value_at_risk is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset_symbol of view accounting.balances is 'Label of the asset.';
+comment on column asset_symbol of view accounting.daily_totals is 'Label of the asset paid.';
 comment on column asset_symbol of view accounting.deposits is 'Label of the asset paid. Not unique: two tokens may share it.';
 comment on column asset_symbol of view accounting.entries is 'Label of the asset.';
+comment on column asset_symbol of view accounting.fees is 'Label of the asset paid.';
+comment on column asset_symbol of view accounting.in_transit_age is 'Label of the asset.';
 comment on column asset_symbol of view accounting.mismatch_ageing is 'Label of the asset at stake.';
 comment on column asset_symbol of view accounting.mismatches is 'Label of the asset at stake.';
+comment on column asset_symbol of view accounting.period_balances is 'Label of the asset.';
+comment on column asset_symbol of view accounting.prices is 'Label of the asset.';
 comment on column asset_symbol of view accounting.scorecard is 'Label of the asset paid.';
+comment on column asset_symbol of view accounting.tie_out is 'Label of the asset.';
+comment on column asset_symbol of view accounting.valuation is 'Label of the asset.';
 comment on column asset_symbol of view accounting.value_at_risk is 'Label of the asset.';
 comment on column assigned_to of view accounting.mismatches is 'Who looks after it.';
 comment on column at of view accounting.mismatch_history is 'When it was done.';
+comment on column at of view accounting.period_history is 'When it was done.';
+comment on column at of view accounting.prices is 'When it was the price.';
 comment on column balance of view accounting.balances is 'In units of the asset; debit balances positive, credit balances negative.';
+comment on column balance of view accounting.period_balances is 'Debit less credit, in units of the asset.';
+comment on column balance of view accounting.tie_out is 'What the address was proved to hold, in units of the asset.';
 comment on column balance_base of view accounting.balances is 'In smallest units; debit balances positive, credit balances negative.';
+comment on column balance_base of view accounting.period_balances is 'Debit less credit, in smallest units.';
+comment on column balance_base of view accounting.tie_out is 'What the address was proved to hold, in smallest units.';
 comment on column before of view accounting.mismatch_history is 'What it changed, as it was before.';
+comment on column belongs_to of view accounting.entries is 'First day of the month in which it happened; another than period where that was closed when it was booked.';
+comment on column belongs_to of view accounting.journal is 'First day of the month in which it happened; another than period where that was closed when it was booked.';
+comment on column belongs_to of view accounting.late_items is 'First day of the month in which it happened.';
+comment on column bucket of view accounting.in_transit_age is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
 comment on column bucket of view accounting.mismatch_ageing is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
+comment on column checked_at of view accounting.tie_out is 'When the balance was last read.';
+comment on column class of view accounting.accounts is 'assets, liabilities, equity, income or expenses.';
 comment on column cleared_at of view accounting.mismatches is 'When the evidence held it no more; empty until then.';
 comment on column cleared_how of view accounting.mismatches is 'evidence: what was missing arrived; person: somebody decided.';
+comment on column closed_at of view accounting.periods is 'When it was closed, or soft-closed; empty while it is open, and of months before the first that was closed.';
+comment on column closed_by of view accounting.periods is 'Who closed it, by the name that was given.';
+comment on column closing of view accounting.period_balances is 'Which close of the month it was, counted from 1.';
+comment on column code of view accounting.accounts is 'Code of the account in other books, where the settings give one.';
 comment on column completeness of view accounting.scorecard is 'steps_told by steps_known: 1 where no webhook is missing.';
+comment on column credit of view accounting.period_balances is 'All that was credited, in units of the asset.';
+comment on column credit of view accounting.valuation is 'Account that is credited.';
+comment on column credit_base of view accounting.period_balances is 'All that was credited, in smallest units.';
+comment on column currency of view accounting.conversion is 'Currency of prices and values; empty while none is set.';
+comment on column currency of view accounting.prices is 'Currency of the price, like EUR.';
+comment on column currency of view accounting.valuation is 'Currency of price and value.';
+comment on column day of view accounting.daily_totals is 'Day, in UTC, on which it happened in the world.';
+comment on column debit of view accounting.period_balances is 'All that was debited, in units of the asset.';
+comment on column debit of view accounting.valuation is 'Account that is debited.';
+comment on column debit_base of view accounting.period_balances is 'All that was debited, in smallest units.';
+comment on column delivered of view accounting.conversion is 'What it became, in units of the asset: what was delivered, the fee, and what was let go.';
 comment on column delivered of view accounting.scorecard is 'Delivered for them, in units of the asset delivered.';
+comment on column delivered_asset of view accounting.conversion is 'Asset delivered; empty where there are more than one.';
+comment on column delivered_asset_symbol of view accounting.conversion is 'Label of the asset delivered; empty where there are more than one.';
+comment on column delivered_base of view accounting.conversion is 'What it became, in smallest units.';
 comment on column delivered_per_paid of view accounting.scorecard is 'Units delivered for one unit paid, fees and exchange included.';
+comment on column delivered_price of view accounting.conversion is 'Price of one unit delivered, at settlement; empty where none is young enough.';
+comment on column delivered_price_at of view accounting.conversion is 'When it was the price.';
+comment on column delivered_price_source of view accounting.conversion is 'Where that price is from.';
+comment on column delivered_value of view accounting.conversion is 'delivered by its price, exact.';
 comment on column delivery_p50_seconds of view accounting.scorecard is 'From an event to its webhook, in seconds: half are faster.';
 comment on column delivery_p95_seconds of view accounting.scorecard is 'From an event to its webhook, in seconds: 95 of 100 are faster.';
 comment on column delivery_p99_seconds of view accounting.scorecard is 'From an event to its webhook, in seconds: 99 of 100 are faster.';
-comment on column deposit_id of view accounting.entries is 'The deposit it belongs to.';
-comment on column deposit_id of view accounting.journal is 'The deposit it belongs to.';
+comment on column deposit_id of view accounting.conversion is 'The deposit that was settled.';
+comment on column deposit_id of view accounting.entries is 'The deposit it belongs to; empty where it is about none.';
+comment on column deposit_id of view accounting.fees is 'The deposit it was paid for; empty where it was booked by hand.';
+comment on column deposit_id of view accounting.in_transit_age is 'Our number of the deposit; empty where a journal is of no deposit.';
+comment on column deposit_id of view accounting.journal is 'The deposit it belongs to; empty where it is about none.';
+comment on column deposit_id of view accounting.late_items is 'The deposit it belongs to; empty where it belongs to none.';
 comment on column deposit_id of view accounting.mismatches is 'The deposit it is about, where there is one.';
+comment on column deposit_id of view accounting.valuation is 'The deposit it belongs to; empty where it is of none.';
 comment on column deposited_at of view accounting.deposits is 'Time of the block that holds the payment.';
+comment on column deposits of view accounting.daily_totals is 'How many payments became final, of that day.';
 comment on column deposits of view accounting.scorecard is 'How many deposits.';
 comment on column detail of view accounting.mismatches is 'What each side says.';
+comment on column difference of view accounting.conversion is 'delivered_value less paid_value: what was won, or lost, between receipt and settlement. Empty where a price is missing.';
+comment on column difference of view accounting.tie_out is 'What the books and the balance do not agree on, in units of the asset; anything but zero is a ledger_imbalance.';
+comment on column difference_base of view accounting.tie_out is 'What the books and the balance do not agree on, in smallest units.';
 comment on column duplicates of view accounting.scorecard is 'How often one of them came again.';
 comment on column enrolled_at of view accounting.coverage is 'When reading took it up.';
 comment on column event_at of view accounting.entries is 'When it happened in the world.';
+comment on column event_at of view accounting.fees is 'When the delivery happened in the world.';
 comment on column event_at of view accounting.journal is 'When it happened in the world.';
+comment on column event_at of view accounting.late_items is 'When it happened in the world.';
+comment on column event_at of view accounting.manual_journals is 'The date that it is booked for.';
+comment on column event_at of view accounting.valuation is 'When it happened in the world.';
 comment on column fee of view accounting.deposits is 'Fee the service states, in units of the asset delivered.';
+comment on column fee of view accounting.fees is 'The fee, in units of the asset delivered.';
 comment on column fee of view accounting.scorecard is 'Fees that the service states for them, in units of the asset delivered.';
 comment on column fee_base of view accounting.deposits is 'Fee the service states, in smallest units.';
+comment on column fee_base of view accounting.fees is 'The fee, in smallest units.';
 comment on column fee_share of view accounting.scorecard is 'Effective fee: fee by delivered and fee together, of those for which a fee is stated.';
 comment on column final_at of view accounting.deposits is 'When the payment was read as final.';
+comment on column forced of view accounting.period_history is 'That it was closed while severe mismatches were open.';
+comment on column forced of view accounting.periods is 'That it was closed while severe mismatches were open.';
+comment on column from_age of view accounting.in_transit_age is 'Least age in the bucket. Sort by it.';
 comment on column from_age of view accounting.mismatch_ageing is 'Least age in the bucket. Sort by it.';
 comment on column from_height of view accounting.coverage is 'Block or slot from which on its transfers are wanted.';
 comment on column from_height of view accounting.coverage_gaps is 'First block or slot of it.';
+comment on column hash of view accounting.seals is 'Hash of the seal, SHA-256: what is published as an anchor.';
+comment on column height of view accounting.tie_out is 'Final block or slot at which the balance was last proved; empty while it never was.';
 comment on column id of view accounting.deposits is 'Our number of the deposit, as in "depositd deposits show ID".';
 comment on column id of view accounting.journal is 'Number of the journal.';
 comment on column id of view accounting.mismatches is 'Number of the mismatch.';
+comment on column id of view accounting.period_history is 'Number of the line.';
+comment on column imported_at of view accounting.prices is 'When it was imported.';
+comment on column in_transit of view accounting.tie_out is 'What the books have in transit of payments to the address, in units of the asset.';
+comment on column in_transit_base of view accounting.tie_out is 'What the books have in transit, in smallest units.';
+comment on column journal_id of view accounting.conversion is 'Journal that settles it.';
 comment on column journal_id of view accounting.entries is 'Journal the entry belongs to.';
+comment on column journal_id of view accounting.fees is 'Journal that books it.';
+comment on column journal_id of view accounting.late_items is 'Number of the journal.';
+comment on column journal_id of view accounting.manual_journals is 'Number of the journal.';
+comment on column journal_id of view accounting.valuation is 'Journal it belongs to.';
+comment on column journals of view accounting.periods is 'How many journals stand in its books.';
+comment on column journals of view accounting.seals is 'How many journals it is over.';
+comment on column kind of view accounting.conversion is 'settlement or reversal.';
 comment on column kind of view accounting.entries is 'Kind of the journal.';
-comment on column kind of view accounting.journal is 'deposit, settlement, write_off or reversal.';
+comment on column kind of view accounting.journal is 'deposit, settlement, refund, write_off, withdrawal, manual or reversal.';
+comment on column kind of view accounting.late_items is 'Kind of the journal.';
+comment on column kind of view accounting.manual_journals is 'manual or reversal.';
 comment on column kind of view accounting.mismatch_ageing is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column kind of view accounting.mismatches is 'What is wrong; docs/mismatches.md explains each kind.';
+comment on column kind of view accounting.valuation is 'Kind of the journal.';
+comment on column last_journal of view accounting.period_history is 'The last journal that was written before; empty of a reopening.';
+comment on column last_journal of view accounting.seals is 'up to this one.';
+comment on column late_journals of view accounting.periods is 'How many of them belong to a month before, as accounting.late_items has them.';
 comment on column leg of view accounting.entries is 'Number of the transfer inside its journal.';
+comment on column leg of view accounting.valuation is 'Number of the transfer inside its journal.';
+comment on column made_by of view accounting.manual_journals is 'Who booked it.';
 comment on column mismatch_id of view accounting.mismatch_history is 'Number of the mismatch.';
 comment on column mismatches of view accounting.mismatch_ageing is 'How many are open.';
 comment on column missing_heights of view accounting.coverage is 'How many of these heights were not read for this address and every asset; 0 where reading is complete.';
+comment on column moved of view accounting.tie_out is 'What the chain shows to have moved otherwise, in units of the asset; what was sent on is less than zero.';
+comment on column moved_base of view accounting.tie_out is 'What the chain shows to have moved otherwise, in smallest units.';
+comment on column name of view accounting.accounts is 'Name of the account in other books, where the settings give one.';
 comment on column network of view accounting.coverage is 'Network on which it is watched.';
 comment on column network of view accounting.coverage_gaps is 'Network of the stretch.';
+comment on column network of view accounting.daily_totals is 'Network of the payments.';
 comment on column network of view accounting.deposits is 'Network on which the payment arrived.';
+comment on column network of view accounting.fees is 'Network of the payment.';
+comment on column network of view accounting.in_transit_age is 'Network on which it is in transit.';
 comment on column network of view accounting.mismatches is 'Network it is about.';
 comment on column network of view accounting.scorecard is 'Network of the payments; empty for the whole service.';
+comment on column network of view accounting.tie_out is 'Network of the address.';
+comment on column normal of view accounting.accounts is 'The side on which its balance usually is: debit or credit; none for equity:conversion.';
+comment on column not_booked of view accounting.tie_out is 'Payments that are on the chain and not booked: not claimed yet, about to be decided, or no deposits; in units of the asset.';
+comment on column not_booked_base of view accounting.tie_out is 'Payments that are on the chain and not booked, in smallest units.';
+comment on column number of view accounting.seals is 'Number of the seal: from 1, without a gap.';
 comment on column opened_at of view accounting.mismatches is 'When it was noticed.';
+comment on column opening of view accounting.tie_out is 'What the address held where reading began, in units of the asset.';
+comment on column opening_base of view accounting.tie_out is 'What the address held where reading began, in smallest units.';
+comment on column otherwise of view accounting.daily_totals is 'What left transit otherwise: written off, refunded, or booked by hand; in units of the asset.';
+comment on column otherwise_base of view accounting.daily_totals is 'What left transit otherwise, in smallest units.';
+comment on column out_of_transit of view accounting.tie_out is 'What the books took out of transit of them: delivered, written off, refunded; in units of the asset.';
+comment on column out_of_transit_base of view accounting.tie_out is 'What the books took out of transit, in smallest units.';
+comment on column outside of view accounting.tie_out is 'Booked payments above the height of the balance, or below where reading began, which it does not hold; less than zero; in units of the asset.';
+comment on column outside_base of view accounting.tie_out is 'Booked payments outside of what the balance covers, in smallest units.';
+comment on column owner_id of view accounting.conversion is 'Channel or StableWallet that the deposit is for.';
+comment on column owner_id of view accounting.daily_totals is 'Channel or StableWallet whose address was paid.';
 comment on column owner_id of view accounting.deposits is 'Whom the deposit is for: the id given when the channel or wallet was created.';
+comment on column owner_id of view accounting.fees is 'Channel or StableWallet that the deposit is for.';
+comment on column owner_id of view accounting.in_transit_age is 'Channel or StableWallet whose address was paid.';
+comment on column owner_id of view accounting.tie_out is 'Channel or StableWallet of the address.';
+comment on column owner_kind of view accounting.conversion is 'channel or stable_wallet.';
+comment on column owner_kind of view accounting.daily_totals is 'channel or stable_wallet; empty where a journal is of no deposit.';
 comment on column owner_kind of view accounting.deposits is 'channel or stable_wallet.';
+comment on column owner_kind of view accounting.fees is 'channel or stable_wallet.';
+comment on column owner_kind of view accounting.in_transit_age is 'channel or stable_wallet.';
+comment on column owner_kind of view accounting.tie_out is 'channel or stable_wallet.';
+comment on column paid of view accounting.conversion is 'Amount paid, in units of the asset.';
 comment on column paid of view accounting.scorecard is 'Paid by the settled deposits of the route, in units of the asset paid.';
+comment on column paid_asset of view accounting.conversion is 'Asset paid.';
+comment on column paid_asset_symbol of view accounting.conversion is 'Label of the asset paid.';
+comment on column paid_base of view accounting.conversion is 'Amount paid, in smallest units.';
+comment on column paid_price of view accounting.conversion is 'Price of one unit paid, at receipt; empty where none is young enough.';
+comment on column paid_price_at of view accounting.conversion is 'When it was the price.';
+comment on column paid_price_source of view accounting.conversion is 'Where that price is from.';
+comment on column paid_value of view accounting.conversion is 'paid by its price, exact.';
+comment on column period of view accounting.entries is 'First day of the month in whose books it stands.';
+comment on column period of view accounting.journal is 'First day of the month in whose books it stands.';
+comment on column period of view accounting.late_items is 'First day of the month in whose books it stands.';
+comment on column period of view accounting.manual_journals is 'First day of the month in whose books it stands.';
+comment on column period of view accounting.period_balances is 'First day of the month.';
+comment on column period of view accounting.period_history is 'First day of the month.';
+comment on column period of view accounting.periods is 'First day of the month.';
 comment on column posting_key of view accounting.entries is 'Posting key of the journal.';
 comment on column posting_key of view accounting.journal is 'What was booked. Unique, so that nothing is booked twice.';
+comment on column posting_key of view accounting.late_items is 'What was booked.';
+comment on column posting_key of view accounting.manual_journals is 'What was booked: manual/ and its reference. Unique, so that nothing is booked twice.';
+comment on column previous of view accounting.seals is 'Hash of the seal before it; zeros for the first.';
+comment on column price of view accounting.prices is 'Price of one unit of the asset.';
+comment on column price of view accounting.valuation is 'Price of one unit of the asset; empty where none is young enough.';
+comment on column price_at of view accounting.valuation is 'When it was the price; not after event_at.';
+comment on column price_source of view accounting.valuation is 'Where the price is from.';
+comment on column reason of view accounting.manual_journals is 'Why it was booked.';
 comment on column reason of view accounting.mismatches is 'Why it was resolved.';
+comment on column reason of view accounting.period_history is 'Why, where it was said.';
+comment on column reason of view accounting.periods is 'Why, where it was said.';
+comment on column received_at of view accounting.conversion is 'When it was paid.';
 comment on column reconciled_at of view accounting.deposits is 'When all required sources first agreed.';
+comment on column recorded_at of view accounting.conversion is 'When it was written.';
 comment on column recorded_at of view accounting.entries is 'When it was written.';
+comment on column recorded_at of view accounting.fees is 'When it was written.';
 comment on column recorded_at of view accounting.journal is 'When it was written.';
+comment on column recorded_at of view accounting.late_items is 'When it was written.';
+comment on column recorded_at of view accounting.manual_journals is 'When it was written.';
+comment on column recorded_at of view accounting.valuation is 'When it was written.';
+comment on column reopened of view accounting.periods is 'How often it was opened again.';
 comment on column resolved_at of view accounting.mismatches is 'When a person resolved it; empty once new evidence or a person opened it again.';
 comment on column resolved_by of view accounting.mismatches is 'Who resolved it.';
+comment on column reversed_by of view accounting.manual_journals is 'The journal that takes this one back.';
 comment on column reverses of view accounting.journal is 'The journal that this one takes back.';
+comment on column reverses of view accounting.late_items is 'The journal that this one takes back.';
+comment on column reverses of view accounting.manual_journals is 'The journal that this one takes back.';
+comment on column root of view accounting.seals is 'Root of the Merkle tree over these journals, SHA-256.';
 comment on column scope of view accounting.scorecard is 'service: all deposits; route: those of one asset paid and one asset delivered.';
+comment on column sealed_at of view accounting.seals is 'When it was made.';
 comment on column service_id of view accounting.deposits is 'The deposit service''s own id; empty while the service has not reported it.';
+comment on column service_id of view accounting.in_transit_age is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column settle_p50_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: half are faster.';
 comment on column settle_p95_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: 95 of 100 are faster.';
 comment on column settle_p99_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: 99 of 100 are faster.';
+comment on column settled of view accounting.daily_totals is 'What they took out of transit, in units of the asset paid.';
 comment on column settled of view accounting.scorecard is 'Of how many the delivery is proved.';
+comment on column settled_at of view accounting.conversion is 'When it was delivered.';
 comment on column settled_at of view accounting.deposits is 'When the delivery was proved.';
+comment on column settled_base of view accounting.daily_totals is 'What they took out of transit, in smallest units.';
 comment on column settlement_address of view accounting.deposits is 'Recipient of the forward, or the id of the StableWallet credited.';
 comment on column settlement_amount of view accounting.deposits is 'Amount delivered, in units of the asset.';
+comment on column settlement_amount of view accounting.fees is 'Amount delivered, in units of the asset.';
 comment on column settlement_amount_base of view accounting.deposits is 'Amount delivered, in smallest units.';
+comment on column settlement_amount_base of view accounting.fees is 'Amount delivered, in smallest units.';
 comment on column settlement_asset of view accounting.deposits is 'Asset delivered.';
+comment on column settlement_asset of view accounting.fees is 'Asset delivered, and of the fee.';
 comment on column settlement_asset of view accounting.scorecard is 'Asset delivered.';
 comment on column settlement_asset_symbol of view accounting.deposits is 'Label of the asset delivered.';
+comment on column settlement_asset_symbol of view accounting.fees is 'Label of the asset delivered, which is that of the fee.';
 comment on column settlement_asset_symbol of view accounting.scorecard is 'Label of the asset delivered.';
 comment on column settlement_network of view accounting.deposits is 'Network on which the deposit was delivered; stable-wallet for a credit.';
+comment on column settlement_network of view accounting.fees is 'Network of the delivery; stable-wallet for a credit.';
 comment on column settlement_network of view accounting.scorecard is 'Network of the deliveries; stable-wallet for credits, empty while none is stated.';
 comment on column settlement_tx of view accounting.deposits is 'Transaction of the forward; empty for a credit.';
+comment on column settlements of view accounting.daily_totals is 'How many payments were delivered, of that day.';
+comment on column severe_open of view accounting.period_history is 'How many severe mismatches, of the month or of one before, were open.';
+comment on column severe_open of view accounting.periods is 'How many severe mismatches, of it or of a month before, were open when it was closed.';
 comment on column severity of view accounting.mismatch_ageing is 'info, warning or severe.';
 comment on column severity of view accounting.mismatches is 'info, warning or severe.';
 comment on column severity of view accounting.value_at_risk is 'info, warning or severe.';
+comment on column sha256 of view accounting.period_history is 'SHA-256 of the trial balance that was frozen with it.';
+comment on column sha256 of view accounting.periods is 'SHA-256 of the trial balance that was frozen; empty unless it is closed.';
 comment on column since of view accounting.coverage_gaps is 'Since when it is known to be open; empty until it was first looked at.';
+comment on column since of view accounting.in_transit_age is 'Since when: the time of the block that holds the payment.';
 comment on column snoozed_until of view accounting.mismatches is 'When it is to be looked at again.';
+comment on column source of view accounting.prices is 'Where it is from, as the file said.';
+comment on column stands of view accounting.period_balances is 'False where the month was opened again after it.';
 comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
+comment on column state of view accounting.in_transit_age is 'State of the deposit, as the evidence stands now.';
+comment on column state of view accounting.periods is 'open; soft_closed: only adjustments are booked into it; closed: nothing is.';
 comment on column status of view accounting.mismatches is 'open; snoozed: open, and looked at later; resolved: by a person; cleared: by evidence.';
 comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
 comment on column steps_told of view accounting.scorecard is 'Of how many of these a webhook told.';
@@ -1191,19 +2705,44 @@ comment on column to_height of view accounting.coverage is 'Block or slot up to 
 comment on column to_height of view accounting.coverage_gaps is 'Last block or slot of it.';
 comment on column transfers of view accounting.value_at_risk is 'How many transfers, or claims of one.';
 comment on column tx of view accounting.deposits is 'Transaction of the payment.';
+comment on column unclaimed of view accounting.daily_totals is 'What of it stands in suspense, in units of the asset.';
+comment on column unclaimed_base of view accounting.daily_totals is 'What of it stands in suspense, in smallest units.';
+comment on column unexplained of view accounting.tie_out is 'What the balance changed by beyond all that is known, in units of the asset: each an unexplained_balance.';
+comment on column unexplained_base of view accounting.tie_out is 'What the balance changed by beyond all that is known, in smallest units.';
+comment on column value of view accounting.valuation is 'amount by price, exact; empty where there is no price.';
 comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
+comment on function accounting.in_transit_at(timestamp with time zone,timestamp with time zone) is 'What was in transit at a moment, by what had happened until as_of and was written until recorded_as_of: columns as in accounting.in_transit_age.';
 comment on function accounting.in_units(numeric,smallint) is 'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
 comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How the deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
+comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, what is owed to the owner positive; amount_base and balance_base: in smallest units; kind and deposit_id: of the journal.';
+comment on function accounting.trial_balance(timestamp with time zone,timestamp with time zone) is 'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in smallest units.';
+comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
+comment on view accounting.conversion is 'One row per journal that settles a payment, with what came in and what it became, before the fee; of a reversal, everything is negative. Values and their difference where a currency is set.';
 comment on view accounting.coverage is 'One row per watched address: the heights that are wanted of it, and how many of them were not read.';
 comment on view accounting.coverage_gaps is 'Stretches of heights that were not read for some watched addresses. They are read by themselves.';
+comment on view accounting.daily_totals is 'One row per day, owner and asset: what came in, and what left transit. What was taken back counts for nothing, of the day on which it had happened.';
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
 comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';
+comment on view accounting.fees is 'One row per journal that books a fee of the service; of a reversal, everything is negative. The sum is the balance of expenses:fees:service.';
+comment on view accounting.in_transit_age is 'One row per deposit that is in transit now, with its age. accounting.in_transit_at(as_of, recorded_as_of) is the same for any moment. The sum is the balance of assets:in_transit.';
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
+comment on view accounting.late_items is 'Journals of a month that was closed when they were booked. They stand in the books of a later one.';
+comment on view accounting.manual_journals is 'One row per journal that people booked by hand, and per reversal of one.';
 comment on view accounting.mismatch_ageing is 'Open mismatches by how long they have been open. No row where there is none.';
 comment on view accounting.mismatch_history is 'What became of each mismatch: opened, everything that was done about it, cleared. It is only ever added to.';
 comment on view accounting.mismatches is 'Every mismatch that was ever opened; its status says whether it is open.';
+comment on view accounting.period_balances is 'Trial balances as they were frozen, one row per close, account and asset, over the books of the month and of all before it.';
+comment on view accounting.period_history is 'Who closed a month, or opened it again, and why. It is only ever added to.';
+comment on view accounting.periods is 'One row per month, from the first one with journals to the one that is running.';
+comment on view accounting.prices is 'Every price that was imported. A price is never changed; of two of one time, the one that was imported last holds.';
 comment on view accounting.scorecard is 'How the deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
+comment on view accounting.seals is 'One row per seal: a hash over a stretch of journals and the seal before it.';
+comment on view accounting.tie_out is 'One row per deposit address and asset: from what the books have in transit there to the balance that was last proved of it. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
+comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
 comment on view accounting.value_at_risk is 'What open mismatches are about. A transfer that several are about is counted once, under the gravest of them.';
 comment on view deposit_report is 'One row per deposit and per transfer that is ignored, as the evidence stands now.';
+comment on view ledger_tie is 'Of each deposit address and asset: from what is in transit to what it was proved to hold.';
+comment on view ledger_transit is 'Lines that bring something in transit, as positive amounts, or out of it.';
 comment on view open_mismatch is 'Every mismatch that holds and that nobody resolved, also while it is snoozed.';
+comment on view valuation_in_force is 'No row while nothing is valued.';

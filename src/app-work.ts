@@ -1,7 +1,7 @@
 import { createReader } from './chain/reader.ts'
 import type { Settings } from './config/settings.ts'
-import type { Rules } from './core/decide.ts'
 import { assert } from './core/errors.ts'
+import { rulesOf } from './core/rules-of.ts'
 import { createAllowance } from './intake/allowance.ts'
 import { auditOwners } from './jobs/audit-owners.ts'
 import { digestOf } from './jobs/books/put-in-force.ts'
@@ -64,10 +64,6 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
   })
 }
 
-export function rulesOf({ policy, routes, senders }: Settings): Rules {
-  return { policy, routes, senders }
-}
-
 function now(): Date {
   return new Date()
 }
@@ -98,5 +94,6 @@ export function ticksOf({ networks, schedule }: Settings, { queue, observer }: W
     { name: 'poll', expression: schedule.poll, run: wake('poll') },
     { name: 'sweep', expression: schedule.sweep, run: wake('sweep') },
     { name: 'audit', expression: schedule.audit, run: wake('audit') },
+    { name: 'seal', expression: schedule.seal, run: wake('seal') },
   ]
 }

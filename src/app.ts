@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { composeIntake, composeScheme } from './app-intake.ts'
-import { composeWork, rulesOf, ticksOf } from './app-work.ts'
+import { composeWork, ticksOf } from './app-work.ts'
 import { readDecimals } from './chain/decimals.ts'
 import type { Settings } from './config/settings.ts'
 import type { NetworkSettings } from './core/asset.ts'
 import { assert } from './core/errors.ts'
+import { rulesOf } from './core/rules-of.ts'
 import type { LiveScheme } from './intake/live-scheme.ts'
 import { transfersPath } from './intake/server.ts'
 import { putInForce } from './jobs/books/put-in-force.ts'
@@ -22,6 +23,9 @@ import { pinAssets } from './store/assets.ts'
 import { type Database, openDatabase, pingDatabase } from './store/database.ts'
 import { readGauges } from './store/gauges.ts'
 import { oldestPending } from './store/inbox.ts'
+import { keepAccountLabels } from './store/ledger/account-labels.ts'
+import { makePartitions } from './store/ledger/ground.ts'
+import { keepValuation } from './store/ledger/prices.ts'
 import { migrate } from './store/migrate.ts'
 import { createScorecardReader } from './store/scorecard.ts'
 import { releaseLeases, stillStreams } from './store/streams.ts'
@@ -51,6 +55,9 @@ export type DaemonOptions = {
 }
 
 export const migrationsFolder = join(import.meta.dirname, '../db/migrations')
+
+/** Books of years are written anew where a migration needs that. */
+export const migrationMaxMs = 3_600_000
 
 const poolMax = 12
 const workerConcurrency = 8
@@ -86,7 +93,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const { all, ...jobs } = composeWork(settings, { db, queue, holder, observer })
 
   const has = (role: Role) => options.roles.includes(role)
-  if (has('worker')) await applyPolicy(db, settings, options.log)
+  if (has('worker')) await applySettings(db, settings, options.log)
   if (has('worker')) queue.work(jobs, { concurrency: workerConcurrency })
   if (has('scheduler')) {
     const schedule = await startSchedule(ticksOf(settings, { queue, observer }))
@@ -115,17 +122,24 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
 }
 
 /**
- * Brings the schema up to date and pins the assets, as the user of the URL; the daemon itself may do less.
+ * Brings the schema up to date, pins the assets and keeps how accounts are called, as the user of the URL; the daemon itself may do less.
  * @returns the networks with all that was left to the chain
  */
 async function prepareDatabase(
-  { databaseUrl, networks, creditAsset }: Settings,
+  { databaseUrl, networks, creditAsset, accounts }: Settings,
   { rpc }: Observer,
 ): Promise<NetworkSettings[]> {
-  const owner = openDatabase<Tables>({ url: databaseUrl, poolMax: 2, applicationName: 'depositd migrate' })
+  const owner = openDatabase<Tables>({
+    url: databaseUrl,
+    poolMax: 2,
+    applicationName: 'depositd migrate',
+    queryTimeoutMs: migrationMaxMs,
+  })
   try {
     await migrate(owner, migrationsFolder)
+    await makePartitions(owner)
     await pinAssets(owner, [creditAsset])
+    await keepAccountLabels(owner, accounts.labels)
     return await pinDecimals(owner, networks, (network, labels) =>
       readDecimals(network, labels, { observe: rpc }),
     )
@@ -139,10 +153,11 @@ function openAsDaemon({ databaseUrl: url }: Settings): Database<Tables> {
   return openDatabase<Tables>({ url, poolMax, applicationName: 'depositd', role: 'depositd_daemon' })
 }
 
-/** What was decided by another policy is decided again. */
-async function applyPolicy(db: Database<Tables>, settings: Settings, log: Logger): Promise<void> {
+/** What was decided by another policy is decided again, and amounts are valued as the settings say. */
+async function applySettings(db: Database<Tables>, settings: Settings, log: Logger): Promise<void> {
   const isNew = await putInForce({ db, rules: rulesOf(settings), now: () => new Date() })
   if (isNew) log.info('the policy is new: all that is stored is decided again')
+  await keepValuation(db, settings.valuation)
 }
 
 /** Reads what metrics show. */

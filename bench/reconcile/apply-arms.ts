@@ -69,7 +69,9 @@ const written = [
 export async function keepForCopy({ url, folder }: Place): Promise<void> {
   await using db = openAs(url)
   for (const table of written) {
-    await sql`copy ${sql.table(table)} to ${sql.lit(join(folder, `${table}.copy`))}`.execute(db)
+    await sql`copy (select * from ${sql.table(table)}) to ${sql.lit(join(folder, `${table}.copy`))}`.execute(
+      db,
+    )
   }
 }
 

@@ -20,7 +20,7 @@ type Row = { id: bigint; source: 'webhook' | 'api' | 'chain'; body: Buffer; rece
 export function applyOneByOne({ db, readClaim, rules, now }: ApplyDeps): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const { rows } = await sql<Row>`
-      select id, source, body, received_at as "receivedAt" from inbox_pending join inbox on id = inbox_id
+      select id, source, body, inbox.received_at as "receivedAt" from inbox_pending join inbox on id = inbox_id
       order by inbox_id limit 1 for update of inbox_pending skip locked`.execute(tx)
     const [row] = rows
     if (row === undefined) return false

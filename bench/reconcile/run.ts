@@ -16,7 +16,10 @@ import {
 } from './measure-matching.ts'
 
 /** `scale` is the part of the whole that is measured: 1 for 100,000 deposits in B3 and 1,000,000 in B4. */
-type Settings = { rounds: number; scale: number; json: boolean; large: boolean }
+type Settings = { rounds: number; scale: number; json: boolean; large: boolean; parts?: readonly Part[] }
+
+/** B3 and B4. */
+type Part = 'apply' | 'match'
 
 const whole = { applied: 100_000, matched: 1_000_000 }
 /** Row by row takes long: it is measured on this part of the deposits. */
@@ -28,21 +31,25 @@ type Report = {
   machine: Machine
   servers: Record<string, string>
   settings: Record<string, number>
-  apply: Record<Arm, Spread>
+  apply: Applying | null
+  match: Matched | null
+}
+
+type Applying = {
+  arms: Record<Arm, Spread>
   overCopy: Ratio
   overRows: Ratio
   sizes: (Sized & { timeOverFirst: number; isMet: boolean })[]
-  match: Record<Matcher, Spread>
-  overSql: Ratio
-  trouble: Matching['counts']
-  score: string
   invariants: string
 }
 
+type Matched = { arms: Record<Matcher, Spread>; overSql: Ratio; trouble: Matching['counts']; score: string }
+
 const progress = (text: string) => void process.stderr.write(text)
 
-/** B3 and B4, all arms in turns, on a server of their own. Throws where an invariant fails: the run is void then. */
-export async function runReconcile({ rounds, scale, json, large }: Settings): Promise<void> {
+/** All arms of a part in turns, on a server of their own. Throws where an invariant fails: the run is void then. */
+export async function runReconcile(settings: Settings): Promise<void> {
+  const { rounds, scale, json, large, parts = ['apply', 'match'] } = settings
   setFlagsFromString('--expose-gc')
   globalThis.gc = runInNewContext('gc') as typeof globalThis.gc
   await using stack = new AsyncDisposableStack()
@@ -52,41 +59,42 @@ export async function runReconcile({ rounds, scale, json, large }: Settings): Pr
   const machine = describeMachine(ground.folder, ['pg', 'kysely'])
   const deposits = Math.round(whole.applied * scale)
   const rowsDeposits = Math.max(20, Math.round(deposits / rowsPart))
-  const applied = await measureApply(ground, { rounds, deposits, rowsDeposits }, progress)
-  const sizes = large ? await measureSizes(ground, [deposits, 10 * deposits], progress) : []
   const matched = Math.round(whole.matched * scale)
-  const matching = await measureMatching(ground, { rounds, deposits: matched, ...trouble }, progress)
+  const apply = async () =>
+    reportApply(
+      await measureApply(ground, { rounds, deposits, rowsDeposits }, progress),
+      large ? await measureSizes(ground, [deposits, 10 * deposits], progress) : [],
+    )
+  const match = async () =>
+    reportMatching(await measureMatching(ground, { rounds, deposits: matched, ...trouble }, progress))
   const report: Report = {
     machine,
+    apply: parts.includes('apply') ? await apply() : null,
+    match: parts.includes('match') ? await match() : null,
     servers: await ground.settings(),
     settings: { rounds, deposits, rowsDeposits, matched, ...trouble, ...batchMax },
-    ...reportApply(applied),
-    sizes: sizes.map((one) => sizedAgainst(sizes[0] ?? one, one)),
-    ...reportMatching(matching),
-    invariants:
-      'held: every deposit is reconciled and booked once, every asset adds up to zero, no row waits',
   }
   process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
 }
 
-function reportApply(rounds: readonly ApplyRound[]): Pick<Report, 'apply' | 'overCopy' | 'overRows'> {
+function reportApply(rounds: readonly ApplyRound[], sizes: readonly Sized[]): Applying {
   const of = (wanted: Arm) => rounds.filter(({ arm }) => arm === wanted).map(({ perSecond }) => perSecond)
   return {
-    apply: { ours: spreadOf(of('ours')), copy: spreadOf(of('copy')), rows: spreadOf(of('rows')) },
+    arms: { ours: spreadOf(of('ours')), copy: spreadOf(of('copy')), rows: spreadOf(of('rows')) },
     overCopy: ratioOf(of('ours'), of('copy'), targets.copy),
     overRows: ratioOf(of('ours'), of('rows'), targets.rows),
+    sizes: sizes.map((one) => sizedAgainst(sizes[0] ?? one, one)),
+    invariants:
+      'held: every deposit is reconciled and booked once, every asset adds up to zero, no row waits',
   }
 }
 
-function reportMatching({
-  rounds,
-  counts,
-}: Matching): Pick<Report, 'match' | 'overSql' | 'trouble' | 'score'> {
+function reportMatching({ rounds, counts }: Matching): Matched {
   const of = (wanted: Matcher) =>
     rounds.filter(({ matcher }) => matcher === wanted).map(({ perSecond }) => perSecond)
   const worst = rounds.toSorted((left, right) => left.score.right - right.score.right)[0]
   return {
-    match: { ours: spreadOf(of('ours')), sql: spreadOf(of('sql')) },
+    arms: { ours: spreadOf(of('ours')), sql: spreadOf(of('sql')) },
     overSql: ratioOf(of('ours'), of('sql'), targets.sql),
     trouble: counts,
     score: worst === undefined ? '' : scoreText(worst.score),
@@ -98,39 +106,43 @@ function sizedAgainst(first: Sized, one: Sized) {
   return { ...one, timeOverFirst, isMet: timeOverFirst <= targets.timePerDeposit }
 }
 
-function textOf(report: Report): string {
-  const { machine, servers, settings, apply, match, trouble: counts } = report
+function textOf({ machine, servers, settings, apply, match }: Report): string {
   return [
     ...machineLines(machine, [servers, settings]),
-    '',
-    'B3 apply: median (range) over the rounds',
-    ...armNames.map(
-      (arm) => `  ${arm.padEnd(5)} ${spreadText(apply[arm]).padStart(26)} inbox rows/s   ${arms[arm]}`,
-    ),
-    ratioLine('copy', report.overCopy),
-    ratioLine('rows', report.overRows),
-    ...report.sizes.map(sizedLine),
-    '',
-    'B4 matching only',
-    ...matcherNames.map(
-      (one) => `  ${one.padEnd(5)} ${spreadText(match[one]).padStart(26)} deposits/s   ${matchers[one]}`,
-    ),
-    ratioLine('sql', report.overSql),
-    `  ${report.score}; ${listed(counts)}`,
-    '',
-    `invariants ${report.invariants}`,
+    ...(apply === null ? [] : applyLines(apply)),
+    ...(match === null ? [] : matchLines(match)),
     '',
   ].join('\n')
 }
 
-function sizedLine({
-  deposits,
-  perSecond,
-  heapFirst,
-  heapLast,
-  timeOverFirst,
-  isMet,
-}: Report['sizes'][number]) {
+function applyLines(apply: Applying): string[] {
+  return [
+    '',
+    'B3 apply: median (range) over the rounds',
+    ...armNames.map(
+      (arm) => `  ${arm.padEnd(5)} ${spreadText(apply.arms[arm]).padStart(26)} inbox rows/s   ${arms[arm]}`,
+    ),
+    ratioLine('copy', apply.overCopy),
+    ratioLine('rows', apply.overRows),
+    ...apply.sizes.map(sizedLine),
+    `  invariants ${apply.invariants}`,
+  ]
+}
+
+function matchLines(match: Matched): string[] {
+  return [
+    '',
+    'B4 matching only',
+    ...matcherNames.map(
+      (one) => `  ${one.padEnd(5)} ${spreadText(match.arms[one]).padStart(26)} deposits/s   ${matchers[one]}`,
+    ),
+    ratioLine('sql', match.overSql),
+    `  ${match.score}; ${listed(match.trouble)}`,
+  ]
+}
+
+function sizedLine(one: Applying['sizes'][number]) {
+  const { deposits, perSecond, heapFirst, heapLast, timeOverFirst, isMet } = one
   const heap = `heap ${megabytes(heapFirst)} MB at first, ${megabytes(heapLast)} MB at last`
   const time = `${timeOverFirst.toFixed(2)} x the time per deposit, to be at most ${targets.timePerDeposit} x`
   return `  ${deposits.toLocaleString('en')} deposits: ${Math.round(perSecond).toLocaleString('en')} inbox rows/s, ${heap}; ${time}: ${isMet ? 'met' : 'MISSED'}`

@@ -1,8 +1,5 @@
 import type { Row } from './panel.ts'
 
-/** Gauges come from the database and are the same in every replica: the greatest is the value, a sum is not. */
-const openMismatches = 'max by (kind, severity, network) (depositd_mismatches_open{network=~"$network"})'
-
 /** Zero as long as a daemon is scraped, so that "nothing is wrong" and "nobody looks" are told apart. */
 const elseZero = 'or 0 * max(depositd_build_info)'
 
@@ -142,92 +139,31 @@ export const moneyRow: Row = {
       width: 6,
       height: 8,
     },
-  ],
-}
-
-export const mismatchRow: Row = {
-  title: 'What is wrong',
-  panels: [
     {
-      title: 'Open mismatches by severity',
-      kind: 'timeseries',
-      description: 'Severe ones page someone; warnings may clear by themselves when evidence arrives.',
-      unit: 'short',
-      queries: [{ expr: `sum by (severity) (${openMismatches})`, legend: '{{severity}}' }],
-      width: 8,
-      height: 8,
-    },
-    {
-      title: 'Open mismatches by kind, with age',
-      kind: 'table',
+      title: 'Not sealed yet',
+      kind: 'stat',
       description:
-        'How many of each kind and how old the oldest is (over all networks). Each kind has a section in docs/runbook.md.',
-      unit: 'short',
-      queries: [
-        { expr: `sum by (kind, severity) (${openMismatches})`, legend: 'open' },
-        { expr: 'max by (kind, severity) (depositd_mismatch_oldest_seconds)', legend: 'oldest' },
-      ],
-      columns: { open: 'short', oldest: 's' },
-      width: 8,
-      height: 8,
-    },
-    {
-      title: 'Mismatches opened and resolved within an hour',
-      kind: 'timeseries',
-      description: 'A kind that opens faster than it resolves is a fault of one side, not a single accident.',
-      unit: 'short',
-      queries: [
-        {
-          expr: 'sum by (kind) (increase(depositd_mismatches_opened_total{network=~"$network"}[1h]))',
-          legend: '{{kind}} opened',
-        },
-        {
-          expr: 'sum by (kind) (increase(depositd_mismatches_resolved_total[1h]))',
-          legend: '{{kind}} resolved',
-        },
-      ],
-      width: 8,
-      height: 8,
-    },
-  ],
-}
-
-export const lagRow: Row = {
-  title: 'How late',
-  panels: [
-    {
-      title: 'Oldest open per stage',
-      kind: 'timeseries',
-      description:
-        'How long the oldest deposit has waited for each stage. What is stuck shows here and not in the quantiles.',
+        'For how long the oldest journal has waited for its seal; unless it is set otherwise, there is one every ten minutes.',
       unit: 's',
-      queries: [
-        {
-          expr: 'max by (stage) (depositd_stage_oldest_open_seconds{network=~"$network"})',
-          legend: '{{stage}}',
-        },
-      ],
+      queries: [{ expr: `max(depositd_ledger_seal_age_seconds) ${elseZero}`, legend: 'oldest' }],
       thresholds: [
         { from: null, color: 'green' },
         { from: 3600, color: 'orange' },
-        { from: 7200, color: 'red' },
+        { from: 86_400, color: 'red' },
       ],
-      width: 8,
+      width: 6,
       height: 8,
     },
-    ...([50, 95] as const).map((percent) => ({
-      title: `Stage lag, p${percent}`,
-      kind: 'timeseries' as const,
-      description: `What ${percent} of 100 completed stages took at most, over the last hour. Finality is the chain's own time.`,
-      unit: 's',
-      queries: [
-        {
-          expr: `histogram_quantile(${percent / 100}, sum by (le, stage) (rate(depositd_stage_lag_seconds_bucket{network=~"$network"}[1h])))`,
-          legend: '{{stage}}',
-        },
-      ],
-      width: 8,
+    {
+      title: 'Books that do not tie',
+      kind: 'table',
+      description:
+        'What is left in transit of closed deposits, or does not agree with proved balances, in units of each asset: docs/runbook.md#ledger_imbalance',
+      unit: 'short',
+      queries: [{ expr: 'max by (control, asset) (depositd_ledger_untied)', legend: 'value' }],
+      columns: { value: 'short' },
+      width: 6,
       height: 8,
-    })),
+    },
   ],
 }

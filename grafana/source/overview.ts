@@ -1,4 +1,5 @@
-import { lagRow, mismatchRow, moneyRow } from './overview-money.ts'
+import { lagRow, mismatchRow } from './overview-mismatches.ts'
+import { moneyRow } from './overview-money.ts'
 import { chainRow, pipelineRow } from './overview-pipeline.ts'
 import { serviceRow } from './overview-service.ts'
 import { dataSource, layOut, type Row } from './panel.ts'

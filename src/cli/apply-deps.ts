@@ -1,3 +1,4 @@
+import { rulesOf } from '../core/rules-of.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
 import { digestOf } from '../jobs/books/put-in-force.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
@@ -18,7 +19,7 @@ export function withRules<Result>(
   const readNetworks = new Set(
     settings.networks.flatMap(({ name, rpcUrls }) => (rpcUrls.length > 0 ? [name] : [])),
   )
-  const rules = { policy: settings.policy, routes: settings.routes, senders: settings.senders }
+  const rules = rulesOf(settings)
   const applying = async (db: Database<Tables>) => {
     const networks = await pinnedNetworks(db, settings.networks)
     const readClaim = createClaimReader(profile, { ...settings, networks })

@@ -12,6 +12,7 @@ export function describeMismatches(program: Command, context: Context, tell: (ne
     .option('--severity <severity>', 'only this severity: info, warning or severe')
     .option('--assigned <name>', 'only those of this person, or of nobody')
     .option('--older-than <time>', 'only those that have been open for longer, like 30m, 24h or 7d')
+    .option('--overdue', 'only those for which somebody should have done something by now')
     .option('--snoozed', 'also those that are snoozed')
     .option('--all', 'also those that are snoozed or ended')
     .option(

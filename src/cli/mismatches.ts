@@ -10,6 +10,7 @@ type ListOptions = {
   severity?: string
   assigned?: string
   olderThan?: string
+  overdue?: boolean
   snoozed?: boolean
   all?: boolean
   failOn?: string
@@ -37,12 +38,14 @@ export function printMismatches(
   printRows(context, rows, { columns, json: json === true, empty: 'no mismatches' })
 }
 
-function filterOf({ kind, severity, assigned, olderThan, snoozed, all, limit }: ListOptions): MismatchFilter {
+function filterOf(options: ListOptions): MismatchFilter {
+  const { kind, severity, assigned, olderThan, overdue, snoozed, all, limit } = options
   return {
     kind,
     severity: severity === undefined ? undefined : wordOf('severity', severity, severities),
     assigned,
     olderThanSeconds: olderThan === undefined ? 0 : secondsOf(olderThan),
+    isOverdue: overdue === true,
     also: all === true ? 'all' : snoozed === true ? 'snoozed' : 'nothing',
     limit: limitOf(limit),
   }
@@ -63,6 +66,7 @@ const columns: Column<MismatchLine>[] = [
   { title: 'KIND', of: ({ kind }) => kind },
   { title: 'ABOUT', of: ({ subject }) => subject },
   { title: 'AGE', of: ({ age }) => age },
+  { title: 'ACT IN', of: ({ act_in: left }) => left },
   {
     title: 'CASE',
     of: ({ status, assigned_to: name }) => (name === null ? status : `${status}, ${name}`),

@@ -5,6 +5,7 @@ import type { Rules } from '../core/decide.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import type { Change, Outcome } from '../core/explaining/compare-decisions.ts'
 import type { Journal } from '../core/posting.ts'
+import { rulesOf } from '../core/rules-of.ts'
 import { tryRules } from '../jobs/books/try-rules.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { limitOf } from './options.ts'
@@ -28,9 +29,8 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
   }
   const limit = limitOf(options.limit)
   const settings = attachedSettings(context)
-  const { policy, routes, senders } = settings
   const trial = {
-    current: { policy, routes, senders },
+    current: rulesOf(settings),
     proposed: readProposed(options.policy, settings),
     now: new Date(),
   }
@@ -60,7 +60,7 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
 function readProposed(path: string, settings: Settings): Rules {
   const { policies, faults } = parsePolicyFile(readText(path), settings)
   if (policies === null) throw new Fault('settings_bad', { faults: faults.map((one) => `${path}, ${one}`) })
-  return { ...policies, senders: settings.senders }
+  return { ...rulesOf(settings), ...policies }
 }
 
 function readText(path: string): string {

@@ -3,6 +3,7 @@ import { isFault, lineOf } from '../core/errors.ts'
 import type { Context } from './context.ts'
 import { describeMatches, describeMismatches } from './describe-cases.ts'
 import { describeEvidence } from './describe-evidence.ts'
+import { describeLedger } from './describe-ledger.ts'
 import { describeOwners } from './describe-owners.ts'
 import { describePolicy } from './describe-policy.ts'
 import { describeService } from './describe-service.ts'
@@ -46,6 +47,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
   describeOwners(program, context)
   describeReports(program, context, tell)
   describeMismatches(program, context, tell)
+  describeLedger(program, context, tell)
   describeChecks(program, context, tell)
   describePolicy(program, context, tell)
   describeReplay(program, context, tell)
@@ -99,13 +101,6 @@ function describeReports(program: Command, context: Context, tell: (news: News) 
 
 /** Reports whose answer may be bad news. */
 function describeChecks(program: Command, context: Context, tell: (news: News) => void): void {
-  program
-    .command('ledger')
-    .description('the books')
-    .command('balances')
-    .description('balance of every account, and the sum of each asset, which is zero')
-    .option('--json', 'print a JSON document')
-    .action(async (options) => tell(await (await import('./ledger.ts')).balancesCommand(context, options)))
   program
     .command('doctor')
     .description('check the settings, and every server that they name')

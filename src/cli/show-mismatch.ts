@@ -19,21 +19,31 @@ export async function showMismatchCommand(
       mend: 'take a number from "depositd mismatches list --all"',
     })
   }
-  const { means, next } = entryOf(shown)
-  if (json === true) printJson(context, { ...shown, means, next })
-  else context.stdout.write(printable(textOf(shown, { means, next })))
+  const { means, next, actWithinHours } = entryOf(shown)
+  const told = { means, next, act_by: actBy(shown, actWithinHours) }
+  if (json === true) printJson(context, { ...shown, ...told })
+  else context.stdout.write(printable(textOf(shown, told)))
 }
 
+type Told = Pick<KindEntry, 'means' | 'next'> & { act_by: Date | null }
+
 /** A kind of an older version is in the database and no longer in the table. */
-function entryOf({ mismatch }: ShownMismatch): Pick<KindEntry, 'means' | 'next'> {
+function entryOf({
+  mismatch,
+}: ShownMismatch): Pick<KindEntry, 'means' | 'next'> & { actWithinHours?: number } {
   const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
   return entries[mismatch.kind] ?? { means: 'This kind is no longer told.', next: 'Resolve it.' }
 }
 
-function textOf(
-  { mismatch, deposit, history }: ShownMismatch,
-  { means, next }: Pick<KindEntry, 'means' | 'next'>,
-): string {
+/** By when somebody should have done something; of what has ended, null. */
+function actBy({ mismatch }: ShownMismatch, withinHours: number | undefined): Date | null {
+  const { opened_at: openedAt, status } = mismatch
+  if (withinHours === undefined || !(openedAt instanceof Date) || !['open', 'snoozed'].includes(status))
+    return null
+  return new Date(openedAt.getTime() + withinHours * 3_600_000)
+}
+
+function textOf({ mismatch, deposit, history }: ShownMismatch, { means, next, act_by: by }: Told): string {
   const said = (name: string) => wordOf(mismatch[name])
   const facts = [
     ['about', mismatch.subject],
@@ -46,6 +56,7 @@ function textOf(
       mismatch.amount === null ? '' : `${said('amount')} ${said('asset_symbol')} on ${said('network')}`,
     ],
     ['open for', said('age')],
+    ['act by', wordOf(by)],
     ['assigned', said('assigned_to')],
     ['snoozed', said('snoozed_until')],
     [

@@ -1,5 +1,6 @@
 import type { Rules } from '../core/decide.ts'
 import { Fault, isFault } from '../core/errors.ts'
+import { rulesOf } from '../core/rules-of.ts'
 import { attachedSettings, type Context } from './context.ts'
 
 /** By what deposits are judged, or why the settings do not tell it. */
@@ -8,8 +9,7 @@ export type KnownRules = { rules: Rules } | { problem: string }
 /** What is stored can be shown by the address of the database alone; why it is so is judged by the settings. */
 export function knownRules(context: Context): KnownRules {
   try {
-    const { policy, routes, senders } = attachedSettings(context)
-    return { rules: { policy, routes, senders } }
+    return { rules: rulesOf(attachedSettings(context)) }
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     return { problem: error.details.faults.join('; ') }

@@ -57,7 +57,7 @@ export function readPolicies(
   return { policy: general, routes, faults }
 }
 
-type Refuse = (path: PolicyFault['path'], message: string) => void
+export type Refuse = (path: PolicyFault['path'], message: string) => void
 type Known = KnownWorld['assets'][number]
 type Scope = { assetIn?: Known | undefined; assetOut?: Known | undefined; refuse: Refuse }
 
@@ -143,6 +143,11 @@ function unpinned({ symbol, network }: Known): string {
   return `write those of ${symbol} on ${network} into networks[].assets[].decimals`
 }
 
+/** What a match names, in the terms of the core. */
+export function patternOfMatch(match: RouteMatch, world: KnownWorld, refuse: Refuse): RoutePattern {
+  return patternOf(match, { ...assetsOfMatch(match, world, refuse), refuse }, world)
+}
+
 function patternOf(
   { owner, network, asset: named }: RouteMatch,
   { assetIn, assetOut, refuse }: Scope,
@@ -201,7 +206,7 @@ function assetsNamed(name: string, { networks, assets }: KnownWorld): Known[] {
 }
 
 /** Whether whatever fits the later pattern fits the earlier one. */
-function covers(earlier: RoutePattern, later: RoutePattern): boolean {
+export function covers(earlier: RoutePattern, later: RoutePattern): boolean {
   const { assetIn, assetOut } = later
   const implied: RoutePattern = {
     ...(assetIn && { networkIn: assetNetwork(assetIn) }),

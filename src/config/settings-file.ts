@@ -2,6 +2,8 @@ import { validate } from 'node-cron'
 import { z } from 'zod'
 import { type Address, type Asset, assetKey } from '../core/asset.ts'
 import { stableWalletNetwork } from '../core/evidence.ts'
+import { readAccounts } from './accounts.ts'
+import { accountsSection } from './accounts-schema.ts'
 import { casesSection, strangeLimits } from './cases-schema.ts'
 import { intakeSection } from './intake-schema.ts'
 import { knownNetworks } from './known-networks.ts'
@@ -18,6 +20,7 @@ import {
 import { type KnownWorld, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
 import { checkReading, readingFields } from './reading-schema.ts'
+import { valuationSection } from './valuation-schema.ts'
 import { type SchemeName, webhookSection, withScheme } from './webhook-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
@@ -58,6 +61,8 @@ const schema = z
     intake: intakeSection,
     cases: casesSection,
     policy: policySection,
+    accounts: accountsSection,
+    valuation: valuationSection,
     schedule: z
       .strictObject({
         scan: cron.default('*/5 * * * * *'),
@@ -66,6 +71,7 @@ const schema = z
         sweep: cron.default('*/5 * * * * *'),
         audit: cron.default('0 0 * * * *'),
         balances: cron.default('30 */15 * * * *'),
+        seal: cron.default('15 */10 * * * *'),
         /** How far back beyond the oldest open deposit each poll reads, so that a record that changed late is seen. */
         pollOverlap: duration.prefault('1h'),
         /** How long a deposit is young: while one is, every tick reads. */
@@ -99,6 +105,8 @@ const schema = z
   .superRefine((file, context) => {
     for (const { path, message } of readPolicies(file.policy, worldOf(file)).faults)
       context.addIssue({ code: 'custom', path: ['policy', ...path], message })
+    for (const { path, message } of readAccounts(file.accounts, worldOf(file)).faults)
+      context.addIssue({ code: 'custom', path: ['accounts', ...path], message })
   })
 
 export type SettingsFile = z.output<typeof schema>

@@ -1,7 +1,10 @@
 import { dirname, join, resolve } from 'node:path'
 import { type Asset, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
+import type { AccountLabel } from '../core/chart.ts'
+import type { ContraRule } from '../core/contra.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import type { Policy, RoutePolicy } from '../core/policy.ts'
+import { accountsOf } from './accounts.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
 import { policiesOf } from './policies.ts'
@@ -25,9 +28,15 @@ export type Settings = {
   policy: Policy
   /** In order; the first that fits a deposit holds. */
   routes: readonly RoutePolicy[]
+  /** Whose money a deposit is, in order; the first that fits it holds. */
+  contras: readonly ContraRule[]
+  /** Patterns of the accounts that are known, and how accounts are called elsewhere. */
+  accounts: { known: readonly string[]; labels: readonly AccountLabel[] }
   secondPersonAbove: ReadonlyMap<string, string>
   /** Cron expressions with seconds. */
-  schedule: { scan: string; backfill: string; poll: string; sweep: string; audit: string; balances: string }
+  schedule: Record<'scan' | 'backfill' | 'poll' | 'sweep' | 'audit' | 'balances' | 'seal', string>
+  /** What amounts are valued in; null where they are not. */
+  valuation: { currency: string; maxAgeMs: number } | null
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   /** Where webhooks are taken. */
   http: Listening
@@ -184,8 +193,10 @@ function quorumFaults({ name, quorum }: SettingsFile['networks'][number], urls: 
   ]
 }
 
-function fileSettings({ policy, ...file }: SettingsFile) {
-  const { networks, service, intake, cases, schedule } = file
+function fileSettings({ policy, accounts, ...file }: SettingsFile) {
+  const { contras, ...chart } = accountsOf(accounts, worldOf(file))
+  const { networks, service, intake, cases, valuation } = file
+  const { pollOverlap, pollYoung, pollQuiet, pollAll, ...schedule } = file.schedule
   const senders = networks.flatMap(({ name, family }) =>
     (service.senders[name] ?? []).map((address) => `${name}/${parseAddress(family, address)}`),
   )
@@ -202,21 +213,12 @@ function fileSettings({ policy, ...file }: SettingsFile) {
     creditAsset: creditAssetOf(service),
     senders: new Set(senders),
     ...policiesOf(policy, worldOf(file)),
+    contras,
+    accounts: chart,
     secondPersonAbove: new Map(Object.entries(cases.secondPersonAbove)),
-    schedule: {
-      scan: schedule.scan,
-      backfill: schedule.backfill,
-      poll: schedule.poll,
-      sweep: schedule.sweep,
-      audit: schedule.audit,
-      balances: schedule.balances,
-    },
-    poll: {
-      overlapMs: schedule.pollOverlap,
-      youngMs: schedule.pollYoung,
-      quietMs: schedule.pollQuiet,
-      sweepEveryMs: schedule.pollAll,
-    },
+    schedule,
+    valuation: valuation && { currency: valuation.currency, maxAgeMs: valuation.maxAge },
+    poll: { overlapMs: pollOverlap, youngMs: pollYoung, quietMs: pollQuiet, sweepEveryMs: pollAll },
   }
 }
 

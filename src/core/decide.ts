@@ -1,4 +1,5 @@
 import { type AssetKey, assetCode, type NetworkName, type TxId } from './asset.ts'
+import { type ContraRule, contraOf } from './contra.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
 import { deliveredLegs, liveLeg, total } from './judging/matrix.ts'
 import { type NamedTransaction, unseenTransactions } from './judging/named-transactions.ts'
@@ -40,6 +41,8 @@ export type Rules = {
    * coin that they send to a deposit address pays for sweeping it, unless the service claims it as a deposit.
    */
   senders: ReadonlySet<string>
+  /** Where the other side of a deposit stands; the first that fits holds, and without one it is owed to its owner. */
+  contras?: readonly ContraRule[]
 }
 
 export type DecidedDeposit = {
@@ -108,6 +111,7 @@ function decideDeposit({ dossier, known, booked, now }: Case, rules: Rules, asOf
   const before = first?.milestones ?? null
   const milestones = milestonesOf(dossier, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(dossier)
+  const contra = contraOf(dossier, rules.contras)
   return {
     id,
     absorbed: others.map((other) => other.id),
@@ -117,7 +121,7 @@ function decideDeposit({ dossier, known, booked, now }: Case, rules: Rules, asOf
     delivery: deliveryFacts(dossier),
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
-    journals: posting(dossier, verdict, { depositId: id, journals: booked }),
+    journals: posting(dossier, verdict, { depositId: id, journals: booked, contra }),
     steps: countSteps(dossier, verdict, policy),
     unseen: unseenTransactions(dossier),
   }

@@ -46,6 +46,9 @@ export type SettlementClaim = {
   fee: Amount | null
 }
 
+/** How the payment went back, as the service states it: in the asset that was paid, on its network. */
+export type RefundClaim = { tx: TxId }
+
 /** One webhook, or one revision of one API record. */
 export type Claim = {
   kind: 'claim'
@@ -56,6 +59,8 @@ export type Claim = {
   owner: Owner | null
   deposit: DepositClaim
   settlement: SettlementClaim | null
+  /** There is none where the service names no transaction by which it went back. */
+  refund?: RefundClaim
   /** When the service says this came to be. */
   occurredAt: Date
   receivedAt: Date
@@ -164,10 +169,11 @@ export function linkKeys(observation: Observation): string[] {
     const key = role === 'deposit' ? paymentKey(tx, to) : deliveryKey(tx)
     return observation.kind === 'ruling' ? [key, ...serviceKeys(observation.verdict)] : [key]
   }
-  const { serviceId, deposit, settlement } = observation
+  const { serviceId, deposit, settlement, refund } = observation
   const keys = [`service/${serviceId}`]
   if (deposit.tx !== null) keys.push(paymentKey(deposit.tx, deposit.address))
   if (settlement !== null && settlement.tx !== null) keys.push(deliveryKey(settlement.tx))
+  if (refund !== undefined) keys.push(deliveryKey(refund.tx))
   return keys
 }
 

@@ -1,7 +1,8 @@
 import type { AssetKey } from './asset.ts'
 import type { Brand } from './brand.ts'
 import { assert } from './errors.ts'
-import { type Owner, stableWalletNetwork, type TransferRef } from './evidence.ts'
+import { type ClaimStatus, type Owner, stableWalletNetwork, type TransferRef } from './evidence.ts'
+import { statedByApi } from './judging/finished-delivery.ts'
 import { deliveredLegs, isCredited, liveLeg, total } from './judging/matrix.ts'
 import type { Verdict } from './judging/reconcile.ts'
 import type { Dossier } from './matching/divide.ts'
@@ -14,7 +15,7 @@ export type AccountId = Brand<string, 'AccountId'>
 /** Names both sides, so an unbalanced transfer cannot be written down. */
 export type Transfer = { debit: AccountId; credit: AccountId; asset: AssetKey; amount: Amount }
 
-export type JournalKind = 'deposit' | 'settlement' | 'write_off' | 'reversal'
+export type JournalKind = 'deposit' | 'settlement' | 'refund' | 'write_off' | 'reversal'
 
 /** A journal of the books. Its key is unique there, so that nothing is booked twice. */
 export type Journal = {
@@ -30,8 +31,11 @@ export type Journal = {
   transfers: readonly Transfer[]
 }
 
-/** What is booked of a payment, and the number of the deposit that it is now; null where it has none yet. */
-export type Booked = { depositId: bigint | null; journals: readonly Journal[] }
+/**
+ * What is booked of a payment, and the number of the deposit that it is now, null where it has none yet; `contra` is
+ * where its other side stands, null while nobody is known to own it.
+ */
+export type Booked = { depositId: bigint | null; journals: readonly Journal[]; contra: AccountId | null }
 
 /**
  * The journals still to be written so that the books say what the verdict proves. What is booked and no longer
@@ -41,11 +45,11 @@ export type Booked = { depositId: bigint | null; journals: readonly Journal[] }
 export function posting(
   dossier: Dossier,
   verdict: Verdict,
-  { depositId, journals: booked }: Booked,
+  { depositId, journals: booked, contra }: Booked,
 ): Journal[] {
   // Tokens may be moved without moving any; there is nothing to book then.
   const isNothing = dossier.deposit?.amount === 0n
-  const targets = isNothing ? [] : targetsOf(dossier, verdict)
+  const targets = isNothing ? [] : targetsOf(dossier, verdict, contra)
   const reversed = new Set(booked.map((journal) => journal.reverses))
   const standing = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
   const own = standing.filter((journal) => journal.depositId === null || journal.depositId === depositId)
@@ -73,11 +77,12 @@ export const accounts = {
 
 type Target = Pick<Journal, 'kind' | 'transfer' | 'eventAt' | 'transfers'>
 
-function targetsOf(dossier: Dossier, verdict: Verdict): Target[] {
-  const paid = depositTarget(dossier, verdict)
+function targetsOf(dossier: Dossier, verdict: Verdict, contra: AccountId | null): Target[] {
+  const paid = depositTarget(dossier, verdict, contra)
   const settled = settlementTarget(dossier, verdict)
-  const lost = paid === null || settled !== null ? null : writeOffTarget(dossier)
-  return [paid, settled, lost].filter((one) => one !== null)
+  if (paid === null || settled !== null) return [paid, settled].filter((one) => one !== null)
+  const ended = refundTarget(paid, dossier, verdict) ?? writeOffTarget(dossier)
+  return ended === null ? [paid] : [paid, ended]
 }
 
 /** What leaves it open to whom a final payment belongs. */
@@ -91,14 +96,15 @@ const suspending: ReadonlySet<MismatchKind> = new Set([
 
 /** A final payment: in transit, owed to its owner, or held in suspense once the service failed to claim it in time. */
 function depositTarget(
-  { deposit, approval, webhook, api }: Dossier,
+  { deposit, webhook, api }: Dossier,
   { finalAt, mismatches }: Verdict,
+  contra: AccountId | null,
 ): Target | null {
   if (deposit === null || finalAt === null) return null
-  const isClaimed = (webhook !== null || api !== null) && approval !== null
+  const isClaimed = (webhook !== null || api !== null) && contra !== null
   const isSuspended = mismatches.some(({ kind }) => suspending.has(kind))
   if (!isClaimed && !isSuspended) return null
-  const credit = isClaimed ? accounts.deposits(approval.owner) : accounts.suspense
+  const credit = isClaimed ? contra : accounts.suspense
   const { asset, amount, network } = deposit
   const transfers = [{ debit: accounts.inTransit(network), credit, asset, amount }]
   return { kind: 'deposit', transfer: deposit.ref, eventAt: deposit.blockAt, transfers }
@@ -126,9 +132,30 @@ function settlementTarget(dossier: Dossier, verdict: Verdict): Target | null {
 }
 
 /** The first time of which the API says that it was settled: a record that is revised later does not move it. */
-function creditedAt({ words }: Dossier): Date | null {
-  const settled = words.api.filter(({ status }) => status === 'settled')
-  return earliest(settled.map(({ occurredAt }) => occurredAt))
+function creditedAt(dossier: Dossier): Date | null {
+  return firstSaidAt(dossier, 'settled')
+}
+
+/** No clock of the service dates it before the payment, or after the word itself was received. */
+function firstSaidAt({ words, deposit }: Dossier, said: ClaimStatus): Date | null {
+  const saying = words.api.filter(({ status }) => status === said)
+  const first = earliest(saying.flatMap(({ occurredAt, receivedAt }) => [occurredAt, receivedAt]))
+  return first && latest([first, deposit?.blockAt ?? null])
+}
+
+/**
+ * What went back to its payer, as the service's API states it: nothing is in transit, nor owed to the owner. Where a
+ * part of it was delivered, only people can tell what went back.
+ */
+function refundTarget(paid: Target, dossier: Dossier, { state }: Verdict): Target | null {
+  if (state !== 'refunded' || deliveredLegs(dossier).length > 0) return null
+  const back = paid.transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
+  return {
+    ...paid,
+    kind: 'refund',
+    eventAt: firstSaidAt(dossier, 'refunded') ?? paid.eventAt,
+    transfers: back,
+  }
 }
 
 /** What is in transit and not expected any more, since a person said so; a delivery that is proved all the same outdoes it. */
@@ -140,12 +167,16 @@ function writeOffTarget({ deposit, writeOff }: Dossier): Target | null {
   return { kind: 'write_off', transfer: ref, eventAt: writeOff.at, transfers }
 }
 
-/** The API has to state the delivery too, since only it states the fee; that a part of it is all, too. */
-function isProved(dossier: Dossier, { settledAt, state }: Verdict): boolean {
+/**
+ * The API has to state the delivery too, since only it states the fee; that a part of it is all, too. What it calls
+ * refunded and never stated, it will not state any more: the chain shows where that is.
+ */
+function isProved(dossier: Dossier, { settledAt, lack }: Verdict): boolean {
   const { approval, api } = dossier
-  const stated = api?.settlement?.amount ?? null
-  if (approval === null || stated === null || settledAt === null || state === 'orphaned') return false
-  return api?.status === 'settled' || total(deliveredLegs(dossier)) >= stated
+  const stated = statedByApi(dossier)?.amount ?? null
+  if (approval === null || settledAt === null) return false
+  if (stated === null) return api?.status === 'refunded' && !isCredited(dossier)
+  return api?.status === 'settled' || total(deliveredLegs(dossier)) + lack >= stated
 }
 
 function forwardTransfers(dossier: Dossier): Transfer[] {
@@ -166,16 +197,16 @@ function creditTransfers({ api, approval }: Dossier): Transfer[] {
 }
 
 /** A fee is booked where the API states it, or the policy derives it. */
-function feeTransfers({ api }: Dossier, { fee }: Verdict): Transfer[] {
-  const { settlement } = api ?? {}
-  if (!settlement || fee === null) return []
+function feeTransfers(dossier: Dossier, { fee }: Verdict): Transfer[] {
+  const settlement = statedByApi(dossier)
+  if (settlement === null || fee === null) return []
   return [{ debit: accounts.serviceFees, credit: accounts.conversion, asset: settlement.asset, amount: fee }]
 }
 
 /** What the policy accepts to be lacking, or to be too much: the conversion account then holds what is stated. */
-function lackTransfers({ api }: Dossier, { lack }: Verdict): Transfer[] {
-  const { settlement } = api ?? {}
-  if (!settlement) return []
+function lackTransfers(dossier: Dossier, { lack }: Verdict): Transfer[] {
+  const settlement = statedByApi(dossier)
+  if (settlement === null) return []
   const { tolerance, conversion } = accounts
   const [debit, credit] = lack > 0n ? [tolerance, conversion] : [conversion, tolerance]
   return [{ debit, credit, asset: settlement.asset, amount: (lack < 0n ? -lack : lack) as Amount }]

@@ -14,12 +14,14 @@ function isOfCalendar(day: string): boolean {
 
 /** The earliest of the times that are known; null where none is. */
 export function earliest(times: readonly (Date | null)[]): Date | null {
-  const known = times.filter((time) => time !== null).map((time) => time.getTime())
-  return known.length === 0 ? null : new Date(Math.min(...known))
+  let found: Date | null = null
+  for (const time of times) if (time !== null && (found === null || time < found)) found = time
+  return found
 }
 
 /** The latest of the times that are known; null where none is. */
 export function latest(times: readonly (Date | null)[]): Date | null {
-  const known = times.filter((time) => time !== null).map((time) => time.getTime())
-  return known.length === 0 ? null : new Date(Math.max(...known))
+  let found: Date | null = null
+  for (const time of times) if (time !== null && (found === null || time > found)) found = time
+  return found
 }

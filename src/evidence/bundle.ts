@@ -42,7 +42,13 @@ const parts = z.strictObject({
   subject: z.strictObject({ deposit: integer, deposits: z.array(integer), group: integer }),
   evidence: z.array(row),
   addressBook: z.array(anything),
-  policy: z.strictObject({ policy: anything, routes: z.array(anything), senders: z.array(text) }),
+  policy: z.strictObject({
+    policy: anything,
+    routes: z.array(anything),
+    senders: z.array(text),
+    /** Absent in bundles of versions that did not know of it. */
+    contras: z.array(anything).optional(),
+  }),
   webhooks: anything,
   profile: z.strictObject({ text, sha256: hash }),
   networks: z.array(network),

@@ -1,6 +1,7 @@
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
-import type { Decision, Rules } from '../core/decide.ts'
+import type { Decision } from '../core/decide.ts'
+import { rulesOf } from '../core/rules-of.ts'
 import type { EvidenceRow, GroupEvidence } from '../store/books/load-evidence.ts'
 import { type BundleParts, sealBundle } from './bundle.ts'
 import { sha256Of } from './canonical.ts'
@@ -10,7 +11,10 @@ export type BundleInput = {
   depositId: bigint
   evidence: GroupEvidence
   decision: Decision
-  settings: Pick<Settings, 'policy' | 'routes' | 'senders' | 'networks' | 'creditAsset' | 'webhooks'>
+  settings: Pick<
+    Settings,
+    'policy' | 'routes' | 'senders' | 'contras' | 'networks' | 'creditAsset' | 'webhooks'
+  >
   profileText: string
   at: Date
   version: string
@@ -19,8 +23,7 @@ export type BundleInput = {
 /** Makes the document of one deposit, with all of the group that it is decided with. Of the settings it holds no address of a server and no secret. */
 export function makeBundle(input: BundleInput): { text: string; sha256: string } {
   const { evidence, decision, settings, profileText, at, version } = input
-  const { policy, routes, senders, creditAsset } = settings
-  const rules: Rules = { policy, routes, senders }
+  const rules = rulesOf(settings)
   const { group } = evidence
   return sealBundle(
     { at: at.toISOString(), by: `depositd ${version}` },
@@ -28,11 +31,11 @@ export function makeBundle(input: BundleInput): { text: string; sha256: string }
       subject: subjectOf(input),
       evidence: evidence.rows.map(toldRow),
       addressBook: group.approvals,
-      policy: { policy, routes, senders: [...senders].toSorted() },
+      policy: { ...rules, senders: [...rules.senders].toSorted() },
       webhooks: settings.webhooks.signing,
       profile: { text: profileText, sha256: sha256Of(profileText) },
       networks: settings.networks.map(toldNetwork),
-      credit: creditAsset,
+      credit: settings.creditAsset,
       known: group.known.map(({ id, ...known }) => ({ ...known, number: id })),
       verdict: { at, ...tellDecision(decision, evidence.rows, rules) },
       mismatches: evidence.mismatches,

@@ -49,8 +49,8 @@ function groupOf(parts: BundleParts, stored: readonly StoredObservation[]): Grou
   }
 }
 
-function rulesOf({ policy: { policy, routes, senders } }: BundleParts): Rules {
-  return { ...(revived({ policy, routes }) as Pick<Rules, 'policy' | 'routes'>), senders: new Set(senders) }
+function rulesOf({ policy: { policy, routes, senders, contras = [] } }: BundleParts): Rules {
+  return { ...(revived({ policy, routes, contras }) as Omit<Rules, 'senders'>), senders: new Set(senders) }
 }
 
 /** Amounts and heights are decimal text in a document; these are their names. */

@@ -5,7 +5,7 @@ import { takeDecisions } from '../store/mismatches/cases.ts'
 import type { MismatchChange } from '../store/mismatches/mismatches.ts'
 import type { Audited } from './audit-owners.ts'
 import { type Applied, type ApplyDeps, applyDue, applyPending, batchMax } from './books/apply.ts'
-import { auditBooks } from './books/audit-books.ts'
+import { createLedgerWork, type LedgerWork } from './books/ledger-work.ts'
 import { proposeMatches } from './books/propose-matches.ts'
 import { createNetworkWork, type NetworkWork, type NetworkWorkDeps } from './chain/network-work.ts'
 import type { NoProof } from './chain/proof-run.ts'
@@ -29,7 +29,17 @@ export type WorkDeps = ApplyDeps &
     }
   }
 
-export type JobName = 'apply' | 'scan' | 'backfill' | 'verify' | 'poll' | 'read' | 'sweep' | 'audit' | 'prove'
+export type JobName =
+  | 'apply'
+  | 'scan'
+  | 'backfill'
+  | 'verify'
+  | 'poll'
+  | 'read'
+  | 'sweep'
+  | 'audit'
+  | 'prove'
+  | 'seal'
 
 /** How long a stored row may wait before its wake-up counts as lost. */
 const overdueSeconds = 5
@@ -38,21 +48,20 @@ const overdueSeconds = 5
 const readsMax = 20
 
 /** Everything the daemon does again and again. Each job is safe to run twice and beside itself. */
-export type Work = Pick<NetworkWork, 'scan' | 'backfill' | 'verify'> & {
-  apply: () => Promise<void>
-  /** Reads the service's records, where that is due. */
-  poll: () => Promise<void>
-  /** Reads one record, by the service's id, where the service can tell it alone. */
-  read: (id: string) => Promise<void>
-  /** Finds what no wake-up reached: rows that wait too long, groups whose time has come, and what people decided. */
-  sweep: () => Promise<void>
-  /** Adds up the books, and holds what the service states of our channels and wallets against the address book. */
-  audit: () => Promise<void>
-  /** Holds what a network's deposit addresses have against what is known to have come and gone. */
-  prove: (network: string) => Promise<void>
-  /** Everything that deposits need done now, without the queue: for tests, and for one-off runs. */
-  all: () => Promise<void>
-}
+export type Work = LedgerWork &
+  Pick<NetworkWork, 'scan' | 'backfill' | 'verify'> & {
+    apply: () => Promise<void>
+    /** Reads the service's records, where that is due. */
+    poll: () => Promise<void>
+    /** Reads one record, by the service's id, where the service can tell it alone. */
+    read: (id: string) => Promise<void>
+    /** Finds what no wake-up reached: rows that wait too long, groups whose time has come, and what people decided. */
+    sweep: () => Promise<void>
+    /** Holds what a network's deposit addresses have against what is known to have come and gone. */
+    prove: (network: string) => Promise<void>
+    /** Everything that deposits need done now, without the queue: for tests, and for one-off runs. */
+    all: () => Promise<void>
+  }
 
 export function createWork(given: WorkDeps): Work {
   const deps: Working = { ...given, failing: new Set() }
@@ -89,11 +98,8 @@ export function createWork(given: WorkDeps): Work {
       for (const network of due) await wakeIf(deps.readers.has(network), 'verify', network)
       await wakeIf(await proposePage(), 'apply')
     },
-    async audit() {
-      deps.observe.mismatches(await auditBooks(deps.db))
-      deps.observe.mismatches((await deps.audit()).changes)
-    },
     prove: createProve(deps),
+    ...createLedgerWork(deps),
     async all() {
       await networks.readAll()
       await pollNow(deps)

@@ -105,6 +105,15 @@ const declared = {
     'Sum of all entries of an asset; anything but 0 is an emergency.',
     ['asset'],
   ),
+  ledgerUntied: gauge(
+    'ledger_untied',
+    'What the audit found wrong in the books of an asset beside their sum, in units of the asset: in_transit, left of deposits that are closed; tie_out, not agreeing with proved balances.',
+    ['control', 'asset'],
+  ),
+  ledgerSealAge: gauge(
+    'ledger_seal_age_seconds',
+    'For how long the oldest journal that no seal is over has waited for one; 0 where all are sealed.',
+  ),
   unexplainedBalance: gauge(
     'unexplained_balance',
     'What balances of deposit addresses changed by beyond what is known, in units of the asset; approximate.',

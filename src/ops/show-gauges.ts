@@ -10,6 +10,8 @@ export type Reading = {
   mismatches: readonly { kind: string; severity: string; network: string; count: number; oldest: number }[]
   atRisk: readonly { asset: string; severity: string; units: number }[]
   imbalances: readonly { asset: string; units: number }[]
+  sealAge: number
+  untied: readonly { control: string; asset: string; units: number }[]
   unexplained: readonly { network: string; asset: string; units: number }[]
   coverageGaps: readonly { network: string; stretches: number }[]
   streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
@@ -42,6 +44,9 @@ export function showGauges(metrics: Metrics, reading: Reading): void {
   for (const { oldest, ...labels } of reading.stages) metrics.stageOldest.set(labels, oldest)
   metrics.ledgerImbalance.reset()
   for (const { asset, units } of reading.imbalances) metrics.ledgerImbalance.set({ asset }, units)
+  metrics.ledgerSealAge.set(reading.sealAge)
+  metrics.ledgerUntied.reset()
+  for (const { units, ...labels } of reading.untied) metrics.ledgerUntied.set(labels, units)
   metrics.unexplainedBalance.reset()
   for (const { units, ...labels } of reading.unexplained) metrics.unexplainedBalance.set(labels, units)
   metrics.chainCoverageGaps.reset()

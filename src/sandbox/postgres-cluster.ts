@@ -34,7 +34,6 @@ const serverOptions = {
   listen_addresses: loopback,
   unix_socket_directories: '',
   max_connections: '60',
-  shared_buffers: '32MB',
   // Reads in the server's own processes: the default keeps three more running for it.
   io_method: 'sync',
   jit: 'off',
@@ -60,12 +59,19 @@ export async function openCluster(folder: string, log: Logger): Promise<Postgres
   return cluster
 }
 
+export type ServerSettings = { port: number; durability: 'full' | 'none'; sharedBuffers: string }
+
 /** How to run the server itself. */
 export function postgresProcess(
   cluster: PostgresCluster,
-  { port, durability }: { port: number; durability: 'full' | 'none' },
+  { port, durability, sharedBuffers }: ServerSettings,
 ): ChildSettings {
-  const options = { ...serverOptions, port: String(port), ...(durability === 'none' ? undurableOptions : {}) }
+  const options = {
+    ...serverOptions,
+    shared_buffers: sharedBuffers,
+    port: String(port),
+    ...(durability === 'none' ? undurableOptions : {}),
+  }
   const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   return processOf(cluster, 'postgres', ['-D', cluster.data, ...settings])
 }

@@ -13,6 +13,8 @@ export type PostgresSettings = {
   port?: number
   /** `none` gives up safety against a crash of the machine for speed: for data that is thrown away. */
   durability?: 'full' | 'none'
+  /** The memory that its processes share, as PostgreSQL writes it. */
+  sharedBuffers?: string
   log: Logger
 }
 
@@ -32,10 +34,10 @@ const duplicateDatabase = '42P04'
  * @throws Fault `remote_failed` with the server's last words where it does not come up.
  */
 export async function startPostgres(settings: PostgresSettings): Promise<PostgresServer> {
-  const { folder, log, durability = 'full' } = settings
+  const { folder, log, durability = 'full', sharedBuffers = '32MB' } = settings
   const cluster = await openCluster(folder, log)
   const port = await freePort(settings.port)
-  const server = await startChild(postgresProcess(cluster, { port, durability }))
+  const server = await startChild(postgresProcess(cluster, { port, durability, sharedBuffers }))
   const url = (database: string): string =>
     `postgres://postgres:${cluster.password}@${loopback}:${port}/${encodeURIComponent(database)}`
   const outcome = await Promise.race([untilReady(url('postgres')), endedEarly(server)])

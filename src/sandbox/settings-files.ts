@@ -16,8 +16,8 @@ export type SandboxAddresses = {
   senders: Readonly<Record<string, readonly string[]>>
   httpPort: number
   opsPort: number
-  /** Other deadlines than those of the sandbox. */
-  policy?: Readonly<Record<string, string>>
+  /** Other deadlines than those of the sandbox, and rules that it has none of. */
+  policy?: Readonly<Record<string, unknown>>
 }
 
 const environmentFile = 'embedded.env'

@@ -16,7 +16,7 @@ export type DatabaseSettings = {
 
 /**
  * Opens a pool. `int8` arrives as `bigint` and `numeric` as its decimal text, so that no digit is lost;
- * `timestamptz` arrives as `Date`.
+ * `timestamptz` arrives as `Date`, and `date`, which has no time zone, as its text.
  */
 export function openDatabase<Tables>({
   url,
@@ -66,8 +66,15 @@ function prepareNamed(client: PoolClient): void {
   client.query = named as typeof client.query
 }
 
-/** A process that vanished, or stands still, must not keep its locks; nor may who waits for them wait for ever. */
-const sessionOptions = ['-c idle_in_transaction_session_timeout=30s', '-c lock_timeout=30s']
+/**
+ * A process that vanished, or stands still, must not keep its locks; nor may who waits for them wait for ever. Pages
+ * are in memory or on flash: a batch looks up its rows one by one, however large the tables get, and reads none through.
+ */
+const sessionOptions = [
+  '-c idle_in_transaction_session_timeout=30s',
+  '-c lock_timeout=30s',
+  '-c random_page_cost=1.1',
+]
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
@@ -98,7 +105,10 @@ function gaveWay(error: unknown): boolean {
   return code === serializationFailure || code === deadlockDetected
 }
 
-const int8 = 20
+const [int8, date] = [20, 1082]
 
-const getTypeParser: typeof types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === int8 && format !== 'binary' ? (text: string) => BigInt(text) : types.getTypeParser(oid, format)
+const getTypeParser: typeof types.getTypeParser = (oid: number, format?: 'text' | 'binary') => {
+  if (format === 'binary') return types.getTypeParser(oid, format)
+  if (oid === int8) return (text: string) => BigInt(text)
+  return oid === date ? (text: string) => text : types.getTypeParser(oid, format)
+}

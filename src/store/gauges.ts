@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
+import { untiedUnits } from './books/books-audit.ts'
 import { unexplainedUnits } from './chain/balance-differences.ts'
 import { countGaps } from './chain/coverage-gaps.ts'
+import { secondsUnsealed } from './ledger/seals.ts'
 import type { Tables } from './tables.ts'
 
 /** Counts and ages as they stand in the database: the same whichever replica asks. Ages are in seconds. */
@@ -13,6 +15,10 @@ export type Gauges = {
   mismatches: { kind: string; severity: string; network: string; count: number; oldest: number }[]
   atRisk: { asset: string; severity: string; units: number }[]
   imbalances: { asset: string; units: number }[]
+  /** For how long the oldest journal has waited for its seal. */
+  sealAge: number
+  /** What the audit found wrong, beside sums. */
+  untied: { control: string; asset: string; units: number }[]
   /** What balances changed by beyond what is known, added up whichever way they changed. */
   unexplained: { network: string; asset: string; units: number }[]
   /** Stretches of heights that were not read for some watched addresses. */
@@ -20,7 +26,7 @@ export type Gauges = {
   streams: { name: string; age: number; progress: Record<string, number> }[]
 }
 
-/** Reads everything that is shown as a gauge, in ten statements. */
+/** Reads everything that is shown as a gauge, in twelve statements. */
 export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
   const [inbox, quarantine, deposits, stages, mismatches, atRisk, imbalances, reading] = await Promise.all([
     sql<Gauges['inbox']>`
@@ -56,16 +62,18 @@ export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
 /** How reading goes on, of service and chains, and whether it adds up. */
 async function readReading(
   db: Kysely<Tables>,
-): Promise<Pick<Gauges, 'streams' | 'unexplained' | 'coverageGaps'>> {
-  const [streams, unexplained, coverageGaps] = await Promise.all([
+): Promise<Pick<Gauges, 'streams' | 'sealAge' | 'untied' | 'unexplained' | 'coverageGaps'>> {
+  const [streams, sealAge, untied, unexplained, coverageGaps] = await Promise.all([
     sql<Gauges['streams'][number]>`
       select name, ${age(sql`succeeded_at`)} as age, progress from stream where succeeded_at is not null`.execute(
       db,
     ),
+    secondsUnsealed(db),
+    untiedUnits(db),
     unexplainedUnits(db),
     countGaps(db),
   ])
-  return { streams: streams.rows, unexplained, coverageGaps }
+  return { streams: streams.rows, sealAge, untied, unexplained, coverageGaps }
 }
 
 /** Per network and stage, how long the oldest deposit has been waiting for that stage to complete. */

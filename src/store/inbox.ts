@@ -34,9 +34,9 @@ export async function appendInbox(
       insert into inbox (source, source_key, body, headers, received_at)
       select source, source_key, body, headers, received_at from incoming order by source, source_key
       on conflict (source, source_key) do nothing
-      returning id, source, source_key
+      returning id, source, source_key, received_at
     ), pending as (
-      insert into inbox_pending (inbox_id) select id from added
+      insert into inbox_pending (inbox_id, received_at) select id, received_at from added
     )
     select id, source, source_key from added`.execute(db)
   return new Map(added.map(({ id, source, source_key }) => [rowKey({ source, sourceKey: source_key }), id]))
@@ -132,8 +132,9 @@ export async function waitingSince(
 ): Promise<Date | null> {
   const { rows } = await sql<{ since: Date | null }>`
     select min(received_at) as since from (
-      select inbox_id from inbox_pending where inbox_id <> all(${leftOut}::bigint[]) order by inbox_id limit ${lookedThrough}
-    ) as waiting join inbox on id = inbox_id`.execute(tx)
+      select received_at from inbox_pending where inbox_id <> all(${leftOut}::bigint[])
+      order by inbox_id limit ${lookedThrough}
+    ) as waiting`.execute(tx)
   return rows[0]?.since ?? null
 }
 

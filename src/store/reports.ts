@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { mismatchKinds } from '../core/mismatch.ts'
 import type { Tables } from './tables.ts'
 
 /** What people ask of the books, as rows for a table or a JSON document. Amounts are decimal text. */
@@ -54,6 +55,9 @@ export type MismatchLine = {
   assigned_to: string | null
   snoozed_until: Date | null
   opened_at: Date
+  /** By when somebody should have done something, and how long that is from now, or `overdue`; of what has ended, neither. */
+  act_by: Date | null
+  act_in: string
   resolved_at: Date | null
   resolved_by: string | null
   reason: string | null
@@ -70,6 +74,8 @@ export type MismatchFilter = {
   /** A name, or `nobody`. */
   assigned?: string | undefined
   olderThanSeconds?: number
+  /** Only those for which somebody should have done something by now. */
+  isOverdue?: boolean
   /** Also the snoozed ones; or all that ever were. */
   also: 'nothing' | 'snoozed' | 'all'
 }
@@ -77,23 +83,36 @@ export type MismatchFilter = {
 /** The open mismatches, the gravest and oldest first; with `also`, others after them. */
 export async function listMismatches(
   db: Kysely<Tables>,
-  { limit, ids, kind, severity, assigned, olderThanSeconds = 0, also }: MismatchFilter,
+  { limit, ids, kind, severity, assigned, olderThanSeconds = 0, isOverdue = false, also }: MismatchFilter,
 ): Promise<MismatchLine[]> {
   const statuses = ['open', ...(also === 'nothing' ? [] : ['snoozed']), ...(also === 'all' ? ended : [])]
   const { rows } = await sql<MismatchLine>`
     select id::text as id, kind, severity, subject, coalesce(network, '') as network,
       coalesce(asset_symbol, '') as asset, coalesce(amount::text, '') as amount,
-      date_trunc('second', age)::text as age, status, assigned_to, snoozed_until, opened_at, resolved_at, resolved_by,
-      reason, cleared_at, detail
+      date_trunc('second', age)::text as age, status, assigned_to, snoozed_until, opened_at,
+      case when not has_ended then act_by end as act_by,
+      case when has_ended then '' when act_by < now() then 'overdue'
+        else coalesce(justify_hours(date_trunc('second', make_interval(secs => extract(epoch from act_by - now()))))::text, '')
+        end as act_in,
+      resolved_at, resolved_by, reason, cleared_at, detail
     from accounting.mismatches
+      left join unnest(${kinds}::text[], ${hours}::integer[]) as due (kind, hours) using (kind)
+      cross join lateral (select opened_at + make_interval(hours => hours) as act_by,
+        status = any(${ended}::text[]) as has_ended) as acted
     where status = any(${statuses}::text[]) and id = any(coalesce(${ids ?? null}::bigint[], array[id]))
       and kind = coalesce(${kind ?? null}, kind) and severity = coalesce(${severity ?? null}, severity)
       and coalesce(assigned_to, 'nobody') = coalesce(${assigned ?? null}, assigned_to, 'nobody')
       and age >= make_interval(secs => ${olderThanSeconds})
+      and (not ${isOverdue} or (act_by < now() and not has_ended))
     order by array_position(array['open', 'snoozed', 'resolved', 'cleared'], status),
-      array_position(array['severe', 'warning', 'info'], severity), opened_at limit ${limit}`.execute(db)
+      array_position(array['severe', 'warning', 'info'], severity), opened_at, mismatches.id limit ${limit}`.execute(
+    db,
+  )
   return rows
 }
+
+const kinds = Object.keys(mismatchKinds)
+const hours = Object.values(mismatchKinds).map(({ actWithinHours }) => actWithinHours)
 
 const ended = ['resolved', 'cleared']
 

@@ -18,7 +18,7 @@ export type Tables = {
     received_at: Date
     stored_at: Generated<Date>
   }
-  inbox_pending: { inbox_id: bigint; stored_at: Generated<Date> }
+  inbox_pending: { inbox_id: bigint; stored_at: Generated<Date>; received_at: Date }
   evidence_group: { id: Id; recheck_at: Date | null }
   link_key: { key: string; group_id: bigint }
   evidence: { inbox_id: bigint; group_id: bigint; observation: unknown }
@@ -154,12 +154,14 @@ export type Tables = {
   ledger_journal: {
     id: Id
     posting_key: string
-    kind: 'deposit' | 'settlement' | 'write_off' | 'reversal'
-    deposit_id: bigint
-    transfer: string
+    kind: 'deposit' | 'settlement' | 'refund' | 'write_off' | 'withdrawal' | 'manual' | 'reversal'
+    deposit_id: bigint | null
+    transfer: string | null
     reverses: bigint | null
     event_at: Date
     recorded_at: Generated<Date>
+    /** First day of the month in whose books it stands, as Postgres writes a date. */
+    period: string
   }
   ledger_transfer: {
     journal_id: bigint
@@ -168,5 +170,32 @@ export type Tables = {
     credit: string
     asset: string
     amount: Numeric
+    event_at: Date
+    recorded_at: Date
+    period: string
+  }
+  manual_journal: { journal_id: bigint; reason: string; made_by: string; approved_by: string }
+  account_label: { place: number; pattern: string; code: string | null; name: string | null }
+  ledger_period: { period: string; state: 'open' | 'soft_closed' | 'closed' }
+  ledger_period_event: {
+    id: Id
+    period: string
+    action: 'soft_closed' | 'closed' | 'reopened'
+    at: Generated<Date>
+    actor: string
+    approved_by: string | null
+    reason: string | null
+    severe_open: Generated<number>
+    forced: Generated<boolean>
+    last_journal: bigint | null
+    cut_at: Date | null
+    sha256: string | null
+  }
+  ledger_period_balance: {
+    event_id: bigint
+    account: string
+    asset: string
+    debit: Numeric
+    credit: Numeric
   }
 }

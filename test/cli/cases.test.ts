@@ -58,6 +58,8 @@ test('the list takes what matches', async () => {
   expect(await listed('--severity warning')).toEqual([])
   expect(await listed('--older-than 24h')).toEqual(['1'])
   expect(await listed('--older-than 2d')).toEqual([])
+  expect(await listed('--overdue')).toEqual(['1'])
+  expect(await listed('--overdue --kind unreported')).toEqual([])
 })
 
 test('several are assigned at once, and the list shows and finds it', async () => {
@@ -94,6 +96,21 @@ test('what is resolved is no bad news, and can be opened again', async () => {
   expect(await listed()).toEqual(['1', '2', '3'])
 })
 
+test('the list tells how long there is to act, and when that is over', async () => {
+  const { out } = await depositd('mismatches list')
+  expect(out.split('\n')[0]).toMatch(/ AGE +ACT IN +CASE /)
+  expect(out).toMatch(/^ 1 .* overdue +open /m)
+  // A slow machine has up to 19 minutes to look.
+  await sql`update mismatch set opened_at = now() - interval '30 minutes' where id = 2`.execute(books.db)
+  expect((await depositd('mismatches list')).out).toMatch(/^ 2 .* 03:[12]\d:\d\d +open /m)
+  await depositd('mismatches resolve 1 --reason paid --by erin')
+  expect(await listed('--overdue --all')).toEqual([])
+  const lines = JSON.parse((await depositd('mismatches list --all --json')).out) as Record<string, unknown>[]
+  expect(lines.find(({ id }) => id === '1')).toMatchObject({ status: 'resolved', act_by: null, act_in: '' })
+  const open = lines.find(({ id }) => id === '2')
+  expect(Date.parse(String(open?.act_by)) - Date.parse(String(open?.opened_at))).toBe(4 * 3_600_000)
+})
+
 test('who does it is the user of the system, unless a name is given, and that is said', async () => {
   const { out } = await depositd('mismatches comment 2 asked')
   expect(out).toContain(`commented by ${userInfo().username}, the user of this system; --by names another\n`)
@@ -116,6 +133,7 @@ test('show tells all about one', async () => {
       deposit  2: confirmed, 100.000000 USDC on base, for channel shop
       at stake  100.000000 USDC on base
       open for  AGE
+      act by  TIME
       assigned  max
       snoozed  TIME
       resolved  -

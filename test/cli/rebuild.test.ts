@@ -6,10 +6,12 @@ import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
+import { readText } from '../docs/pages.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
 import { claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { fences } from '../support/markdown.ts'
 import { ownEvent, ownRecord, vocabulary } from '../support/own-payloads.ts'
 import { ownProfile } from '../support/profile.ts'
 
@@ -87,6 +89,17 @@ test('what is otherwise is told deposit by deposit, and is bad news', async () =
   expect(end.at(2)).toBe('NOT WHAT THE EVIDENCE SAYS: 2 of 2')
   const limited = await depositd('rebuild --verify --limit 1')
   expect(limited.out).toContain('and 1 more; --limit tells of more')
+})
+
+test('docs/rebuild.md shows what the command tells of these books', async () => {
+  await sql`update deposit set state = 'held' where service_id = 'dep_1'`.execute(books.db)
+  await sql`delete from mismatch where kind = 'unreported'`.execute(owner)
+  const { out, err } = await depositd('rebuild --verify')
+  const shortened = out
+    .replaceAll(/sha256 [0-9a-f]{64}$/gm, 'sha256 …')
+    .replaceAll(/(\{"asset": "[^"]+", ).*\}$/gm, '$1…}')
+  const [example] = fences(readText('docs/rebuild.md')).filter(({ language }) => language === 'text')
+  expect(`${err}${shortened}`.trimEnd()).toBe(example?.text.trimEnd())
 })
 
 test('--json carries all of it, amounts digit for digit', async () => {

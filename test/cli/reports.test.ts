@@ -145,9 +145,9 @@ test('mismatches list, the gravest first', async () => {
   const { status, out } = await depositd('mismatches list')
   expect(status).toBe(0)
   expect(ageless(out)).toMatchInlineSnapshot(`
-    "ID  SEVERITY  KIND  ABOUT  AGE  CASE  AMOUNT  ASSET  DETAIL
-     1  severe  settlement_short  deposit/2  AGE  open  100.000000  USDC on base  stated 99900000, delivered 99000000
-     2  warning  webhook_missing  deposit/2  AGE  open  100.000000  USDC on base  what no webhook tells of the deposit, since 2026-01-01T00:02:00.000Z
+    "ID  SEVERITY  KIND  ABOUT  AGE  ACT IN  CASE  AMOUNT  ASSET  DETAIL
+     1  severe  settlement_short  deposit/2  AGE  overdue  open  100.000000  USDC on base  stated 99900000, delivered 99000000
+     2  warning  webhook_missing  deposit/2  AGE  overdue  open  100.000000  USDC on base  what no webhook tells of the deposit, since 2026-01-01T00:02:00.000Z
     "
   `)
 })
@@ -215,6 +215,7 @@ test('books that do not balance are bad news', async () => {
 async function breakBooks({ url }: Books): Promise<void> {
   const owner = openDatabase({ url, poolMax: 1, applicationName: 'test owner' })
   await sql`create or replace view ledger_entry as
-    select journal_id, leg, debit as account, asset, amount::numeric from ledger_transfer`.execute(owner)
+    select journal_id, leg, debit as account, asset, amount::numeric, event_at, recorded_at, period
+    from ledger_transfer`.execute(owner)
   await owner.destroy()
 }

@@ -70,6 +70,18 @@ test('a credit is of the time at which the API first said so, however often the 
     expect(decided(all, journals)).toEqual({ settledAt: at(5), journals: [] })
 })
 
+test.each([
+  ['ahead', 5000, 5],
+  ['behind', -5000, 1],
+])('a clock of the service that is %s does not date a credit', (_what, minute, expected) => {
+  const block = payment({ to: walletAddress, blockAt: at(1) })
+  const { journals } = decided([credited({ occurredAt: at(minute) }), block])
+  expect(dated(journals)).toEqual([
+    ['deposit#1', 1],
+    ['settlement#1', expected],
+  ])
+})
+
 test('an earlier word on a credit that comes late puts its date right', () => {
   const late = [credited({ occurredAt: at(80), receivedAt: at(81) }), paid]
   const booked = decided(late).journals

@@ -33,6 +33,11 @@ test('a claim that names no transaction is found by its id alone', () => {
   expect(linkKeys({ ...early, settlement: null })).toEqual(['service/dep_1'])
 })
 
+test('what reached a recipient shares a key with the claim that names it as a refund', () => {
+  const back = claim({ settlement: { tx: null }, refund: { tx: txId('back') } })
+  expect(linkKeys(back)).toEqual(expect.arrayContaining(linkKeys(delivery({ tx: txId('back') }))))
+})
+
 test('two people who are paid in one transaction are two cases; two forwards in one are one', () => {
   expect(linkKeys(payment({ to: walletAddress }))).not.toEqual(linkKeys(payment()))
   expect(linkKeys(delivery({ to: walletAddress, index: '9' }))).toEqual(linkKeys(delivery()))

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
+import { mismatchKinds } from '../../src/core/mismatch.ts'
 import { channelApproval, liquidity, policy, walletApproval } from '../support/evidence.ts'
 import { coreRows } from '../support/mismatch-rows/core-rows.ts'
 import type { Change, Row } from '../support/mismatch-rows/row.ts'
@@ -43,4 +44,12 @@ describe.each(coreRows)('$kind, where $where', ({ kind, opens, without, ends }: 
   test.each(Object.entries(ends))('ends %s', (_how, change) => {
     expect(kindsOf(opens, change)).not.toContain(kind)
   })
+})
+
+test('no kind is said to be ended by a person alone that ends in another way, too', () => {
+  const others = coreRows.filter(({ ends }) =>
+    Object.keys(ends).some((how) => !how.startsWith('by a person')),
+  )
+  const kinds = new Set(others.map(({ kind }) => kind))
+  expect([...kinds].filter((kind) => mismatchKinds[kind].ends.by === 'person')).toEqual([])
 })

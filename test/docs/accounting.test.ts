@@ -1,8 +1,11 @@
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { Client, type CustomTypesConfig } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Owner } from '../../src/core/evidence.ts'
 import { accounts } from '../../src/core/posting.ts'
+import { importPrices } from '../../src/jobs/books/import-prices.ts'
+import { keepValuation } from '../../src/store/ledger/prices.ts'
 import type { Books } from '../support/books.ts'
 import { openExampleBooks } from '../support/example-books.ts'
 import { tableRows } from '../support/markdown.ts'
@@ -14,6 +17,8 @@ const statements = [...page.matchAll(/^```sql\n([\s\S]*?)^```\n(?:\n```text\n([\
   ([whole, sql = '', output]) => ({ whole, sql, output }),
 )
 const examples = statements.filter(({ output }) => output !== undefined)
+/** The file of prices that the page shows; values follow from it. */
+const [, prices = ''] = /^```csv\n([\s\S]*?)^```$/m.exec(page) ?? []
 const login = statements.find(({ output }) => output === undefined)?.sql ?? ''
 
 let books: Books
@@ -22,6 +27,14 @@ let erin: Client
 
 beforeAll(async () => {
   books = await openExampleBooks()
+  await keepValuation(books.db, { currency: 'EUR', maxAgeMs: 24 * 3_600_000 })
+  await importPrices(books.db, {
+    name: 'docs/accounting.md',
+    lines: Readable.from(prices.split('\n')),
+    isDryRun: false,
+    now: new Date('2026-02-01'),
+    onProgress: () => undefined,
+  })
   owner = await connect(books.url)
   await owner.query(login)
   const url = new URL(books.url)

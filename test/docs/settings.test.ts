@@ -60,7 +60,9 @@ test('the defaults of the environment are those of the page', () => {
 
 const fileKeys = rows
   .map(({ name }) => name)
-  .filter((name) => /^(networks|service|webhooks|intake|cases|policy|schedule)\b/.test(name))
+  .filter((name) =>
+    /^(networks|service|webhooks|intake|cases|policy|accounts|valuation|schedule)\b/.test(name),
+  )
 
 test('every key of the file is on the page, and no other', () => {
   expect(fileKeys.toSorted()).toEqual(keysOf(parseSettingsFile(example).file).toSorted())
@@ -74,7 +76,9 @@ test('no key of the schema is left out, optional ones included', () => {
     'src/config/reading-schema.ts',
     'src/config/intake-schema.ts',
     'src/config/policy-schema.ts',
+    'src/config/accounts-schema.ts',
     'src/config/cases-schema.ts',
+    'src/config/valuation-schema.ts',
   ]
     .map(readText)
     .join('\n')
@@ -97,7 +101,7 @@ test('the defaults of the file are those of the page', () => {
     const own = (file[section] ??= {})
     own[key] = inner === undefined ? value : { ...(own[key] as object | undefined), [inner]: value }
   }
-  expect(stated).toHaveLength(35)
+  expect(stated).toHaveLength(36)
   expect(parseSettingsFile(stringify(file))).toEqual(parseSettingsFile(''))
 })
 
@@ -121,7 +125,15 @@ test('the networks that are known without a file are those of the page', () => {
 })
 
 /** Keyed by networks, or with a page of their own. */
-const described = ['service.senders', 'webhooks', 'policy.tolerance', 'policy.fee', 'policy.routes']
+const described = [
+  'service.senders',
+  'webhooks',
+  'policy.tolerance',
+  'policy.fee',
+  'policy.routes',
+  'accounts.contra[]',
+  'accounts.labels[]',
+]
 
 /** Names of all keys, with `[]` behind lists. */
 function keysOf(value: unknown, path = ''): string[] {

@@ -162,12 +162,23 @@ const outside: Partial<Record<MismatchKind, Outside>> = {
       'a network that comes to an owner is no contradiction, and neither is a service without lists',
     ],
   },
+  seal_broken: {
+    file: 'test/jobs/books/audit-seals.test.ts',
+    tests: [
+      'books that are as they were sealed raise nothing',
+      'a seal whose journals were altered is broken, once, until they are as they were',
+      'each run reads some seals on, and ends no mismatch of another, until it begins anew',
+    ],
+  },
   ledger_imbalance: {
     file: 'test/jobs/books/audit-books.test.ts',
     tests: [
       'books that add up raise nothing, also with deposits on their way and taken back',
       'what a closed deposit still has in transit is an imbalance, until the books are as they were',
       'books of an asset that do not sum to zero are an imbalance, until they do',
+      'what is in transit ties to the balances that were proved, also while payments wait to be booked',
+      'a balance that the books do not explain is an imbalance of its address, until they do',
+      'a booking of a payment that was never seen is an imbalance, and so is one of another amount',
     ],
   },
 }

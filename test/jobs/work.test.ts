@@ -12,6 +12,7 @@ import { countStatements } from '../support/count-statements.ts'
 import { at, base, claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
 import { ownProfile } from '../support/profile.ts'
 import { openScriptedWork, type ScriptedWork, transfer } from '../support/scripted-work.ts'
+import { tamper } from '../support/tamper.ts'
 
 let world: ScriptedWork
 let books: Books
@@ -32,6 +33,17 @@ async function states(): Promise<string[]> {
 test('what an audit finds is told', async () => {
   await work().audit()
   expect(told).toEqual(['address_changed cleared'])
+})
+
+test('sealing seals what is booked, and tells of a seal that is broken', async () => {
+  await books.receive(payment())
+  const { apply, seal } = work()
+  await apply()
+  await seal()
+  expect(told.filter((one) => one.startsWith('seal_broken'))).toEqual([])
+  await tamper(books, 'update ledger_transfer set amount = amount + 1')
+  await seal()
+  expect(told.filter((one) => one.startsWith('seal_broken'))).toEqual(['seal_broken opened'])
 })
 
 test('a sweep decides what has become due, and applies what no wake-up reached', async () => {

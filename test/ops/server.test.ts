@@ -1,42 +1,7 @@
 import { connect } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
-import { createMetrics } from '../../src/ops/metrics.ts'
-import { type Check, type OpsServer, type OpsSettings, startOps } from '../../src/ops/server.ts'
+import { expect, test } from 'vitest'
 import type { Reading } from '../../src/ops/show-gauges.ts'
-
-const empty: Reading = {
-  inbox: { pending: 0, oldest: 0 },
-  quarantine: 0,
-  deposits: [],
-  stages: [],
-  mismatches: [],
-  atRisk: [],
-  imbalances: [],
-  unexplained: [],
-  coverageGaps: [],
-  streams: [],
-  jobs: {},
-  scorecard: [],
-}
-
-const running: OpsServer[] = []
-afterEach(async () => {
-  for (const server of running.splice(0)) await server.stop()
-})
-
-async function start(changes: Partial<OpsSettings> = {}): Promise<string> {
-  const server = await startOps({
-    host: '127.0.0.1',
-    port: 0,
-    metrics: createMetrics('1.2.3'),
-    read: () => Promise.resolve(empty),
-    checks: [],
-    warnings: () => [],
-    ...changes,
-  })
-  running.push(server)
-  return server.url
-}
+import { emptyReading as empty, running, startOpsServer as start } from '../support/ops-server.ts'
 
 /** Name, labels and value of every sample; throws where a line is not of the text format. */
 function samples(text: string): Map<string, number> {
@@ -89,6 +54,8 @@ test('every metric of the contract is declared with its type and help', async ()
       'mismatch_oldest_seconds gauge',
       'mismatch_value gauge',
       'ledger_imbalance gauge',
+      'ledger_untied gauge',
+      'ledger_seal_age_seconds gauge',
     ]),
   )
   const helped = new Set([...text.matchAll(/^# HELP depositd_(\w+) .{8,}$/gm)].map(([, name]) => name))
@@ -110,6 +77,8 @@ test('gauges say what was read', async () => {
       ],
       atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1.5 }],
       imbalances: [{ asset: 'base/0x1', units: 0 }],
+      sealAge: 90,
+      untied: [{ control: 'tie_out', asset: 'base/0x1', units: 0.5 }],
       unexplained: [{ network: 'base', asset: 'base/0x1', units: 2.5 }],
       coverageGaps: [{ network: 'base', stretches: 3 }],
       streams: [
@@ -147,6 +116,8 @@ test('gauges say what was read', async () => {
     'depositd_mismatch_oldest_seconds{kind="unreported",severity="severe"}': 9,
     'depositd_mismatch_value{asset="base/0x1",severity="severe"}': 1.5,
     'depositd_ledger_imbalance{asset="base/0x1"}': 0,
+    depositd_ledger_seal_age_seconds: 90,
+    'depositd_ledger_untied{control="tie_out",asset="base/0x1"}': 0.5,
     'depositd_unexplained_balance{network="base",asset="base/0x1"}': 2.5,
     'depositd_chain_coverage_gaps{network="base"}': 3,
     depositd_poll_age_seconds: 7,
@@ -192,45 +163,6 @@ test('a database that does not answer is said, in place of old figures', async (
   )
   expect(response.status).toBe(503)
   expect(await response.text()).toBe('no database\n')
-})
-
-test('alive says that it turns, even where nothing else works', async () => {
-  const url = await start({
-    checks: [failing('database', 'gone')],
-    read: () => Promise.reject(new Error('x')),
-  })
-  const response = await fetch(`${url}/livez`)
-  expect([response.status, await response.text()]).toEqual([200, 'alive\n'])
-})
-
-const fine = (part: string): Check => ({ part, ask: () => Promise.resolve() })
-const failing = (part: string, problem: string): Check => ({
-  part,
-  ask: () => Promise.reject(new Error(problem)),
-})
-
-test('ready is who has no failing part; who has, names each with its problem', async () => {
-  const ready = await fetch(`${await start({ checks: [fine('database'), fine('queue')] })}/readyz`)
-  expect([ready.status, await ready.json()]).toEqual([200, { ready: true, unready: [], warnings: [] }])
-  const checks = [failing('database', 'gone'), fine('queue'), failing('inbox', 'nothing waits 61 s')]
-  const unready = await fetch(`${await start({ checks })}/readyz`)
-  expect([unready.status, await unready.json()]).toEqual([
-    503,
-    {
-      ready: false,
-      unready: [
-        { part: 'database', problem: 'gone' },
-        { part: 'inbox', problem: 'nothing waits 61 s' },
-      ],
-      warnings: [],
-    },
-  ])
-})
-
-test('what works and should not stay as it is does not keep it from being ready', async () => {
-  const warnings = [{ part: 'webhooks', problem: 'taken without a signature' }]
-  const answer = await fetch(`${await start({ warnings: () => warnings })}/readyz`)
-  expect([answer.status, await answer.json()]).toEqual([200, { ready: true, unready: [], warnings }])
 })
 
 test('a port that is taken is a fault that names the setting', async () => {

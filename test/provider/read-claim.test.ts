@@ -103,6 +103,15 @@ test('before it is converted, a deposit has neither fee nor delivery', () => {
   })
 })
 
+test('a refund is named once it has a transaction, and by a text that is one', () => {
+  const back = { refund_address: settledRow.sender, refund_amount: '5000000', status: 'refunding' } as const
+  const told = (refund_transaction: string | null) => read('api', record({ ...back, refund_transaction }))
+  const tx = `0x${'ef'.repeat(32)}`
+  expect(told(tx.replaceAll('ef', 'EF'))).toMatchObject({ claim: { status: 'held', refund: { tx } } })
+  expect(told(null)).not.toHaveProperty('claim.refund')
+  expect(told('sent')).toMatchObject({ kind: 'schema_drift', path: 'refund.transaction' })
+})
+
 test('a credit to a StableWallet is on no chain and names the wallet', () => {
   const credit = record({
     owner_kind: 'stable_wallet',

@@ -34,10 +34,20 @@ const delayMs = deadlineSeconds * 1500
 
 const depositRate = 0.03
 /**
- * Until a person agrees to what is proposed, a payment without a key is two deposits. The questions ask for one forward
- * of each deposit.
+ * Until a person agrees to what is proposed, a payment without a key is two deposits, and so is one that is claimed
+ * again; what is opened again or fails is never at rest. The questions ask for one forward of each deposit. There is no second
+ * network of a family here to name, and no policy that knows the fee.
  */
-const leftOut: readonly DepositKnob[] = ['dropTransactionRate', 'splitForwardRate', 'joinForwardRate']
+const leftOut: readonly DepositKnob[] = [
+  'dropTransactionRate',
+  'claimAgainRate',
+  'reopenRate',
+  'withholdRefundRate',
+  'splitForwardRate',
+  'joinForwardRate',
+  'renameNetworkRate',
+  'overchargeRate',
+]
 const requestRates: Record<RequestKnob, number> = {
   refuseCallRate: 0.05,
   failCallRate: 0.05,

@@ -15,6 +15,7 @@ import {
   usdcOnBase,
   webhook,
 } from '../support/evidence.ts'
+import { bookPayments, seal } from '../support/sealed-books.ts'
 
 let books: Books
 let gauges: Gauges
@@ -34,6 +35,8 @@ beforeAll(async () => {
     atRisk: [],
     imbalances: [],
     streams: [],
+    sealAge: 0,
+    untied: [],
     unexplained: [],
     coverageGaps: [],
   })
@@ -98,6 +101,14 @@ test('what is closed waits for nothing, and what has ended is not open', async (
 test('the imbalance of each asset is told, and is zero', () => {
   const units = Object.fromEntries(gauges.imbalances.map((one) => [one.asset, one.units]))
   expect(units).toEqual({ [usdcOnBase]: 0, [usdcOnArbitrum]: 0 })
+})
+
+test('the oldest journal that is not sealed tells for how long, and none does where all are', async () => {
+  expect(gauges.sealAge).toBeGreaterThan(0)
+  await using own = await openBooks()
+  await bookPayments(own, 1, 2)
+  await seal(own)
+  expect((await readGauges(own.db)).sealAge).toBe(0)
 })
 
 test('streams that succeeded once tell how long ago, and how far they are', () => {

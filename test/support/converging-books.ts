@@ -91,7 +91,7 @@ async function take(deps: ApplyDeps, owner: Kysely<Tables>, turn: Turn): Promise
   }
   await Promise.all(workers.map((rowsMax) => work({ ...deps, now }, rowsMax)))
   if (waitsAgain > 0)
-    await sql`insert into inbox_pending (inbox_id) select id from inbox where id % ${waitsAgain} = 0 on conflict do nothing`.execute(
+    await sql`insert into inbox_pending (inbox_id, received_at) select id, received_at from inbox where id % ${waitsAgain} = 0 on conflict do nothing`.execute(
       owner,
     )
 }

@@ -1,9 +1,14 @@
-import type { AssetKey } from '../../src/core/asset.ts'
+import { sql } from 'kysely'
+import type { Address, AssetKey } from '../../src/core/asset.ts'
 import type { Claim, Observation, ServiceId, Sighting } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
+import { appendMovements } from '../../src/store/chain/movements.ts'
+import { inTransaction } from '../../src/store/database.ts'
 import { type Books, openBooks } from './books.ts'
 import {
   at,
+  base,
+  channelAddress,
   claim,
   credit,
   delivery,
@@ -53,7 +58,37 @@ export async function openExampleBooks(): Promise<Books> {
     await books.receive(...observations)
     await books.settle()
   }
+  await proveHoldings(books)
   return books
+}
+
+/** The service sent on what it delivered, but for what the StableWallet was paid; and the balances show it. */
+async function proveHoldings({ db }: Books): Promise<void> {
+  const held = [
+    { address: channelAddress, asset: usdcOnBase, sent: [100_000_000n, 200_000_000n], balance: 115_000_000n },
+    { address: channelAddress, asset: usdtOnBase, sent: [250_000_000n], balance: 0n },
+    { address: walletAddress, asset: usdcOnBase, sent: [], balance: 20_000_000n },
+  ]
+  await inTransaction(db, (tx) =>
+    appendMovements(
+      tx,
+      held.flatMap(({ address, asset, sent }) =>
+        sent.map((amount, place) => sweep({ address, asset, amount, index: `${place}` })),
+      ),
+    ),
+  )
+  for (const { address, asset, balance } of held) {
+    await sql`
+      insert into balance_point (network, address, asset, opening_height, height, balance, checked_at)
+      values (${base}, ${address}, ${asset}, 0, 20, ${balance}, ${at(3 * day)})`.execute(db)
+  }
+}
+
+type Sweep = { address: Address; asset: AssetKey; amount: bigint; index: string }
+
+function sweep({ address, asset, amount, index }: Sweep) {
+  const tx = txId(`sweep of ${asset.slice(-2)}`)
+  return { network: base, tx, index, asset, address, change: -amount, height: 15n, blockHash: '0xb15c' }
 }
 
 function forwarded(story: Story): Observation[] {

@@ -4,7 +4,7 @@ import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts
 import { openDatabase } from '../../src/store/database.ts'
 import { contradictions } from '../oracle/books-of-faults.ts'
 import { type Facts, type ForwardFact, type PaidFact, storeFacts } from '../oracle/facts.ts'
-import { depositKnobs } from './struck-payments.ts'
+import { depositKnobs, forwardKnobs } from './struck-payments.ts'
 import { expected } from './told-faults.ts'
 import type { World } from './world.ts'
 
@@ -75,7 +75,7 @@ export async function readFacts(db: ServiceDatabase, world: World, paid: readonl
     if (row === undefined) throw new Error(`the service has no deposit of ${payment.tx}`)
     const isWallet = row.owner_kind === 'stable_wallet'
     const struck = depositKnobs
-      .filter((knob) => faults.strikes(knob, row) && !(isWallet && knob.includes('Forward')))
+      .filter((knob) => faults.strikes(knob, row) && !(isWallet && forwardKnobs.includes(knob)))
       .filter((knob) => knob !== 'doubleForwardRate' || !row.stray_expired)
     return {
       ...payment,

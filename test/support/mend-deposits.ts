@@ -1,4 +1,5 @@
 import { type DepositKnob, type End, faultTable } from '../../src/service/faults/fault-table.ts'
+import { showDeposits } from '../../src/store/books/show-deposit.ts'
 import { runCommand } from './command.ts'
 import { depositKnobs, type StruckPayment } from './struck-payments.ts'
 import { shownOf } from './told-faults.ts'
@@ -29,7 +30,11 @@ export async function resendWebhooks({ settings }: World, serviceId: string): Pr
 type DecidedKnob = Extract<
   DepositKnob,
   | 'editWebhookRate'
+  | 'claimAgainRate'
+  | 'withholdRefundRate'
+  | 'reopenRate'
   | 'skewWebhookRate'
+  | 'overchargeRate'
   | 'shortForwardRate'
   | 'doubleForwardRate'
   | 'misdirectForwardRate'
@@ -41,7 +46,10 @@ type Mismatch = { id: string; kind: string; subject: string; amount: string; net
 /** What a person decides by the command line, once nothing else ends a mismatch. */
 export const decisions: Record<DecidedKnob, (world: World, payment: StruckPayment) => Promise<void>> = {
   editWebhookRate: (world, payment) => resolve(world, payment, 'amount_mismatch'),
+  claimAgainRate: (world, payment) => resolve(world, payment, 'tx_reused'),
+  reopenRate: (world, payment) => resolve(world, payment, 'terminal_reopened'),
   skewWebhookRate: (world, payment) => resolve(world, payment, 'clock_skew'),
+  overchargeRate: (world, payment) => resolve(world, payment, 'fee_out_of_band'),
   shortForwardRate: (world, payment) => resolve(world, payment, 'settlement_short'),
   // It belongs to no deposit; no other one of its amount is open.
   doubleForwardRate: async (world, { tx }) => {
@@ -51,10 +59,8 @@ export const decisions: Record<DecidedKnob, (world: World, payment: StruckPaymen
     const stray = strays.find((one) => one.amount === amount && one.network === network)
     await decide(world, `mismatches resolve ${stray?.id} --reason returned`)
   },
-  misdirectForwardRate: async (world, payment) => {
-    const id = await mismatchOf(world, payment, 'recipient_mismatch')
-    await decide(world, `mismatches write-off ${id} --account receivable --reason owed --approved-by ben`)
-  },
+  misdirectForwardRate: (world, payment) => writeOff(world, payment, 'recipient_mismatch'),
+  withholdRefundRate: (world, payment) => writeOff(world, payment, 'refund_due'),
   dropTransactionRate: async (world, { tx }) => {
     const { deposit, transfer } = await until('it is proposed', async () => {
       const { out } = await runCommand('deposits proposals --json', world.environment)
@@ -68,10 +74,14 @@ export const decisions: Record<DecidedKnob, (world: World, payment: StruckPaymen
 /** Paid, and delivered as it should be or not, which a decision does not change. */
 export const endStates: Record<keyof typeof decisions, string> = {
   editWebhookRate: 'settled',
+  claimAgainRate: 'reconciled',
+  reopenRate: 'reconciled',
   skewWebhookRate: 'reconciled',
+  overchargeRate: 'reconciled',
   shortForwardRate: 'settled',
   doubleForwardRate: 'reconciled',
   misdirectForwardRate: 'settling',
+  withholdRefundRate: 'failed',
   dropTransactionRate: 'reconciled',
 }
 
@@ -79,9 +89,16 @@ async function resolve(world: World, payment: StruckPayment, kind: string): Prom
   await decide(world, `mismatches resolve ${await mismatchOf(world, payment, kind)} --reason agreed`)
 }
 
+async function writeOff(world: World, payment: StruckPayment, kind: string): Promise<void> {
+  const id = await mismatchOf(world, payment, kind)
+  await decide(world, `mismatches write-off ${id} --account receivable --reason owed --approved-by ben`)
+}
+
 async function mismatchOf({ db }: World, { tx }: StruckPayment, kind: string): Promise<string> {
-  const shown = await shownOf(db, tx)
-  const found = shown?.mismatches.find((one) => one.kind === kind && one.cleared_at === null)
+  const shown = await showDeposits(db, tx)
+  const found = shown
+    .flatMap(({ mismatches }) => mismatches)
+    .find((one) => one.kind === kind && one.cleared_at === null)
   if (found === undefined) throw new Error(`${kind} is not open`)
   return found.id
 }

@@ -18,6 +18,11 @@ export const depositKnobs = faultKnobs.filter(
   (knob): knob is DepositKnob => faultTable[knob].share === 'deposits',
 )
 
+/** Those that strike what is forwarded, and so nothing of a StableWallet. */
+export const forwardKnobs = depositKnobs.filter(
+  (knob) => knob.includes('Forward') || knob === 'regressStatusRate' || knob === 'reopenRate',
+)
+
 /** At this rate most payments are struck by one knob or by none. */
 export const strikingRate = 1 / depositKnobs.length
 

@@ -17,12 +17,15 @@ export function expected({ knob, owner }: Pick<Wish, 'knob' | 'owner'>): Told {
   return { ever, open: fault.ends === 'time' ? [] : ever, isReconciled }
 }
 
-/** Sent twice, lost, late or misdated, or under another name: what counts for the books is right in the end. */
+/** Sent or claimed twice, lost, late, misdated or taken back, misnamed or overcharged: the books are right in the end. */
 const rightInTheEnd: readonly string[] = [
   'webhook_missing',
   'settlement_unreported',
   'clock_skew',
   'unknown_owner',
+  'fee_out_of_band',
+  'tx_reused',
+  'terminal_reopened',
 ]
 
 /** Opened because something was late, and cleared when it came: on a busy machine nobody need have made an error. */
@@ -32,13 +35,16 @@ export const lateKinds: readonly string[] = [
   'chain_missing',
   'unreported',
   'settlement_missing',
+  // Until the word comes that names the other part.
+  'settlement_short',
 ]
 
 /** What was reported of a payment, but for what was late and is not to be told of it. */
 export async function told(db: Database<Tables>, { tx, ...wish }: Wish & { tx: string }): Promise<Told> {
-  const shown = await shownOf(db, tx)
-  if (shown === null) return { ever: [], open: [], isReconciled: false }
-  const all = [...shown.mismatches, ...(await secondForwards(db, shown))]
+  const [shown, ...more] = await showDeposits(db, tx)
+  if (shown === undefined) return { ever: [], open: [], isReconciled: false }
+  const ofAll = [shown, ...more].flatMap(({ mismatches }) => mismatches)
+  const all = [...ofAll, ...(await secondForwards(db, shown))]
   // Whether the record was read before it was gone is a matter of chance.
   const mismatches = all.filter(
     ({ kind, cleared_at: at }) =>
@@ -52,6 +58,7 @@ export async function told(db: Database<Tables>, { tx, ...wish }: Wish & { tx: s
   }
 }
 
+/** The deposit that has this payment. */
 export async function shownOf(db: Database<Tables>, tx: string): Promise<ShownDeposit | null> {
   return (await showDeposits(db, tx))[0] ?? null
 }

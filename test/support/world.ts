@@ -10,7 +10,7 @@ import { parseAmount } from '../../src/core/money.ts'
 import { createChannel, createStableWallet } from '../../src/jobs/provision.ts'
 import { connectOwners } from '../../src/provider/owners-client.ts'
 import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
-import { demoOwners } from '../../src/sandbox/demo-owners.ts'
+import { type DemoChannel, demoOwners } from '../../src/sandbox/demo-owners.ts'
 import { startDemoService } from '../../src/sandbox/demo-service.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { sandboxSecrets } from '../../src/sandbox/secrets.ts'
@@ -46,15 +46,17 @@ export type WorldSettings = {
   faults?: Partial<FaultSettings>
   /** All four by default. */
   networks?: readonly string[]
-  /** Other deadlines than those of the sandbox. */
-  policy?: Readonly<Record<string, string>>
+  /** Other deadlines than those of the sandbox, and rules that it has none of. */
+  policy?: Readonly<Record<string, unknown>>
+  /** Channels beside those of the demonstration. */
+  channels?: readonly DemoChannel[]
   /** How many channels there are beside those of the demonstration, each forwarding as one of them does. */
   moreChannels?: number
 }
 
 /** Everything that is real about a deposit, on fast local chains: chains, service, daemon, books. */
 export async function startWorld(
-  { queueUrl, faults, networks: names, policy, moreChannels = 0 }: WorldSettings,
+  { queueUrl, faults, networks: names, policy, channels = [], moreChannels = 0 }: WorldSettings,
   stack: AsyncDisposableStack,
 ): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-world-'))
@@ -96,13 +98,19 @@ export async function startWorld(
   stack.defer(() => daemon.stop())
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())
-  const owners = await provision(settings, db, moreChannels)
+  const owners = await provision(settings, db, { channels, more: moreChannels })
   const { networks } = chains
   const places = { serviceDatabaseUrl: theirs.url, environment: whole }
   return { db, service, daemon, settings, ...places, networks, owners, pay: payer(chains, owners) }
 }
 
-async function provision(settings: Settings, db: Database<Tables>, more: number): Promise<OwnerEntry[]> {
+type Wanted = { channels: readonly DemoChannel[]; more: number }
+
+async function provision(
+  settings: Settings,
+  db: Database<Tables>,
+  { channels: others, more }: Wanted,
+): Promise<OwnerEntry[]> {
   const deps = {
     db,
     networks: settings.networks,
@@ -111,7 +119,7 @@ async function provision(settings: Settings, db: Database<Tables>, more: number)
   const { channels, wallet } = await demoOwners()
   const known = new Set<string>(settings.networks.map(({ name }) => name))
   const usable = channels.filter(({ forwardNetwork }) => known.has(forwardNetwork))
-  const created = await Promise.all(usable.map((channel) => createChannel(deps, channel)))
+  const created = await Promise.all([...usable, ...others].map((channel) => createChannel(deps, channel)))
   for (let place = 0; place < more; place++) {
     const like = usable[place % usable.length]
     if (like !== undefined) created.push(await createChannel(deps, { ...like, id: `${like.id}-${place}` }))

@@ -33,8 +33,11 @@ export function sourcesOf(stored: readonly StoredObservation[]): Sources {
       stored.flatMap(({ inboxId, observation }) =>
         observation.kind === 'ruling' && observation.id === id ? [inboxId] : [],
       ),
-    ofDossier({ webhook, api, deposit, settlements, failures }) {
-      const ids = [...idsOf([webhook, api, ...failures]), ...[deposit, ...settlements].flatMap(ofLeg)]
+    ofDossier({ webhook, api, deposit, settlements, refunds, failures }) {
+      const ids = [
+        ...idsOf([webhook, api, ...failures]),
+        ...[deposit, ...settlements, ...refunds].flatMap(ofLeg),
+      ]
       return [...new Set(ids)].toSorted((left, right) => (left < right ? -1 : 1))
     },
   }

@@ -13,7 +13,7 @@ import { type Sources, type StoredObservation, sourcesOf } from './explain-sourc
 
 /** One reason of a verdict. */
 export type Reason = {
-  /** `state`, a cell like `deposit.api`, `payment`, `delivery`, `mismatch` with its kind, or `awaited` with its kind. */
+  /** `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, `mismatch` with its kind, or `awaited` with its kind. */
   what: string
   /** What was said, or is missing. */
   says: string
@@ -93,14 +93,16 @@ function openCells({ matrix }: Verdict, { required }: Policy): RequiredCell[] {
   })
 }
 
+const whatOf = { deposit: 'payment', recipient: 'delivery' } as const
+
 /** How each transfer was found to be of this deposit. */
 function transferReasons({ dossier }: Judged, sources: Sources): Reason[] {
-  const { deposit, settlements, links } = dossier
-  const legs = [...(deposit === null ? [] : [deposit]), ...settlements]
+  const { deposit, settlements, refunds, links } = dossier
+  const legs = [...(deposit === null ? [] : [deposit]), ...settlements, ...refunds]
   return links.map(({ transfer, role, rule, ruling }) => {
     const leg = legs.find((one) => one.ref === transfer && one.role === role) ?? null
     return {
-      what: role === 'deposit' ? 'payment' : 'delivery',
+      what: rule === 'refund' ? rule : whatOf[role],
       says: transfer,
       evidence: [...sources.ofLeg(leg), ...sources.ofRuling(ruling)],
       rule: linkRules[rule],

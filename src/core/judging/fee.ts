@@ -3,7 +3,7 @@ import type { Dossier } from '../matching/divide.ts'
 import type { Mismatch } from '../mismatch.ts'
 import type { Amount } from '../money.ts'
 import type { FeeModel, Policy } from '../policy.ts'
-import { finishedDelivery } from './finished-delivery.ts'
+import { finishedDelivery, statedByApi } from './finished-delivery.ts'
 import { liveLeg } from './matrix.ts'
 
 /** What the service kept of what was paid, as it states the delivery; what of it arrived is a question of its own. */
@@ -21,7 +21,7 @@ export function feeDiffers(dossier: Dossier, { fee, line }: Policy): Mismatch | 
 
 /** What the API states; or else what the policy derives from what was paid and delivered, where it accepts that. */
 export function feeOf(dossier: Dossier, { fee }: Policy): Amount | null {
-  const settlement = dossier.api?.settlement ?? null
+  const settlement = statedByApi(dossier)
   return settlement === null ? null : (settlement.fee ?? derivedFee(dossier, settlement, fee))
 }
 

@@ -1,3 +1,4 @@
+import type { ClaimStatus, SettlementClaim } from '../evidence.ts'
 import type { Dossier } from '../matching/divide.ts'
 import type { Policy } from '../policy.ts'
 import { deliveredLegs, total } from './matrix.ts'
@@ -9,12 +10,30 @@ export function finishedDelivery({ api, webhook }: Pick<Dossier, 'api' | 'webhoo
 }
 
 /**
- * What a finished delivery lacks of what the API states, below zero where it is more, in base units of the delivered
- * asset; 0 where the policy does not accept the difference. Nothing is booked by what a webhook states.
+ * The delivery as the API states it. Where its furthest word states no amount, as when it goes on to call the deposit
+ * refunded, what it stated last is what the chain is held against; a fee that it stated with none holds with it.
+ */
+export function statedByApi({ api, words }: Pick<Dossier, 'api' | 'words'>): SettlementClaim | null {
+  const told = [api, ...words.api.toReversed()]
+  const said = told.flatMap((word) => word?.settlement ?? [])
+  const [furthest] = said
+  if (furthest === undefined || furthest.amount !== null) return furthest ?? null
+  const stated = said.find(({ amount }) => amount !== null) ?? furthest
+  return { ...stated, fee: stated.fee ?? said.find(({ fee }) => fee !== null)?.fee ?? null }
+}
+
+/** After these the service delivers nothing more. */
+const last: ReadonlySet<ClaimStatus> = new Set(['settled', 'refunded', 'failed'])
+
+/**
+ * What a delivery, once the API tells of its end, lacks of what the API states, below zero where it is more, in base
+ * units of the delivered asset; 0 where the policy does not accept the difference. Nothing is booked by what a webhook
+ * states.
  */
 export function toleratedLack(dossier: Dossier, policy: Policy): bigint {
   const legs = deliveredLegs(dossier)
-  const { amount, asset } = finishedDelivery({ api: dossier.api, webhook: null }) ?? {}
-  if (!amount || legs.length === 0 || legs.some((leg) => leg.asset !== asset)) return 0n
+  const { amount, asset } = statedByApi(dossier) ?? {}
+  const isOver = dossier.api !== null && last.has(dossier.api.status)
+  if (!isOver || !amount || legs.length === 0 || legs.some((leg) => leg.asset !== asset)) return 0n
   return isTolerated(total(legs), amount, policy) ? amount - total(legs) : 0n
 }

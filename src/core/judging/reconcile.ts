@@ -8,7 +8,7 @@ import type { Policy } from '../policy.ts'
 import { earliest } from '../time.ts'
 import { findDifferences } from './differences.ts'
 import { feeOf } from './fee.ts'
-import { toleratedLack } from './finished-delivery.ts'
+import { statedByApi, toleratedLack } from './finished-delivery.ts'
 import {
   deliveredLegs,
   isCredited,
@@ -56,7 +56,8 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
   // A later history may hold it without being final yet.
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
   // To whom a delivery is due is known only of an address of ours.
-  const settledAt = finalAt && dossier.approval && settlementProvedAt(dossier)
+  const lack = toleratedLack(dossier, policy)
+  const settledAt = finalAt && dossier.approval && settlementProvedAt(dossier, lack)
   const state = stateOf({ dossier, matrix, policy }, { finalAt, settledAt })
   const ended = hasEnded(dossier, { state, settledAt })
   const refusal = settledAt === null && state !== 'refunded' ? refusalOf(dossier, policy) : null
@@ -70,7 +71,7 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
     matrix,
     mismatches: [...found, ...stuck.mismatches],
     fee: feeOf(dossier, policy),
-    lack: toleratedLack(dossier, policy),
+    lack,
     finalAt,
     settledAt,
     recheckAt: earliest([overdue.recheckAt, stuck.recheckAt]),
@@ -115,15 +116,21 @@ function isUnderWay(dossier: Dossier): boolean {
 /**
  * Proof is a final transfer at the recipient; for a credit, the API's own record of its amount in that wallet, since it
  * first said so. A part of what is stated proves nothing until the service says that it is all.
+ * @param lack what the delivery may lack of what the API states
  */
-function settlementProvedAt(dossier: Dossier): Date | null {
+function settlementProvedAt(dossier: Dossier, lack: bigint): Date | null {
   if (isCredited(dossier))
     return isCreditProved(dossier) ? (dossier.statuses.api.get('settled') ?? null) : null
   const legs = deliveredLegs(dossier)
-  const claims = [dossier.api, dossier.webhook].filter((claim) => claim !== null)
-  const isWhole = claims.every((claim) => total(legs) >= (claim.settlement?.amount ?? 0n))
-  if (legs.length === 0 || !(isWhole || claims.some(({ status }) => status === 'settled'))) return null
+  const isAll = [dossier.api, dossier.webhook].some((claim) => claim?.status === 'settled')
+  if (legs.length === 0 || !(isAll || isWhole(dossier, lack))) return null
   return new Date(Math.max(...legs.map((leg) => leg.finalAt?.getTime() ?? 0)))
+}
+
+function isWhole(dossier: Dossier, lack: bigint): boolean {
+  const arrived = total(deliveredLegs(dossier))
+  const isAsListed = arrived + lack >= (statedByApi(dossier)?.amount ?? 0n)
+  return isAsListed && arrived >= (dossier.webhook?.settlement?.amount ?? 0n)
 }
 
 function isCreditProved(dossier: Dossier): boolean {

@@ -36,7 +36,7 @@ export function policyOfRoute(route: Route, { policy, routes }: Policies): Polic
   return routes.find(({ pattern }) => fits(pattern, route))?.policy ?? policy
 }
 
-function fits(pattern: RoutePattern, { owner, ...route }: Route): boolean {
+export function fits(pattern: RoutePattern, { owner, ...route }: Route): boolean {
   const { ownerKind = owner?.kind, ownerId = owner?.id, ...named } = pattern
   const isOwner = ownerKind === owner?.kind && ownerId === owner?.id
   return (

@@ -13,6 +13,7 @@ import {
 import { type Link, linkOf } from './link.ts'
 import { type Deliveries, type Delivery, matchDeliveries } from './match-deliveries.ts'
 import { matchPayments, type Payments, type Reuse } from './match-payments.ts'
+import { matchRefunds } from './match-refunds.ts'
 import { type OtherNetwork, otherNetworksOf } from './other-network.ts'
 import { foldRulings } from './rulings.ts'
 import type { Ambiguity } from './settle-contest.ts'
@@ -33,7 +34,9 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   serviceId: ServiceId | null
   deposit: ChainLeg | null
   settlements: readonly Delivery[]
-  /** How each of these transfers came to it: the payment first, then the deliveries. */
+  /** Transfers to a recipient by which the payment went back, as the service says. */
+  refunds: readonly ChainLeg[]
+  /** How each of these transfers came to it: the payment first, then the deliveries and the refunds. */
   links: readonly Link[]
   /** Of the transactions that the service names, those that failed. */
   failures: readonly Failure[]
@@ -69,14 +72,22 @@ export function divide(observations: readonly Observation[], approvals: readonly
   const delivered = legs.filter(({ role }) => role === 'recipient')
   const payments = matchPayments(inTurn, paid, rulings)
   const deliveries = matchDeliveries({ stories: inTurn, reused: payments.reused }, delivered, rulings)
-  const matched = { payments, deliveries }
+  const refunds = matchRefunds({ stories: inTurn, payments: payments.of }, deliveries.strays, rulings)
+  const matched = { payments, deliveries, refunds }
   const given = { ruled, approvals, failures }
   const told = stories.map((story) => toldDossier(story, matched, given))
   const taken = new Set(told.map(({ deposit }) => deposit))
   const untold = paid
     .filter((leg) => !taken.has(leg) && !isBack(leg, told))
     .map((leg) => untoldDossier(leg, given))
-  return { dossiers: [...told, ...untold], strays: deliveries.strays }
+  const back = new Set([...refunds.values()].flat())
+  return { dossiers: [...told, ...untold], strays: deliveries.strays.filter((leg) => !back.has(leg)) }
+}
+
+type Matched = {
+  payments: Payments
+  deliveries: Deliveries
+  refunds: ReturnType<typeof matchRefunds>
 }
 
 /** What a dossier takes from beside its own story and transfers. */
@@ -88,18 +99,21 @@ type Given = {
 
 function toldDossier(
   story: Story,
-  { payments, deliveries }: { payments: Payments; deliveries: Deliveries },
+  { payments, deliveries, refunds: returned }: Matched,
   { ruled, approvals, failures }: Given,
 ): Dossier {
   const payment = payments.of.get(story)
   const parts = deliveries.of.get(story) ?? []
   const deposit = payment?.leg ?? null
   const settlements = parts.map(({ leg }) => leg)
+  const refunds = returned.get(story) ?? []
+  const links = [...parts.map(({ link }) => link), ...refunds.map((leg) => linkOf(leg, 'refund'))]
   return {
     ...story,
     deposit,
     settlements,
-    links: [...(payment ? [payment.link] : []), ...parts.map(({ link }) => link)],
+    refunds,
+    links: payment ? [payment.link, ...links] : links,
     failures: failures.filter((failure) => isNamed(failure, story)),
     approval: approvalAt(deposit === null ? claimedDeposit(story) : placeOf(deposit), approvals),
     stranger: strangerOf(story, approvals),
@@ -130,6 +144,7 @@ const nothingTold = {
   statuses: { webhook: new Map(), api: new Map() },
   words: { webhook: [], api: [] },
   settlements: [],
+  refunds: [],
   failures: [],
   stranger: null,
   unknownOwner: null,
@@ -197,8 +212,9 @@ function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): St
 }
 
 function unknownOwnerOf({ api, webhook }: Story, approvals: readonly Approval[]): Owner | null {
-  const owners = [api, webhook].flatMap((claim) => claim?.owner ?? [])
-  return owners.find((owner) => !approvals.some((one) => isOf(one, owner))) ?? null
+  const isUnknown = (owner: Owner) => !approvals.some((one) => isOf(one, owner))
+  const owners = [api?.owner ?? null, webhook?.owner ?? null]
+  return owners.find((owner) => owner !== null && isUnknown(owner)) ?? null
 }
 
 function isOf({ owner }: Approval, { kind, id }: Owner): boolean {

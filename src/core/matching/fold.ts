@@ -127,6 +127,7 @@ function compareClaims(left: Claim, right: Claim): number {
 }
 
 function wordsOf(claims: readonly Claim[]): Claim[] {
+  if (claims.length < 2) return [...claims]
   const sorted = claims.toSorted(compareWords)
   return sorted.filter((claim, place) => {
     const before = sorted[place - 1]
@@ -165,6 +166,9 @@ function groupBy<Item, Key extends string>(
   items: readonly Item[],
   keyOf: (item: Item) => Key,
 ): [Key, [Item, ...Item[]]][] {
+  const [first, second] = items
+  if (first === undefined) return []
+  if (second === undefined) return [[keyOf(first), [first]]]
   const groups = new Map<Key, [Item, ...Item[]]>()
   for (const item of items) {
     const key = keyOf(item)

@@ -12,6 +12,7 @@ export const linkRules = {
     'the service names the transaction and the address, and states another amount or asset',
   transaction: 'the service names the transaction, which paid another address than the one that is stated',
   'other network': 'the service names the transaction on another network than the one that shows it',
+  refund: 'the service names the transaction as the one by which the payment went back',
   unclaimed: 'the service has not told of it: the transfer is all that is known of the deposit',
 } as const
 

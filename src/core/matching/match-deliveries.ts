@@ -54,6 +54,7 @@ export function matchDeliveries(
   legs: readonly ChainLeg[],
   rulings: Rulings,
 ): Deliveries {
+  if (legs.length === 0) return { of: new Map(), ambiguous: new Map(), strays: [] }
   const field = fieldOf(stories, legs, rulings)
   const state: State = {
     open: new Set(stories),

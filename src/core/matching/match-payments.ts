@@ -25,6 +25,7 @@ const fitsInOrder: readonly (readonly Fit[])[] = [
   ['transaction and address'],
   ['other network'],
 ]
+const strongestFirst = fitsInOrder.flat()
 
 /**
  * Gives each story at most one payment, and each payment to at most one story. Rulings come first. Then exact fits are
@@ -37,66 +38,70 @@ export function matchPayments(
   legs: readonly ChainLeg[],
   rulings: Rulings,
 ): Payments {
-  const { of, reserved } = matchRuled(stories, legs, rulings)
+  if (stories.length === 0 || legs.length === 0) return { of: new Map(), reused: new Map() }
+  const { of, takerOf } = matchRuled(stories, legs, rulings)
   const byTx = Map.groupBy(legs.toSorted(liveFirst), ({ tx }) => tx)
-  const unserved = stories
-    .filter((story) => !of.has(story))
-    .map((story) => ({ story, since: namedAt(story) }))
-  const fitting = new Map(
-    unserved.toSorted(byTime).map(({ story }) => {
-      const around = transactionsOf(story).flatMap((tx) => byTx.get(tx) ?? [])
-      return [story, fitsOf(story, around, rulings)]
-    }),
-  )
-  const taken = new Set(reserved)
+  const fitting = namedFirst(stories.filter((story) => !of.has(story))).map((story) => {
+    const around = transactionsOf(story).flatMap((tx) => byTx.get(tx) ?? [])
+    return { story, fits: fitsOf(story, around, rulings) }
+  })
   for (const wanted of fitsInOrder) {
-    for (const [story, fits] of fitting) {
-      const found = fits.find(({ leg, fit }) => wanted.includes(fit) && !taken.has(leg))
+    for (const { story, fits } of fitting) {
+      const found = fits.find(({ leg, fit }) => wanted.includes(fit) && !takerOf.has(leg))
       if (found === undefined || of.has(story)) continue
-      taken.add(found.leg)
+      takerOf.set(found.leg, story.serviceId)
       of.set(story, { leg: found.leg, link: linkOf(found.leg, found.fit) })
     }
   }
-  return { of, reused: findReuse(fitting, of) }
+  return {
+    of,
+    reused: findReuse(
+      fitting.filter(({ story }) => !of.has(story)),
+      takerOf,
+    ),
+  }
 }
 
 /** Of one deposit and of one transfer the newest ruling holds. A transfer waits for a deposit that is not told of yet. */
 function matchRuled(stories: readonly Story[], legs: readonly ChainLeg[], rulings: Rulings) {
-  const byId = new Map(stories.map((story) => [story.serviceId, story]))
+  const takerOf = new Map<ChainLeg, ServiceId>()
+  const of = new Map<Story, Payment>()
   const together = legs.flatMap((leg) => rulings.togetherWith(leg))
-  const [reserved, served, of] = [new Set<ChainLeg>(), new Set<ServiceId>(), new Map<Story, Payment>()]
+  const served = new Set<ServiceId>()
   for (const { leg, serviceId, ruling } of together.toSorted((a, b) => olderFirst(b.ruling, a.ruling))) {
-    if (reserved.has(leg) || served.has(serviceId)) continue
-    reserved.add(leg)
+    if (takerOf.has(leg) || served.has(serviceId)) continue
+    takerOf.set(leg, serviceId)
     served.add(serviceId)
-    const story = byId.get(serviceId)
+    const story = stories.find((one) => one.serviceId === serviceId)
     if (story !== undefined) of.set(story, { leg, link: linkOf(leg, 'ruling', ruling.id) })
   }
-  return { of, reserved }
+  return { of, takerOf }
 }
 
-type Fitting = { leg: ChainLeg; fit: Fit }
+type Fits = readonly { leg: ChainLeg; fit: Fit }[]
 
 function findReuse(
-  fitting: ReadonlyMap<Story, readonly Fitting[]>,
-  payments: ReadonlyMap<Story, Payment>,
+  unserved: readonly { story: Story; fits: Fits }[],
+  takerOf: ReadonlyMap<ChainLeg, ServiceId>,
 ): Map<Story, Reuse> {
-  const takerOf = new Map([...payments].map(([story, { leg }]) => [leg, story]))
-  const reused = [...fitting].flatMap(([story, fits]): [Story, Reuse][] => {
+  const reused = new Map<Story, Reuse>()
+  for (const { story, fits } of unserved) {
     const leg = fits.find((one) => takerOf.has(one.leg))?.leg
-    const taker = leg && takerOf.get(leg)
-    if (payments.has(story) || !leg || !taker) return []
-    return [[story, { transfer: leg.ref, serviceId: taker.serviceId }]]
-  })
-  return new Map(reused)
+    const serviceId = leg && takerOf.get(leg)
+    if (leg && serviceId) reused.set(story, { transfer: leg.ref, serviceId })
+  }
+  return reused
 }
 
 function transactionsOf({ api, webhook }: Story): TxId[] {
-  return [...new Set([api, webhook].flatMap((claim) => claim?.deposit.tx ?? []))]
+  const [one, other] = [api?.deposit.tx ?? null, webhook?.deposit.tx ?? null]
+  return [one, other === one ? null : other].filter((tx) => tx !== null)
 }
 
-function byTime(left: { since: number }, right: { since: number }): number {
-  return left.since - right.since
+function namedFirst(stories: readonly Story[]): readonly Story[] {
+  if (stories.length < 2) return stories
+  const timed = stories.map((story) => ({ story, since: namedAt(story) }))
+  return timed.toSorted((left, right) => left.since - right.since).map(({ story }) => story)
 }
 
 /** When the service first named the transaction that it names now: what is claimed later takes nothing away. */
@@ -108,14 +113,10 @@ function namedAt(story: Story): number {
 }
 
 /** Either of the service's voices may be the one that names the transaction. */
-function fitsOf(
-  { serviceId, api, webhook }: Story,
-  around: readonly ChainLeg[],
-  rulings: Rulings,
-): Fitting[] {
+function fitsOf({ serviceId, api, webhook }: Story, around: readonly ChainLeg[], rulings: Rulings): Fits {
   return around.flatMap((leg) => {
     const fits = [api, webhook].map((claim) => (claim === null ? null : fitOfClaim(claim, leg, around)))
-    const fit = fitsInOrder.flat().find((one) => fits.includes(one))
+    const fit = strongestFirst.find((one) => fits.includes(one))
     return fit === undefined || rulings.isApart(serviceId, leg) ? [] : [{ leg, fit }]
   })
 }

@@ -181,7 +181,7 @@ export const kindsOfSources = {
     severity: 'warning',
     family: 'identity',
     off: 'unknown',
-    ends: { by: 'person', byWaiting: true },
+    ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 24,
     means: 'Several deposits, or several transfers, fit each other equally well. Nothing is guessed.',
     next: 'Decide with `depositd deposits match`; the detail names what fits.',

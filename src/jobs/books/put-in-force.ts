@@ -39,8 +39,8 @@ export async function refuseReplaced(tx: Transaction<Tables>, digest: string | u
 }
 
 /** SHA-256 of all by which deposits are judged. */
-export function digestOf({ policy, routes, senders }: Rules): string {
-  const text = JSON.stringify({ policy, routes, senders: [...senders].toSorted() }, inOrder)
+export function digestOf({ policy, routes, senders, contras = [] }: Rules): string {
+  const text = JSON.stringify({ policy, routes, contras, senders: [...senders].toSorted() }, inOrder)
   return createHash('sha256').update(text).digest('hex')
 }
 

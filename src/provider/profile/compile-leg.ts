@@ -41,7 +41,7 @@ export type LegContext = {
 /** Makes what reads one leg; null where its address is absent and may be. */
 export function compileLeg(fields: LegFields, context: LegContext): (place: Place) => Leg | null {
   const findAddress = compileField(fields.address, context.prefix)
-  const findTx = fields.transaction ? compileField(fields.transaction, context.prefix) : () => null
+  const readTx = compileTransaction(fields.transaction, context.prefix)
   const readAsset = compileAsset(fields.asset, context)
   const readNetwork = compileNetwork(fields, context)
   const known = knownNetworks(context.vocabulary)
@@ -51,13 +51,21 @@ export function compileLeg(fields: LegFields, context: LegContext): (place: Plac
     const { name, path } = readNetwork(place)
     if (name === stableWalletNetwork) return creditTo(address, context.vocabulary)
     const network = known.get(name) ?? refuse(path, `unknown network ${name}`)
-    const tx = findTx(place)
     return {
       network: network.name,
       address: spell(address, (text) => parseAddress(network.family, text)),
       asset: readAsset(place, network),
-      tx: tx && spell(tx, (text) => parseTxId(network.family, text)),
+      tx: readTx(place, network),
     }
+  }
+}
+
+/** Makes what reads a transaction in the form of its network; null where it is absent and may be. */
+export function compileTransaction(field: TextField | undefined, prefix: string) {
+  const find = field ? compileField(field, prefix) : () => null
+  return (place: Place, { family }: Pick<KnownNetwork, 'family'>): TxId | null => {
+    const found = find(place)
+    return found && spell(found, (text) => parseTxId(family, text))
   }
 }
 

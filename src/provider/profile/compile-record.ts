@@ -5,7 +5,7 @@ import {
   type ServiceId,
   stableWalletNetwork,
 } from '../../core/evidence.ts'
-import { compileLeg, type LegContext } from './compile-leg.ts'
+import { compileLeg, compileTransaction, type LegContext } from './compile-leg.ts'
 import { compileAmount, compileWordField } from './compile-value.ts'
 import {
   compileField,
@@ -16,6 +16,7 @@ import {
   Unreadable,
   wordOf,
 } from './find-field.ts'
+import { knownNetworks } from './known-assets.ts'
 import { compilePath } from './path.ts'
 import type { Profile } from './profile-schema.ts'
 
@@ -36,16 +37,19 @@ export function compileRecord(
   const readStatus = compileWordField(record.status, { prefix, unknown: unknownStatus })
   const readDeposit = compileDeposit(record.deposit, context)
   const readSettlement = compileSettlement(record.settlement, context)
+  const readRefund = compileRefund(record.refund, context)
   return (place) => {
     if (!isWanted(place)) return null
     const status: ClaimStatus | 'ignored' = readStatus(place)
     if (status === 'ignored') return null
+    const deposit = readDeposit(place)
     return {
       serviceId: findId(place).text as ServiceId,
       owner: readOwner(place),
       status,
-      deposit: readDeposit(place),
+      deposit,
       settlement: readSettlement(place),
+      ...readRefund(place, deposit),
     }
   }
 }
@@ -107,5 +111,16 @@ function compileSettlement(settlement: RecordProfile['settlement'], context: Leg
     const { asset, ...leg } = found
     const { decimals } = asset
     return { ...leg, asset: asset.key, amount: readAmount(place, decimals), fee: readFee(place, decimals) }
+  }
+}
+
+/** Nothing is said of a refund as long as no transaction of it is named. */
+function compileRefund(refund: RecordProfile['refund'], { prefix, vocabulary }: LegContext) {
+  const readTx = compileTransaction(refund?.transaction, prefix)
+  const known = knownNetworks(vocabulary)
+  return (place: Place, { network }: Claim['deposit']): Pick<Claim, 'refund'> => {
+    const of = known.get(network)
+    const tx = of === undefined ? null : readTx(place, of)
+    return tx === null ? {} : { refund: { tx } }
   }
 }

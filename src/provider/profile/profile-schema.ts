@@ -52,6 +52,9 @@ const settlement = z.strictObject({
   fee: amountField('optional').optional(),
 })
 
+/** How the payment went back: whole, in its asset and on its network. */
+const refund = z.strictObject({ transaction: textField('optional') })
+
 const record = z.strictObject({
   id: textField('required'),
   /** Only records of which each path leads to one of its words are of deposits; the others are passed over. */
@@ -67,6 +70,7 @@ const record = z.strictObject({
   occurredAt: timeField('required').optional(),
   deposit,
   settlement: settlement.optional(),
+  refund: refund.optional(),
 })
 
 /** How a service's webhooks and records are read. */

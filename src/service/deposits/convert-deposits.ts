@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
 import { inTransaction } from '../../store/database.ts'
+import type { Faults } from '../faults/faults.ts'
+import { termsOf } from '../faults/quote-faults.ts'
+import { withhold } from '../faults/withhold-refund.ts'
 import type { DepositRow, ServiceDatabase } from '../tables.ts'
 import { convert } from './convert.ts'
 import type { DepositBook, DepositChange } from './deposits.ts'
@@ -9,7 +12,7 @@ import type { Policy } from './policy.ts'
 import type { Prices } from './prices.ts'
 import type { Terms } from './quote.ts'
 
-export type Converting = DepositBook & { terms: Terms; prices: Prices }
+export type Converting = DepositBook & { terms: Terms; prices: Prices; faults: Faults }
 
 type Judged = DepositRow & { policy: Policy | null }
 
@@ -74,9 +77,12 @@ async function saveDecisions(converting: Converting, batch: readonly Judged[]): 
   })
 }
 
-function decide({ terms, prices }: Converting, batch: readonly Judged[]): DepositChange[] {
-  const quoting = { terms, prices: prices.current(), now: new Date() }
+function decide({ terms, prices, faults }: Converting, batch: readonly Judged[]): DepositChange[] {
+  const quoting = { prices: prices.current(), now: new Date() }
   return batch
-    .map(({ policy, ...deposit }) => convert(deposit, policy, quoting))
+    .map(({ policy, ...deposit }) => {
+      const change = convert(deposit, policy, { ...quoting, terms: termsOf(faults, deposit, terms) })
+      return withhold(faults, deposit, change)
+    })
     .filter((change) => change !== null)
 }

@@ -86,6 +86,12 @@ export const faultTable = {
     mismatch: 'unknown_owner',
     ends: 'record',
   },
+  renameNetworkRate: {
+    share: 'deposits',
+    does: 'lists a deposit on another network of the same family than the one on which it was paid',
+    mismatch: 'network_mismatch',
+    ends: 'record',
+  },
   removeRecordRate: {
     share: 'deposits',
     does: 'lists a deposit until it is confirmed, and never again after that',
@@ -98,6 +104,30 @@ export const faultTable = {
     share: 'deposits',
     does: 'names no transaction of the payment, neither in the webhooks nor in the record',
     mismatch: 'unreported',
+    ends: 'person',
+  },
+  claimAgainRate: {
+    share: 'deposits',
+    does: 'tells of a second deposit that claims the payment of a settled one, by a record and a webhook of its own',
+    mismatch: 'tx_reused',
+    ends: 'person',
+  },
+  regressStatusRate: {
+    share: 'deposits',
+    does: 'calls a deposit that is being forwarded confirmed again, in its record and its webhook, until it is settled',
+    mismatch: 'status_regressed',
+    ends: 'time',
+  },
+  reopenRate: {
+    share: 'deposits',
+    does: 'calls a settled deposit forwarded again after the delay, until the knob is turned back',
+    mismatch: 'terminal_reopened',
+    ends: 'person',
+  },
+  withholdRefundRate: {
+    share: 'deposits',
+    does: 'fails a deposit as too small instead of delivering it, and keeps what was paid',
+    mismatch: 'refund_due',
     ends: 'person',
   },
   reorderRecordsRate: {
@@ -131,6 +161,12 @@ export const faultTable = {
     mismatch: null,
     absorbed:
       'the request ends by its time-out and is sent again; depositd_poll_requests_total counts the outcome failed',
+  },
+  overchargeRate: {
+    share: 'deposits',
+    does: 'keeps twice its fee of a deposit, and says so',
+    mismatch: 'fee_out_of_band',
+    ends: 'person',
   },
   shortForwardRate: {
     share: 'deposits',

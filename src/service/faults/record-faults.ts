@@ -1,5 +1,7 @@
-import type { DepositRecord } from '../deposits/record.ts'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { type DepositRecord, recordWriter } from '../deposits/record.ts'
 import type { DepositRow } from '../tables.ts'
+import { claimAgain } from './claim-again.ts'
 import type { DepositKnob } from './fault-table.ts'
 import type { Faults } from './faults.ts'
 
@@ -10,7 +12,7 @@ export type Listing = {
   /** Of one row more than the limit, where there are as many: those of the page, and the one to go on after. */
   cut(rows: readonly DepositRow[]): { rows: readonly DepositRow[]; last: DepositRow | null }
   /** The records of the page as they are listed. */
-  tell(rows: readonly DepositRow[], show: (row: DepositRow) => DepositRecord): DepositRecord[]
+  tell(rows: readonly DepositRow[], networks: readonly NetworkSettings[]): DepositRecord[]
 }
 
 type Shift = 'repeat' | 'skip' | 'none'
@@ -30,8 +32,8 @@ export function openListing(faults: Faults, wanted: number): Listing {
       const page = rows.slice(0, limit)
       return { rows: page, last: rows.length > limit ? lastOf(rows, page, shift) : null }
     },
-    tell: (rows, show) => {
-      const told = rows.map((row) => tellRecord(faults, row, show)).filter((record) => record !== null)
+    tell: (rows, networks) => {
+      const told = rows.flatMap((row) => tellRecords(faults, row, networks))
       return isReordered ? told.toReversed() : told
     },
   }
@@ -44,28 +46,55 @@ function lastOf(rows: readonly DepositRow[], page: readonly DepositRow[], shift:
   return wanted ?? page.at(-1) ?? null
 }
 
-/** The record as it is listed; null where the deposit is not listed. */
-export function tellRecord(
+/** The record as it is listed, and what claims its payment again; none where the deposit is not listed. */
+export function tellRecords(
   faults: Faults,
   row: DepositRow,
-  show: (row: DepositRow) => DepositRecord,
+  networks: readonly NetworkSettings[],
+): DepositRecord[] {
+  const record = tellRecord(faults, row, networks)
+  if (record === null) return []
+  return faults.strikes('claimAgainRate', row) ? [record, ...claimAgain(record)] : [record]
+}
+
+/** Null where the deposit is not listed. */
+function tellRecord(
+  faults: Faults,
+  row: DepositRow,
+  networks: readonly NetworkSettings[],
 ): DepositRecord | null {
   // By the status alone: a service that starts again goes on to list none of what was gone.
   const isRemoved = row.status !== 'detected' && row.status !== 'confirmed'
   if (faults.strikes('hideRecordRate', row)) return null
   if (isRemoved && faults.strikes('removeRecordRate', row)) return null
   const edits = recordEdits.filter(({ knob }) => faults.strikes(knob, row))
-  return edits.reduce((record, { edit }) => edit(record), show(row))
+  return edits.reduce((record, { edit }) => edit(record, networks), recordWriter(networks)(row))
 }
 
-const recordEdits: readonly { knob: DepositKnob; edit: (record: DepositRecord) => DepositRecord }[] = [
+type Edit = (record: DepositRecord, networks: readonly NetworkSettings[]) => DepositRecord
+
+/** Where a transaction of that form can be. The only network of its family keeps its name. */
+const onAnotherNetwork: Edit = ({ source, ...record }, networks) => {
+  const family = networks.find(({ name }) => name === source.network)?.family
+  const other = networks.find((one) => one.family === family && one.name !== source.network)
+  return { ...record, source: { ...source, network: other?.name ?? source.network } }
+}
+
+const recordEdits: readonly { knob: DepositKnob; edit: Edit }[] = [
   { knob: 'editRecordRate', edit: misstate },
   { knob: 'dropTransactionRate', edit: withoutTransaction },
+  { knob: 'renameNetworkRate', edit: onAnotherNetwork },
+  { knob: 'regressStatusRate', edit: regress },
   {
     knob: 'renameOwnerRate',
     edit: (record) => ({ ...record, owner: { ...record.owner, id: `${record.owner.id}-of-nobody` } }),
   },
 ]
+
+/** What is on its way is told of as if it were not. */
+export function regress(record: DepositRecord): DepositRecord {
+  return record.status === 'forwarding' ? { ...record, status: 'confirmed' } : record
+}
 
 /** Which payment it was is left to address, asset, amount and time. A fault breaks the promise of the type. */
 export function withoutTransaction<Told extends { source: { transaction: string } }>(told: Told): Told {

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { type TxId, toTxId } from '../../core/asset.ts'
-import { recordWriter } from '../deposits/record.ts'
-import { openListing, tellRecord } from '../faults/record-faults.ts'
+import type { DepositRecord } from '../deposits/record.ts'
+import { againOf } from '../faults/claim-again.ts'
+import { openListing, tellRecords } from '../faults/record-faults.ts'
 import type { DepositRow, ServiceDatabase } from '../tables.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { depositRecord } from './deposit-schema.ts'
-import { depositId, findDeposit, noDeposit } from './find-deposit.ts'
+import { depositId, noDeposit } from './find-deposit.ts'
 import { defineRoute } from './route.ts'
 import { idText, listLimitDefault, pageOf, pageQuery, timeText } from './schemas.ts'
 
@@ -37,7 +38,7 @@ const listDeposits = defineRoute({
     const listing = openListing(faults, query.limit ?? listLimitDefault)
     const { rows, last } = listing.cut(await selectDeposits(db, query, listing.limit + 1))
     const nextCursor = last === null ? null : writeCursor('deposits', last.sequence)
-    return { data: listing.tell(rows, recordWriter(networks)), next_cursor: nextCursor }
+    return { data: listing.tell(rows, networks), next_cursor: nextCursor }
   },
 })
 
@@ -52,9 +53,14 @@ const retrieveDeposit = defineRoute({
   answer: depositRecord,
   refusals: ['not_found'],
   run: async ({ db, networks, faults }, { parameters: { id } }) => {
-    const row = await findDeposit(db, id)
-    const record = tellRecord(faults, row, recordWriter(networks))
-    if (record === null) throw noDeposit(id)
+    const isAsked = (record: DepositRecord) => record.id === id
+    const rows = await db
+      .selectFrom('service.deposit')
+      .selectAll()
+      .where('id', 'in', [id, againOf(id)])
+      .execute()
+    const record = rows.flatMap((row) => tellRecords(faults, row, networks)).find(isAsked)
+    if (record === undefined) throw noDeposit(id)
     return record
   },
 })

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { openPrices, type Prices, type QuoteSettings } from '../deposits/prices.ts'
+import { reopenDeposits } from '../faults/reopen-deposits.ts'
 import type { Network } from '../network/port.ts'
 import { type Loop, startLoop } from '../running/loop.ts'
 import { createPostponed } from '../running/postponed.ts'
@@ -17,10 +18,11 @@ type Parts = Omit<NetworkWork, 'prices' | 'network' | 'postponed' | 'resumed'> &
 
 /** Sweeps are looked for when more of the chain has become final; and so often, since some were put off. */
 const sweepEveryMs = 10_000
+const reopenEveryMs = 1000
 
 /**
  * One loop per network works on its deposits and payments and one sweeps it; another reads prices where they have a
- * source.
+ * source, and one more makes errors of what is settled, where any are allowed.
  */
 export function startTransfers(parts: Parts): Loop[] {
   const { settings, networks, log } = parts
@@ -41,12 +43,21 @@ export function startTransfers(parts: Parts): Loop[] {
     const turn = workNetwork(work, { changed, final: () => sweeper?.wake() })
     paying.push(startLoop({ name, everyMs, log }, turn))
   }
-  return [...paying, ...sweeping, ...startReading(prices, quotes, log)]
+  return [...paying, ...sweeping, ...startReading(prices, quotes, log), ...startReopening(parts)]
 }
 
 function startSweeping(work: NetworkWork, sweep: SweepSettings): Loop {
   const name = `sweeping ${work.network.settings.name}`
   return startLoop({ name, everyMs: sweepEveryMs, log: work.log }, () => sweepNetwork(work, sweep))
+}
+
+function startReopening(parts: Parts): Loop[] {
+  if (parts.settings.faults === null) return []
+  const turn = async (): Promise<boolean> => {
+    if ((await reopenDeposits(parts)) > 0) parts.onEvents()
+    return false
+  }
+  return [startLoop({ name: 'reopening', everyMs: reopenEveryMs, log: parts.log }, turn)]
 }
 
 function startReading(prices: Prices, { source }: QuoteSettings, log: Logger): Loop[] {

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { DepositRecord } from '../deposits/record.ts'
+import { againOf, claimAgain } from '../faults/claim-again.ts'
 import type { DepositKnob } from '../faults/fault-table.ts'
 import type { Faults } from '../faults/faults.ts'
-import { withoutTransaction } from '../faults/record-faults.ts'
+import { regress, withoutTransaction } from '../faults/record-faults.ts'
 import type { DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
 import type { Answer } from './post-webhook.ts'
 import { signedHeaders, type WebhookMessage } from './sign-webhook.ts'
@@ -19,10 +20,20 @@ export type Letter = {
 export async function misdeliver(
   faults: Faults,
   { deposit }: Pick<Due, 'deposit'>,
-  { message, keys, post }: Letter,
+  letter: Letter,
 ): Promise<Answer> {
   const strikes = (knob: DepositKnob): boolean => deposit !== null && faults.strikes(knob, deposit)
   if (strikes('dropWebhookRate')) return { kind: 'answered', status: 200, text: '', retryAfter: null }
+  const answer = await send(strikes, letter)
+  // What is not taken is sent again, and the second with it.
+  if (answer.kind !== 'answered' || answer.status < 200 || answer.status > 299) return answer
+  const [again] = strikes('claimAgainRate') ? secondMessage(letter.message) : []
+  return again === undefined ? answer : send(strikes, { ...letter, message: again })
+}
+
+type Strikes = (knob: DepositKnob) => boolean
+
+async function send(strikes: Strikes, { message, keys, post }: Letter): Promise<Answer> {
   const edits = bodyEdits.filter(({ knob }) => strikes(knob))
   const signed = edits.reduce((text, { edit }) => edit(text), message.body)
   const signers = strikes('resignWebhookRate') ? keys.map(({ scheme }) => unknownKeys[scheme]) : keys
@@ -41,7 +52,18 @@ function unknownKey(scheme: SigningKey['scheme']): SigningKey {
   return key
 }
 
-type Event = { created_at: string; data: DepositRecord }
+type Event = { id: string; type: string; created_at: string; data: DepositRecord }
+
+/** An event of its own, of the deposit that claims the payment again; none as long as nothing does. */
+function secondMessage({ id, body, ...rest }: WebhookMessage): WebhookMessage[] {
+  const event = JSON.parse(body) as Event
+  const second = againOf(id)
+  return claimAgain(event.data).map((data) => ({
+    ...rest,
+    id: second,
+    body: JSON.stringify({ ...event, id: second, data }),
+  }))
+}
 
 /** Each is the same at every attempt. */
 const bodyEdits: readonly { knob: DepositKnob; edit: (body: string) => string }[] = [
@@ -51,6 +73,7 @@ const bodyEdits: readonly { knob: DepositKnob; edit: (body: string) => string }[
     edit: editing(({ data, ...event }) => ({ ...event, data: withoutTransaction(data) })),
   },
   { knob: 'skewWebhookRate', edit: editing(dateAhead) },
+  { knob: 'regressStatusRate', edit: editing(tellRegress) },
 ]
 
 function editing(edit: (event: Event) => Event): (body: string) => string {
@@ -73,13 +96,21 @@ function ahead(time: string): string {
   return new Date(Date.parse(time) + skewMs).toISOString()
 }
 
+function tellRegress(event: Event): Event {
+  const data = regress(event.data)
+  return data === event.data ? event : { ...event, type: 'deposit.confirmed', data }
+}
+
+/** Long enough to be read by whoever listens, and shorter than what anybody waits for a webhook. */
+const regressedMs = 10_000
+
 /** What follows it comes soon: nothing that waits for a chain lies between. */
 const heldStatus: DepositStatus = 'confirmed'
 
 /**
  * Moves the first attempts of events that were just written: those of a delayed deposit wait for the delay. Of a
  * reordered one the confirmation waits for whatever follows it, and goes out after that; it waits no longer than the
- * delay, so that being out of order is all that is wrong with it.
+ * delay, so that being out of order is all that is wrong with it. What follows a step back comes a little later.
  */
 export async function postpone(
   tx: ServiceTransaction,
@@ -92,6 +123,10 @@ export async function postpone(
   const followed = reordered.filter((row) => row.status !== heldStatus && !late.includes(row))
   const waiting = [...late, ...held]
   if (waiting.length > 0) await wait(tx, waiting, faults.current().delayMs)
+  const goingOn = rows.filter(
+    (row) => row.status === 'settled' && faults.strikes('regressStatusRate', row) && !late.includes(row),
+  )
+  if (goingOn.length > 0) await wait(tx, goingOn, regressedMs)
   if (followed.length > 0) await turnAround(tx, followed)
 }
 

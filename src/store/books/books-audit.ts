@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { type AssetKey, assetNetwork } from '../../core/asset.ts'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import {
@@ -19,14 +19,20 @@ export type Imbalance = {
   left: bigint
   deposits: number
   deposit: bigint | null
+  /** What books and proved balances of deposit addresses do not agree on, without signs; and one of these addresses. */
+  untied: bigint
+  addresses: number
+  address: string | null
 }
+
+type Row = Omit<Imbalance, 'sum' | 'left' | 'untied'> & { sum: string; left: string; untied: string }
 
 /**
  * The assets whose books do not add up. A deposit is closed where nothing more is to be booked of it: it is reconciled,
  * or its payment is no longer on the chain.
  */
-export async function findImbalances(tx: Transaction<Tables>): Promise<Imbalance[]> {
-  const { rows } = await sql<Omit<Imbalance, 'sum' | 'left'> & { sum: string; left: string }>`
+export async function findImbalances(db: Kysely<Tables>): Promise<Imbalance[]> {
+  const { rows } = await sql<Row>`
     with unbalanced as (
       select asset, sum(balance) as sum from ledger_balance group by asset having sum(balance) <> 0
     ), in_transit as (
@@ -37,13 +43,32 @@ export async function findImbalances(tx: Transaction<Tables>): Promise<Imbalance
     ), left_over as (
       select t.asset, sum(abs(t.left)) as left, count(*)::int as deposits, min(d.id) as deposit
       from in_transit t join deposit d on d.transfer = t.transfer
-      where d.merged_into is null and d.state in ('reconciled', 'orphaned')
+      where d.merged_into is null and d.state in ('reconciled', 'refunded', 'orphaned')
       group by t.asset
+    ), untied as (
+      select asset, sum(abs(difference)) as untied, count(*)::int as addresses, min(address) as address
+      from ledger_tie where difference <> 0 group by asset
     )
     select asset, coalesce(sum, 0)::text as sum, coalesce("left", 0)::text as left,
-      coalesce(deposits, 0) as deposits, deposit
-    from unbalanced full join left_over using (asset) order by asset`.execute(tx)
-  return rows.map(({ sum, left, ...row }) => ({ ...row, sum: BigInt(sum), left: BigInt(left) }))
+      coalesce(deposits, 0) as deposits, deposit, coalesce(untied, 0)::text as untied,
+      coalesce(addresses, 0) as addresses, address
+    from unbalanced full join left_over using (asset) full join untied using (asset) order by asset`.execute(
+    db,
+  )
+  return rows.map(({ sum, left, untied, ...row }) => ({
+    ...row,
+    sum: BigInt(sum),
+    left: BigInt(left),
+    untied: BigInt(untied),
+  }))
+}
+
+/** What control totals are made of. */
+export async function countControlled(db: Kysely<Tables>): Promise<Record<'assets' | 'addresses', number>> {
+  const { rows } = await sql<Record<'assets' | 'addresses', number>>`
+    select (select count(distinct asset)::int from ledger_account) as assets,
+      (select count(distinct (network, address))::int from balance_point) as addresses`.execute(db)
+  return rows[0] ?? { assets: 0, addresses: 0 }
 }
 
 const kind = 'ledger_imbalance'
@@ -54,11 +79,15 @@ export async function syncImbalances(
   imbalances: readonly Imbalance[],
 ): Promise<MismatchChange[]> {
   const held = imbalances.map(toMismatch)
-  const cleared = await endMismatches(tx, sql`kind = ${kind} and ${isNoneOf(held)}`)
+  const cleared = await endMismatches(
+    tx,
+    sql`kind = ${kind} and subject like 'books/%' and ${isNoneOf(held)}`,
+  )
   return [...cleared, ...(await openMismatches(tx, held))]
 }
 
-function toMismatch({ asset, sum, left, deposits, deposit }: Imbalance): HeldMismatch {
+function toMismatch(imbalance: Imbalance): HeldMismatch {
+  const { asset, sum, left, untied } = imbalance
   return {
     subject: `books/${asset}`,
     kind,
@@ -67,10 +96,33 @@ function toMismatch({ asset, sum, left, deposits, deposit }: Imbalance): HeldMis
     groupId: null,
     network: assetNetwork(asset),
     asset,
-    value: (sum < 0n ? -sum : sum) + left,
-    detail: {
-      ...(sum === 0n ? {} : { sum: sum.toString() }),
-      ...(deposit === null ? {} : { left: left.toString(), deposits: `${deposits}`, deposit: `${deposit}` }),
-    },
+    value: (sum < 0n ? -sum : sum) + left + untied,
+    detail: detailOf(imbalance),
   }
+}
+
+/** What is wrong, and only that. */
+function detailOf({ sum, left, deposits, deposit, untied, addresses, address }: Imbalance) {
+  return {
+    ...(sum === 0n ? {} : { sum: sum.toString() }),
+    ...(deposit === null ? {} : { left: left.toString(), deposits: `${deposits}`, deposit: `${deposit}` }),
+    // Of what is booked and was never seen on the chain there is no address.
+    ...(untied === 0n
+      ? {}
+      : { untied: untied.toString(), addresses: `${addresses}`, ...(address !== null && { address }) }),
+  }
+}
+
+/** What the last audit found wrong, beside sums, in units of each asset. */
+export async function untiedUnits(
+  db: Kysely<Tables>,
+): Promise<{ control: string; asset: string; units: number }[]> {
+  const { rows } = await sql<{ control: string; asset: string; units: number }>`
+    select control, m.asset, accounting.in_units(amount::numeric, a.decimals)::float8 as units
+    from mismatch m join asset a on a.key = m.asset
+      cross join lateral (values ('in_transit', m.detail ->> 'left'), ('tie_out', m.detail ->> 'untied')) as found (control, amount)
+    where m.kind = ${kind} and m.cleared_at is null and amount is not null order by m.asset, control`.execute(
+    db,
+  )
+  return rows
 }

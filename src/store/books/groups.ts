@@ -13,7 +13,7 @@ export async function linkGroups(
   tx: Transaction<Tables>,
   keysOfItems: readonly (readonly string[])[],
 ): Promise<bigint[]> {
-  const known = await lockKnownGroups(tx, keysOfItems.flat())
+  const known = await lockKnownGroups(tx, [...new Set(keysOfItems.flat())])
   // Items meet in a key, or in a group that holds keys of both.
   const parts = components(
     keysOfItems.map((keys) => [...keys, ...groupsOf(keys, known).map((id) => `group/${id}`)]),

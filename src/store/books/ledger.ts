@@ -1,42 +1,33 @@
 import { sql, type Transaction } from 'kysely'
-import { assert } from '../../core/errors.ts'
 import type { Journal } from '../../core/posting.ts'
 import type { Tables } from '../tables.ts'
 
 export type DepositJournal = Journal & { depositId: bigint }
 
+/** What a person books is about no deposit and no payment. */
+export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
+  kind: 'manual' | 'reversal'
+  depositId: null
+  transfer: null
+}
+
 /**
  * Books the journals, whole or not at all. A posting key that is booked already makes Postgres refuse the
- * transaction, so nothing is booked twice.
+ * transaction, so nothing is booked twice. What people book is an adjustment: it goes into a soft-closed month, too.
  */
 export async function bookJournals(
   tx: Transaction<Tables>,
-  journals: readonly DepositJournal[],
+  journals: readonly (DepositJournal | ManualJournal)[],
 ): Promise<void> {
   if (journals.length === 0) return
   await openAccounts(tx, journals)
-  const idOfKey = await insertJournals(tx, journals)
-  const transfers = journals.flatMap((journal) =>
-    journal.transfers.map((transfer, place) => ({
-      ...transfer,
-      journalId: idOfKey.get(journal.key),
-      leg: place + 1,
-    })),
-  )
-  assert(
-    transfers.every(({ journalId }) => journalId !== undefined),
-    'every transfer has its journal',
-  )
-  await sql`
-    insert into ledger_transfer (journal_id, leg, debit, credit, asset, amount)
-    select * from unnest(
-      ${transfers.map(({ journalId }) => journalId)}::bigint[], ${transfers.map(({ leg }) => leg)}::smallint[],
-      ${transfers.map(({ debit }) => debit)}::text[], ${transfers.map(({ credit }) => credit)}::text[],
-      ${transfers.map(({ asset }) => asset)}::text[], ${transfers.map(({ amount }) => amount.toString())}::numeric[]
-    )`.execute(tx)
+  await insertJournals(tx, journals)
 }
 
-async function openAccounts(tx: Transaction<Tables>, journals: readonly Journal[]): Promise<void> {
+async function openAccounts(
+  tx: Transaction<Tables>,
+  journals: readonly Pick<Journal, 'transfers'>[],
+): Promise<void> {
   const sides = journals.flatMap(({ transfers }) =>
     transfers.flatMap(({ debit, credit, asset }) => [
       { id: debit, asset },
@@ -52,17 +43,40 @@ async function openAccounts(tx: Transaction<Tables>, journals: readonly Journal[
     on conflict (id, asset) do nothing`.execute(tx)
 }
 
-async function insertJournals(tx: Transaction<Tables>, journals: readonly DepositJournal[]) {
-  const { rows } = await sql<{ id: bigint; posting_key: string }>`
-    insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at)
-    select new.key, new.kind, new.deposit_id, new.transfer, original.id, new.event_at
+/** A transfer has the times and the period of its journal, as Postgres gave them: they never pass through here. */
+async function insertJournals(
+  tx: Transaction<Tables>,
+  journals: readonly (DepositJournal | ManualJournal)[],
+): Promise<void> {
+  const lines = journals.flatMap(({ key, transfers }) =>
+    transfers.map((transfer, place) => ({ ...transfer, key, leg: place + 1 })),
+  )
+  await sql`
+    with journal as (
+      insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
+      select new.key, new.kind, new.deposit_id, new.transfer, original.id, new.event_at,
+        ledger_period_for(
+          greatest(new.event_at, original.period::timestamp at time zone 'UTC'),
+          new.deposit_id is null and new.kind in ('manual', 'reversal')
+        )
+      from unnest(
+        ${journals.map(({ key }) => key)}::text[], ${journals.map(({ kind }) => kind)}::text[],
+        ${journals.map(({ depositId }) => depositId)}::bigint[], ${journals.map(({ transfer }) => transfer)}::text[],
+        ${journals.map(({ reverses }) => reverses)}::text[], ${journals.map(({ eventAt }) => eventAt)}::timestamptz[]
+      ) with ordinality as new (key, kind, deposit_id, transfer, reverses, event_at, place)
+        left join ledger_journal original on original.posting_key = new.reverses
+      order by new.place
+      returning id, posting_key, event_at, recorded_at, period
+    )
+    insert into ledger_transfer
+      (journal_id, leg, debit, credit, asset, amount, event_at, recorded_at, period)
+    select journal.id, line.leg, line.debit, line.credit, line.asset, line.amount,
+      journal.event_at, journal.recorded_at, journal.period
     from unnest(
-      ${journals.map(({ key }) => key)}::text[], ${journals.map(({ kind }) => kind)}::text[],
-      ${journals.map(({ depositId }) => depositId)}::bigint[], ${journals.map(({ transfer }) => transfer)}::text[],
-      ${journals.map(({ reverses }) => reverses)}::text[], ${journals.map(({ eventAt }) => eventAt)}::timestamptz[]
-    ) with ordinality as new (key, kind, deposit_id, transfer, reverses, event_at, place)
-      left join ledger_journal original on original.posting_key = new.reverses
-    order by new.place
-    returning id, posting_key`.execute(tx)
-  return new Map(rows.map(({ id, posting_key }) => [posting_key, id]))
+      ${lines.map(({ key }) => key)}::text[], ${lines.map(({ leg }) => leg)}::smallint[],
+      ${lines.map(({ debit }) => debit)}::text[], ${lines.map(({ credit }) => credit)}::text[],
+      ${lines.map(({ asset }) => asset)}::text[], ${lines.map(({ amount }) => amount.toString())}::numeric[]
+    ) with ordinality as line (key, leg, debit, credit, asset, amount, place)
+      join journal on journal.posting_key = line.key
+    order by line.place`.execute(tx)
 }

@@ -126,8 +126,11 @@ async function approvalsOf(
   tx: Transaction<Tables>,
   observations: readonly Observation[],
 ): Promise<Map<string, Approval[]>> {
-  const places = observations.map(placeOf)
-  const claims = observations.filter((one) => one.kind === 'claim')
+  const places = distinct(observations.map(placeOf), placeKey)
+  const owners = distinct(
+    observations.flatMap((one) => (one.kind === 'claim' && one.owner !== null ? [one.owner] : [])),
+    ownerKey,
+  )
   const { rows } = await sql<
     Place & {
       kind: Owner['kind']
@@ -142,8 +145,7 @@ async function approvalsOf(
       select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
       union
       select network, address from address_book where (owner_kind, owner_id) in (
-        select * from unnest(${claims.map(({ owner }) => owner?.kind ?? null)}::text[],
-          ${claims.map(({ owner }) => owner?.id ?? null)}::text[])
+        select * from unnest(${owners.map(({ kind }) => kind)}::text[], ${owners.map(({ id }) => id)}::text[])
       )
     )
     order by b.network, b.address`.execute(tx)
@@ -156,4 +158,9 @@ async function approvalsOf(
       approvals.set(key, [...(approvals.get(key) ?? []), approval])
   }
   return approvals
+}
+
+/** Many observations of one group speak of few places. */
+function distinct<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()]
 }

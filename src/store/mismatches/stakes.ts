@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Ruling } from '../../core/evidence.ts'
 import type { Stake } from '../../core/second-person.ts'
+import { depositNumber } from '../books/deposit-number.ts'
 import type { Tables } from '../tables.ts'
 
 /** A transfer that a decision is about, as its chain showed it. */
@@ -33,7 +34,8 @@ export async function lockDeposit(
   reference: string,
 ): Promise<StakedDeposit | undefined> {
   const found = await sql<{ id: bigint }>`
-    select coalesce(merged_into, id) as id from deposit where id::text = ${reference} or service_id = ${reference}
+    select coalesce(merged_into, id) as id from deposit
+    where id = ${depositNumber(reference)}::bigint or service_id = ${reference}
     order by service_id is distinct from ${reference} limit 1`.execute(tx)
   const id = found.rows[0]?.id
   if (id === undefined) return undefined
@@ -42,6 +44,9 @@ export async function lockDeposit(
     select d.id, d.service_id as "serviceId", d.transfer,
       d.settled_at is null and exists (
         select from ledger_journal j where j.transfer = d.transfer and j.kind = 'deposit'
+          and not exists (select from ledger_journal r where r.reverses = j.id)
+      ) and not exists (
+        select from ledger_journal j where j.transfer = d.transfer and j.kind = 'refund'
           and not exists (select from ledger_journal r where r.reverses = j.id)
       ) as "inTransit",
       coalesce((

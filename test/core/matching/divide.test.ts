@@ -13,6 +13,7 @@ import {
   txId,
   webhook,
 } from '../../support/evidence.ts'
+import { ruling } from '../../support/ruling.ts'
 
 const rules = { policy, routes: [], senders: new Set<string>() }
 const late = at(600)
@@ -49,6 +50,12 @@ test('one payment cannot serve two deposits', () => {
   )
   const detail = { transfer: transferRef(payment()), deposit: 'dep_1' }
   expect(identity).toEqual([[], [{ kind: 'tx_reused', detail }]])
+})
+
+test('a payment that was ruled to belong to a deposit nobody has told of yet is not another one’s', () => {
+  const ruled = ruling('together', payment(), { serviceId: 'dep_2' as ServiceId })
+  const [dossier] = decided([claim(), payment(), ruled]).deposits.map((one) => one.dossier)
+  expect(dossier).toMatchObject({ deposit: null, reuse: { serviceId: 'dep_2' } })
 })
 
 test('a delivery that falls short is not taken for one to somebody else in the same transaction', () => {

@@ -92,7 +92,9 @@ test('one source at a time, in any order, comes to the same books', async () => 
 test('applying the same evidence again books nothing', async () => {
   await receive(webhook(), claim(), payment(), delivery())
   await applyPending(deps)
-  await sql`insert into inbox_pending (inbox_id) select id from inbox on conflict do nothing`.execute(db)
+  await sql`insert into inbox_pending (inbox_id, received_at) select id, received_at from inbox on conflict do nothing`.execute(
+    db,
+  )
   expect(await applyPending(deps)).toMatchObject({ journals: 0, mismatches: [] })
   expect(await balances()).toEqual(booked)
 })
@@ -197,7 +199,9 @@ test('each completed stage is measured once', async () => {
       'settlement',
     ]),
   )
-  await sql`insert into inbox_pending (inbox_id) select max(id) from inbox`.execute(db)
+  await sql`insert into inbox_pending (inbox_id, received_at) select id, received_at from inbox order by id desc limit 1`.execute(
+    db,
+  )
   expect((await applyPending(deps)).lags.map(({ stage }) => stage)).toEqual(['apply', 'delivery'])
 })
 

@@ -60,6 +60,27 @@ test('a policy that is put in force decides again what is closed, and what is bo
   expect(await stored()).toEqual([{ state: 'reconciled', open: null, tolerated: '10000', balances: 0n }])
 })
 
+test('another contra account moves what was booked, under the time that it was booked for', async () => {
+  await put(lenient)
+  await books.receive(...short())
+  await decideAll(lenient)
+  const mine = { ...lenient, contras: [{ pattern: { ownerId: 'shop' }, account: 'equity:own_funds:{id}' }] }
+  expect(await put(mine)).toBe(true)
+  await decideAll(mine)
+  const { rows } = await sql`
+    select account, balance_base::text as balance from accounting.balances
+    where account ~ '^(liabilities|equity:own)' order by account`.execute(books.db)
+  expect(rows).toEqual([
+    { account: 'equity:own_funds:shop', balance: '-100000000' },
+    { account: 'liabilities:deposits:channel:shop', balance: '0' },
+  ])
+  const times = await sql`select from ledger_journal where kind <> 'settlement' group by event_at`.execute(
+    books.db,
+  )
+  expect(times.rows).toHaveLength(1)
+  expect(await put(mine)).toBe(false)
+})
+
 test('a policy that is in force already changes nothing', async () => {
   await put(strict)
   await books.receive(...short())
@@ -102,6 +123,7 @@ test('a process whose policy was replaced decides nothing any more, and loses no
 test.each<[string, Partial<Rules>]>([
   ['another policy', { policy: lenient.policy }],
   ['another route', { routes: [{ pattern: { ownerId: 'shop' }, policy }] }],
+  ['another contra account', { contras: [{ pattern: {}, account: 'income:sales' }] }],
   ['another sender', { senders: new Set(['base/0x1']) }],
 ])('%s is told by the digest', (_what, changes) => {
   expect(digestOf({ ...strict, ...changes })).not.toBe(digestOf(strict))

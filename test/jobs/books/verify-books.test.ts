@@ -100,7 +100,8 @@ const alterations: [string, string, object][] = [
   ],
   [
     'a leg that was added to a journal',
-    `insert into ledger_transfer select journal_id, 9, debit, credit, asset, 7 from ledger_transfer
+    `insert into ledger_transfer
+      select journal_id, 9, debit, credit, asset, 7, event_at, recorded_at, period from ledger_transfer
       where journal_id = 1 and leg = 1`,
     {
       subject: 'deposit dep_1',

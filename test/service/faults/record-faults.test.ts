@@ -24,6 +24,8 @@ afterEach(() =>
     removeRecordRate: 0,
     dropTransactionRate: 0,
     renameOwnerRate: 0,
+    renameNetworkRate: 0,
+    claimAgainRate: 0,
     reorderRecordsRate: 0,
     driftPageRate: 0,
   }),
@@ -45,6 +47,17 @@ function retrieve(id: string): Promise<Answer> {
   return call(`${book.url}/v1/proxies/deposits/${id}`, readKey)
 }
 
+/** One that is confirmed yet; returns its id. */
+async function creditOne(): Promise<string> {
+  const confirmed = (await book.list('status=confirmed')).data.at(0)
+  if (confirmed === undefined) throw new Error('every second deposit is confirmed')
+  const credit = { to_at: new Date(0), to_amount: '1', fee: '0', rate: '1' }
+  const change = { id: confirmed.id, status: 'credited', ...credit } as const
+  await inTransaction(book.db, (tx) => book.deposits.change(tx, ['confirmed'], [change]))
+  return confirmed.id
+}
+
+const transactionOf = (id: string) => honest.find((one) => one.id === id)?.source.transaction
 const idsOf = (records: typeof honest) => records.map(({ id }) => id)
 
 test('hidden deposits are never listed, the others are, on every page', async () => {
@@ -87,15 +100,37 @@ test('a deposit under another owner is the same in all else', async () => {
   )
 })
 
+test('a deposit on another network is the same in all else', async () => {
+  book.faults.set({ renameNetworkRate: 1 })
+  const moved = (await book.list('')).data
+  expect(moved).toEqual(
+    honest.map(({ source, ...record }) => ({ ...record, source: { ...source, network: 'base' } })),
+  )
+})
+
 test('a removed deposit is listed until it is confirmed, and gone after that', async () => {
   book.faults.set({ removeRecordRate: 1 })
   expect(idsOf((await book.list('')).data)).toEqual(idsOf(honest))
-  const confirmed = honest.find(({ status }) => status === 'confirmed')
-  if (confirmed === undefined) throw new Error('every second deposit is confirmed')
-  const credit = { to_at: new Date(0), to_amount: '1', fee: '0', rate: '1' }
-  const change = { id: confirmed.id, status: 'credited', ...credit } as const
-  await inTransaction(book.db, (tx) => book.deposits.change(tx, ['confirmed'], [change]))
-  expect(idsOf((await book.list('')).data)).toEqual(idsOf(honest).filter((id) => id !== confirmed.id))
+  const credited = await creditOne()
+  expect(idsOf((await book.list('')).data)).toEqual(idsOf(honest).filter((id) => id !== credited))
+})
+
+test('a payment is claimed again once its deposit is credited, by one that is the same but for its id', async () => {
+  book.faults.set({ claimAgainRate: 1 })
+  const credited = await creditOne()
+  const { data } = await book.list('')
+  const claiming = Map.groupBy(data, ({ source }) => source.transaction)
+  expect(
+    [...claiming.values()].every(({ length, 0: one }) => length === (one?.status === 'credited' ? 2 : 1)),
+  ).toBe(true)
+  const [first, second] = claiming.get(transactionOf(credited) ?? '') ?? []
+  expect(first?.id).toBe(credited)
+  expect(second).toEqual({ ...first, id: expect.stringMatching(/^dep_[0-9a-f]{24}$/) })
+  expect(second?.id).not.toBe(credited)
+  for (const record of [first, second])
+    expect(await retrieve(record?.id ?? '')).toMatchObject({ status: 200, body: record })
+  book.faults.set({ claimAgainRate: 0 })
+  expect((await retrieve(second?.id ?? '')).status).toBe(404)
 })
 
 test('a reordered page holds the same deposits in another order, and the next one goes on after it', async () => {

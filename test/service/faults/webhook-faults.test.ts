@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type NetworkName, parseAddress } from '../../../src/core/asset.ts'
+import type { DepositChange } from '../../../src/service/deposits/deposits.ts'
 import type { FaultKnob } from '../../../src/service/faults/fault-table.ts'
+import type { DepositStatus } from '../../../src/service/tables.ts'
 import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { standardWebhooks } from '../../support/sign-webhook.ts'
@@ -19,7 +22,10 @@ const none = {
   editWebhookRate: 0,
   dropTransactionRate: 0,
   skewWebhookRate: 0,
+  claimAgainRate: 0,
+  regressStatusRate: 0,
 }
+const recipient = parseAddress('evm', `0x${'9'.repeat(40)}`)
 let office: Office
 let receiver: Registered
 
@@ -47,11 +53,19 @@ function isBelieved({ headers, body }: TakenWebhook): boolean {
   return verify({ headers, body: Buffer.from(body), receivedAt: office.now() }).kind === 'verified'
 }
 
+async function credit(transaction: string): Promise<void> {
+  const { book } = office
+  const [deposit] = (await book.list(`transaction=${transaction}`)).data
+  const amounts = { to_at: new Date(0), to_amount: '1', fee: '0', rate: '1' }
+  const change = { id: deposit?.id ?? '', status: 'credited', ...amounts } as const
+  await inTransaction(book.db, (tx) => book.deposits.change(tx, ['confirmed'], [change]))
+}
+
 const amountOf = ({ body }: TakenWebhook): string =>
   (JSON.parse(body) as { data: { source: { amount: string } } }).data.source.amount
 const typeOf = ({ body }: TakenWebhook): string => (JSON.parse(body) as { type: string }).type
 
-// The first: times are the database's, and the others move the clock of the deliveries away from it.
+// The first ones: times are the database's, and the others move the clock of the deliveries away from it.
 test('a reordered deposit is told of at once, and its confirmation after what follows it', async () => {
   turnOn('reorderWebhookRate')
   const payment = office.payment()
@@ -63,15 +77,63 @@ test('a reordered deposit is told of at once, and its confirmation after what fo
   expect(await told()).toEqual(['deposit.detected'])
   await book.record([{ ...payment, final: true }], payment.block)
   expect(await told()).toEqual([])
-  const [deposit] = (await book.list(`transaction=${payment.transaction}`)).data
-  const credit = { to_at: new Date(0), to_amount: '1', fee: '0', rate: '1' }
-  const change = { id: deposit?.id ?? '', status: 'credited', ...credit } as const
-  await inTransaction(book.db, (tx) => book.deposits.change(tx, ['confirmed'], [change]))
+  await credit(payment.transaction)
   const [credited, confirmed] = (await office.deliveriesOf(receiver)).toReversed()
   expect([credited?.attempts, confirmed?.attempts]).toEqual([0, 0])
   expect(Number(confirmed?.next_at)).toBeGreaterThan(Number(credited?.next_at))
   office.advance(2)
   expect((await told()).toSorted()).toEqual(['deposit.confirmed', 'deposit.credited'])
+})
+
+test('the payment of a credited deposit is claimed again by an event of its own, which verifies', async () => {
+  turnOn('claimAgainRate')
+  const payment = office.payment()
+  const { book } = office
+  const told = async () => (await taken()).filter(({ body }) => body.includes(payment.transaction))
+  await book.record([{ ...payment, final: true }], payment.block)
+  expect((await told()).map(typeOf).toSorted()).toEqual(['deposit.confirmed', 'deposit.detected'])
+  await credit(payment.transaction)
+  const [first, second, ...more] = await told()
+  if (first === undefined || second === undefined) throw new Error('it is told of twice')
+  expect([more.length, ...[first, second].map(isBelieved)]).toEqual([0, true, true])
+  expect(second.headers['webhook-id']).not.toBe(first.headers['webhook-id'])
+  const [event, again] = [first, second].map(({ body }) => JSON.parse(body.toString()))
+  expect(again.id).toBe(second.headers['webhook-id'])
+  expect(again).toEqual({ ...event, id: again.id, data: { ...event.data, id: again.data.id } })
+  expect(again.data.id).not.toBe(event.data.id)
+})
+
+test('what is being forwarded is confirmed again, told of and listed, and the webhook of its end is not at once', async () => {
+  turnOn('regressStatusRate')
+  const { book } = office
+  const rule = { forward_network: 'base' as NetworkName, forward_asset: 'USDC', forward_recipient: recipient }
+  const owner = await book.keep({ kind: 'channel', id: 'shop', ...rule })
+  const payment = { ...office.payment(), address: owner.evm_address, final: true }
+  await book.record([payment], payment.block)
+  const find = async () => (await book.list(`transaction=${payment.transaction}`)).data[0]
+  const { id = '' } = (await find()) ?? {}
+  const goTo = (from: DepositStatus, change: Omit<DepositChange, 'id'>) =>
+    inTransaction(book.db, (tx) => book.deposits.change(tx, [from], [{ id, ...change }]))
+  const told = async () => (await taken()).filter(({ body }) => body.includes(id)).map(typeOf)
+  await goTo('confirmed', { status: 'converting', to_amount: '1', fee: '0', rate: '1' })
+  expect(await told()).toEqual(['deposit.detected', 'deposit.confirmed', 'deposit.converting'])
+  await goTo('converting', { status: 'forwarding', to_transaction: 't' })
+  expect(await told()).toEqual(['deposit.confirmed'])
+  expect(await find()).toMatchObject({ status: 'confirmed', destination: { transaction: 't' } })
+  await goTo('forwarding', { status: 'settled', to_at: new Date(0) })
+  expect(await told()).toEqual([])
+  const settled = await find()
+  expect(settled?.status).toBe('settled')
+  const waiting = (await office.deliveriesOf(receiver)).at(-1)
+  expect(waiting?.attempts).toBe(0)
+  const waitMs = Number(waiting?.next_at) - Date.parse(settled?.updated_at ?? '')
+  expect(waitMs).toBeGreaterThanOrEqual(10_000)
+  expect(waitMs).toBeLessThan(15_000)
+  // Other tests move the clock: it would come among theirs.
+  await book.db
+    .deleteFrom('service.delivery')
+    .where('event_id', '=', waiting?.event_id ?? '')
+    .execute()
 })
 
 test('a dropped webhook is not sent, and the delivery log says that it was delivered', async () => {

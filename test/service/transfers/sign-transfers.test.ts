@@ -58,7 +58,7 @@ beforeAll(async () => {
   }
   const prices = { current: () => ({}), refresh: () => Promise.resolve() }
   const terms = { feeBasisPoints: 0, spreadBasisPoints: 0 }
-  expect(await convertDeposits({ db, deposits, terms, prices }, network.settings.name)).toBe(3)
+  expect(await convertDeposits({ db, deposits, terms, prices, faults }, network.settings.name)).toBe(3)
 })
 
 afterAll(() => stack.disposeAsync())

@@ -2,7 +2,9 @@ import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DepositRecord } from '../../../src/service/deposits/record.ts'
 import type { DepositKnob } from '../../../src/service/faults/fault-table.ts'
+import { misdeliver } from '../../../src/service/webhooks/misdeliver.ts'
 import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
+import type { Due } from '../../../src/service/webhooks/take-due.ts'
 import type { TakenWebhook } from '../webhook-receiver.ts'
 import { openCalls, root } from './calls.ts'
 import { type Office, openOffice, type Registered } from './office.ts'
@@ -73,4 +75,29 @@ test('a test event is sent as it is, whatever is switched on', async () => {
   await openCalls(office).order(`${root}/${receiver.endpoint.id}/test`)
   await office.deliver()
   expect(receiver.taken().map(isSigned)).toEqual([true])
+})
+
+test('a second deposit claims the payment of a settled one only once the webhook of the first is taken', async () => {
+  turnOn('claimAgainRate')
+  const event = { id: 'evt_0011', type: 'deposit.settled', data: { id: 'dep_0022', status: 'settled' } }
+  const message = { id: event.id, timestamp: '0', body: JSON.stringify(event) }
+  const deposit = { network: 'mainnet', transaction: '0x1', index: '0' } as Due['deposit']
+  const send = async (status: number) => {
+    const ids: string[] = []
+    const answer = await misdeliver(
+      office.faults,
+      { deposit },
+      {
+        message,
+        keys: [],
+        post: (_headers, body) => {
+          ids.push((JSON.parse(body) as { id: string }).id)
+          return Promise.resolve({ kind: 'answered', status, text: '', retryAfter: null })
+        },
+      },
+    )
+    return { ids, answer }
+  }
+  expect(await send(503)).toMatchObject({ ids: ['evt_0011'], answer: { status: 503 } })
+  expect(await send(204)).toMatchObject({ ids: ['evt_0011', 'evt_1100'], answer: { status: 204 } })
 })

@@ -106,3 +106,24 @@ test('groups are taken when their time has come, by one worker each, and not aga
   })
   expect(await inTransaction(books.db, (tx) => takeDueGroups(tx, at(10), 10))).toEqual([late])
 })
+
+test('what a batch bears on is looked up, and no table is read through, however much is stored', async () => {
+  await sql`
+    with made as (insert into evidence_group (recheck_at) select null from generate_series(1, 60000) returning id)
+    insert into link_key select 'stored/' || id, id from made`.execute(books.db)
+  const keys = Array.from({ length: 1500 }, (_, place) => [`stored/${20 * place + 1000}`, `new/${place}`])
+  const { rows } = await inTransaction(books.db, async (tx) => {
+    const groups = await linkGroups(tx, keys)
+    await saveRechecks(
+      tx,
+      [...new Set(groups)].slice(0, 500).map((groupId) => ({ groupId, at: at(5) })),
+    )
+    return sql<{ name: string; read: number }>`
+      select relname as name, seq_scan::int as read from pg_stat_xact_user_tables
+      where relname in ('link_key', 'evidence_group') order by relname`.execute(tx)
+  })
+  expect(rows).toEqual([
+    { name: 'evidence_group', read: 0 },
+    { name: 'link_key', read: 0 },
+  ])
+})

@@ -68,7 +68,8 @@ describe.each(['the daemon', 'the owner of the tables'])('%s', (who) => {
   })
 
   test('cannot add a transfer to a journal that is booked', async () => {
-    const late = sql`insert into ledger_transfer select id, 9, ${owed}, ${inTransit}, ${usdcOnBase}, 1
+    const late = sql`insert into ledger_transfer
+      select id, 9, ${owed}, ${inTransit}, ${usdcOnBase}, 1, event_at, recorded_at, period
       from ledger_journal where posting_key = 'first'`
     await expect(late.execute(db())).rejects.toThrow('already booked')
   })
@@ -81,9 +82,11 @@ describe.each(['the daemon', 'the owner of the tables'])('%s', (who) => {
     ['to an account that is not open', [1n, inTransit, 'assets:nowhere', usdcOnBase], 'foreign key'],
   ] as const)('cannot book %s', async (_what, [amount, debit, credit, asset], reason) => {
     const attempt = sql`with booked as (
-      insert into ledger_journal (posting_key, kind, deposit_id, transfer, event_at)
-      values ('attempt', 'deposit', ${depositId}, 'base/tx/0', now()) returning id
-    ) insert into ledger_transfer select id, 1, ${debit}, ${credit}, ${asset}, ${amount}::numeric from booked`
+      insert into ledger_journal (posting_key, kind, deposit_id, transfer, event_at, period)
+      values ('attempt', 'deposit', ${depositId}, 'base/tx/0', now(), ledger_month(now()))
+      returning id, event_at, recorded_at, period
+    ) insert into ledger_transfer
+      select id, 1, ${debit}, ${credit}, ${asset}, ${amount}::numeric, event_at, recorded_at, period from booked`
     await expect(attempt.execute(db())).rejects.toThrow(reason)
     expect(await isBooked('attempt')).toBe(false)
   })

@@ -1,8 +1,25 @@
-import { at, claim, delivery, liquidity, payment, recipient, webhook } from '../evidence.ts'
+import {
+  arbitrum,
+  at,
+  claim,
+  delivery,
+  liquidity,
+  payment,
+  recipient,
+  txId,
+  usdcOnArbitrum,
+  webhook,
+} from '../evidence.ts'
 import { first, type Row, ruled, told } from './row.ts'
 
 const unnamed = { deposit: { tx: null } }
 const undelivered = { status: 'confirmed', settlement: { amount: null, tx: null } } as const
+const refunded = {
+  ...undelivered,
+  status: 'refunded',
+  deposit: { network: arbitrum, asset: usdcOnArbitrum },
+  refund: { tx: txId('forward') },
+} as const
 
 export const presenceRows: readonly Row[] = [
   {
@@ -79,6 +96,7 @@ export const presenceRows: readonly Row[] = [
     without: { evidence: [delivery({ from: recipient })] },
     ends: {
       'by a record that names it': { evidence: [claim({ receivedAt: at(500) })] },
+      'by a record that names it as a refund': { evidence: told(refunded) },
       'by a person who says what it delivers': {
         evidence: [
           ...told({ settlement: { tx: null } }),

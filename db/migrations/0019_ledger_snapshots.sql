@@ -1,0 +1,217 @@
+-- Sums of what was recorded on days that are over, so that balances as of any two times are read from few rows: of when
+-- it happened, and of when it was recorded. They can be made again from the transfers, and `ledger verify` does.
+
+-- The days of recording that were added up, in UTC, without a gap since the first. A day is added up once nothing can be
+-- recorded on it any more.
+create table ledger_snapshot_day (
+  recorded date primary key,
+  -- The line in the order of journals behind which the day was over.
+  cut_at timestamptz not null,
+  made_at timestamptz not null default clock_timestamp()
+);
+
+-- Of a day or a month of recording, and within it of a day or a month of what happened: turnover of each account.
+create table ledger_snapshot (
+  span text not null check (span in ('day', 'month')),
+  recorded date not null,
+  event date not null,
+  account text not null,
+  asset text not null,
+  debit numeric not null check (debit >= 0),
+  credit numeric not null check (credit >= 0),
+  primary key (span, recorded, event, account, asset)
+);
+
+create index ledger_snapshot_event on ledger_snapshot (event) where span = 'day';
+
+create trigger ledger_snapshot_day_append_only before update or delete or truncate on ledger_snapshot_day
+  for each statement execute function refuse_change();
+create trigger ledger_snapshot_append_only before update or delete or truncate on ledger_snapshot
+  for each statement execute function refuse_change();
+
+grant select on ledger_snapshot_day, ledger_snapshot to depositd_daemon;
+
+-- The turnover of one day of recording, as its transfers say.
+create function ledger_turnover_of(day date)
+returns table (event date, account text, asset text, debit numeric, credit numeric) language sql stable as $$
+  select (e.event_at at time zone 'UTC')::date, e.account, e.asset,
+    coalesce(sum(e.amount) filter (where e.amount > 0), 0), coalesce(-sum(e.amount) filter (where e.amount < 0), 0)
+  from public.ledger_entry e
+  where e.recorded_at >= day::timestamp at time zone 'UTC' and e.recorded_at < (day + 1)::timestamp at time zone 'UTC'
+  group by 1, 2, 3
+$$;
+
+-- The turnover of one month of recording, as its days say.
+create function ledger_month_turnover_of(month date)
+returns table (event date, account text, asset text, debit numeric, credit numeric) language sql stable as $$
+  select date_trunc('month', s.event::timestamp)::date, s.account, s.asset, sum(s.debit), sum(s.credit)
+  from public.ledger_snapshot s
+  where s.span = 'day' and s.recorded >= month and s.recorded < (month + interval '1 month')::date
+  group by 1, 2, 3
+$$;
+
+-- Adds up the next day of recording that was over at a cut, and with the last day of a month the month. Tells which day,
+-- and nothing where none is left. The ten minutes are for a clock that is set back.
+create function make_ledger_snapshot(cut_at timestamptz) returns date
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  over constant date := ((least(cut_at, now()) - interval '10 minutes') at time zone 'UTC')::date;
+  this date;
+begin
+  perform pg_advisory_xact_lock(hashtext('make_ledger_snapshot'));
+  select max(recorded) + 1 into this from public.ledger_snapshot_day;
+  if this is null then
+    select (min(recorded_at) at time zone 'UTC')::date into this from public.ledger_journal;
+  end if;
+  if this is null or this >= over then
+    return null;
+  end if;
+  insert into public.ledger_snapshot_day (recorded, cut_at) values (this, make_ledger_snapshot.cut_at);
+  insert into public.ledger_snapshot (span, recorded, event, account, asset, debit, credit)
+    select 'day', this, event, account, asset, debit, credit from public.ledger_turnover_of(this);
+  if extract(day from this + 1) = 1 then
+    insert into public.ledger_snapshot (span, recorded, event, account, asset, debit, credit)
+      select 'month', date_trunc('month', this::timestamp)::date, event, account, asset, debit, credit
+      from public.ledger_month_turnover_of(date_trunc('month', this::timestamp)::date);
+  end if;
+  return this;
+end
+$$;
+
+revoke execute on function make_ledger_snapshot from public;
+grant execute on function make_ledger_snapshot to depositd_daemon;
+
+-- What differs between the snapshots of a day, or those of a month whose last day it is, and what they were made from.
+create function ledger_snapshot_faults(day date)
+returns table (span text, event date, account text, asset text, kept numeric[], found numeric[]) language sql stable as $$
+  with kept as (
+    select span, event, account, asset, array[debit, credit] as sums from public.ledger_snapshot s
+    where (s.span = 'day' and s.recorded = day)
+      or (s.span = 'month' and extract(day from day + 1) = 1 and s.recorded = date_trunc('month', day::timestamp)::date)
+  ), found as (
+    select 'day' as span, event, account, asset, array[debit, credit] as sums from public.ledger_turnover_of(day)
+    union all
+    select 'month', event, account, asset, array[debit, credit]
+    from public.ledger_month_turnover_of(date_trunc('month', day::timestamp)::date)
+    where extract(day from day + 1) = 1
+  )
+  select span, event, account, asset, kept.sums, found.sums
+  from kept full join found using (span, event, account, asset)
+  where kept.sums is distinct from found.sums
+$$;
+
+-- What an account is called in other books. Empty until the settings name it.
+create function ledger_account_code(account text) returns text language sql immutable
+  return null::text;
+
+-- Turnover of each account up to a time at which it happened and a time at which it was recorded: whole months and days
+-- from snapshots, and the rest, which is of one day of the world and of the days not added up yet, from transfers.
+create function ledger_turnover(as_of timestamptz, recorded_as_of timestamptz)
+returns table (account text, asset text, debit numeric, credit numeric)
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+declare
+  days_over constant date := coalesce((select max(recorded) + 1 from public.ledger_snapshot_day), '-infinity');
+  event_day constant date := (as_of at time zone 'UTC')::date;
+  recorded_day constant date := least(days_over, (recorded_as_of at time zone 'UTC')::date);
+  event_month constant date := date_trunc('month', event_day::timestamp)::date;
+  recorded_month constant date := date_trunc('month', recorded_day::timestamp)::date;
+  event_from constant timestamptz := event_day::timestamp at time zone 'UTC';
+  recorded_from constant timestamptz := recorded_day::timestamp at time zone 'UTC';
+begin
+  return query
+  select part.account, part.asset, sum(part.debit), sum(part.credit)
+  from (
+    select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
+    where s.span = 'month' and s.recorded < recorded_month and s.event < event_month
+    union all
+    select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
+    where s.span = 'day' and s.recorded < recorded_month and s.event >= event_month and s.event < event_day
+    union all
+    select s.account, s.asset, s.debit, s.credit from public.ledger_snapshot s
+    where s.span = 'day' and s.recorded >= recorded_month and s.recorded < recorded_day and s.event < event_day
+    union all
+    select side.account, t.asset, side.debit, side.credit
+    from (
+      select t.debit, t.credit, t.asset, sum(t.amount) as amount from (
+        select t.debit, t.credit, t.asset, t.amount from public.ledger_transfer t
+        where t.recorded_at >= recorded_from and t.recorded_at <= recorded_as_of and t.event_at <= as_of
+        union all
+        select t.debit, t.credit, t.asset, t.amount from public.ledger_transfer t
+        where t.event_at >= event_from and t.event_at <= as_of and t.recorded_at < recorded_from
+      ) as t group by 1, 2, 3
+    ) as t
+      cross join lateral (values (t.debit, t.amount, 0), (t.credit, 0, t.amount)) as side (account, debit, credit)
+  ) as part
+  group by part.account, part.asset;
+end
+$$;
+
+revoke execute on function ledger_turnover from public;
+grant execute on function ledger_turnover to depositd_daemon;
+
+create function accounting.trial_balance(as_of timestamptz, recorded_as_of timestamptz default now())
+returns table (
+  account text, code text, asset_symbol text, asset text, debit numeric, credit numeric, balance numeric,
+  debit_base numeric, credit_base numeric, balance_base numeric
+)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select t.account, public.ledger_account_code(t.account), a.symbol, t.asset,
+    accounting.in_units(t.debit, a.decimals), accounting.in_units(t.credit, a.decimals),
+    accounting.in_units(t.debit - t.credit, a.decimals), t.debit, t.credit, t.debit - t.credit
+  from public.ledger_turnover(as_of, recorded_as_of) t join public.asset a on a.key = t.asset
+  order by t.asset collate "C", t.account collate "C"
+$$;
+
+comment on function accounting.trial_balance is
+  'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in smallest units.';
+
+-- The accounts of an owner: those of the class liabilities, income or equity that end with its kind and id. An owner may
+-- be written with its kind, like channel:shop; an account stands for itself.
+create function ledger_accounts_of(owner text) returns table (account text, asset text)
+language sql stable as $$
+  select a.id, a.asset from public.ledger_account a
+  where a.id = owner
+    or (a.id ~ '^(liabilities|income|equity):'
+      and (right(a.id, length(owner) + 9) = ':channel:' || owner
+        or right(a.id, length(owner) + 15) = ':stable_wallet:' || owner
+        or (owner ~ '^(channel|stable_wallet):' and right(a.id, length(owner) + 1) = ':' || owner)))
+$$;
+
+create function accounting.statement(owner text, from_at timestamptz, to_at timestamptz)
+returns table (
+  line text, event_at timestamptz, recorded_at timestamptz, journal_id bigint, kind text, deposit_id bigint,
+  account text, asset_symbol text, asset text, amount numeric, balance numeric, amount_base numeric, balance_base numeric
+)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  with own as (
+    select account, asset from public.ledger_accounts_of(owner)
+  ), opening as (
+    select o.account, o.asset, coalesce(t.credit - t.debit, 0) as amount
+    from own o left join public.ledger_turnover(from_at - interval '1 microsecond', now()) t using (account, asset)
+  ), lines as (
+    select 1 as part, 'entry' as line, e.event_at, e.recorded_at, e.journal_id, e.leg, e.account, e.asset, -e.amount as amount
+    from public.ledger_entry e join own o using (account, asset)
+    where e.event_at >= from_at and e.event_at < to_at
+    union all
+    select 0, 'opening', from_at, null, null, null, account, asset, amount from opening
+    union all
+    select 2, 'closing', to_at, null, null, null, account, asset, 0 from opening
+  ), running as (
+    select l.*, sum(amount) over (
+      partition by account, asset order by part, event_at, journal_id, leg rows unbounded preceding
+    ) as balance
+    from lines l
+  )
+  select r.line, r.event_at, r.recorded_at, r.journal_id, j.kind, j.deposit_id, r.account, a.symbol, r.asset,
+    case when r.part = 1 then accounting.in_units(r.amount, a.decimals) end, accounting.in_units(r.balance, a.decimals),
+    case when r.part = 1 then r.amount end, r.balance
+  from running r join public.asset a on a.key = r.asset left join public.ledger_journal j on j.id = r.journal_id
+  order by r.account collate "C", r.asset collate "C", r.part, r.event_at, r.journal_id, r.leg
+$$;
+
+comment on function accounting.statement is
+  'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, what is owed to the owner positive; amount_base and balance_base: in smallest units; kind and deposit_id: of the journal.';
+
+revoke execute on function accounting.trial_balance, accounting.statement from public;
+grant execute on function accounting.trial_balance, accounting.statement to depositd_accountant, depositd_daemon;

@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import type { Context } from './context.ts'
+
+/** `depositd ledger journal`: what people book by hand. */
+export function describeJournals(ledger: Command, context: Context): void {
+  const journal = ledger.command('journal').description('journals, and those that people book by hand')
+  twoPeople(journal.command('add <file>'))
+    .description('book the journal that a YAML or JSON file holds')
+    .option('--dry-run', 'check it and show it, and book nothing')
+    .action(async (file, options) =>
+      (await import('./ledger-journal.ts')).addJournalCommand(context, file, options),
+    )
+  twoPeople(journal.command('reverse <id>'))
+    .description('take back a journal that was booked by hand')
+    .requiredOption('--reason <text>', 'why; it is kept for good')
+    .action(async (id, options) =>
+      (await import('./ledger-journal.ts')).reverseJournalCommand(context, id, options),
+    )
+  journal
+    .command('show <id>')
+    .description('one journal with its lines, and who booked it')
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) =>
+      (await import('./ledger-journal.ts')).showJournalCommand(context, id, options),
+    )
+}
+
+function twoPeople(command: Command): Command {
+  return command
+    .option('--by <name>', 'who does it; without it, the user of this system')
+    .requiredOption('--approved-by <name>', 'the second person, who agrees')
+    .option('--json', 'print a JSON document')
+}

@@ -1,0 +1,37 @@
+import type { Command } from 'commander'
+import type { Context } from './context.ts'
+import type { News } from './print.ts'
+
+/** What the books say: balances, and the statement of an owner. */
+export function describeLedgerReports(ledger: Command, context: Context, tell: (news: News) => void): void {
+  asOf(ledger.command('balances'))
+    .description('balance of every account, and the sum of each asset, which is zero')
+    .option('--limit <count>', 'how many', '100000')
+    .option('--json', 'print a JSON document')
+    .action(async (options) =>
+      tell(await (await import('./ledger-balances.ts')).balancesCommand(context, options)),
+    )
+  asOf(ledger.command('trial-balance'))
+    .description('what was debited and credited on every account')
+    .option('--limit <count>', 'how many', '100000')
+    .option('--json', 'print a JSON document')
+    .action(async (options) =>
+      tell(await (await import('./ledger-trial-balance.ts')).trialBalanceCommand(context, options)),
+    )
+  ledger
+    .command('statement <owner>')
+    .description('what was owed to a channel or wallet, what changed it, and what is owed; or of an account')
+    .option('--from <time>', 'from this day or time on')
+    .option('--to <time>', 'up to this day, which is included, or before this time')
+    .option('--limit <count>', 'how many entries', '1000')
+    .option('--json', 'print a JSON document')
+    .action(async (owner, options) =>
+      (await import('./ledger-statement.ts')).statementCommand(context, owner, options),
+    )
+}
+
+function asOf(command: Command): Command {
+  return command
+    .option('--as-of <time>', 'by what happened up to the end of this day, or up to this time')
+    .option('--recorded-as-of <time>', 'by what was written by then')
+}

@@ -1,0 +1,21 @@
+import type { Command } from 'commander'
+import type { Context } from './context.ts'
+
+/** `depositd ledger prices`: what amounts are valued by. */
+export function describePrices(ledger: Command, context: Context): void {
+  const prices = ledger.command('prices').description('prices of assets, by which amounts are valued')
+  prices
+    .command('import <file>')
+    .description('take prices from a .csv file: all of it or nothing')
+    .option('--dry-run', 'check everything and keep nothing')
+    .option('--json', 'print a JSON document')
+    .action(async (file, options) =>
+      (await import('./ledger-prices.ts')).importPricesCommand(context, { file, ...options }),
+    )
+  prices
+    .command('list')
+    .description('the newest prices')
+    .option('--limit <count>', 'how many', '50')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./ledger-prices.ts')).listPricesCommand(context, options))
+}

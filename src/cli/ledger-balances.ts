@@ -1,0 +1,50 @@
+import type { Database } from '../store/database.ts'
+import { trialBalance } from '../store/ledger/balances.ts'
+import { type BalanceLine, listBalances, totalBalances } from '../store/reports.ts'
+import type { Tables } from '../store/tables.ts'
+import { type Context, withDatabase } from './context.ts'
+import { momentsOf, type SpanOptions } from './moments.ts'
+import { limitOf } from './options.ts'
+import { type Column, type News, printJson, table } from './print.ts'
+
+type BalancesOptions = SpanOptions & { limit: string; json?: boolean }
+type Balances = { balances: BalanceLine[]; totals: { asset: string; symbol: string; total: string }[] }
+
+/** Prints the balance of each account, and of each asset the sum over all accounts. Bad news unless all are 0. */
+export async function balancesCommand(context: Context, options: BalancesOptions): Promise<News> {
+  const limit = limitOf(options.limit)
+  const { balances, totals } = await withDatabase(context, (db) => read(db, options))
+  const isBalanced = totals.every(({ total }) => /^-?0(\.0+)?$/.test(total))
+  const shown = balances.slice(0, limit)
+  const left = balances.length - shown.length
+  if (options.json === true) printJson(context, { balances: shown, left, totals, balanced: isBalanced })
+  else if (balances.length === 0) context.stdout.write('nothing is booked yet\n')
+  else {
+    const sums = totals.map(({ total, ...asset }) => ({ ...asset, account: '= sum', balance: total }))
+    const rows = totals.flatMap(({ asset }) => [...shown, ...sums].filter((row) => row.asset === asset))
+    context.stdout.write(table(rows, columns))
+    if (left > 0) context.stdout.write(`and ${left} more, which the sums hold; --limit tells of more\n`)
+    context.stdout.write(isBalanced ? 'balanced: every asset sums to zero\n' : 'NOT BALANCED\n')
+  }
+  return isBalanced ? 'good' : 'bad'
+}
+
+/** As of now every row is added up; as of other times snapshots help, where there are some. */
+async function read(db: Database<Tables>, options: BalancesOptions): Promise<Balances> {
+  if (options.asOf === undefined && options.recordedAsOf === undefined) {
+    const [balances, totals] = await Promise.all([listBalances(db), totalBalances(db)])
+    return { balances, totals }
+  }
+  const { lines, totals } = await trialBalance(db, momentsOf(options))
+  return {
+    balances: lines.map(({ account, asset, symbol, balance }) => ({ account, asset, symbol, balance })),
+    totals: totals.map(({ asset, symbol, balance }) => ({ asset, symbol, total: balance })),
+  }
+}
+
+const columns: Column<BalanceLine>[] = [
+  { title: 'ACCOUNT', of: ({ account }) => account },
+  { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
+  { title: 'SYMBOL', of: ({ symbol }) => symbol },
+  { title: 'ASSET', of: ({ asset }) => asset },
+]

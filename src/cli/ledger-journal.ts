@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs'
+import { type JournalFile, parseJournalFile } from '../config/journal-file.ts'
+import { Fault, messageOf } from '../core/errors.ts'
+import { formatAmount } from '../core/money.ts'
+import type { Transfer } from '../core/posting.ts'
+import { addJournal, type Checked, checkJournal, reverseJournal } from '../jobs/books/book-by-hand.ts'
+import { type AssetNames, readAssetNames } from '../store/assets.ts'
+import { type BookedJournal, readJournal } from '../store/ledger/manual-journals.ts'
+import { actorOf, actorText, nameOf } from './case-options.ts'
+import { attachedSettings, type Context, withDatabase } from './context.ts'
+import { textOf } from './options.ts'
+import { type Column, printable, printJson, table } from './print.ts'
+
+type Options = { by?: string; approvedBy: string; json?: boolean }
+
+/** Books what the file holds, or shows what would be booked. */
+export async function addJournalCommand(
+  context: Context,
+  path: string,
+  { dryRun, json, ...options }: Options & { dryRun?: boolean },
+): Promise<void> {
+  const { actor, people } = peopleOf(options)
+  const written = readJournalFile(path)
+  const { accounts } = attachedSettings(context)
+  await withDatabase(context, async (db) => {
+    const deps = { db, known: accounts.known, now: new Date() }
+    const assets = await readAssetNames(db)
+    if (dryRun === true) {
+      const checked = await checkJournal(deps, written)
+      const line = `fine, and not booked: ${checked.key}, in the books of ${checked.period.slice(0, 7)}`
+      print(context, { line, journal: checked, assets }, json)
+    } else {
+      const journal = await addJournal(deps, written, people)
+      const line = `booked as journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
+      print(context, { line, journal, assets }, json)
+    }
+  })
+}
+
+export async function reverseJournalCommand(
+  context: Context,
+  word: string,
+  { reason, json, ...options }: Options & { reason: string },
+): Promise<void> {
+  const { actor, people } = peopleOf(options)
+  const id = journalId(word)
+  await withDatabase(context, async (db) => {
+    const journal = await reverseJournal(db, id, { ...people, reason: textOf('--reason', reason) })
+    const line = `journal ${id} is reversed by journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
+    print(context, { line, journal, assets: await readAssetNames(db) }, json)
+  })
+}
+
+export async function showJournalCommand(
+  context: Context,
+  word: string,
+  { json }: { json?: boolean },
+): Promise<void> {
+  const id = journalId(word)
+  await withDatabase(context, async (db) => {
+    const journal = await readJournal(db, id)
+    if (journal === null) throw noJournal(word)
+    print(context, { line: textLines(journal), journal, assets: await readAssetNames(db) }, json)
+  })
+}
+
+function peopleOf({ by, approvedBy }: Options) {
+  const actor = actorOf(by === undefined ? {} : { by })
+  return { actor, people: { by: actor.name, approvedBy: nameOf('--approved-by', approvedBy) } }
+}
+
+function readJournalFile(path: string): JournalFile {
+  const { file, faults } = parseJournalFile(readText(path))
+  if (file !== null) return file
+  throw new Fault('usage_bad', {
+    problem: `${path}: ${faults.join('; ')}`,
+    mend: 'mend the file; nothing was booked',
+  })
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Fault('usage_bad', {
+      problem: `the journal cannot be read: ${messageOf(error)}`,
+      mend: 'give a YAML or JSON file, as docs/accounting.md describes it',
+    })
+  }
+}
+
+function journalId(word: string): bigint {
+  if (/^\d{1,18}$/.test(word)) return BigInt(word)
+  throw noJournal(word)
+}
+
+function noJournal(word: string): Fault {
+  return new Fault('usage_bad', {
+    problem: `there is no journal ${word}`,
+    mend: 'take a number from accounting.journal',
+  })
+}
+
+type Shown = { line: string; journal: BookedJournal | Checked; assets: AssetNames }
+
+function print(context: Context, { line, journal, assets }: Shown, json = false): void {
+  if (json) printJson(context, journal)
+  else context.stdout.write(`${printable(line)}\n${table(journal.transfers, columnsOf(assets))}`)
+}
+
+function columnsOf(assets: AssetNames): Column<Transfer>[] {
+  const named = (asset: string) => assets.get(asset) ?? { symbol: '', decimals: 0 }
+  return [
+    { title: 'DEBIT', of: ({ debit }) => debit },
+    { title: 'CREDIT', of: ({ credit }) => credit },
+    {
+      title: 'AMOUNT',
+      of: ({ asset, amount }) => formatAmount(amount, named(asset).decimals),
+      align: 'right',
+    },
+    { title: 'SYMBOL', of: ({ asset }) => named(asset).symbol },
+    { title: 'ASSET', of: ({ asset }) => asset },
+  ]
+}
+
+function textLines({ id, key, kind, ...journal }: BookedJournal): string {
+  const { eventAt, recordedAt, period, depositId, reverses, reversedBy, byHand } = journal
+  const lines = [
+    `journal ${id}: ${kind}, ${key}`,
+    `of ${eventAt.toISOString()}, recorded ${recordedAt.toISOString()}, in the books of ${period.slice(0, 7)}`,
+    depositId === null ? null : `of deposit ${depositId}`,
+    byHand && `by ${byHand.by}, approved by ${byHand.approvedBy}: ${byHand.reason}`,
+    reverses === null ? null : `reverses journal ${reverses}`,
+    reversedBy === null ? null : `reversed by journal ${reversedBy}`,
+  ]
+  return lines.filter((line) => line !== null).join('\n')
+}

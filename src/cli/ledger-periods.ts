@@ -1,0 +1,122 @@
+import { Fault } from '../core/errors.ts'
+import { type Closed, changePeriod } from '../jobs/books/close-period.ts'
+import { type Period, parsePeriod } from '../ledger/period.ts'
+import {
+  listPeriodHistory,
+  listPeriods,
+  type PeriodHistoryLine,
+  type PeriodLine,
+} from '../store/ledger/list-periods.ts'
+import type { PeriodChange } from '../store/ledger/periods.ts'
+import { type Actor, actorOf, actorText, nameOf } from './case-options.ts'
+import { type Context, withDatabase } from './context.ts'
+import { limitOf, textOf } from './options.ts'
+import { type Column, printable, printJson, printRows } from './print.ts'
+
+type Options = { by?: string; approvedBy?: string; reason?: string; json?: boolean }
+
+/** Adding up millions of transfers takes Postgres a while. */
+const queryTimeoutMs = 3_600_000
+
+export async function closeCommand(
+  context: Context,
+  month: string,
+  { soft, force, ...options }: Options & { soft?: boolean; force?: boolean },
+): Promise<void> {
+  if (soft === true && force === true)
+    throw refused('--force is of a close for good', 'leave --force or --soft out')
+  if (force === true && (options.reason === undefined || options.approvedBy === undefined))
+    throw refused('--force takes a second person and a reason', 'name them with --approved-by and --reason')
+  const action = soft === true ? 'soft_closed' : 'closed'
+  await change(context, { month, action, forced: force === true }, options)
+}
+
+export async function reopenCommand(context: Context, month: string, options: Options): Promise<void> {
+  if (options.approvedBy === undefined)
+    throw refused('reopening a month takes a second person', 'name who agrees with --approved-by')
+  await change(context, { month, action: 'reopened', forced: false }, options)
+}
+
+type Asked = Pick<PeriodChange, 'action' | 'forced'> & { month: string }
+
+async function change(context: Context, { month, ...asked }: Asked, options: Options): Promise<void> {
+  const { by, approvedBy, reason, json } = options
+  const actor = actorOf(by === undefined ? {} : { by })
+  const wanted: PeriodChange = {
+    ...asked,
+    period: periodOf(month),
+    by: actor.name,
+    approvedBy: approvedBy === undefined ? null : nameOf('--approved-by', approvedBy),
+    reason: reason === undefined ? null : textOf('--reason', reason),
+  }
+  if (wanted.approvedBy?.toLowerCase() === wanted.by.toLowerCase())
+    throw refused(`${wanted.approvedBy} cannot approve what ${wanted.by} does`, 'name somebody else')
+  const done = await withDatabase(context, (db) => changePeriod(db, wanted), queryTimeoutMs)
+  const { period, action } = wanted
+  if (json === true) printJson(context, { period, action, ...done })
+  else context.stdout.write(printable(textOfChange(wanted, done, actor)))
+}
+
+/** @throws Fault `usage_bad` where it is no month. */
+function periodOf(text: string): Period {
+  const period = parsePeriod(text)
+  if (period !== null) return period
+  throw refused(`${JSON.stringify(text)} is no month`, 'write it like 2026-01')
+}
+
+const words = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'open again' } as const
+
+function textOfChange({ period, action }: PeriodChange, done: Closed, actor: Actor): string {
+  const { severeOpen, sha256, lines } = done
+  return [
+    `${period} is ${words[action]}, ${actorText(actor)}`,
+    ...(sha256 === null ? [] : [`trial balance of ${lines} lines, sha256 ${sha256}`]),
+    ...(severeOpen === 0 ? [] : [`severe mismatches up to its end that are open: ${severeOpen}`]),
+    '',
+  ].join('\n')
+}
+
+function refused(problem: string, mend: string): Fault<'usage_bad'> {
+  return new Fault('usage_bad', { problem, mend })
+}
+
+type ListOptions = { history?: boolean; limit: string; json?: boolean }
+
+export async function periodsCommand(
+  context: Context,
+  { history = false, limit, json = false }: ListOptions,
+): Promise<void> {
+  const max = limitOf(limit)
+  if (history) {
+    const rows = await withDatabase(context, (db) => listPeriodHistory(db, max))
+    printRows(context, rows, { columns: historyColumns, json, empty: 'no month was ever closed' })
+  } else {
+    const rows = await withDatabase(context, (db) => listPeriods(db, max))
+    printRows(context, rows, { columns: periodColumns, json, empty: 'nothing is booked yet' })
+  }
+}
+
+const periodColumns: Column<PeriodLine>[] = [
+  { title: 'MONTH', of: ({ period }) => period },
+  { title: 'STATE', of: ({ state }) => state },
+  { title: 'JOURNALS', of: ({ journals }) => `${journals}`, align: 'right' },
+  { title: 'LATE', of: ({ late_journals }) => `${late_journals}`, align: 'right' },
+  { title: 'REOPENED', of: ({ reopened }) => `${reopened}`, align: 'right' },
+  {
+    title: 'CLOSED BY',
+    of: ({ closed_by, approved_by }) => [closed_by, approved_by].filter(isSome).join(', '),
+  },
+  { title: 'SHA-256', of: ({ sha256, forced }) => `${sha256 ?? ''}${forced === true ? ' forced' : ''}` },
+]
+
+const historyColumns: Column<PeriodHistoryLine>[] = [
+  { title: 'AT', of: ({ at }) => at.toISOString() },
+  { title: 'MONTH', of: ({ period }) => period },
+  { title: 'WHAT', of: ({ action, forced }) => `${action}${forced ? ', forced' : ''}` },
+  { title: 'BY', of: ({ actor, approved_by }) => [actor, approved_by].filter(isSome).join(', ') },
+  { title: 'WHY', of: ({ reason }) => reason ?? '' },
+]
+
+function isSome(text: string | null): boolean {
+  return text !== null
+}

@@ -1,0 +1,70 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Fault, messageOf } from '../core/errors.ts'
+import { type Imported, importPrices } from '../jobs/books/import-prices.ts'
+import { listPrices, type PriceRow } from '../store/ledger/prices.ts'
+import { type Context, withDatabase } from './context.ts'
+import { limitOf } from './options.ts'
+import { type Column, printJson, printRows, tellProgress } from './print.ts'
+
+type ImportOptions = { file: string; dryRun?: boolean; json?: boolean }
+
+/** Lines between two words of how far it came. */
+const progressEvery = 100_000
+
+/** Imports a file, or names the lines that are wrong. */
+export async function importPricesCommand(context: Context, options: ImportOptions): Promise<void> {
+  const isDryRun = options.dryRun === true
+  const tell = tellProgress(context)
+  await using file = await openFile(options.file)
+  const imported = await withDatabase(context, (db) =>
+    importPrices(db, {
+      name: basename(options.file),
+      lines: linesOf(file),
+      isDryRun,
+      now: new Date(),
+      onProgress: (soFar) => {
+        if (soFar.prices % progressEvery === 0) tell(lineOf(soFar, isDryRun))
+      },
+    }),
+  )
+  if (options.json === true) printJson(context, { ...imported, dryRun: isDryRun })
+  else context.stdout.write(`${lineOf(imported, isDryRun)}\n`)
+}
+
+function lineOf({ prices, added }: Imported, isDryRun: boolean): string {
+  return `${prices} prices; ${added} ${isDryRun ? 'would be ' : ''}added, ${prices - added} known before`
+}
+
+/** Reads only once somebody asks: lines that come before that would be lost. */
+async function* linesOf(file: FileHandle): AsyncGenerator<string> {
+  yield* file.readLines()
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  const mend = 'give the path of a .csv file'
+  const file = await open(path).catch((error: unknown) => {
+    throw new Fault('usage_bad', { problem: messageOf(error), mend }, { cause: error })
+  })
+  if ((await file.stat()).isFile()) return file
+  await file.close()
+  throw new Fault('usage_bad', { problem: `${path} is no file`, mend })
+}
+
+export async function listPricesCommand(
+  context: Context,
+  { limit, json }: { limit: string; json?: boolean },
+): Promise<void> {
+  const count = limitOf(limit)
+  const rows = await withDatabase(context, (db) => listPrices(db, count))
+  printRows(context, rows, { columns, json: json === true, empty: 'no price was imported yet' })
+}
+
+const columns: Column<PriceRow>[] = [
+  { title: 'AT', of: ({ at }) => at.toISOString() },
+  { title: 'PRICE', of: ({ price }) => price, align: 'right' },
+  { title: 'CURRENCY', of: ({ currency }) => currency },
+  { title: 'SYMBOL', of: ({ asset_symbol }) => asset_symbol },
+  { title: 'ASSET', of: ({ asset }) => asset },
+  { title: 'SOURCE', of: ({ source }) => source },
+]

@@ -1,0 +1,82 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Fault, messageOf } from '../core/errors.ts'
+import { type Anchors, sealsCheck } from '../jobs/books/check-seals.ts'
+import { type LedgerOutcome, ledgerChecks } from '../jobs/books/ledger-checks.ts'
+import { readAnchor } from '../ledger/seals/anchors.ts'
+import type { Seal } from '../ledger/seals/seal.ts'
+import { type Context, withDatabase } from './context.ts'
+import { limitOf } from './options.ts'
+import { type News, printable, printJson, tellProgress } from './print.ts'
+
+type VerifyOptions = { against?: string; limit: string; json?: boolean }
+
+type Told = LedgerOutcome & { check: string }
+
+/** A check may add up all that was ever booked before its first answer. */
+const queryTimeoutMs = 3_600_000
+
+/** Runs every check of the books, one after another. Bad news is whatever any of them finds. */
+export async function verifyLedgerCommand(context: Context, options: VerifyOptions): Promise<News> {
+  const findingsMax = limitOf(options.limit)
+  const anchors = options.against === undefined ? new Map<string, Seal>() : await readAnchors(options.against)
+  const tell = tellProgress(context)
+  const checks = [sealsCheck(anchors), ...ledgerChecks]
+  const told = await withDatabase(
+    context,
+    async (db) => {
+      const all: Told[] = []
+      for (const { name, run } of checks) all.push({ check: name, ...(await run(db, tell)) })
+      return all
+    },
+    queryTimeoutMs,
+  )
+  const isFine = told.every(({ findings }) => findings.length === 0)
+  if (options.json === true) printJson(context, { fine: isFine, anchors: anchors.size, checks: told })
+  else context.stdout.write(printable(`${textOf(told, findingsMax)}\n`))
+  return isFine ? 'good' : 'bad'
+}
+
+function textOf(told: readonly Told[], findingsMax: number): string {
+  const wrong = told.reduce((sum, { findings }) => sum + findings.length, 0)
+  const verdict =
+    wrong === 0
+      ? `nothing is wrong with the books: ${told.length} checks`
+      : `SOMETHING IS WRONG WITH THE BOOKS: ${wrong} findings`
+  return [...told.flatMap((one) => linesOf(one, findingsMax)), verdict].join('\n')
+}
+
+function linesOf({ check, counted, findings }: Told, findingsMax: number): string[] {
+  const counts = Object.entries(counted).map(([name, count]) => `${count} ${name}`)
+  const more = findings.length - findingsMax
+  return [
+    `${check}: ${counts.join(', ')}`,
+    ...findings.slice(0, findingsMax).map((finding) => `  ${finding}`),
+    ...(more > 0 ? [`  and ${more} more; --limit tells of more`] : []),
+  ]
+}
+
+/** Reads what "ledger seals export" wrote. */
+async function readAnchors(path: string): Promise<Anchors> {
+  const anchors = new Map<string, Seal>()
+  try {
+    let place = 0
+    for await (const line of createInterface({ input: createReadStream(path) })) {
+      place++
+      const anchor = readAnchor(line)
+      if ('fault' in anchor) throw badAnchors(`line ${place} of ${path}: ${anchor.fault}`)
+      anchors.set(anchor.number, anchor)
+    }
+  } catch (error) {
+    throw error instanceof Fault ? error : badAnchors(messageOf(error))
+  }
+  if (anchors.size === 0) throw badAnchors(`${path} is empty`)
+  return anchors
+}
+
+function badAnchors(problem: string): Fault {
+  return new Fault('usage_bad', {
+    problem,
+    mend: 'give the path of a file that "depositd ledger seals export" wrote',
+  })
+}

@@ -1,0 +1,93 @@
+import { Fault } from '../core/errors.ts'
+import { parseTime } from '../core/time.ts'
+
+/** Options of commands that read the books between times. */
+export type SpanOptions = { from?: string; to?: string; asOf?: string; recordedAsOf?: string }
+
+/** In microseconds, as PostgreSQL keeps times; null where none was given. */
+export type Span = {
+  /** Happened then or later. */
+  from: bigint | null
+  /** Happened then or earlier. */
+  until: bigint | null
+  /** Written then or earlier. */
+  recordedUntil: bigint | null
+}
+
+const dayMicros = 86_400_000_000n
+
+/**
+ * Reads when a span begins and ends. A day that ends something is meant whole, in UTC; of a time, `--to` leaves out what
+ * happened at that very moment, so that one span may begin where another ends, and the others do not.
+ * @throws Fault `usage_bad` that names the option
+ */
+export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): Span {
+  if (to !== undefined && asOf !== undefined)
+    throw new Fault('usage_bad', { problem: '--to and --as-of both say where it ends', mend: 'give one' })
+  const end = optional('to', to, (begin, isDay) => (isDay ? begin + dayMicros : begin) - 1n)
+  const span = {
+    from: optional('from', from, (begin) => begin),
+    until: end ?? optional('as-of', asOf, lastOf),
+    recordedUntil: optional('recorded-as-of', recordedAsOf, lastOf),
+  }
+  if (span.from === null || span.until === null || span.from <= span.until) return span
+  throw new Fault('usage_bad', {
+    problem: 'it ends before --from',
+    mend: 'give a later end, or an earlier --from',
+  })
+}
+
+function lastOf(begin: bigint, isDay: boolean): bigint {
+  return isDay ? begin + dayMicros - 1n : begin
+}
+
+function optional(
+  name: string,
+  text: string | undefined,
+  meant: (begin: bigint, isDay: boolean) => bigint,
+): bigint | null {
+  if (text === undefined) return null
+  const begin = microsOf(text)
+  if (begin !== null) return meant(begin, !text.includes('T'))
+  throw new Fault('usage_bad', {
+    problem: `--${name} is ${JSON.stringify(text)}`,
+    mend: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
+  })
+}
+
+/** `Date` has milliseconds; the three digits behind them are added. */
+function microsOf(text: string): bigint | null {
+  const time = parseTime(text)
+  const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''
+  if (time === null || fraction.length > 6) return null
+  return BigInt(time.getTime()) * 1000n + BigInt(fraction.padEnd(6, '0').slice(3, 6) || '0')
+}
+
+/** In UTC with all six digits. */
+export function momentText(micros: bigint): string {
+  const rest = ((micros % 1000n) + 1000n) % 1000n
+  const milliseconds = new Date(Number((micros - rest) / 1000n)).toISOString().slice(0, -1)
+  return `${milliseconds}${rest.toString().padStart(3, '0')}Z`
+}
+
+/**
+ * Reads a month like `2026-01`.
+ * @throws Fault `usage_bad`
+ */
+export function monthOption(text: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text
+  throw new Fault('usage_bad', {
+    problem: `--period is ${JSON.stringify(text)}`,
+    mend: 'give a month like 2026-01',
+  })
+}
+
+/** The last moments that count, as texts that Postgres reads; null where all does. */
+export function momentsOf(options: SpanOptions): { asOf: string | null; recordedAsOf: string | null } {
+  const { until, recordedUntil } = spanOf(options)
+  return { asOf: textOf(until), recordedAsOf: textOf(recordedUntil) }
+}
+
+function textOf(micros: bigint | null): string | null {
+  return micros === null ? null : momentText(micros)
+}

@@ -1,0 +1,108 @@
+import { type AccountLabel, builtInAccounts, fitsPattern, isAccount, meet } from '../core/chart.ts'
+import type { ContraRule } from '../core/contra.ts'
+import type { AccountsSection } from './accounts-schema.ts'
+import { covers, type KnownWorld, type PolicyFault, patternOfMatch, type Refuse } from './policies.ts'
+
+export type Accounts = {
+  contras: ContraRule[]
+  /** Patterns of all accounts that are known: the program's own, and those that the settings name. */
+  known: string[]
+  labels: AccountLabel[]
+}
+
+/** Brings the section together with the networks and assets that it names. Where there are faults, the rest is of no use. */
+export function readAccounts(
+  section: AccountsSection,
+  world: KnownWorld,
+): Accounts & { faults: PolicyFault[] } {
+  const faults: PolicyFault[] = []
+  const refuseAt =
+    (...path: PolicyFault['path']): Refuse =>
+    (inner, message) =>
+      void faults.push({ path: [...path, ...inner], message })
+  const builtIn = builtInAccounts(world.networks.map(({ name }) => name))
+  for (const [place, account] of section.own.entries()) checkOwn(account, builtIn, refuseAt('own', place))
+  const contras = section.contra.map((entry, place) =>
+    contraOf(entry, { world, builtIn }, refuseAt('contra', place)),
+  )
+  refuseUnreached(contras, (place, message) => refuseAt('contra', place)(['match'], message))
+  const known = [
+    ...builtIn,
+    ...section.own,
+    ...contras.map(({ account }) => account.replaceAll(placeholder, '*')),
+  ]
+  const labels = section.labels.map(({ account, code = null, name = null }) => ({
+    pattern: account,
+    code,
+    name,
+  }))
+  refuseIdleLabels(labels, known, (place, message) => refuseAt('labels', place)(['account'], message))
+  return { contras, known, labels, faults }
+}
+
+/** What a section without faults says. */
+export function accountsOf(section: AccountsSection, world: KnownWorld): Accounts {
+  const { contras, known, labels } = readAccounts(section, world)
+  return { contras, known, labels }
+}
+
+const shape =
+  'is no account: write it like assets:bank:main, below assets, liabilities, equity, income or expenses'
+const taken = 'is an account that depositd books to by itself'
+
+function checkOwn(account: string, builtIn: readonly string[], refuse: Refuse): void {
+  if (!isAccount(account) || /[*{}]/.test(account)) refuse([], shape)
+  else if (builtIn.some((pattern) => meet(pattern, account))) refuse([], taken)
+}
+
+/** Whose money it is, in a word. */
+const usual: Readonly<Record<string, string>> = {
+  liability: 'liabilities:deposits:{kind}:{id}',
+  income: 'income:deposits:{kind}:{id}',
+  own_funds: 'equity:own_funds:{kind}:{id}',
+}
+const placeholder = /\{(kind|id)\}/g
+
+type Entry = AccountsSection['contra'][number]
+type Given = { world: KnownWorld; builtIn: readonly string[] }
+
+function contraOf({ match, account }: Entry, { world, builtIn }: Given, refuse: Refuse): ContraRule {
+  const pattern = match === undefined ? {} : patternOfMatch(match, world, refuse)
+  if (match?.asset.out !== undefined)
+    refuse(
+      ['match', 'asset', 'out'],
+      'is known only once the deposit is delivered, which is after it is booked',
+    )
+  const found = usual[account]
+  if (found !== undefined) return { pattern, account: found }
+  const plain = account.replaceAll(placeholder, 'x')
+  if (!isAccount(plain) || /[*{}]/.test(plain) || !/^(liabilities|income|equity):/.test(plain))
+    refuse(
+      ['account'],
+      'is neither liability, income, own_funds nor an account below liabilities, income or equity, in which {kind} and {id} stand for the owner',
+    )
+  else if (builtIn.some((one) => meet(one, account.replaceAll(placeholder, '*')))) refuse(['account'], taken)
+  return { pattern, account }
+}
+
+type RefuseAt = (place: number, message: string) => void
+
+function refuseUnreached(contras: readonly ContraRule[], refuse: RefuseAt): void {
+  for (const [place, { pattern }] of contras.entries()) {
+    const covering = contras.slice(0, place).findIndex((earlier) => covers(earlier.pattern, pattern))
+    if (covering !== -1) refuse(place, `is never reached: accounts.contra[${covering}] fits all of it`)
+  }
+}
+
+/** A label that fits nothing is a misspelt account. */
+function refuseIdleLabels(labels: readonly AccountLabel[], known: readonly string[], refuse: RefuseAt): void {
+  for (const [place, { pattern }] of labels.entries()) {
+    const covering = labels.slice(0, place).findIndex((earlier) => fitsPattern(pattern, earlier.pattern))
+    if (!known.some((one) => meet(one, pattern)))
+      refuse(
+        place,
+        'fits no account that is known: those of docs/accounting.md, and those of accounts.own and accounts.contra',
+      )
+    else if (covering !== -1) refuse(place, `is never reached: accounts.labels[${covering}] fits all of it`)
+  }
+}

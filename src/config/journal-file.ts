@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { isReason } from '../ledger/journals/draft-journal.ts'
+import { parseYaml } from './yaml-file.ts'
+
+const text = z.string({ error: 'is no text: write it in quotes' })
+const words = text.refine(isReason, { error: 'is no line of 1 to 1000 characters' })
+const account = text.max(300)
+const quoted = 'is no amount: write it in quotes, like "12.50"'
+const amount = z
+  .union([z.string(), z.int().transform(String)], quoted)
+  .refine((value) => !value.startsWith('-'), { error: 'is negative: exchange debit and credit', abort: true })
+  .refine((value) => /^\d{1,78}(\.\d{1,38})?$/.test(value), { error: quoted, abort: true })
+  .refine((value) => !/^[0.]+$/.test(value), 'is zero')
+
+const line = z
+  .strictObject({ debit: account.optional(), credit: account.optional(), asset: text, amount })
+  .refine(({ debit, credit }) => debit !== undefined || credit !== undefined, 'has neither debit nor credit')
+
+const schema = z.strictObject({
+  /** A day, of which it is the beginning in UTC, or a time. */
+  date: text.transform(dayOrTime),
+  reason: words,
+  /** What makes it one of its kind: a journal with it is booked once. */
+  reference: text
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/,
+      'is no reference: use letters, digits, ".", "_", "/" and "-"',
+    )
+    .optional(),
+  lines: z.array(line).min(1, 'is empty').max(1000),
+})
+
+/** A journal as people write it down. */
+export type JournalFile = z.output<typeof schema>
+
+/** Reads a file of YAML or JSON. Every fault is named with its place; nothing unknown is let through. */
+export function parseJournalFile(content: string): { file: JournalFile | null; faults: string[] } {
+  return parseYaml(schema, content)
+}
+
+const firstBlock = new Date('2009-01-01T00:00:00Z')
+
+function dayOrTime(value: string, context: z.RefinementCtx): Date {
+  const [, day = '', time] =
+    /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2}))?$/.exec(value) ?? []
+  const midnight = new Date(`${day}T00:00:00Z`)
+  const read = time === undefined ? midnight : new Date(value)
+  // A day that its month does not have is read as one of the next month, or not at all.
+  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
+  if (day === '' || !isDay || Number.isNaN(read.getTime()))
+    context.addIssue('is no date: write it like 2026-01-31, or 2026-01-31T15:00:00Z')
+  else if (read < firstBlock) context.addIssue('is before 2009, when the first block of any chain was made')
+  return read
+}

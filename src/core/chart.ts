@@ -1,0 +1,47 @@
+/** How an account, or all that a pattern fits, are called in other books. `*` in the pattern stands for any text. */
+export type AccountLabel = { pattern: string; code: string | null; name: string | null }
+
+/** An account's class, and names below it, which may hold what an id or an address holds. */
+const accountShape = /^(assets|liabilities|equity|income|expenses)(:[^\s:\p{C}]+)+$/u
+
+export function isAccount(text: string): boolean {
+  return text.length <= 300 && accountShape.test(text)
+}
+
+/** The accounts that depositd books to by itself, as patterns. */
+export function builtInAccounts(networks: readonly string[]): string[] {
+  return [
+    ...networks.map((name) => `assets:in_transit:${name}`),
+    ...networks.map((name) => `assets:forwarded:${name}:*`),
+    'assets:stable_wallet:*',
+    'assets:receivable:service',
+    'equity:conversion',
+    'expenses:fees:service',
+    'expenses:tolerance',
+    'expenses:write_off',
+    'liabilities:deposits:channel:*',
+    'liabilities:deposits:stable_wallet:*',
+    'liabilities:suspense',
+  ]
+}
+
+export function fitsPattern(account: string, pattern: string): boolean {
+  return meet(pattern, account.replaceAll('*', '\u0000'))
+}
+
+/** Whether some text fits both patterns. */
+export function meet(one: string, other: string): boolean {
+  const letters = other.split('')
+  // For the letters of one so far: with how many letters of the other they have a text in common.
+  let row = [true, ...letters.map((_its, place) => /^\*+$/.test(other.slice(0, place + 1)))]
+  for (const letter of one.split('')) {
+    const next = [letter === '*' && row[0] === true]
+    for (const [place, its] of letters.entries()) {
+      const isShared = letter === its && row[place] === true
+      const isTaken = row[place + 1] === true || next[place] === true
+      next.push(letter === '*' || its === '*' ? isTaken : isShared)
+    }
+    row = next
+  }
+  return row.at(-1) === true
+}

@@ -1,0 +1,62 @@
+import type { TransferRef } from '../evidence.ts'
+import { type ChainLeg, claimOf, type Story } from './fold.ts'
+import type { Payments } from './match-payments.ts'
+import type { Rulings } from './rulings.ts'
+
+/**
+ * Gives each story, of the transfers to recipients that deliver nothing, those by which the service ever said that its
+ * payment went back, and no more of them than was paid: one transaction may pay others too. A transfer that several
+ * name is of the first.
+ * @param told the stories, in the order in which they are served, and what is the payment of each
+ */
+export function matchRefunds(
+  { stories, payments }: { stories: readonly Story[]; payments: Payments['of'] },
+  legs: readonly ChainLeg[],
+  rulings: Rulings,
+): ReadonlyMap<Story, readonly ChainLeg[]> {
+  const taken = new Set<TransferRef>()
+  const of = new Map<Story, readonly ChainLeg[]>()
+  const inTurn = legs.toSorted(nearestFirst)
+  for (const story of legs.length === 0 ? [] : stories) {
+    const named = inTurn.filter(
+      (leg) => !taken.has(leg.ref) && isRefund(leg, story) && !rulings.isApart(story.serviceId, leg),
+    )
+    const back = new Set(upTo(paidIn(story, payments), named))
+    for (const { ref } of back) taken.add(ref)
+    const inOrder = legs.filter((leg) => back.has(leg))
+    if (back.size > 0) of.set(story, inOrder)
+  }
+  return of
+}
+
+function isRefund(leg: ChainLeg, { words }: Story): boolean {
+  return [...words.api, ...words.webhook].some(
+    ({ deposit, refund }) =>
+      refund?.tx === leg.tx && deposit.network === leg.network && deposit.asset === leg.asset,
+  )
+}
+
+/** As the chain has it, or as the service states it where no payment is found, or one of another asset. */
+function paidIn(story: Story, payments: Payments['of']): (leg: ChainLeg) => bigint {
+  const paid = payments.get(story)?.leg
+  const stated = claimOf(story)?.deposit.amount ?? 0n
+  return ({ asset }) => (paid?.asset === asset ? paid.amount : stated)
+}
+
+/** Those that add up to no more than was paid, each taken where it still fits. */
+function upTo(limitOf: (leg: ChainLeg) => bigint, legs: readonly ChainLeg[]): ChainLeg[] {
+  let sum = 0n
+  return legs.filter((leg) => {
+    const isFit = sum + leg.amount <= limitOf(leg)
+    if (isFit) sum += leg.amount
+    return isFit
+  })
+}
+
+/** Of those that fit, the greatest is nearest to what was paid. What the chain took back comes last. */
+function nearestFirst(left: ChainLeg, right: ChainLeg): number {
+  const [isGone, isOtherGone] = [left.state === 'orphaned', right.state === 'orphaned']
+  if (isGone !== isOtherGone) return isGone ? 1 : -1
+  if (left.amount === right.amount) return 0
+  return left.amount > right.amount ? -1 : 1
+}

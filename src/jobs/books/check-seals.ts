@@ -1,0 +1,124 @@
+import {
+  compareLeaves,
+  isOfRoot,
+  type LeafById,
+  listOf,
+  readLeaves,
+} from '../../ledger/seals/compare-leaves.ts'
+import { leafOf } from '../../ledger/seals/encode.ts'
+import { createTree } from '../../ledger/seals/merkle-tree.ts'
+import { faultOfSeal, type Seal } from '../../ledger/seals/seal.ts'
+import type { Database } from '../../store/database.ts'
+import { readJournals } from '../../store/ledger/sealed-rows.ts'
+import { countUnsealed, leavesOfSeal, sealsAfter } from '../../store/ledger/seals.ts'
+import type { Tables } from '../../store/tables.ts'
+import type { LedgerCheck } from './ledger-checks.ts'
+
+/** Seals as they were published, by their numbers. */
+export type Anchors = ReadonlyMap<string, Seal>
+
+/** Holds every seal against the journals that are there now, and against the seals that were published. */
+export function sealsCheck(anchors: Anchors): LedgerCheck {
+  return {
+    name: 'seals',
+    async run(db, tell) {
+      const findings: string[] = []
+      const counted = { seals: 0, journals: 0, 'not sealed yet': 0 }
+      const missing = new Map(anchors)
+      for await (const { seal, journals, faults } of checkSeals(db, null)) {
+        const published = missing.get(seal.number)
+        missing.delete(seal.number)
+        const isOther = published !== undefined && published.hash !== seal.hash
+        const other = isOther ? [`it is not the one that was published, whose hash is ${published.hash}`] : []
+        findings.push(...[...faults, ...other].map((fault) => `seal ${seal.number}: ${fault}`))
+        counted.seals++
+        counted.journals += journals
+        tell(`journals read again: ${counted.journals}, of ${counted.seals} seals`)
+      }
+      findings.push(...[...missing.values()].map(lineOfMissing))
+      counted['not sealed yet'] = await countUnsealed(db)
+      return { findings, counted }
+    },
+  }
+}
+
+function lineOfMissing({ number, after, last, journals, hash }: Seal): string {
+  const stretch = `${journals} journals from ${BigInt(after) + 1n} to ${last}`
+  return `seal ${number}: it is gone; it was over ${stretch}, and published as ${hash}`
+}
+
+export type CheckedSeal = { seal: Seal; journals: number; faults: string[] }
+
+const sealsOfPage = 200
+
+/** Checks one seal after another, from the one behind the given. */
+export async function* checkSeals(db: Database<Tables>, behind: Seal | null): AsyncGenerator<CheckedSeal> {
+  let before = behind
+  for (;;) {
+    const seals = await sealsAfter(db, before?.number ?? '0', sealsOfPage)
+    if (seals.length === 0) return
+    for (const seal of seals) {
+      const fault = faultOfSeal(seal, before)
+      const { journals, faults } = await checkJournals(db, seal)
+      yield { seal, journals, faults: fault === null ? faults : [fault, ...faults] }
+      before = seal
+    }
+  }
+}
+
+/** What stands in the stretch of a seal, and what of it is not as it was sealed. */
+async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<CheckedSeal, 'seal'>> {
+  const { journals, root, found, doubled, strays } = await readStretch(db, seal)
+  const others = [
+    ...(doubled.length === 0 ? [] : [`there is more than one journal of the number ${listOf(doubled)}`]),
+    ...(strays.length === 0 ? [] : [`there are transfers of journals that are not there: ${listOf(strays)}`]),
+  ]
+  if (journals > 0 && root === seal.root && journals.toString() === seal.journals)
+    return { journals, faults: others }
+  const named = await nameJournals(db, seal, found)
+  const isTold = named.length > 0 || doubled.length > 0
+  const untold = isTold ? [] : [`${notAsSealed(seal)}; there are ${journals}, each as it was sealed`]
+  return { journals, faults: [...named, ...untold, ...others] }
+}
+
+type Stretch = {
+  journals: number
+  root: string
+  found: LeafById
+  /** Numbers that more than one journal has. */
+  doubled: bigint[]
+  strays: bigint[]
+}
+
+async function readStretch(db: Database<Tables>, seal: Seal): Promise<Stretch> {
+  const tree = createTree()
+  const found = new Map<bigint, string>()
+  const doubled = new Set<bigint>()
+  const strays: bigint[] = []
+  let journals = 0
+  // Before the first seal there is nothing, so that what was put in there later is found, too.
+  const after = seal.number === '1' ? null : seal.after
+  for await (const page of readJournals(db, { after, last: seal.last })) {
+    for (const rows of page.journals) {
+      const leaf = leafOf(rows)
+      const id = BigInt(rows.journal.id ?? 0)
+      tree.add(leaf)
+      if (found.has(id)) doubled.add(id)
+      found.set(id, leaf.toString('hex'))
+      journals++
+    }
+    strays.push(...page.strays)
+  }
+  const root = journals === 0 ? '' : tree.root().toString('hex')
+  return { journals, root, found, doubled: [...doubled], strays }
+}
+
+async function nameJournals(db: Database<Tables>, seal: Seal, found: LeafById): Promise<string[]> {
+  const sealed = readLeaves((await leavesOfSeal(db, seal.number)) ?? Buffer.of())
+  if (isOfRoot(sealed, seal.root)) return compareLeaves(sealed, found)
+  return [`${notAsSealed(seal)}; which, cannot be told, since its leaves are altered too`]
+}
+
+function notAsSealed({ journals, after, last }: Seal): string {
+  return `its ${journals} journals, from ${BigInt(after) + 1n} to ${last}, are not as they were sealed`
+}

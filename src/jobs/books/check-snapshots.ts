@@ -1,0 +1,50 @@
+import { type SnapshotGap, snapshotGaps } from '../../store/ledger/snapshot-gaps.ts'
+import { type SnapshotFault, snapshotDays, snapshotFaults } from '../../store/ledger/snapshots.ts'
+import type { LedgerCheck } from './ledger-checks.ts'
+
+const daysMax = 366
+/** Of one day. */
+const faultsMax = 100
+
+/** Every day is added up since the first, and every sum that is kept of a day or a month is what the transfers add up to. */
+export const checkSnapshots: LedgerCheck = {
+  name: 'snapshots',
+  async run(db, tell) {
+    const findings = (await snapshotGaps(db, faultsMax)).map(lineOfGap)
+    let days = 0
+    let after = '-infinity'
+    for (;;) {
+      const some = await snapshotDays(db, after, daysMax)
+      const last = some.at(-1)
+      if (last === undefined) return { findings, counted: { days } }
+      for (const day of some) {
+        const faults = await snapshotFaults(db, day, faultsMax)
+        findings.push(...faults.map((fault) => findingOf(day, fault)))
+      }
+      after = last
+      days += some.length
+      tell(`snapshots: ${days} days up to ${last}`)
+    }
+  },
+}
+
+function lineOfGap({ what, first, last }: SnapshotGap): string {
+  const span = first === last ? first : `${first} to ${last}`
+  return {
+    before_first: `recorded ${span}: not added up, though journals begin there`,
+    between: `recorded ${span}: not added up, though the days around are`,
+    sums_of_day: `recorded ${first}: there are sums of that day, which was not added up`,
+    sums_of_month: `recorded ${first.slice(0, 7)}: there are sums of that month, whose last day was not added up`,
+  }[what]
+}
+
+/** In a line, what is kept and what it is to be. */
+export function findingOf(day: string, { span, event, account, asset, kept, found }: SnapshotFault): string {
+  const recorded = span === 'day' ? day : day.slice(0, 7)
+  const happened = span === 'day' ? event : event.slice(0, 7)
+  return `recorded ${recorded}, of ${happened}, ${account} ${asset}: kept ${sides(kept)}, made anew ${sides(found)}`
+}
+
+function sides(sums: string[] | null): string {
+  return sums === null ? 'nothing' : `debit ${sums[0]} credit ${sums[1]}`
+}

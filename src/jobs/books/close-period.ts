@@ -1,0 +1,53 @@
+import { assert } from '../../core/errors.ts'
+import { addUp, type BalanceLine, hashBalance } from '../../ledger/frozen-balance.ts'
+import { type Database, inTransaction } from '../../store/database.ts'
+import { cutLedger, patiently } from '../../store/ledger/ground.ts'
+import {
+  freezeBalance,
+  type PeriodChange,
+  type PeriodEvent,
+  recordPeriodChange,
+  refusePeriodChange,
+  sumJournals,
+} from '../../store/ledger/periods.ts'
+import type { Tables } from '../../store/tables.ts'
+
+export type Closed = PeriodEvent & { sha256: string | null; lines: number }
+
+const closing = 'closing the books'
+
+/**
+ * Closes a month, softly or for good, or opens it again; a close for good freezes the trial balance of all that is
+ * booked up to it. Nothing is booked while it is frozen, so most of it is added up before that.
+ * @throws Fault `usage_bad` where the rules of periods refuse it; `remote_failed` where writers do not come to an end.
+ */
+export async function changePeriod(db: Database<Tables>, change: PeriodChange): Promise<Closed> {
+  await refusePeriodChange(db, change)
+  if (change.action !== 'closed') {
+    const event = await patiently(closing, () =>
+      inTransaction(db, (tx) => recordPeriodChange(tx, change, null)),
+    )
+    return { ...event, sha256: null, lines: 0 }
+  }
+  const { period } = change
+  const { lastJournal: settled } = await patiently(closing, () => inTransaction(db, cutLedger))
+  const before = await sumJournals(db, { period, after: 0n, upTo: settled })
+  return patiently(closing, () =>
+    inTransaction(db, async (tx) => {
+      const { lastJournal: last } = await cutLedger(tx)
+      const since = await sumJournals(tx, { period, after: settled, upTo: last })
+      const lines = addUp([...before, ...since])
+      const sha256 = digestOf(change, lines)
+      const event = await recordPeriodChange(tx, change, sha256)
+      assert(event.lastJournal === last, 'nothing is booked while a month is closed')
+      await freezeBalance(tx, event.id, lines)
+      return { ...event, sha256, lines: lines.length }
+    }),
+  )
+}
+
+function digestOf({ period }: PeriodChange, lines: readonly BalanceLine[]): string {
+  const hash = hashBalance(period)
+  for (const line of lines) hash.add(line)
+  return hash.digest()
+}

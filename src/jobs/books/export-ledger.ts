@@ -1,0 +1,236 @@
+import { assert, Fault } from '../../core/errors.ts'
+import { commodityOf } from '../../ledger/export/commodity.ts'
+import { ExportFolder } from '../../ledger/export/export-folder.ts'
+import type {
+  ExportedAsset,
+  ExportedJournal,
+  ExportedTransfer,
+} from '../../ledger/export/exported-journal.ts'
+import { type FormatName, formatOf } from '../../ledger/export/formats.ts'
+import { type AssetTotal, Tally, type TallyState } from '../../ledger/export/tally.ts'
+import { type AssetNames, readAssetNames } from '../../store/assets.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  accountsUnder,
+  isOwner,
+  type JournalRow,
+  readAccountLabels,
+  readExtent,
+  readJournals,
+  type TransferRow,
+} from '../../store/ledger/read-journals.ts'
+import type { Tables } from '../../store/tables.ts'
+
+/** What of the books is exported. Times are ISO 8601 with a zone; null where all is. */
+export type ExportSelection = {
+  from: string | null
+  before: string | null
+  period: string | null
+  recordedAsOf: string | null
+  account: string | null
+  owner: string | null
+}
+
+export type ExportWish = {
+  format: FormatName
+  selection: ExportSelection
+  folder: string
+  /** Go on where an export into that folder was broken off. */
+  resume: boolean
+  /** Journals of a page, and pages after which the export could go on. */
+  paging?: { size: number; pagesPerCheckpoint: number }
+  onProgress: (progress: ExportProgress) => void
+}
+
+/** How many journals were written, and up to which number of how many. */
+export type ExportProgress = { journals: string; at: bigint; of: bigint }
+
+/** What `manifest.json` holds: nothing in it depends on when the export was made, unless its note says so. */
+export type Manifest = {
+  version: 1
+  format: FormatName
+  selection: ExportSelection
+  note?: string
+  file: { name: string; bytes: number; sha256: string }
+  journals: string
+  transfers: string
+  totals: AssetTotal[]
+}
+
+/** What an export that was broken off needs in order to go on. */
+type State = {
+  format: FormatName
+  /** As it was asked for. */
+  wished: ExportSelection
+  recordedAsOf: string | null
+  lastJournal: string
+  after: string
+  tally: TallyState
+}
+
+/** An export under way. */
+type Course = {
+  recordedAsOf: string | null
+  lastJournal: bigint
+  /** The number of the last journal that is written. */
+  after: bigint
+  tally: Tally
+  assetOf: (key: string) => ExportedAsset
+}
+
+const usualPaging = { size: 2000, pagesPerCheckpoint: 25 }
+
+/**
+ * Writes journals into a file, in the order of their numbers. It reads page after page and keeps none, so that memory
+ * does not grow with the books; and only what was recorded before it began, so that the same is exported again with
+ * the same bytes, whatever is booked meanwhile.
+ * @throws Fault `usage_bad` for an account or an owner that there is none of, and for a folder that cannot be used
+ */
+export async function exportLedger(db: Database<Tables>, wish: ExportWish): Promise<Manifest> {
+  const labels = await readAccountLabels(db)
+  const format = formatOf(wish.format, (account) => labels.get(account) ?? { code: null, name: null })
+  const { size, pagesPerCheckpoint } = wish.paging ?? usualPaging
+  const accounts = await requiredAccounts(db, wish.selection)
+  await using folder = await ExportFolder.open<State>(wish.folder, {
+    file: format.file,
+    resume: wish.resume,
+  })
+  const course = await courseOf(db, wish, folder.resumed)
+  if (folder.resumed === null) await folder.write(format.head)
+  const selection = { ...wish.selection, recordedAsOf: course.recordedAsOf }
+  for (let isLast = false, pages = 1; !isLast; pages++) {
+    const read = await readJournals(db, { ...selection, accounts }, { after: course.after, limit: size })
+    const journals = joined(read, course.assetOf)
+    await folder.write(journals.map(format.journal).join(''))
+    isLast = journals.length < size
+    moveOn(course, journals, isLast)
+    wish.onProgress({
+      journals: course.tally.counts().journals,
+      at: course.after,
+      of: course.lastJournal,
+    })
+    if (pages % pagesPerCheckpoint === 0) await folder.checkpoint(stateOf(wish, course))
+  }
+  // So that it can go on wherever it is broken off from here to the manifest.
+  await folder.checkpoint(stateOf(wish, course))
+  await folder.write(format.tail(course.tally.used()))
+  return folder.finish((file) => ({
+    version: 1 as const,
+    format: wish.format,
+    selection,
+    ...(selection.owner === null ? {} : { note: ownedNow }),
+    file,
+    ...course.tally.counts(),
+    totals: course.tally.totals(),
+  }))
+}
+
+const ownedNow =
+  'journals were chosen by who owned their deposits when this was exported; a deposit may have had another owner before'
+
+/** The accounts meant, null for all. */
+async function requiredAccounts(
+  db: Database<Tables>,
+  { account, owner }: ExportSelection,
+): Promise<string[] | null> {
+  if (owner !== null && !(await isOwner(db, owner)))
+    throw new Fault('usage_bad', {
+      problem: `--owner knows no channel or wallet ${JSON.stringify(owner)}`,
+      mend: 'take an id from "depositd channels list" or "depositd wallets list"',
+    })
+  if (account === null) return null
+  const accounts = await accountsUnder(db, account)
+  if (accounts.length > 0) return accounts
+  throw new Fault('usage_bad', {
+    problem: `--account knows no account ${JSON.stringify(account)}`,
+    mend: 'take one from "depositd ledger balances", or the beginning of some up to a colon',
+  })
+}
+
+async function courseOf(db: Database<Tables>, wish: ExportWish, begun: State | null): Promise<Course> {
+  const names = await readAssetNames(db)
+  const assetOf = assetReader(names)
+  if (begun === null) {
+    const extent = await readExtent(db, wish.selection.recordedAsOf)
+    return { ...extent, after: 0n, tally: new Tally(), assetOf }
+  }
+  if (JSON.stringify([begun.format, begun.wished]) !== JSON.stringify([wish.format, wish.selection]))
+    throw new Fault('usage_bad', {
+      problem: `--resume finds another export in ${wish.folder}`,
+      mend: 'give the options with which it was begun, or another folder',
+    })
+  return {
+    recordedAsOf: begun.recordedAsOf,
+    lastJournal: BigInt(begun.lastJournal),
+    after: BigInt(begun.after),
+    tally: Tally.from(begun.tally, assetOf),
+    assetOf,
+  }
+}
+
+function stateOf({ format, selection }: ExportWish, course: Course): State {
+  return {
+    format,
+    wished: selection,
+    recordedAsOf: course.recordedAsOf,
+    lastJournal: course.lastJournal.toString(),
+    after: course.after.toString(),
+    tally: course.tally.state(),
+  }
+}
+
+function moveOn(course: Course, journals: readonly ExportedJournal[], isLast: boolean): void {
+  for (const journal of journals) course.tally.add(journal)
+  course.after = isLast ? course.lastJournal : (journals.at(-1)?.id ?? course.after)
+}
+
+/** @throws Fault `usage_bad` where two assets would have one name, so that they would be added up */
+function assetReader(names: AssetNames): (key: string) => ExportedAsset {
+  const assets = new Map(
+    [...names].map(([key, { symbol, decimals }]) => [
+      key,
+      { key, symbol, decimals, commodity: commodityOf({ key, symbol }) },
+    ]),
+  )
+  const keyOf = new Map<string, string>()
+  for (const { key, commodity } of assets.values()) {
+    const other = keyOf.get(commodity)
+    if (other !== undefined)
+      throw new Fault('usage_bad', {
+        problem: `${other} and ${key} would both be called ${commodity}`,
+        mend: 'give one of them another symbol in the settings',
+      })
+    keyOf.set(commodity, key)
+  }
+  return (key) => {
+    const asset = assets.get(key)
+    assert(asset !== undefined, 'every asset of the books is pinned')
+    return asset
+  }
+}
+
+type Read = { journals: readonly JournalRow[]; transfers: readonly TransferRow[] }
+
+function joined({ journals, transfers }: Read, assetOf: (key: string) => ExportedAsset): ExportedJournal[] {
+  const byJournal = Map.groupBy(transfers, ({ journal_id: id }) => id)
+  return journals.map((row) => ({
+    id: row.id,
+    postingKey: row.posting_key,
+    kind: row.kind,
+    depositId: row.deposit_id,
+    reverses: row.reverses,
+    reason: row.reason,
+    period: row.period,
+    eventAt: row.event_at,
+    recordedAt: row.recorded_at,
+    transfers: (byJournal.get(row.id) ?? []).map(
+      ({ leg, debit, credit, asset, amount }): ExportedTransfer => ({
+        leg,
+        debit,
+        credit,
+        asset: assetOf(asset),
+        amount: BigInt(amount),
+      }),
+    ),
+  }))
+}

@@ -1,0 +1,79 @@
+import { leafOf } from '../../ledger/seals/encode.ts'
+import { rootOf } from '../../ledger/seals/merkle-tree.ts'
+import { noHash, type Seal, withHash } from '../../ledger/seals/seal.ts'
+import { type Database, inTransaction } from '../../store/database.ts'
+import { cutLedger, type ExactCut, patiently } from '../../store/ledger/ground.ts'
+import { readJournals } from '../../store/ledger/sealed-rows.ts'
+import { insertSeal, newestSeals } from '../../store/ledger/seals.ts'
+import type { Tables } from '../../store/tables.ts'
+
+/** A seal is over no more journals than this, so that a broken one is told apart quickly, and a proof is short. */
+const journalsMax = 4096
+
+type Leaves = { id: string; leaf: Buffer }[]
+
+/**
+ * Seals all journals that were written until now, and tells of each seal once it is stored. Where another does the same
+ * at the same time, one of them goes on and the other ends.
+ * @throws Fault `remote_failed` where writers do not come to an end
+ */
+export async function sealBooks(
+  db: Database<Tables>,
+  tell: (seal: Seal) => void = () => undefined,
+): Promise<Seal[]> {
+  const [newest = null] = await newestSeals(db, 1)
+  const after = newest?.last ?? null
+  const cut = await patiently('sealing the books', () => inTransaction(db, cutLedger))
+  if (cut.lastJournal <= BigInt(after ?? 0)) return []
+  const made: Seal[] = []
+  const stretch = { after, last: cut.lastJournal.toString() }
+  for await (const leaves of inBatches(db, stretch)) {
+    const seal = sealOver(leaves, made.at(-1) ?? newest, cut)
+    if (!(await insertSeal(db, seal, storedLeaves(leaves)))) break
+    made.push(seal)
+    tell(seal)
+  }
+  return made
+}
+
+async function* inBatches(
+  db: Database<Tables>,
+  stretch: { after: string | null; last: string },
+): AsyncGenerator<Leaves> {
+  let batch: Leaves = []
+  for await (const { journals } of readJournals(db, stretch)) {
+    for (const rows of journals) {
+      batch.push({ id: rows.journal.id ?? '', leaf: leafOf(rows) })
+      if (batch.length < journalsMax) continue
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+function sealOver(leaves: Leaves, before: Seal | null, { lastJournal, at }: ExactCut): Seal {
+  const { number, last, hash } = before ?? { number: '0', last: '0', hash: noHash }
+  const isFull = leaves.length === journalsMax
+  return withHash({
+    number: (BigInt(number) + 1n).toString(),
+    after: last,
+    // What was given a number and never written is sealed as not there.
+    last: (isFull ? leaves.at(-1)?.id : null) ?? lastJournal.toString(),
+    journals: leaves.length.toString(),
+    root: rootOf(leaves.map(({ leaf }) => leaf)).toString('hex'),
+    previous: hash,
+    sealedAt: at,
+  })
+}
+
+/** The id in 8 bytes, the greatest first, and the leaf in 32. */
+function storedLeaves(leaves: Leaves): Buffer {
+  return Buffer.concat(
+    leaves.flatMap(({ id, leaf }) => {
+      const number = Buffer.alloc(8)
+      number.writeBigInt64BE(BigInt(id))
+      return [number, leaf]
+    }),
+  )
+}

@@ -1,0 +1,147 @@
+import { createHash, type Hash } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import { Fault, messageOf } from '../../core/errors.ts'
+
+/** How far the file is written and safe on the disk, and whatever else is needed to go on from there. */
+export type Checkpoint<State> = { bytes: number; sha256: string; state: State }
+
+export type WrittenFile = { name: string; bytes: number; sha256: string }
+
+const manifestName = 'manifest.json'
+const checkpointName = 'unfinished.json'
+
+/**
+ * The folder of one export: a file that grows, how far it got, and once it is whole a manifest. Until then the file has
+ * another name, so that nobody takes a part for all.
+ */
+export class ExportFolder<State> implements AsyncDisposable {
+  readonly #folder: string
+  readonly #file: string
+  readonly #handle: FileHandle
+  readonly #hash: Hash
+  #bytes: number
+  /** Where an export was broken off, what it left. */
+  readonly resumed: State | null
+
+  private constructor(folder: string, file: string, opened: Opened<State>) {
+    this.#folder = folder
+    this.#file = file
+    this.#handle = opened.handle
+    this.#hash = opened.hash
+    this.#bytes = opened.bytes
+    this.resumed = opened.state
+  }
+
+  /** @throws Fault `usage_bad` where the folder holds something else, or an export that is not asked to go on. */
+  static async open<State>(
+    folder: string,
+    { file, resume }: { file: string; resume: boolean },
+  ): Promise<ExportFolder<State>> {
+    const names = await namesIn(folder)
+    if (names.includes(manifestName))
+      throw refusal(`--out has a whole export already: ${folder}`, 'give another folder')
+    const isUnfinished = names.includes(checkpointName)
+    if (isUnfinished && !resume)
+      throw refusal(
+        `--out has an export that was broken off: ${folder}`,
+        'go on with --resume, or give another folder',
+      )
+    if (!isUnfinished && names.some((name) => name !== partOf(file)))
+      throw refusal(`--out is not empty: ${folder}`, 'give a folder of its own')
+    const opened = isUnfinished
+      ? await reopen<State>(folder, file)
+      : await begin<State>(join(folder, partOf(file)))
+    return new ExportFolder(folder, file, opened)
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  async write(text: string): Promise<void> {
+    const data = Buffer.from(text)
+    await this.#handle.writeFile(data)
+    this.#hash.update(data)
+    this.#bytes += data.length
+  }
+
+  /** From here an export that is broken off can go on. */
+  async checkpoint(state: State): Promise<void> {
+    await this.#handle.datasync()
+    const checkpoint = { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex'), state }
+    await this.#put(checkpointName, `${JSON.stringify(checkpoint)}\n`)
+  }
+
+  /** Gives the file its name and writes the manifest, which says what the file is. */
+  async finish<Manifest extends object>(manifest: (file: WrittenFile) => Manifest): Promise<Manifest> {
+    await this.#handle.datasync()
+    const sha256 = this.#hash.copy().digest('hex')
+    const document = manifest({ name: this.#file, bytes: this.#bytes, sha256 })
+    await rename(join(this.#folder, partOf(this.#file)), join(this.#folder, this.#file))
+    await this.#put(manifestName, `${JSON.stringify(document, null, 2)}\n`)
+    await rm(join(this.#folder, checkpointName), { force: true })
+    return document
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close()
+  }
+
+  /** Whole or not at all. */
+  async #put(name: string, text: string): Promise<void> {
+    const path = join(this.#folder, name)
+    await writeFile(`${path}.new`, text, { flush: true })
+    await rename(`${path}.new`, path)
+  }
+}
+
+type Opened<State> = { handle: FileHandle; hash: Hash; bytes: number; state: State | null }
+
+function partOf(file: string): string {
+  return `${file}.part`
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    await mkdir(folder, { recursive: true })
+    return (await readdir(folder)).filter((name) => !name.endsWith('.new'))
+  } catch (error) {
+    throw refusal(`--out cannot be written: ${messageOf(error)}`, 'give the path of a folder')
+  }
+}
+
+async function begin<State>(path: string): Promise<Opened<State>> {
+  return { handle: await open(path, 'w'), hash: createHash('sha256'), bytes: 0, state: null }
+}
+
+/** What was written behind the checkpoint is cut off and written again. */
+async function reopen<State>(folder: string, file: string): Promise<Opened<State>> {
+  const path = join(folder, partOf(file))
+  // It was broken off between the last two steps.
+  if (existsSync(join(folder, file))) await rename(join(folder, file), path)
+  const text = await readFile(join(folder, checkpointName), 'utf8')
+  const { bytes, sha256, state } = JSON.parse(text) as Checkpoint<State>
+  const hash = createHash('sha256')
+  if (bytes > 0 && existsSync(path))
+    for await (const data of createReadStream(path, { end: bytes - 1 })) hash.update(data as Buffer)
+  if (!existsSync(path) || hash.copy().digest('hex') !== sha256)
+    throw refusal(`what was written before is not there any more: ${path}`, 'export anew into another folder')
+  await truncate(path, bytes)
+  return { handle: await open(path, 'a'), hash, bytes, state }
+}
+
+function refusal(problem: string, mend: string): Fault {
+  return new Fault('usage_bad', { problem, mend })
+}

@@ -1,0 +1,124 @@
+import type { AssetKey } from '../../core/asset.ts'
+import { isAccount } from '../../core/chart.ts'
+import { isFault } from '../../core/errors.ts'
+import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
+import type { AccountId, Transfer } from '../../core/posting.ts'
+
+/** Why people book something: a line that can be kept and shown. */
+export function isReason(text: string): boolean {
+  return text.trim() !== '' && text.length <= 1000 && !/\p{C}/u.test(text)
+}
+
+/** One line of a journal as people write it: with both sides it stands alone, with one it is balanced by others. */
+export type DraftLine = {
+  debit?: string | undefined
+  credit?: string | undefined
+  asset: string
+  amount: string
+}
+
+/** What names in a line may mean: assets by key, and whether an account is known. */
+export type KnownBooks = {
+  assets: ReadonlyMap<string, { symbol: string; network: string; decimals: number }>
+  isKnown: (account: string) => boolean
+}
+
+/**
+ * Brings the lines of a journal together with the books.
+ * @returns transfers, in the order of the lines; where there are faults, they are of no use
+ */
+export function draftTransfers(
+  lines: readonly DraftLine[],
+  books: KnownBooks,
+): { transfers: Transfer[]; faults: string[] } {
+  const faults: string[] = []
+  const read = lines.map((line, place) =>
+    readLine(line, books, (fault) => void faults.push(`lines.${place}: ${fault}`)),
+  )
+  if (faults.length > 0) return { transfers: [], faults }
+  const whole = read.flatMap(({ debit, credit, ...rest }) =>
+    debit && credit ? [{ debit, credit, ...rest }] : [],
+  )
+  const halves = Map.groupBy(
+    read.filter(({ debit, credit }) => debit === null || credit === null),
+    ({ asset }) => asset,
+  )
+  const paired = [...halves].flatMap(([asset, of]) => pair(asset, of, { books, faults }))
+  const transfers = [...whole, ...paired]
+  const same = transfers.find(({ debit, credit }) => debit === credit)
+  if (same !== undefined) faults.push(`${same.debit} is debited and credited with the same`)
+  return { transfers, faults }
+}
+
+type Line = { debit: AccountId | null; credit: AccountId | null; asset: AssetKey; amount: Amount }
+
+function readLine(
+  { debit, credit, ...line }: DraftLine,
+  books: KnownBooks,
+  refuse: (fault: string) => void,
+): Line {
+  for (const account of [debit, credit]) {
+    if (account === undefined || (isAccount(account) && books.isKnown(account))) continue
+    refuse(`there is no account ${account}: take one of the books, or name it in the setting accounts.own`)
+  }
+  const [debited, credited] = [debit, credit].map((account) => (account as AccountId | undefined) ?? null)
+  const { asset, amount } = readAmount(line, books, refuse)
+  return { debit: debited ?? null, credit: credited ?? null, asset, amount }
+}
+
+function readAmount({ asset, amount }: DraftLine, { assets }: KnownBooks, refuse: (fault: string) => void) {
+  const found = assetsNamed(asset, assets)
+  const [key = asset, ...others] = found
+  const { symbol, decimals } = assets.get(key) ?? { symbol: asset, decimals: 38 }
+  if (found.length === 0) refuse(`there is no asset ${asset}: write it as network/SYMBOL or network/contract`)
+  else if (others.length > 0) refuse(`${asset} are several assets: write the contract in place of the symbol`)
+  try {
+    return { asset: key as AssetKey, amount: parseAmount(amount, decimals) }
+  } catch (error) {
+    if (!isFault(error, 'amount_malformed')) throw error
+    refuse(`${amount} is no amount of ${symbol}, which has ${decimals} decimals`)
+    return { asset: key as AssetKey, amount: 0n as Amount }
+  }
+}
+
+/** By key, or by the label where that is the only one of its network. */
+function assetsNamed(name: string, assets: KnownBooks['assets']): string[] {
+  if (assets.has(name)) return [name]
+  return [...assets].flatMap(([key, { network, symbol }]) => (`${network}/${symbol}` === name ? [key] : []))
+}
+
+type Checked = { books: KnownBooks; faults: string[] }
+
+/** Each debit with the next credits, until both are used up; the same lines give the same transfers. */
+function pair(asset: AssetKey, lines: readonly Line[], { books, faults }: Checked): Transfer[] {
+  const debits = lines.flatMap(({ debit, amount }) => sideOf(debit, amount))
+  const credits = lines.flatMap(({ credit, amount }) => sideOf(credit, amount))
+  const [debited, credited] = [debits, credits].map((sides) =>
+    sides.reduce((sum, { left }) => sum + left, 0n),
+  )
+  if (debited !== credited) {
+    const { network = '', symbol = '', decimals = 0 } = books.assets.get(asset) ?? {}
+    const inUnits = (sum = 0n) => formatAmount(sum, decimals)
+    faults.push(
+      `${network}/${symbol} is not balanced: debits ${inUnits(debited)}, credits ${inUnits(credited)}`,
+    )
+    return []
+  }
+  const transfers: Transfer[] = []
+  for (const debit of debits) {
+    while (debit.left > 0n) {
+      const credit = credits.find(({ left }) => left > 0n)
+      if (credit === undefined) break
+      const amount = debit.left < credit.left ? debit.left : credit.left
+      debit.left -= amount
+      credit.left -= amount
+      transfers.push({ debit: debit.account, credit: credit.account, asset, amount: amount as Amount })
+    }
+  }
+  return transfers
+}
+
+/** What of a line is not used up yet. */
+function sideOf(account: AccountId | null, left: bigint): { account: AccountId; left: bigint }[] {
+  return account === null ? [] : [{ account, left }]
+}

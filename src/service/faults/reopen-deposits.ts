@@ -1,0 +1,58 @@
+import { sql } from 'kysely'
+import { inTransaction } from '../../store/database.ts'
+import type { DepositBook } from '../deposits/deposits.ts'
+import type { DepositRow } from '../tables.ts'
+import type { Faults } from './faults.ts'
+
+const batchMax = 200
+const pageMax = 1000
+
+/**
+ * Has a fault call settled deposits forwarded again, once the delay is over, and settled again when it strikes them no
+ * more; nothing is sent. Returns how many states changed.
+ */
+export async function reopenDeposits({
+  db,
+  deposits,
+  faults,
+}: DepositBook & { faults: Faults }): Promise<number> {
+  const due = await dueDeposits(db, faults)
+  if (due.length === 0) return 0
+  const [settled, reopened] = [
+    due.filter(({ status }) => status === 'settled'),
+    due.filter(({ status }) => status !== 'settled'),
+  ]
+  return inTransaction(db, async (tx) => {
+    const again = await deposits.change(
+      tx,
+      ['settled'],
+      settled.map(({ id }) => ({ id, status: 'forwarding' })),
+    )
+    const ended = await deposits.change(
+      tx,
+      ['forwarding'],
+      reopened.map(({ id }) => ({ id, status: 'settled' })),
+    )
+    return again.length + ended.length
+  })
+}
+
+/** The first that are due, read page by page: most that are settled are not struck. */
+async function dueDeposits(db: DepositBook['db'], faults: Faults): Promise<DepositRow[]> {
+  const { reopenRate, delayMs } = faults.current()
+  const isDue = (row: DepositRow) => faults.strikes('reopenRate', row) === (row.status === 'settled')
+  const due: DepositRow[] = []
+  for (let after = 0n; due.length < batchMax; ) {
+    const { rows } = await sql<DepositRow>`
+      select * from service.deposit
+      where sequence > ${after} and ((status = 'forwarding' and to_at is not null)
+        or (${reopenRate > 0} and status = 'settled'
+          and updated_at < clock_timestamp() - make_interval(secs => ${delayMs / 1000})))
+      order by sequence limit ${pageMax}`.execute(db)
+    due.push(...rows.filter(isDue))
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < pageMax) break
+    after = last.sequence
+  }
+  return due.slice(0, batchMax)
+}

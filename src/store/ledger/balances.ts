@@ -1,0 +1,76 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../tables.ts'
+
+/** The last moments that count, as texts that Postgres reads as times; null where all does. */
+export type Moments = { asOf: string | null; recordedAsOf: string | null }
+
+/** Amounts are decimals in units of the asset, debit balances positive. */
+export type TrialBalanceLine = {
+  account: string
+  code: string | null
+  asset: string
+  symbol: string
+  debit: string
+  credit: string
+  balance: string
+}
+
+export type TrialBalance = { lines: TrialBalanceLine[]; totals: TrialBalanceLine[] }
+
+/** Each account and asset, and of each asset the sum over all accounts. */
+export async function trialBalance(
+  db: Kysely<Tables>,
+  { asOf, recordedAsOf }: Moments,
+): Promise<TrialBalance> {
+  const { rows } = await sql<TrialBalanceLine & { is_sum: boolean }>`
+    with line as materialized (
+      select t.account, l.code, t.asset, t.asset_symbol, t.debit, t.credit, t.balance
+      from accounting.trial_balance(
+        coalesce(${asOf}::timestamptz, 'infinity'), coalesce(${recordedAsOf}::timestamptz, 'infinity')) t
+        left join accounting.accounts l on l.account = t.account
+    )
+    select account, code, asset, asset_symbol as symbol, debit::text as debit, credit::text as credit,
+      balance::text as balance, false as is_sum from line
+    union all
+    select '= sum', null, asset, min(asset_symbol), sum(debit)::text, sum(credit)::text, sum(balance)::text, true
+    from line group by asset
+    order by asset, is_sum, account`.execute(db)
+  const of = (wanted: boolean) =>
+    rows.filter((row) => row.is_sum === wanted).map(({ is_sum: _kind, ...line }) => line)
+  return { lines: of(false), totals: of(true) }
+}
+
+/** A line of an owner's statement: what was owed at the beginning, what changed it, and what is owed at the end. */
+export type StatementLine = {
+  line: 'opening' | 'entry' | 'closing'
+  event_at: Date
+  recorded_at: Date | null
+  journal_id: bigint | null
+  kind: string | null
+  deposit_id: bigint | null
+  account: string
+  asset: string
+  symbol: string
+  amount: string | null
+  balance: string
+}
+
+export type StatementWish = { owner: string; from: string; before: string; limit: number }
+
+/** Of each account and asset of the owner. Beyond the limit entries are left out; openings and closings are not. */
+export async function readStatement(
+  db: Kysely<Tables>,
+  { owner, from, before, limit }: StatementWish,
+): Promise<{ lines: StatementLine[]; entries: number }> {
+  const { rows } = await sql<StatementLine & { entries: number }>`
+    select line, event_at, recorded_at, journal_id, kind, deposit_id, account, asset, asset_symbol as symbol,
+      amount::text as amount, balance::text as balance, entries
+    from (
+      select *, row_number() over () as place,
+        count(*) filter (where line = 'entry') over (rows unbounded preceding) as entry,
+        (count(*) filter (where line = 'entry') over ())::int as entries
+      from accounting.statement(${owner}, ${from}::timestamptz, ${before}::timestamptz)
+    ) as stated
+    where line <> 'entry' or entry <= ${limit} order by place`.execute(db)
+  return { lines: rows.map(({ entries: _all, ...line }) => line), entries: rows[0]?.entries ?? 0 }
+}

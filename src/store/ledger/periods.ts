@@ -1,0 +1,96 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { Fault } from '../../core/errors.ts'
+import type { BalanceLine } from '../../ledger/frozen-balance.ts'
+import type { Period } from '../../ledger/period.ts'
+import type { Tables } from '../tables.ts'
+
+/** What somebody does to a month of the books. A close that is `forced` leaves severe mismatches open. */
+export type PeriodChange = {
+  period: Period
+  action: 'soft_closed' | 'closed' | 'reopened'
+  by: string
+  approvedBy: string | null
+  reason: string | null
+  forced: boolean
+}
+
+/** One line of the history of a month. */
+export type PeriodEvent = {
+  id: bigint
+  at: Date
+  /** Severe mismatches of the month, or of one before it, that were open. */
+  severeOpen: number
+  /** The last journal that was written before; null of a reopening. */
+  lastJournal: bigint | null
+}
+
+/** @throws Fault `usage_bad` where Postgres would refuse the change. */
+export async function refusePeriodChange(
+  db: Kysely<Tables>,
+  { period, action, forced }: PeriodChange,
+): Promise<void> {
+  await sql`select check_period_change(${`${period}-01`}::date, ${action}, ${forced})`
+    .execute(db)
+    .catch(explainRefusal)
+}
+
+/**
+ * Writes it into the history, from which the state of the month follows, in the same transaction.
+ * @param sha256 of the trial balance that is frozen; null unless it is closed for good.
+ * @throws Fault `usage_bad` where the rules of periods refuse it.
+ */
+export async function recordPeriodChange(
+  tx: Transaction<Tables>,
+  { period, action, by, approvedBy, reason, forced }: PeriodChange,
+  sha256: string | null,
+): Promise<PeriodEvent> {
+  const { rows } = await sql<PeriodEvent>`
+    insert into ledger_period_event (period, action, actor, approved_by, reason, forced, sha256)
+    values (${`${period}-01`}::date, ${action}, ${by}, ${approvedBy}, ${reason}, ${forced}, ${sha256})
+    returning id, at, severe_open as "severeOpen", last_journal as "lastJournal"`
+    .execute(tx)
+    .catch(explainRefusal)
+  const [event] = rows
+  if (event === undefined) throw new Error('invariant broken: what is inserted is returned')
+  return event
+}
+
+/** Keeps the trial balance that a month was closed with. */
+export async function freezeBalance(
+  tx: Transaction<Tables>,
+  eventId: bigint,
+  lines: readonly BalanceLine[],
+): Promise<void> {
+  await sql`
+    insert into ledger_period_balance (event_id, account, asset, debit, credit)
+    select ${eventId}::bigint, * from unnest(
+      ${lines.map(({ account }) => account)}::text[], ${lines.map(({ asset }) => asset)}::text[],
+      ${lines.map(({ debit }) => debit.toString())}::numeric[],
+      ${lines.map(({ credit }) => credit.toString())}::numeric[]
+    )`.execute(tx)
+}
+
+/** Sums of the journals behind one and up to another in the books of a month and of all before it. */
+export async function sumJournals(
+  db: Kysely<Tables>,
+  { period, after, upTo }: { period: Period; after: bigint; upTo: bigint },
+): Promise<BalanceLine[]> {
+  const { rows } = await sql<{ account: string; asset: string; debit: string; credit: string }>`
+    select account, asset, sum(debited)::text as debit, sum(credited)::text as credit
+    from (
+      select debit, credit, asset, sum(amount) as amount from ledger_transfer
+      where journal_id > ${after} and journal_id <= ${upTo} and period <= ${`${period}-01`}::date
+      group by debit, credit, asset
+    ) as pair cross join lateral (values (debit, amount, 0), (credit, 0, amount)) as side (account, debited, credited)
+    group by account, asset`.execute(db)
+  return rows.map(({ debit, credit, ...row }) => ({ ...row, debit: BigInt(debit), credit: BigInt(credit) }))
+}
+
+/** What the functions of migration 0020 raise where they refuse a change: problem and mend in words for people. */
+const refusalCode = 'DP001'
+
+function explainRefusal(error: unknown): never {
+  if (!(error instanceof Error && 'code' in error && error.code === refusalCode)) throw error
+  const mend = 'hint' in error ? String(error.hint) : ''
+  throw new Fault('usage_bad', { problem: error.message, mend }, { cause: error })
+}

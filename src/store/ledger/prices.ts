@@ -1,0 +1,73 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Tables } from '../tables.ts'
+
+export type Price = { asset: string; currency: string; at: Date; price: string; source: string }
+
+/** In which currency amounts are valued, and how old a price may be; null where they are not. */
+export type Valuation = { currency: string; maxAgeMs: number } | null
+
+/** Makes it the one that holds; nothing is written where it does already. */
+export async function keepValuation(db: Kysely<Tables>, valuation: Valuation): Promise<void> {
+  const { currency, maxAgeMs } = valuation ?? { currency: null, maxAgeMs: null }
+  await sql`
+    insert into valuation_rule (currency, max_age)
+    select currency, max_age
+    from (select ${currency}::text as currency, ${maxAgeMs}::bigint * interval '1 ms' as max_age) as asked
+    where (currency, max_age) is distinct from (
+      select (currency, max_age) from (
+        select currency, max_age from valuation_rule order by id desc limit 1
+      ) as last
+    )`.execute(db)
+}
+
+/** Until the transaction ends nobody else imports: two files in other orders would wait for each other. */
+export async function importAlone(tx: Transaction<Tables>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('prices'))`.execute(tx)
+}
+
+/** Assets by all that a file may call them: by key, and as `network/SYMBOL` where only one is called so. */
+export async function assetNames(db: Kysely<Tables>): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await sql<{ name: string; key: string }>`
+    select network || '/' || symbol as name, min(key) as key from asset group by 1 having count(*) = 1
+    union all select key, key from asset`.execute(db)
+  return new Map(rows.map(({ name, key }) => [name, key]))
+}
+
+/** @returns how many were added, and the place of each that is known otherwise already, with the price that is known */
+export async function addPrices(
+  tx: Transaction<Tables>,
+  prices: readonly Price[],
+): Promise<{ added: number; conflicts: { place: number; known: string }[] }> {
+  const given = sql`unnest(
+    ${prices.map(({ asset }) => asset)}::text[], ${prices.map(({ currency }) => currency)}::text[],
+    ${prices.map(({ at }) => at)}::timestamptz[], ${prices.map(({ price }) => price)}::numeric[],
+    ${prices.map(({ source }) => source)}::text[]
+  ) with ordinality as given (asset, currency, at, price, source, place)`
+  const { numAffectedRows = 0n } = await sql`
+    insert into price (asset, currency, at, price, source)
+    select asset, currency, at, price, source from ${given} order by place
+    on conflict (asset, currency, at, source) do nothing`.execute(tx)
+  const { rows } = await sql<{ place: number; known: string }>`
+    select (given.place - 1)::int as place, price.price::text as known
+    from ${given} join price using (asset, currency, at, source) where price.price <> given.price
+    order by given.place`.execute(tx)
+  return { added: Number(numAffectedRows), conflicts: rows }
+}
+
+export type PriceRow = {
+  asset_symbol: string
+  asset: string
+  currency: string
+  at: Date
+  price: string
+  source: string
+  imported_at: Date
+}
+
+/** The newest first. */
+export async function listPrices(db: Kysely<Tables>, limit: number): Promise<PriceRow[]> {
+  const { rows } = await sql<PriceRow>`
+    select asset_symbol, asset, currency, at, price::text as price, source, imported_at from accounting.prices
+    order by at desc, asset, currency, imported_at desc limit ${limit}`.execute(db)
+  return rows
+}

@@ -1,0 +1,143 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Tables } from '../tables.ts'
+import { cutLedger, patiently } from './ground.ts'
+
+/** Which journals are meant. Times are ISO 8601 with a zone; null where anything will do. */
+export type JournalSelection = {
+  /** Happened then or later. */
+  from: string | null
+  /** Happened earlier than that. */
+  before: string | null
+  /** Stands in the books of this month: `2026-01`. */
+  period: string | null
+  /** Recorded then or earlier; null where nothing was yet. */
+  recordedAsOf: string | null
+  /** Only transfers of these accounts, on either side. */
+  accounts: readonly string[] | null
+  /** Only journals of this owner's deposits: its id, or its kind and id like `channel:shop`. */
+  owner: string | null
+}
+
+export type JournalRow = {
+  id: bigint
+  posting_key: string
+  kind: string
+  deposit_id: bigint | null
+  reverses: bigint | null
+  reason: string | null
+  period: string
+  event_at: string
+  recorded_at: string
+}
+
+export type TransferRow = {
+  journal_id: bigint
+  leg: number
+  debit: string
+  credit: string
+  asset: string
+  amount: string
+}
+
+/** The next journals behind a number, with their transfers in order. */
+export async function readJournals(
+  db: Kysely<Tables>,
+  selection: JournalSelection,
+  { after, limit }: { after: bigint; limit: number },
+): Promise<{ journals: JournalRow[]; transfers: TransferRow[] }> {
+  const conditions = [
+    sql`j.id > ${after} and j.recorded_at <= ${selection.recordedAsOf}::timestamptz`,
+    ...conditionsOf(selection),
+  ]
+  const { rows: journals } = await sql<JournalRow>`
+    select j.id, j.posting_key, j.kind, j.deposit_id, j.reverses, m.reason, to_char(j.period, 'YYYY-MM') as period,
+      ${isoText(sql.ref('j.event_at'))} as event_at, ${isoText(sql.ref('j.recorded_at'))} as recorded_at
+    from ledger_journal j left join manual_journal m on m.journal_id = j.id
+    where ${sql.join(conditions, sql` and `)}
+    order by j.id limit ${limit}`.execute(db)
+  if (journals.length === 0) return { journals, transfers: [] }
+  const { rows: transfers } = await sql<TransferRow>`
+    select t.journal_id, t.leg, t.debit, t.credit, t.asset, t.amount::text as amount
+    from ledger_transfer t
+    where t.journal_id = any(${journals.map(({ id }) => id)}::bigint[]) and ${withinMonths(journals)}
+      ${selection.accounts === null ? sql`` : sql`and ${touches(selection.accounts)}`}
+    order by t.journal_id, t.leg`.execute(db)
+  return { journals, transfers }
+}
+
+function conditionsOf({ from, before, period, accounts, owner }: JournalSelection): RawBuilder<unknown>[] {
+  return [
+    ...(from === null ? [] : [sql`j.event_at >= ${from}::timestamptz`]),
+    ...(before === null ? [] : [sql`j.event_at < ${before}::timestamptz`]),
+    ...(period === null ? [] : [sql`j.period = to_date(${period}, 'YYYY-MM')`]),
+    ...(accounts === null
+      ? []
+      : [
+          sql`exists (select from ledger_transfer t
+            where t.journal_id = j.id and t.recorded_at = j.recorded_at and ${touches(accounts)})`,
+        ]),
+    ...(owner === null
+      ? []
+      : [
+          sql`exists (select from deposit d
+            where d.id = j.deposit_id and ${owner} in (d.owner_id, d.owner_kind || ':' || d.owner_id))`,
+        ]),
+  ]
+}
+
+function touches(accounts: readonly string[]): RawBuilder<unknown> {
+  return sql`(t.debit = any(${accounts}::text[]) or t.credit = any(${accounts}::text[]))`
+}
+
+/** Transfers stand in a part for each month of recording: only those that can hold these are looked into. */
+function withinMonths(journals: readonly JournalRow[]): RawBuilder<unknown> {
+  const times = journals.map(({ recorded_at: at }) => at).toSorted()
+  return sql`t.recorded_at between ${times[0]}::timestamptz and ${times.at(-1)}::timestamptz`
+}
+
+/** With all six digits, and in UTC whatever the session's zone is: such texts sort as the times do. */
+function isoText(at: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+}
+
+/** The number of the last journal, and when the newest that counts was recorded; null where there is none. */
+export type LedgerExtent = { lastJournal: bigint; recordedAsOf: string | null }
+
+/**
+ * How far the books go: of what was recorded by then, where a time is given. Nothing that is written later has that
+ * time or an earlier one, so that whoever reads up to it reads the same for ever.
+ * @throws Fault `remote_failed` where writers do not come to an end
+ */
+export async function readExtent(db: Kysely<Tables>, recordedAsOf: string | null): Promise<LedgerExtent> {
+  // Writers wait for this transaction, so it does nothing else.
+  const { lastJournal } = await patiently('exporting the books', () => cutLedger(db))
+  const newest = await sql<{ recorded_at: string | null }>`
+    select ${isoText(sql`max(recorded_at)`)} as recorded_at from ledger_journal
+    where id <= ${lastJournal} and recorded_at <= coalesce(${recordedAsOf}::timestamptz, 'infinity')`.execute(
+    db,
+  )
+  return { lastJournal, recordedAsOf: newest.rows[0]?.recorded_at ?? null }
+}
+
+/** An account and all below it: `assets:in_transit` is those of every network. Empty where there is none. */
+export async function accountsUnder(db: Kysely<Tables>, account: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct id from ledger_account
+    where id = ${account} or starts_with(id, ${`${account}:`}) order by id`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+export async function isOwner(db: Kysely<Tables>, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from owner where ${id} in (id, kind || ':' || id) limit 1`.execute(db)
+  return rows.length > 0
+}
+
+/** How accounts are called in other books, where the settings name them. */
+export type AccountLabels = ReadonlyMap<string, { code: string | null; name: string | null }>
+
+export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabels> {
+  const { rows } = await sql<{ account: string; code: string | null; name: string | null }>`
+    select account, code, name from accounting.accounts where num_nonnulls(code, name) > 0`.execute(db)
+  return new Map(rows.map(({ account, ...label }) => [account, label]))
+}

@@ -1,0 +1,87 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Tables } from '../tables.ts'
+
+/** A seal as text: numbers decimal, hashes hexadecimal, the time in UTC to the microsecond. */
+export type StoredSeal = {
+  number: string
+  after: string
+  last: string
+  journals: string
+  root: string
+  previous: string
+  sealedAt: string
+  hash: string
+}
+
+/** Those behind a number, in order. */
+export async function sealsAfter(db: Kysely<Tables>, number: string, limit: number): Promise<StoredSeal[]> {
+  const { rows } = await sql<StoredSeal>`
+    select ${columns} from ledger_seal where number > ${number} order by ledger_seal.number limit ${limit}`.execute(
+    db,
+  )
+  return rows
+}
+
+/** The newest first. */
+export async function newestSeals(db: Kysely<Tables>, limit: number): Promise<StoredSeal[]> {
+  const { rows } = await sql<StoredSeal>`
+    select ${columns} from ledger_seal order by ledger_seal.number desc limit ${limit}`.execute(db)
+  return rows
+}
+
+/** The seal in whose stretch a journal is. */
+export async function sealOfJournal(db: Kysely<Tables>, journal: bigint): Promise<StoredSeal | null> {
+  const { rows } = await sql<StoredSeal>`
+    select ${columns} from ledger_seal where last_journal >= ${journal} order by last_journal limit 1`.execute(
+    db,
+  )
+  return rows[0] ?? null
+}
+
+const times = { sealedAt: timeText(sql.ref('sealed_at')) }
+
+const columns = sql`number::text as number, after_journal::text as after, last_journal::text as last,
+  journals::text as journals, root, previous, ${times.sealedAt} as "sealedAt", hash`
+
+/** Of each journal of a seal its id and its leaf; null where there is no such seal. */
+export async function leavesOfSeal(db: Kysely<Tables>, number: string): Promise<Buffer | null> {
+  const { rows } = await sql<{ leaves: Buffer }>`
+    select leaves from ledger_seal where number = ${number}::bigint`.execute(db)
+  return rows[0]?.leaves ?? null
+}
+
+/** Whether the seal was stored: another may have been made at the same time, and stands. */
+export async function insertSeal(db: Kysely<Tables>, seal: StoredSeal, leaves: Buffer): Promise<boolean> {
+  const { number, after, last, journals, root, previous, sealedAt, hash } = seal
+  const { numAffectedRows } = await sql`
+    insert into ledger_seal (number, after_journal, last_journal, journals, root, previous, sealed_at, hash, leaves)
+    values (${number}, ${after}, ${last}, ${journals}, ${root}, ${previous}, ${sealedAt}, ${hash}, ${leaves})
+    on conflict (number) do nothing`.execute(db)
+  return numAffectedRows === 1n
+}
+
+/** Journals behind the last seal. */
+export async function countUnsealed(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::float8 as count from ledger_journal
+    where id > (select coalesce(max(last_journal), 0) from ledger_seal)`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+/** Since when the oldest journal behind the last seal waits for one, in seconds; 0 where none does. */
+export async function secondsUnsealed(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ age: number }>`
+    select greatest(extract(epoch from now() - recorded_at), 0)::float8 as age from ledger_journal
+    where id > (select coalesce(max(last_journal), 0) from ledger_seal) order by id limit 1`.execute(db)
+  return rows[0]?.age ?? 0
+}
+
+/**
+ * A time as text, the same whatever the settings of the session are: to the microsecond, in UTC. What is no time of a
+ * year with four digits is seconds since 1970, so that no two times have the same text.
+ */
+export function timeText(time: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`case when ${time} >= '0001-01-01 00:00:00+00' and ${time} < '10000-01-01 00:00:00+00'
+    then to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+    else extract(epoch from ${time})::text end`
+}

@@ -1,0 +1,143 @@
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Books } from '../support/books.ts'
+import { runCommand } from '../support/command.ts'
+import { openExampleBooks } from '../support/example-books.ts'
+
+let books: Books
+let folder: string
+let environment: Record<string, string>
+
+const settingsText = `
+networks:
+  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000b1' }] }
+  - { name: arbitrum, family: evm, chainId: 42161, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000a1' }] }
+accounts: { own: ['assets:bank:main'] }
+`
+
+beforeAll(async () => {
+  books = await openExampleBooks()
+  folder = await mkdtemp(join(tmpdir(), 'depositd-journals-'))
+  write('settings.yaml', settingsText)
+  environment = {
+    DATABASE_URL: books.url,
+    SERVICE_URL: 'https://deposits.example',
+    SERVICE_API_KEY: 'key',
+    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    RPC_BASE: 'https://node.example',
+    LOG_LEVEL: 'silent',
+    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
+  }
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await books[Symbol.asyncDispose]()
+})
+
+function write(name: string, text: string): string {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+const depositd = (line: string) => runCommand(line, environment)
+const add = (text: string, options = '--by erin --approved-by max') =>
+  depositd(`ledger journal add ${write('journal.yaml', text)} ${options}`)
+
+const collected = (reference: string, amount = '"7.50"') => `
+date: 2026-01-03
+reason: The service paid what it owed
+reference: ${reference}
+lines:
+  - { debit: assets:bank:main, credit: assets:receivable:service, asset: base/USDC, amount: ${amount} }
+`
+
+test('a journal is added, shown and reversed, and each says by whom', async () => {
+  const added = await add(collected('one'))
+  const [, id = ''] = /^booked as journal (\d+), by erin, approved by max\n/.exec(added.out) ?? []
+  expect(added).toMatchObject({ status: 0 })
+  expect(added.out).toContain('assets:bank:main  assets:receivable:service  7.500000  USDC')
+  const reversed = await depositd(`ledger journal reverse ${id} --by erin --approved-by max --reason twice`)
+  expect(reversed.out).toMatch(/^journal \d+ is reversed by journal \d+, by erin, approved by max\n/)
+  const { out } = await depositd(`ledger journal show ${id}`)
+  expect(out).toContain(`journal ${id}: manual, manual/one\nof 2026-01-03T00:00:00.000Z, recorded `)
+  expect(out).toContain('by erin, approved by max: The service paid what it owed\nreversed by journal ')
+})
+
+test('a journal of a deposit is shown as one document', async () => {
+  const { out } = await depositd('ledger journal show 1 --json')
+  expect(JSON.parse(out)).toMatchObject({
+    id: '1',
+    kind: 'deposit',
+    depositId: '1',
+    period: '2026-01-01',
+    byHand: null,
+    transfers: [{ debit: 'assets:in_transit:base', amount: '100000000' }],
+  })
+})
+
+test('a dry run shows what would be booked, and books nothing', async () => {
+  const dry = await add(collected('dry'), '--approved-by max --dry-run')
+  expect(dry.out).toMatch(/^fine, and not booked: manual\/dry, in the books of 2026-01\n/)
+  expect((await add(collected('dry'))).status).toBe(0)
+})
+
+test.each<[string, () => ReturnType<typeof add>, string]>([
+  ['a second person that is not named', () => add(collected('x'), '--by erin'), '--approved-by <name>'],
+  [
+    'one person for both',
+    () => add(collected('x'), '--by erin --approved-by erin'),
+    'erin cannot approve what erin decides',
+  ],
+  [
+    'a file that is not there',
+    () => depositd('ledger journal add none.yaml --approved-by max'),
+    'the journal cannot be read',
+  ],
+  [
+    'a negative amount',
+    () => add(collected('x', '"-1"')),
+    'line 6, lines.0.amount: is negative: exchange debit and credit',
+  ],
+  [
+    'an unknown account',
+    () => add(collected('x').replace('bank:main', 'bank:mian')),
+    'there is no account assets:bank:mian',
+  ],
+  [
+    'an unknown asset',
+    () => add(collected('x').replace('base/USDC', 'base/USD')),
+    'there is no asset base/USD',
+  ],
+  [
+    'an unbalanced journal',
+    () => add(collected('x').replace('debit: assets:bank:main, ', '')),
+    'base/USDC is not balanced: debits 0.000000, credits 7.500000',
+  ],
+  ['the same reference again', () => add(collected('one')), 'this is booked already, as journal '],
+  [
+    'the reversal of a journal of a deposit',
+    () => depositd('ledger journal reverse 1 --approved-by max --reason no'),
+    'journal 1 follows from evidence',
+  ],
+  ['a journal that is none', () => depositd('ledger journal show one'), 'there is no journal one'],
+])('%s is refused in one line', async (_what, run, problem) => {
+  const { status, err } = await run()
+  expect(status).toBe(2)
+  expect(err).toContain(problem)
+  expect(err.trimEnd().split('\n')).toHaveLength(1)
+})
+
+test('a reversal is not reversed, in one line', async () => {
+  const { rows } = await sql<{ id: bigint }>`
+    select id from ledger_journal where kind = 'reversal' order by id limit 1`.execute(books.db)
+  const id = rows[0]?.id
+  const { status, err } = await depositd(`ledger journal reverse ${id} --approved-by max --reason no`)
+  expect(status).toBe(2)
+  expect(err).toBe(
+    `depositd: journal ${id} is a reversal, which is not reversed; add what is right as a new journal; nothing was booked\n`,
+  )
+})

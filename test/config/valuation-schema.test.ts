@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { faultsOf, parse } from '../support/settings-text.ts'
+
+test('nothing is valued by default; where a currency is named, prices may be a day old', () => {
+  expect(parse('').valuation).toBeNull()
+  expect(parse('valuation: { currency: EUR }').valuation).toEqual({ currency: 'EUR', maxAgeMs: 86_400_000 })
+  expect(parse('valuation: { currency: CHF, maxAge: 90m }').valuation?.maxAgeMs).toBe(5_400_000)
+})
+
+test.each([
+  ['{}', 'valuation.currency'],
+  ['{ currency: euro }', 'is not three capital letters'],
+  ['{ currency: EUR, maxAge: 1 day }', 'is no duration'],
+  ['{ currency: EUR, maxAge: 0s }', 'is no time at all'],
+  ['{ currency: EUR, source: ECB }', 'source'],
+])('%s is refused', (valuation, fault) => {
+  expect(faultsOf(`valuation: ${valuation}`).join('\n')).toContain(fault)
+})

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { exportLedger } from '../../../src/jobs/books/export-ledger.ts'
+import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { openScriptedWork, type ScriptedWork } from '../../support/scripted-work.ts'
+import { bookPayments } from '../../support/sealed-books.ts'
+import { tamper } from '../../support/tamper.ts'
+
+let world: ScriptedWork
+
+beforeEach(async () => {
+  world = await openScriptedWork()
+  await bookPayments(world.books, 100, 1)
+})
+afterEach(() => world[Symbol.asyncDispose]())
+
+/** As where somebody writes to the books all the time. */
+const neverCut = `create or replace function ledger_cut(out last_journal bigint, out cut_at timestamptz) language plpgsql as $$
+  begin raise 'canceling statement due to lock timeout' using errcode = '55P03'; end $$`
+
+test('an audit does each of its steps, whichever of them fail, and tells of all that did', async () => {
+  await tamper(world.books, 'drop function make_ledger_partitions', 'drop view ledger_balance cascade')
+  await expect(world.work().audit()).rejects.toThrow(/make_ledger_partitions.*; .*ledger_balance/s)
+  expect(world.told).toEqual(['address_changed cleared'])
+})
+
+test('seals are held against what they are over also where no new one can be made', async () => {
+  const { seal } = world.work()
+  await seal()
+  await tamper(
+    world.books,
+    'update ledger_transfer set amount = amount + 1',
+    'drop function ledger_cut cascade',
+  )
+  await expect(seal()).rejects.toThrow(/ledger_cut/)
+  expect(world.told).toEqual(['seal_broken opened'])
+})
+
+test('what cannot be sealed since others write is left to the next time', async () => {
+  const { seal } = world.work()
+  await seal()
+  await tamper(world.books, 'update ledger_transfer set amount = amount + 1', neverCut)
+  await seal()
+  expect(world.told).toEqual(['seal_broken opened'])
+})
+
+test('people who seal or export while others write all the time are told so in words', async () => {
+  await tamper(world.books, neverCut)
+  const busy = 'somebody has been writing to the books all the time, 5 times over; try it again'
+  await expect(sealBooks(world.books.db)).rejects.toMatchObject({
+    details: { what: 'sealing the books', problem: busy },
+  })
+  await expect(exportAll()).rejects.toMatchObject({ details: { what: 'exporting the books', problem: busy } })
+})
+
+test('a seal and an export outwait a booking that takes longer than one cut waits', async () => {
+  await using own = await openScriptedWork()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const slow = own.books.db.transaction().execute(async (tx) => {
+    await sql`insert into ledger_journal (posting_key, kind, transfer, event_at, period)
+      values ('slow', 'withdrawal', 'base/tx/9', '2026-01-15T12:00:00Z', '2026-01-01')`.execute(tx)
+    resolve()
+    await sleep(2500)
+  })
+  await promise
+  const [seals, manifest] = await Promise.all([sealBooks(own.books.db), exportAll(own), slow])
+  expect(seals).toMatchObject([{ journals: '1' }])
+  expect(manifest).toMatchObject({ journals: '1' })
+})
+
+async function exportAll({ books }: ScriptedWork = world) {
+  const all = { from: null, before: null, period: null, recordedAsOf: null, account: null, owner: null }
+  return exportLedger(books.db, {
+    format: 'jsonl',
+    selection: all,
+    folder: await temporaryFolder(),
+    resume: false,
+    onProgress: () => undefined,
+  })
+}

@@ -1,0 +1,227 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { array, assert, constantFrom, oneof, property, string, stringMatching, tuple } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { beancountAccount, hledgerAccount } from '../../../src/ledger/export/account-name.ts'
+import { commodityOf } from '../../../src/ledger/export/commodity.ts'
+import { csvLine } from '../../../src/ledger/export/csv-cell.ts'
+import type { ExportedAsset, ExportedJournal, Format } from '../../../src/ledger/export/exported-journal.ts'
+import { formatNames, formatOf } from '../../../src/ledger/export/formats.ts'
+import { Tally } from '../../../src/ledger/export/tally.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import {
+  beancountBalances,
+  beancountInstalled,
+  hledgerBalances,
+  hledgerInstalled,
+  runProgram,
+  shortest,
+} from '../../support/plain-text-accounting.ts'
+
+const chart = (account: string) =>
+  account === 'liabilities:suspense' ? { code: '2900', name: 'Unclaimed' } : { code: null, name: null }
+
+function asset(key: string, symbol: string, decimals: number): ExportedAsset {
+  return { key, symbol, decimals, commodity: commodityOf({ key, symbol }) }
+}
+
+const usdc = asset('base/0x00000000000000000000000000000000000000b1', 'USDC', 6)
+const eth = asset('base/native', 'ETH', 18)
+
+const settlement: ExportedJournal = {
+  id: 12n,
+  postingKey: 'settlement/base/0xab/0#1',
+  kind: 'settlement',
+  depositId: 3n,
+  reverses: null,
+  reason: null,
+  period: '2026-02',
+  eventAt: '2026-01-31T23:59:59.000001Z',
+  recordedAt: '2026-02-03T08:00:00.123456Z',
+  transfers: [
+    { leg: 1, debit: 'equity:conversion', credit: 'assets:in_transit:base', asset: usdc, amount: 1_500_000n },
+    { leg: 2, debit: 'assets:in_transit:base', credit: 'liabilities:suspense', asset: eth, amount: 1n },
+  ],
+}
+
+/** As an export writes it. */
+function textOf(format: Format, journals: readonly ExportedJournal[]): string {
+  const tally = new Tally()
+  for (const journal of journals) tally.add(journal)
+  return format.head + journals.map(format.journal).join('') + format.tail(tally.used())
+}
+
+test.each(formatNames)('%s', (name) => {
+  expect(textOf(formatOf(name, chart), [settlement])).toMatchSnapshot()
+})
+
+test.each(formatNames)('%s tells why people booked a journal', (name) => {
+  const reason = 'bank fee, \n"March"'
+  const text = textOf(formatOf(name, chart), [{ ...settlement, kind: 'manual', depositId: null, reason }])
+  expect(text).toContain('March')
+  if (name === 'hledger') expect(text).toContain('    ; reason:bank fee\\u002c  "March"\n')
+  if (name === 'beancount') expect(text).toContain('  reason: "bank fee,  \\"March\\""\n')
+})
+
+test.each(formatNames)('%s without any journal is a file all the same', (name) => {
+  expect(textOf(formatOf(name, chart), [])).toMatch(/^[^\0]*$/)
+})
+
+/** Keys and symbols as settings and strangers may write them. */
+const odd = oneof(string(), string({ unit: 'grapheme' }), constantFrom('USDC', 'usdc', '1INCH', '', '=A1'))
+
+test('a commodity is one to Beancount, and so to hledger in quotes, whatever the symbol', () => {
+  assert(
+    property(stringMatching(/^[a-z][a-z0-9-]{0,30}$/), odd, odd, (network, code, symbol) => {
+      expect(commodityOf({ key: `${network}/${code}`, symbol })).toMatch(/^[A-Z][A-Z0-9.]{0,22}[A-Z0-9]$/)
+    }),
+  )
+})
+
+test('two assets with the same symbol and network have two names, and each keeps its own', () => {
+  const [one, other] = ['base/0xb1', 'base/0xb2'].map((key) => commodityOf({ key, symbol: 'USDC' }))
+  expect(one).not.toBe(other)
+  expect(one).toBe('USDC.BASE.3CD82FA')
+})
+
+const account = tuple(constantFrom('assets', 'liabilities'), array(odd, { minLength: 1, maxLength: 3 })).map(
+  ([root, parts]) => [root, ...parts].join(':'),
+)
+
+test('an account is one to both, and no two have the same name', () => {
+  assert(
+    property(account, account, (one, other) => {
+      expect(beancountAccount(one)).toMatch(/^[A-Z][A-Za-z0-9-]*(:[A-Z0-9][A-Za-z0-9-]*)+$/)
+      expect(hledgerAccount(one)).toMatch(/^[a-z]+(:[A-Za-z0-9][A-Za-z0-9_.@+/~-]*)+$/)
+      expect(beancountAccount(one) === beancountAccount(other)).toBe(one === other)
+      expect(hledgerAccount(one) === hledgerAccount(other)).toBe(one === other)
+    }),
+  )
+})
+
+test.each([
+  [
+    'liabilities:deposits:channel:shop',
+    'liabilities:deposits:channel:shop',
+    'Liabilities:Deposits:Channel:Shop',
+  ],
+  [
+    'liabilities:deposits:channel:Shop',
+    'liabilities:deposits:channel:Shop',
+    'Liabilities:Deposits:Channel:Shop-XD00AAE6B7F',
+  ],
+  ['assets:in_transit:base', 'assets:in_transit:base', 'Assets:In-transit:Base'],
+  ['assets:x:in-transit', 'assets:x:in-transit', 'Assets:X:In-transit-XA4C6B146FD'],
+  ['assets:a  ; b', 'assets:a-b~9870C4D389', 'Assets:A-b-X9870C4D389'],
+])('%s is %s to hledger and %s to Beancount', (name, hledger, beancount) => {
+  expect([hledgerAccount(name), beancountAccount(name)]).toEqual([hledger, beancount])
+})
+
+test.each([
+  ['=HYPERLINK("http://x")', `"'=HYPERLINK(""http://x"")"`],
+  ['+1+1', `'+1+1`],
+  ['-1+1', `'-1+1`],
+  ['@SUM(A1)', `'@SUM(A1)`],
+  ['\t=1', `'\t=1`],
+  ['  =1', `'  =1`],
+  ['\uff1d1', `'\uff1d1`],
+  ['\r=1', `"'\r=1"`],
+  [`'text`, `''text`],
+  ['-12.50', '-12.50'],
+  ['-12.50E2', `'-12.50E2`],
+  ['a,b\n"c"', `"a,b\n""c"""`],
+  ['assets:in_transit:base', 'assets:in_transit:base'],
+])('the cell %j is written as %j', (cell, written) => {
+  expect(csvLine([cell])).toBe(`${written}\n`)
+})
+
+test('no cell but a number begins like a formula', () => {
+  assert(
+    property(
+      tuple(constantFrom('', ' ', '\u200b', '\n'), constantFrom('=', '+', '-', '@', '\t'), odd),
+      (parts) => {
+        const line = csvLine([parts.join('')])
+        expect(line).toMatch(/^"?'|^-\d+(\.\d+)?\n$/)
+      },
+    ),
+  )
+})
+
+describe.skipIf(!hledgerInstalled())('hledger', () => {
+  test('checks a journal of odd accounts and long amounts, and reads every digit', async () => {
+    const file = await writtenFile('hledger', oddJournals)
+    expect(runProgram('hledger', '-f', file, 'check', '--strict')).toEqual({ status: 0, said: '' })
+    expect(hledgerBalances(file)).toEqual(balancesOf(oddJournals, hledgerAccount))
+  })
+})
+
+describe.skipIf(!beancountInstalled())('Beancount', () => {
+  test('checks a file of odd accounts, and reads every digit', async () => {
+    const journals = oddJournals.map((journal) => ({
+      ...journal,
+      transfers: journal.transfers.map((transfer) => ({ ...transfer, amount: transfer.amount % 10n ** 26n })),
+    }))
+    const file = await writtenFile('beancount', journals)
+    expect(runProgram('bean-check', file)).toEqual({ status: 0, said: '' })
+    expect(beancountBalances(file)).toEqual(balancesOf(journals, beancountAccount))
+  })
+})
+
+test('what Beancount would round is refused instead', () => {
+  expect(() => textOf(formatOf('beancount', chart), oddJournals)).toThrow(/more than 28 digits/)
+})
+
+const oddIds = ['shop', 'Shop', 'a  b', ' ; c', '(d)', 'é"\\', '', 'x\ny', '=1', '9', '*', '!', 'e|f']
+
+/** Of each odd owner a deposit of each asset; the first of an amount that no other is as long as. */
+const oddJournals: ExportedJournal[] = [
+  usdc,
+  eth,
+  asset('solana/X', '1INCH', 0),
+  asset('base/"', ';"', 2),
+].flatMap((one, place) =>
+  oddIds.map((id, number) => ({
+    ...settlement,
+    id: BigInt(place * 100 + number),
+    postingKey: `deposit/${id}`,
+    reverses: number === 2 ? 1n : null,
+    depositId: number === 3 ? null : 1n,
+    reason: number === 4 ? '=1;\n"x\\ é' : null,
+    transfers: [
+      {
+        leg: 1,
+        debit: 'assets:in_transit:base',
+        credit: `liabilities:deposits:channel:${id}`,
+        asset: one,
+        amount: number === 0 ? 2n ** 256n - 1n : BigInt(number),
+      },
+    ],
+  })),
+)
+
+async function writtenFile(
+  name: 'hledger' | 'beancount',
+  journals: readonly ExportedJournal[],
+): Promise<string> {
+  const format = formatOf(name, chart)
+  const file = join(await temporaryFolder(), format.file)
+  writeFileSync(file, textOf(format, journals))
+  return file
+}
+
+function balancesOf(journals: readonly ExportedJournal[], nameOf: (account: string) => string) {
+  const sums = new Map<string, { asset: ExportedAsset; sum: bigint }>()
+  const add = (name: string, one: ExportedAsset, signed: bigint) => {
+    const key = `${nameOf(name)} ${one.commodity}`
+    sums.set(key, { asset: one, sum: (sums.get(key)?.sum ?? 0n) + signed })
+  }
+  for (const { debit, credit, asset: one, amount } of journals.flatMap(({ transfers }) => transfers)) {
+    add(debit, one, amount)
+    add(credit, one, -amount)
+  }
+  const shown = [...sums].map(([key, { asset: one, sum }]): [string, string] => [
+    key,
+    shortest(`${sum}E-${one.decimals}`),
+  ])
+  return new Map(shown.filter(([, balance]) => balance !== '0'))
+}

@@ -1,0 +1,235 @@
+import { randomBytes } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../../src/store/database.ts'
+import { makePartitions } from '../../../src/store/ledger/ground.ts'
+import type { Tables } from '../../../src/store/tables.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { claim, delivery, payment, usdcOnBase, webhook } from '../../support/evidence.ts'
+
+/** What somebody could try who has the role of the daemon, or that of an accountant, and nothing more. */
+
+let books: Books
+let owner: Kysely<Tables>
+let ownerName: string
+const logins = {
+  daemon: `daemon_${randomBytes(8).toString('hex')}`,
+  accountant: `accountant_${randomBytes(8).toString('hex')}`,
+}
+let daemon: Kysely<Tables>
+let accountant: Kysely<Tables>
+let tables: string[]
+
+beforeAll(async () => {
+  books = await openBooks()
+  await makePartitions(books.db)
+  await books.receive(webhook(), claim(), payment(), delivery())
+  await books.settle()
+  owner = openDatabase({ url: books.url, poolMax: 1, applicationName: 'test owner' })
+  ownerName = new URL(books.url).username
+  daemon = await openLogin('daemon')
+  accountant = await openLogin('accountant')
+  const { rows } = await sql<{ name: string }>`
+    select oid::regclass::text as name from pg_class
+    where relname ~ '^(ledger_|manual_journal$)' and relkind in ('r', 'p') and relnamespace = 'public'::regnamespace order by 1`.execute(
+    daemon,
+  )
+  tables = rows.map(({ name }) => name)
+})
+afterAll(async () => {
+  await Promise.all([daemon.destroy(), accountant.destroy()])
+  for (const login of Object.values(logins)) await sql`drop role ${sql.id(login)}`.execute(owner)
+  await owner.destroy()
+  await books[Symbol.asyncDispose]()
+})
+
+/** A login that is a member of the role and of no other: the one of the daemon itself owns the tables. */
+async function openLogin(who: 'daemon' | 'accountant'): Promise<Kysely<Tables>> {
+  const role = `depositd_${who}`
+  await sql`create role ${sql.id(logins[who])} login password 'x' in role ${sql.id(role)}`.execute(owner)
+  const url = new URL(books.url)
+  url.username = logins[who]
+  url.password = 'x'
+  return openDatabase<Tables>({ url: url.href, poolMax: 20, applicationName: 'test attacker', role })
+}
+
+const refused = /permission denied|must be owner|append-only|can only be updated to DEFAULT/
+
+/** In one transaction that is never committed, so that what is not refused spoils no other attempt. */
+async function attempt(db: Kysely<Tables>, statements: string): Promise<unknown> {
+  const undone = new Error('it was not refused')
+  return db.transaction().execute(async (tx) => {
+    for (const statement of statements.split(';')) await sql.raw(statement).execute(tx)
+    await sql`set constraints all immediate`.execute(tx)
+    throw undone
+  })
+}
+
+async function digest(): Promise<unknown> {
+  const { rows } = await sql`
+    select (select md5(string_agg(j::text, ';' order by id)) from ledger_journal j) as journals,
+      (select md5(string_agg(t::text, ';' order by journal_id, leg)) from ledger_transfer t) as transfers`.execute(
+    books.db,
+  )
+  return rows[0]
+}
+
+test('on no table of the ledger may the role of the daemon or an accountant change, remove, empty, alter or drop', async () => {
+  expect(tables).toEqual(
+    expect.arrayContaining([
+      'ledger_account',
+      'ledger_journal',
+      'ledger_period',
+      'ledger_seal',
+      'ledger_snapshot',
+      'ledger_snapshot_day',
+      'ledger_transfer',
+      'ledger_transfer_default',
+      'manual_journal',
+    ]),
+  )
+  expect(tables.filter((name) => /^ledger_transfer_\d{6}$/.test(name))).toHaveLength(4)
+  const before = await digest()
+  for (const db of [daemon, accountant]) {
+    for (const table of tables) {
+      const { rows } = await sql<{ column: string }>`
+        select attname as column from pg_attribute where attrelid = ${table}::regclass and attnum > 0 limit 1`.execute(
+        books.db,
+      )
+      const column = rows[0]?.column ?? ''
+      for (const statement of [
+        `update ${table} set ${column} = ${column}`,
+        `delete from ${table}`,
+        `truncate ${table}`,
+        `truncate ${table} cascade`,
+        `alter table ${table} disable trigger all`,
+        `alter table ${table} add column note text`,
+        `alter table ${table} rename to gone`,
+        `drop table ${table} cascade`,
+        `create trigger mine before insert on ${table} for each row execute function suppress_redundant_updates_trigger()`,
+        `create rule mine as on insert to ${table} do instead nothing`,
+        `alter table ${table} owner to depositd_daemon`,
+        `merge into ${table} t using (select 1) s on true when matched then delete`,
+      ]) {
+        await expect(attempt(db, statement), statement).rejects.toThrow(refused)
+      }
+    }
+  }
+  expect(await digest()).toEqual(before)
+}, 120_000)
+
+describe.each([
+  ['takes on the role of the owner', 'set role OWNER'],
+  ['logs in anew as the owner', 'set session authorization OWNER'],
+  ['takes off its own role', 'reset role;delete from ledger_transfer'],
+  ['turns the guards off for its session', 'set session_replication_role = replica'],
+  ['grants itself more', 'grant all on ledger_transfer to depositd_daemon; delete from ledger_transfer'],
+  [
+    'gives a guard another body',
+    'create or replace function refuse_change() returns trigger language sql return null',
+  ],
+  ['renames a guard', 'alter function refuse_late_transfer() rename to gone'],
+  ['drops a guard', 'drop trigger ledger_transfer_append_only on ledger_transfer'],
+  ['takes a partition off', 'alter table ledger_transfer detach partition ledger_transfer_default'],
+  [
+    'writes into a partition by its name',
+    `insert into ledger_transfer_default select * from ledger_transfer`,
+  ],
+  ['writes into the snapshots', `insert into ledger_snapshot_day values ('2020-01-01', now())`],
+  ['closes a period', `insert into ledger_period values ('2026-01-01', 'closed')`],
+  ['sets the numbers of journals back', `select setval('ledger_journal_id_seq', 1)`],
+  ['sets the numbers of journals anew', 'alter table ledger_journal alter id restart with 1'],
+  [
+    'says itself when a journal was recorded',
+    `insert into ledger_journal (posting_key, kind, event_at, period, recorded_at)
+      values ('mine', 'manual', '2026-01-05', '2026-01-01', '2026-01-05')`,
+  ],
+  [
+    'says itself which number a journal has',
+    `insert into ledger_journal (id, posting_key, kind, event_at, period) overriding system value
+      values (0, 'mine', 'manual', '2026-01-05', '2026-01-01')`,
+  ],
+  ['makes triggers of its own', 'create table mine (id integer)'],
+  ['makes a schema that is searched first', 'create schema mine'],
+  ['reads files of the server', `copy ledger_account from '/etc/hosts'`],
+  ['runs programs on the server', `copy ledger_account from program 'true'`],
+])('the role of the daemon that %s', (_what, statements) => {
+  test('is refused', async () => {
+    await expect(attempt(daemon, statements.replace('OWNER', ownerName))).rejects.toThrow(refused)
+  })
+})
+
+const line = `'assets:in_transit:base', 'liabilities:suspense', '${usdcOnBase}', 1`
+const late = `select id, 9, ${line}, event_at, recorded_at, period from public.ledger_journal limit 1`
+const opened = `insert into ledger_account (id, asset) values ('liabilities:suspense', '${usdcOnBase}') on conflict do nothing`
+
+test.each([
+  ['a leg to what is booked', `${opened};insert into public.ledger_transfer ${late}`, 'already booked'],
+  [
+    'a leg to what is booked, behind a table of its own in place of the journals',
+    `create temp table ledger_journal as select * from public.ledger_journal;${opened};insert into public.ledger_transfer ${late}`,
+    'already booked',
+  ],
+  [
+    'into a period behind a table of its own in place of the periods',
+    `create temp table ledger_period (period date, state text);insert into public.ledger_journal
+      (posting_key, kind, event_at, period) values ('mine', 'manual', '2026-01-05', '2026-02-01')`,
+    'period',
+  ],
+  [
+    'a leg of no journal',
+    `${opened};insert into ledger_transfer values (999999, 1, ${line}, now(), now(), ledger_month(now()))`,
+    'foreign key',
+  ],
+  [
+    'a second leg of one number',
+    `${opened};with j as (insert into ledger_journal (posting_key, kind, event_at, period)
+      values ('mine', 'manual', '2026-01-05', '2026-01-01') returning *)
+      insert into ledger_transfer select id, 1, ${line}, event_at, recorded_at, period from j, generate_series(1, 2)`,
+    'unique',
+  ],
+  [
+    'a reversal that takes back less, and has it checked later',
+    `set constraints all deferred;insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
+      select 'mine', 'reversal', deposit_id, transfer, id, event_at, period from ledger_journal where kind = 'deposit' limit 1`,
+    'does not mirror',
+  ],
+  [
+    'what is no account',
+    `insert into ledger_account (id, asset) values ('mine', '${usdcOnBase}')`,
+    'ledger_account_id_check',
+  ],
+  [
+    'an account of an asset that is not known',
+    `insert into ledger_account (id, asset) values ('assets:mine', 'base/none')`,
+    'foreign key',
+  ],
+])('the role of the daemon does not get %s into the books', async (_what, statements, reason) => {
+  await expect(attempt(daemon, statements)).rejects.toThrow(reason)
+})
+
+test('an accountant runs nothing that changes the books', async () => {
+  for (const call of [
+    'make_ledger_partitions()',
+    'ledger_cut()',
+    'make_ledger_snapshot()',
+    'ledger_turnover(now(), now())',
+    `guard_ledger_transfers('ledger_transfer')`,
+  ]) {
+    await expect(attempt(accountant, `select ${call}`)).rejects.toThrow('permission denied')
+  }
+  await sql`select * from accounting.trial_balance(now())`.execute(accountant)
+  await sql`select * from accounting.statement('shop', '2026-01-01', '2026-02-01')`.execute(accountant)
+})
+
+test('what tables of its own are called does not change what an accountant reads', async () => {
+  const read = sql`select * from accounting.trial_balance('2026-02-01')`
+  const { rows } = await read.execute(accountant)
+  expect(rows.length).toBeGreaterThan(0)
+  const fooled = await accountant.connection().execute(async (session) => {
+    await sql`create temp table ledger_transfer (debit text)`.execute(session)
+    await sql`create temp table asset (key text)`.execute(session)
+    return read.execute(session)
+  })
+  expect(fooled.rows).toEqual(rows)
+})

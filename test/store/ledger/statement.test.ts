@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Books } from '../../support/books.ts'
+import { openExampleBooks } from '../../support/example-books.ts'
+
+let books: Books
+
+beforeAll(async () => {
+  books = await openExampleBooks()
+})
+afterAll(() => books[Symbol.asyncDispose]())
+
+type Line = { line: string; kind: string | null; asset: string; amount: string | null; balance: string }
+
+async function statement(owner: string, from: string, to: string): Promise<Line[]> {
+  const { rows } = await sql<Line>`
+    select line, kind, asset_symbol as asset, amount::text as amount, balance::text as balance
+    from accounting.statement(${owner}, ${from}, ${to})`.execute(books.db)
+  return rows
+}
+
+test('a statement opens with what there was, lists what happened, and closes with what there is then', async () => {
+  expect(await statement('shop', '2026-01-02', '2026-01-03')).toEqual([
+    { line: 'opening', kind: null, asset: 'USDC', amount: null, balance: '100.000000' },
+    { line: 'entry', kind: 'deposit', asset: 'USDC', amount: '200.000000', balance: '300.000000' },
+    { line: 'entry', kind: 'deposit', asset: 'USDC', amount: '75.000000', balance: '375.000000' },
+    { line: 'closing', kind: null, asset: 'USDC', amount: null, balance: '375.000000' },
+    { line: 'opening', kind: null, asset: 'USDT', amount: null, balance: '250.000000' },
+    { line: 'closing', kind: null, asset: 'USDT', amount: null, balance: '250.000000' },
+  ])
+})
+
+test('what was taken back stands in a statement together with what took it back', async () => {
+  const lines = await statement('shop', '2026-01-03', '2026-01-04')
+  expect(lines.filter(({ asset }) => asset === 'USDC')).toMatchObject([
+    { line: 'opening', balance: '375.000000' },
+    { kind: 'deposit', amount: '60.000000', balance: '435.000000' },
+    { kind: 'reversal', amount: '-60.000000', balance: '375.000000' },
+    { line: 'closing', balance: '375.000000' },
+  ])
+})
+
+test('statements of spans that follow each other fit: one closes as the next one opens', async () => {
+  const times = ['2025-12-31', '2026-01-01', '2026-01-01T10:00:00Z', '2026-01-02T12:00:00Z', '2026-02-01']
+  let before: string[] | null = null
+  for (const [place, from] of times.slice(0, -1).entries()) {
+    const lines = await statement('shop', from, times[place + 1] ?? '')
+    const of = (line: string) =>
+      lines.filter((one) => one.line === line).map(({ balance }) => Number(balance).toFixed(6))
+    expect(of('opening')).toHaveLength(2)
+    if (before !== null) expect(of('opening')).toEqual(before)
+    before = of('closing')
+  }
+  expect(before).toEqual(['375.000000', '250.000000'])
+})
+
+test.each([
+  ['an owner with its kind', 'channel:shop', 2],
+  ['a StableWallet', 'savings', 1],
+  ['an account', 'liabilities:suspense', 1],
+  ['the id of another kind', 'stable_wallet:shop', 0],
+  ['a part of an id', 'hop', 0],
+  ['nobody', 'nobody', 0],
+])('a statement may be of %s', async (_what, owner, accounts) => {
+  const lines = await statement(owner, '2026-01-01', '2026-02-01')
+  expect(lines.filter(({ line }) => line === 'closing')).toHaveLength(accounts)
+})

@@ -1,0 +1,47 @@
+import type { Transaction } from 'kysely'
+import type { TransferRef } from '../../src/core/evidence.ts'
+import type { Amount } from '../../src/core/money.ts'
+import { accounts } from '../../src/core/posting.ts'
+import { type CheckedSeal, checkSeals } from '../../src/jobs/books/check-seals.ts'
+import { sealBooks } from '../../src/jobs/books/seal-books.ts'
+import type { Seal } from '../../src/ledger/seals/seal.ts'
+import { bookJournals, type DepositJournal } from '../../src/store/books/ledger.ts'
+import { inTransaction } from '../../src/store/database.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { type Books, makeDeposit } from './books.ts'
+import { at, usdcOnBase } from './evidence.ts'
+
+/** Books so many payments of one deposit that has nothing behind it, each for a different amount. */
+export function bookPayments({ db }: Books, first: number, count: number): Promise<void> {
+  return inTransaction(db, (tx) => bookWithin(tx, first, count))
+}
+
+export async function bookWithin(tx: Transaction<Tables>, first: number, count: number): Promise<void> {
+  const depositId = await makeDeposit(tx, `base/0x${first}/0`)
+  const journals = Array.from({ length: count }, (_none, place): DepositJournal => {
+    const transfer = `base/0x${first + place}/0` as TransferRef
+    const amount = BigInt(1000 + first + place) as Amount
+    const transfers = [{ debit: accounts.receivable, credit: accounts.suspense, asset: usdcOnBase, amount }]
+    return {
+      key: `deposit/${transfer}#1`,
+      kind: 'deposit',
+      transfer,
+      depositId,
+      reverses: null,
+      eventAt: at(1),
+      transfers,
+    }
+  })
+  await bookJournals(tx, journals)
+}
+
+export function seal({ db }: Books): Promise<Seal[]> {
+  return sealBooks(db)
+}
+
+/** What is wrong with each seal, and how many journals it is over now. */
+export async function checkAll({ db }: Books): Promise<Omit<CheckedSeal, 'seal'>[]> {
+  const checked: Omit<CheckedSeal, 'seal'>[] = []
+  for await (const { journals, faults } of checkSeals(db, null)) checked.push({ journals, faults })
+  return checked
+}
