@@ -1,34 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { checksOf, warningsOf } from './app-health.ts'
 import { composeIntake, composeScheme } from './app-intake.ts'
 import { composeWork, ticksOf } from './app-work.ts'
 import { readDecimals } from './chain/decimals.ts'
 import type { Settings } from './config/settings.ts'
 import type { NetworkSettings } from './core/asset.ts'
-import { assert } from './core/errors.ts'
 import { rulesOf } from './core/rules-of.ts'
-import type { LiveScheme } from './intake/live-scheme.ts'
 import { transfersPath } from './intake/server.ts'
 import { putInForce } from './jobs/books/put-in-force.ts'
 import { pinDecimals } from './jobs/chain/pin-decimals.ts'
-import { scanStream } from './jobs/chain/scan-position.ts'
-import { pollStream } from './jobs/poll/poll-position.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue/queue.ts'
 import { startSchedule } from './jobs/schedule.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { createObserver, type Observer } from './ops/observe.ts'
-import { type Check, startOps, type Warning } from './ops/server.ts'
+import { startOps } from './ops/server.ts'
 import { pinAssets } from './store/assets.ts'
-import { type Database, openDatabase, pingDatabase } from './store/database.ts'
+import { type Database, openDatabase } from './store/database.ts'
 import { readGauges } from './store/gauges.ts'
-import { oldestPending } from './store/inbox.ts'
 import { keepAccountLabels } from './store/ledger/account-labels.ts'
 import { makePartitions } from './store/ledger/ground.ts'
 import { keepValuation } from './store/ledger/prices.ts'
 import { migrate } from './store/migrate.ts'
 import { createScorecardReader } from './store/scorecard.ts'
-import { releaseLeases, stillStreams } from './store/streams.ts'
+import { releaseLeases } from './store/streams.ts'
 import type { Tables } from './store/tables.ts'
 
 export const roles = ['http', 'worker', 'scheduler'] as const
@@ -61,10 +57,6 @@ export const migrationMaxMs = 3_600_000
 
 const poolMax = 12
 const workerConcurrency = 8
-/** An observation that waits longer than this makes the daemon unready. */
-const inboxOldestMaxSeconds = 60
-/** So does a network or a poll that was last read completely longer ago, or never since the start. */
-const streamAgeMaxSeconds = 300
 
 /**
  * Migrates the database and starts the daemon's roles against the servers the settings name.
@@ -168,35 +160,4 @@ function createReading(db: Database<Tables>, queue: Queue) {
     jobs: await queue.counts(),
     scorecard: await scorecard(),
   })
-}
-
-type Checked = { db: Database<Tables>; queue: Queue; startedAt: Date }
-
-function checksOf({ networks }: Settings, { db, queue, startedAt }: Checked): Check[] {
-  const scans = networks.filter(({ rpcUrls }) => rpcUrls.length > 0).map(({ name }) => scanStream(name))
-  const awaited = { streams: [pollStream, ...scans], seconds: streamAgeMaxSeconds, since: startedAt }
-  return [
-    { part: 'database', ask: () => pingDatabase(db) },
-    { part: 'queue', ask: queue.ping },
-    { part: 'inbox', ask: () => refuseOldInbox(db) },
-    { part: 'streams', ask: () => refuseStill(db, awaited) },
-  ]
-}
-
-function warningsOf({ signing }: LiveScheme): Warning[] {
-  if (signing().scheme !== 'none') return []
-  return [{ part: 'webhooks', problem: 'taken without a signature: webhooks.scheme is none' }]
-}
-
-async function refuseOldInbox(db: Database<Tables>): Promise<void> {
-  const seconds = await oldestPending(db)
-  assert(seconds <= inboxOldestMaxSeconds, `nothing waits ${seconds} s to be applied`)
-}
-
-async function refuseStill(db: Database<Tables>, awaited: Parameters<typeof stillStreams>[1]): Promise<void> {
-  const still = await stillStreams(db, awaited)
-  assert(
-    still.length === 0,
-    `every stream was read on within ${streamAgeMaxSeconds} s; not ${still.join(', ')}`,
-  )
 }
