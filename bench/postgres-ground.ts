@@ -33,7 +33,10 @@ const postgresSettings = [
 /** As a server has that is not a laptop's: with less, the time to fetch pages is measured beside the work. */
 const sharedBuffers = '1GB'
 
-const open = (url: string) => openDatabase<Tables>({ url, poolMax: 4, applicationName: 'bench' })
+/** Copying a large database takes minutes. */
+const queryTimeoutMs = 3_600_000
+
+const open = (url: string) => openDatabase<Tables>({ url, poolMax: 4, applicationName: 'bench', queryTimeoutMs })
 
 export async function startPostgresGround(stack: AsyncDisposableStack): Promise<PostgresGround> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-bench-'))
