@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { Client, escapeIdentifier } from 'pg'
-import { inject } from 'vitest'
 import { templateDatabase } from './template-database.ts'
 
 export type TestDatabase = {
@@ -20,6 +19,8 @@ export function emptyDatabase(): Promise<TestDatabase> {
 }
 
 async function create(options: string): Promise<TestDatabase> {
+  // Programs that bring a server of their own use what is beside this, and run without the test runner.
+  const { inject } = await import('vitest')
   const serverUrl = inject('postgresUrl')
   const name = `test_${randomBytes(8).toString('hex')}`
   await run(serverUrl, `create database ${name} ${options}`)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { type Daemon, roles, startDaemon } from '../../src/app.ts'
 import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
@@ -21,7 +21,7 @@ import type { DepositService } from '../../src/service/service.ts'
 import { loadServiceProfile } from '../../src/service-profile.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
-import { emptyDatabase } from './postgres.ts'
+import { emptyDatabase, type TestDatabase } from './postgres.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -52,16 +52,25 @@ export type WorldSettings = {
   channels?: readonly DemoChannel[]
   /** How many channels there are beside those of the demonstration, each forwarding as one of them does. */
   moreChannels?: number
+  /** Other times for some jobs than those of the sandbox. */
+  schedule?: Partial<Settings['schedule']>
+  /** Where its databases are made; on the server of the test run by default. */
+  makeDatabase?: () => Promise<TestDatabase>
+  /** Settings of the daemon beside those that the world needs. */
+  environment?: Readonly<Record<string, string>>
+  /** What the daemon logs goes here; nowhere by default. */
+  daemonLog?: Logger
 }
 
 /** Everything that is real about a deposit, on fast local chains: chains, service, daemon, books. */
 export async function startWorld(
-  { queueUrl, faults, networks: names, policy, channels = [], moreChannels = 0 }: WorldSettings,
+  { faults, networks: names, channels = [], moreChannels = 0, ...asked }: WorldSettings,
   stack: AsyncDisposableStack,
 ): Promise<World> {
+  const { queueUrl, policy, schedule, makeDatabase = emptyDatabase, daemonLog = log } = asked
   const folder = await mkdtemp(join(tmpdir(), 'depositd-world-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const [ours, theirs] = [await emptyDatabase(), await emptyDatabase()]
+  const [ours, theirs] = [await makeDatabase(), await makeDatabase()]
   stack.defer(() => Promise.all([ours.drop(), theirs.drop()]).then(() => undefined))
   const pace = { blockMs: 200, slotMs: 100, ...(names && { names }) }
   const chains = await startChains({ folder: join(folder, 'chains'), ...pace, log })
@@ -92,9 +101,14 @@ export async function startWorld(
     ...ports,
     ...(policy && { policy }),
   })
-  const whole = { ...environment, ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }) }
-  const settings = parseSettings(whole, (path) => readFileSync(path, 'utf8'))
-  const daemon = await startDaemon(settings, { roles, version: 'test', log })
+  const whole = {
+    ...environment,
+    ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }),
+    ...asked.environment,
+  }
+  const written = parseSettings(whole, (path) => readFileSync(path, 'utf8'))
+  const settings = { ...written, schedule: { ...written.schedule, ...schedule } }
+  const daemon = await startDaemon(settings, { roles, version: 'test', log: daemonLog })
   stack.defer(() => daemon.stop())
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())

@@ -1,0 +1,101 @@
+import { sql } from 'kysely'
+import type { MismatchKind } from '../../src/core/mismatch.ts'
+import type { DepositKnob } from '../../src/service/faults/fault-table.ts'
+import { runCommand } from './command.ts'
+import { type Demonstration, vault } from './demonstration.ts'
+import { sendStruckPayments, signStruckPayments, strikingRate } from './struck-payments.ts'
+import { addressed } from './struck-wishes.ts'
+import { tamper } from './tamper.ts'
+import { until } from './until.ts'
+
+/** Something that goes wrong, and what has to come of it. */
+export type Wrong = {
+  what: string
+  kind: MismatchKind
+  /** The alert that fires at once, with some of its labels; null where nobody is to be woken. */
+  alert: { name: string; labels: Readonly<Record<string, string>> } | null
+}
+
+const severe = (kind: MismatchKind): Wrong['alert'] => ({
+  name: 'DepositdSevereMismatch',
+  labels: { kind, network: 'base' },
+})
+
+/** All that goes wrong in the demonstration. Nothing else may wake anybody. */
+export const wrongs: readonly Wrong[] = [
+  {
+    what: 'the service forwards a tenth less than it says',
+    kind: 'settlement_short',
+    alert: severe('settlement_short'),
+  },
+  {
+    what: 'the service states another amount in its webhooks',
+    kind: 'amount_mismatch',
+    alert: severe('amount_mismatch'),
+  },
+  {
+    what: 'the service forwards to another recipient',
+    kind: 'recipient_mismatch',
+    alert: { name: 'DepositdRecipientMismatch', labels: { network: 'base' } },
+  },
+  {
+    what: 'the service has another recipient for a channel',
+    kind: 'address_changed',
+    alert: { name: 'DepositdAddressChanged', labels: {} },
+  },
+  {
+    what: 'somebody edits a booked amount: the deposit does not tie',
+    kind: 'ledger_imbalance',
+    alert: { name: 'DepositdLedgerUntied', labels: { control: 'in_transit' } },
+  },
+  {
+    what: 'somebody edits a booked amount: it is not as it was sealed',
+    kind: 'seal_broken',
+    alert: { name: 'DepositdSealBroken', labels: {} },
+  },
+  { what: 'webhooks are lost or wrongly signed', kind: 'webhook_missing', alert: null },
+  { what: 'webhooks are dated an hour ahead', kind: 'clock_skew', alert: null },
+]
+
+/** Knobs that act when something is sent, and so leave alone what was paid before they were turned. */
+const wishes: readonly { knob: DepositKnob | null; owner: string }[] = [
+  { knob: 'shortForwardRate', owner: 'shop' },
+  { knob: 'editWebhookRate', owner: 'shop' },
+  { knob: 'misdirectForwardRate', owner: 'shop' },
+  { knob: 'dropWebhookRate', owner: 'shop' },
+  { knob: 'resignWebhookRate', owner: 'payroll' },
+  { knob: 'skewWebhookRate', owner: 'payroll' },
+  { knob: 'doubleWebhookRate', owner: 'payroll' },
+  { knob: null, owner: 'shop' },
+  { knob: null, owner: 'savings' },
+]
+
+const requestRates = { refuseCallRate: 0.1, failCallRate: 0.05, reorderRecordsRate: 0.2 }
+
+/** Makes everything go wrong at once, and returns when depositd has told of each. */
+export async function goWrong({ world }: Demonstration): Promise<void> {
+  // What is altered is sealed before.
+  await runCommand('ledger seal', world.environment)
+  const knobs = wishes.flatMap(({ knob }) => knob ?? [])
+  const rates = Object.fromEntries(knobs.map((knob) => [knob, strikingRate]))
+  world.service.faults.set({ seed: 'demonstration', ...rates, ...requestRates })
+  const base = world.networks.find(({ name }) => name === 'base')
+  if (base === undefined) throw new Error('the demonstration has Base')
+  const wanted = wishes.map((wish) => addressed(world, wish))
+  await sendStruckPayments(base, await signStruckPayments(base, world.service.faults, wanted))
+  await tamper({ url: world.serviceDatabaseUrl }, otherRecipient)
+  await tamper({ url: world.settings.databaseUrl }, editedAmount)
+  await until('everything that went wrong is told', async () => {
+    const { rows } = await sql<{ kind: string }>`select distinct kind from open_mismatch`.execute(world.db)
+    const told = new Set(rows.map(({ kind }) => kind))
+    return wrongs.every(({ kind }) => told.has(kind)) || null
+  })
+}
+
+const otherRecipient = `
+  update service.owner set forward_recipient = '0x00000000000000000000000000000000000bad00'
+  where id = '${vault.id}'`
+
+const editedAmount = `
+  update ledger_transfer set amount = amount + 1
+  where journal_id = (select min(id) from ledger_journal where kind = 'settlement') and credit like 'assets:in_transit:%'`
