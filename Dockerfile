@@ -21,6 +21,8 @@ COPY --from=packages /app/node_modules node_modules
 COPY package.json LICENSE* ./
 COPY bin bin
 COPY db db
+# Shown by the console beside a mismatch.
+COPY docs/runbook.md docs/
 COPY profiles profiles
 COPY src src
 RUN ln -s /app/bin/depositd.js /usr/local/bin/depositd
