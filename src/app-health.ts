@@ -1,47 +1,125 @@
+import type { Role } from './app.ts'
 import type { Settings } from './config/settings.ts'
-import { assert } from './core/errors.ts'
+import { judgeVitals, schedulerStream, workerStream } from './core/health.ts'
 import type { LiveScheme } from './intake/live-scheme.ts'
 import { scanStream } from './jobs/chain/scan-position.ts'
 import { pollStream } from './jobs/poll/poll-position.ts'
 import type { Queue } from './jobs/queue/queue.ts'
-import type { Check, Warning } from './ops/server.ts'
-import { type Database, pingDatabase } from './store/database.ts'
-import { oldestPending } from './store/inbox.ts'
-import { stillStreams } from './store/streams.ts'
+import type { Tick } from './jobs/schedule.ts'
+import type { JobName } from './jobs/work.ts'
+import { migrationsFolder } from './migrations-folder.ts'
+import type { Observer } from './ops/observe.ts'
+import { answerMaxMs, type Problem, type Readiness } from './ops/readiness.ts'
+import { type Database, openDatabase } from './store/database.ts'
+import { keepBeat, readHealth } from './store/health.ts'
+import { newestMigration } from './store/migrate.ts'
 import type { Tables } from './store/tables.ts'
 
-/** An observation that waits longer than this makes the daemon unready. */
-const inboxOldestMaxSeconds = 60
-/** So does a network or a poll that was last read completely longer ago, or never since the start. */
-const streamAgeMaxSeconds = 300
+const beatJob = 'beat' satisfies JobName
+/** Six may be missed before somebody counts as gone. */
+const beatExpression = '*/10 * * * * *'
 
-type Checked = { db: Database<Tables>; queue: Queue; startedAt: Date }
+type Working = { db: Database<Tables>; queue: Queue; observer: Observer }
 
-export function checksOf({ networks }: Settings, { db, queue, startedAt }: Checked): Check[] {
-  const scans = networks.filter(({ rpcUrls }) => rpcUrls.length > 0).map(({ name }) => scanStream(name))
-  const awaited = { streams: [pollStream, ...scans], seconds: streamAgeMaxSeconds, since: startedAt }
-  return [
-    { part: 'database', ask: () => pingDatabase(db) },
-    { part: 'queue', ask: queue.ping },
-    { part: 'inbox', ask: () => refuseOldInbox(db) },
-    { part: 'streams', ask: () => refuseStill(db, awaited) },
-  ]
+export type Health = {
+  /** Run by the worker: that it takes a job is its sign of life. */
+  jobs: Record<typeof beatJob, () => Promise<void>>
+  /** The scheduler's sign of life, which asks the worker for its own by the way that all work takes. */
+  ticks: Tick[]
 }
 
-export function warningsOf({ signing }: LiveScheme): Warning[] {
+export function composeBeats({ db, queue, observer }: Working): Health {
+  const tick = async () => {
+    try {
+      await keepBeat(db, schedulerStream)
+      await queue.wake(beatJob)
+    } catch (error) {
+      observer.jobFailed(beatJob, error)
+    }
+  }
+  return {
+    jobs: { [beatJob]: () => keepBeat(db, workerStream) },
+    ticks: [{ name: beatJob, expression: beatExpression, run: tick }],
+  }
+}
+
+type Asked = { roles: readonly Role[]; queue: Queue; webhooks: LiveScheme }
+
+/** What a process of these roles has to have, and what it only tells of. */
+export async function composeReadiness(
+  settings: Settings,
+  { roles, queue, webhooks }: Asked,
+): Promise<Readiness & AsyncDisposable> {
+  const startedAt = Date.now()
+  const vitals = createVitalsReader(settings.databaseUrl)
+  const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+  const streams = [pollStream, ...read.map(({ name }) => scanStream(name))]
+  const schema = await newestMigration(migrationsFolder)
+  const needed = new Set(roles.flatMap((role) => neededBy(role, streams)))
+  return {
+    checks: [
+      {
+        part: 'database',
+        async ask() {
+          const waited = (Date.now() - startedAt) / 1000
+          const states = judgeVitals(await vitals.read(), { schema, streams, waited })
+          return [{ part: 'database', state: 'fine', says: 'answers' }, ...states]
+        },
+      },
+      {
+        part: 'queue',
+        async ask() {
+          await queue.ping()
+          return [{ part: 'queue', state: 'fine', says: 'answers' }]
+        },
+      },
+    ],
+    isNeeded: (part) => needed.has(part),
+    warnings: () => warningsOf(webhooks),
+    [Symbol.asyncDispose]: vitals.stop,
+  }
+}
+
+/**
+ * Who only takes webhooks has to go on taking them where nobody applies them: they are stored, and applied later. A
+ * proxy that left all such processes out would lose them.
+ */
+function neededBy(role: Role, streams: readonly string[]): readonly string[] {
+  const beside: Record<Role, readonly string[]> = {
+    http: [],
+    worker: ['queue', 'inbox', workerStream, ...streams],
+    scheduler: ['queue', schedulerStream],
+  }
+  return ['database', 'schema', ...beside[role]]
+}
+
+function warningsOf({ signing }: LiveScheme): Problem[] {
   if (signing().scheme !== 'none') return []
   return [{ part: 'webhooks', problem: 'taken without a signature: webhooks.scheme is none' }]
 }
 
-async function refuseOldInbox(db: Database<Tables>): Promise<void> {
-  const seconds = await oldestPending(db)
-  assert(seconds <= inboxOldestMaxSeconds, `nothing waits ${seconds} s to be applied`)
-}
-
-async function refuseStill(db: Database<Tables>, awaited: Parameters<typeof stillStreams>[1]): Promise<void> {
-  const still = await stillStreams(db, awaited)
-  assert(
-    still.length === 0,
-    `every stream was read on within ${streamAgeMaxSeconds} s; not ${still.join(', ')}`,
-  )
+/** Beside the pool that works: where all of that is busy, the database still answers. */
+function createVitalsReader(url: string) {
+  const open = () =>
+    openDatabase<Tables>({
+      url,
+      poolMax: 1,
+      applicationName: 'depositd health',
+      role: 'depositd_daemon',
+      queryTimeoutMs: answerMaxMs,
+    })
+  let db = open()
+  return {
+    async read() {
+      try {
+        return await readHealth(db)
+      } catch (error) {
+        // A connection on which nothing was answered would keep the next one waiting, too; nor does it end soon.
+        void db.destroy().catch(() => undefined)
+        db = open()
+        throw error
+      }
+    },
+    stop: () => db.destroy(),
+  }
 }

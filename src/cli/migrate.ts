@@ -1,4 +1,5 @@
-import { migrationMaxMs, migrationsFolder } from '../app.ts'
+import { migrationMaxMs } from '../app.ts'
+import { migrationsFolder } from '../migrations-folder.ts'
 import { makePartitions } from '../store/ledger/ground.ts'
 import { migrate } from '../store/migrate.ts'
 import { type Context, withDatabase } from './context.ts'

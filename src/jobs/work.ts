@@ -40,6 +40,7 @@ export type JobName =
   | 'audit'
   | 'prove'
   | 'seal'
+  | 'beat'
 
 /** How long a stored row may wait before its wake-up counts as lost. */
 const overdueSeconds = 5

@@ -1,70 +1,61 @@
-import { createServer } from 'node:http'
-import express from 'express'
+import { createServer, type Server } from 'node:http'
+import express, { type RequestHandler } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
 import type { Metrics } from './metrics.ts'
-import { type Reading, showGauges } from './show-gauges.ts'
+import type { ReadGauges } from './read-gauges.ts'
+import { type Answer, createReadiness, type Readiness } from './readiness.ts'
+import { serveMetrics } from './serve-metrics.ts'
 
-/** A part that has to work before requests should come here; asking throws where it does not. */
-export type Check = { part: string; ask: () => Promise<void> }
+export type OpsSettings = { host: string; port: number; metrics: Metrics }
 
-/** What works and should not stay as it is. */
-export type Warning = { part: string; problem: string }
-
-export type OpsSettings = {
-  host: string
-  port: number
-  metrics: Metrics
-  read: () => Promise<Reading>
-  checks: readonly Check[]
-  warnings: () => readonly Warning[]
+/** What there is to be shown once the daemon works. */
+export type Shown = {
+  read: ReadGauges
+  readiness: Readiness
+  /** Pages for people. */
+  console?: RequestHandler
 }
 
-export type OpsServer = { url: string; stop: () => Promise<void> }
+export type OpsServer = {
+  url: string
+  /** Shows everything from now on. Before, the process tells that it is alive, what it counts, and that it is not ready. */
+  open: (shown: Shown) => void
+  /** Tells from now on that it is not ready, so that nobody sends anything here while it stops. */
+  leave: () => void
+  stop: () => Promise<void>
+}
 
 /**
- * Serves metrics and health. It listens on loopback unless told otherwise: what it shows is not for everyone.
+ * Serves health, metrics and the console. It listens on loopback unless told otherwise: what it shows is not for
+ * everyone.
  * @throws Fault `settings_bad` where the port cannot be had.
  */
-export async function startOps({
-  host,
-  port,
-  metrics,
-  read,
-  checks,
-  warnings,
-}: OpsSettings): Promise<OpsServer> {
+export async function startOps({ host, port, metrics }: OpsSettings): Promise<OpsServer> {
+  let ask = asking(unready('start', 'the database is being brought up to date'))
+  let read = nothingRead
+  let pages = noPages
+
   const app = express()
   app.disable('x-powered-by')
-  app.get('/livez', (_request, response) => void response.type('text/plain').send('alive\n'))
-  app.get('/readyz', async (_request, response) => {
-    const unready = (await Promise.all(checks.map(problemOf))).filter((one) => one !== null)
-    response
-      .status(unready.length === 0 ? 200 : 503)
-      .json({ ready: unready.length === 0, unready, warnings: warnings() })
+  app.get('/livez', unkept, (_request, response) => void response.type('text/plain').send('alive\n'))
+  app.get('/readyz', unkept, async (_request, response) => {
+    const answer = await ask()
+    response.status(answer.ready ? 200 : 503).json(answer)
   })
-  app.get('/metrics', async (_request, response) => {
-    try {
-      showGauges(metrics, await read())
-      response.type(metrics.registry.contentType).send(await metrics.registry.metrics())
-    } catch (error) {
-      response
-        .status(503)
-        .type('text/plain')
-        .send(`${messageOf(error)}\n`)
-    }
-  })
+  app.get('/metrics', serveMetrics({ metrics, read: () => read() }))
+  app.use((request, response, next) => pages(request, response, next))
   const server = createServer(app)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      const fault = `OPS_PORT ${port} cannot be used (${messageOf(error)}); choose another`
-      reject(new Fault('settings_bad', { faults: [fault] }, { cause: error }))
-    })
-    server.listen(port, host, resolve)
-  })
-  const address = server.address()
-  const bound = typeof address === 'object' && address !== null ? address.port : port
+  await listen(server, { host, port })
   return {
-    url: `http://${host}:${bound}`,
+    url: `http://${host}:${boundPort(server, port)}`,
+    open(shown) {
+      ask = createReadiness(shown.readiness)
+      read = shown.read
+      pages = shown.console ?? pages
+    },
+    leave() {
+      ask = asking(unready('stop', 'the process is stopping'))
+    },
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
@@ -73,11 +64,36 @@ export async function startOps({
   }
 }
 
-async function problemOf({ part, ask }: Check): Promise<Warning | null> {
-  try {
-    await ask()
-    return null
-  } catch (error) {
-    return { part, problem: messageOf(error) }
-  }
+const nothingRead: ReadGauges = () =>
+  Promise.resolve({ live: null, totals: null, scorecard: null, queue: null })
+
+const noPages: RequestHandler = (_request, _response, next) => next()
+
+function asking(answer: Answer): () => Promise<Answer> {
+  return () => Promise.resolve(answer)
+}
+
+function unready(part: string, problem: string): Answer {
+  return { ready: false, unready: [{ part, problem }], warnings: [], fine: [] }
+}
+
+/** An answer about now is of no use later. */
+const unkept: RequestHandler = (_request, response, next) => {
+  response.set('cache-control', 'no-store')
+  next()
+}
+
+function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      const fault = `OPS_PORT ${port} cannot be used (${messageOf(error)}); choose another`
+      reject(new Fault('settings_bad', { faults: [fault] }, { cause: error }))
+    })
+    server.listen(port, host, resolve)
+  })
+}
+
+function boundPort(server: Server, port: number): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : port
 }

@@ -22,6 +22,12 @@ export async function migrate<Tables>(db: Kysely<Tables>, folder: string): Promi
   return results.map((result) => result.migrationName)
 }
 
+/** The last of the migrations in a folder: what a database is at when all were applied. */
+export async function newestMigration(folder: string): Promise<string> {
+  const names = Object.keys(await sqlFiles(folder).getMigrations())
+  return names.toSorted().at(-1) ?? ''
+}
+
 /** Serves `NNNN_name.sql` files, in the order of their numbers. */
 function sqlFiles(folder: string): MigrationProvider {
   return {

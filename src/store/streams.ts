@@ -95,23 +95,3 @@ export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise
     .where('holder', '=', holder)
     .execute()
 }
-
-type Awaited = {
-  streams: readonly string[]
-  seconds: number
-  /** What was never read is waited for from then on. */
-  since: Date
-}
-
-/** Of these streams, those that were not read completely within the time given. */
-export async function stillStreams(
-  db: Kysely<Tables>,
-  { streams, seconds, since }: Awaited,
-): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select name from unnest(${streams}::text[]) as wanted (name) left join stream using (name)
-    where coalesce(succeeded_at, ${since}) < now() - ${seconds} * interval '1 second' order by name`.execute(
-    db,
-  )
-  return rows.map(({ name }) => name)
-}

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../src/store/database.ts'
-import { type Lease, moveCursor, releaseLeases, stillStreams, takeLease } from '../../src/store/streams.ts'
+import { type Lease, moveCursor, releaseLeases, takeLease } from '../../src/store/streams.ts'
 import { type Books, openBooks } from '../support/books.ts'
 
 let books: Books
@@ -83,20 +82,4 @@ test('leases that are given back are free at once, and only those', async () => 
   await expect(move(mine, null)).rejects.toMatchObject({ code: 'lease_lost' })
   expect(await take('scan/mine', 'new')).toMatchObject({ fence: mine.fence + 1n })
   expect(await take('scan/yours', 'new')).toBeNull()
-})
-
-test('a stream is still that was read too long ago, or never since somebody waits for it; others do not count', async () => {
-  await move(await taken('scan/read', 'me'), { height: '1' })
-  await move(await taken('scan/long ago', 'me'), { height: '1' })
-  await move(await taken('scan/left out', 'me'), { height: '1' })
-  await sql`
-    update stream set succeeded_at = now() - interval '6 minutes' where name in ('scan/long ago', 'scan/left out')`.execute(
-    books.db,
-  )
-  await taken('scan/tried', 'me')
-  const streams = ['scan/read', 'scan/long ago', 'scan/tried', 'scan/never']
-  const still = (minutes: number) =>
-    stillStreams(books.db, { streams, seconds: 300, since: new Date(Date.now() - minutes * 60_000) })
-  expect(await still(1)).toEqual(['scan/long ago'])
-  expect(await still(6)).toEqual(['scan/long ago', 'scan/never', 'scan/tried'])
 })

@@ -1,23 +1,34 @@
 import { afterEach } from 'vitest'
 import { createMetrics } from '../../src/ops/metrics.ts'
-import { type OpsServer, type OpsSettings, startOps } from '../../src/ops/server.ts'
-import type { Reading } from '../../src/ops/show-gauges.ts'
+import type { ReadGauges } from '../../src/ops/read-gauges.ts'
+import type { Readiness } from '../../src/ops/readiness.ts'
+import type { Reading } from '../../src/ops/reading.ts'
+import { type OpsServer, type OpsSettings, type Shown, startOps } from '../../src/ops/server.ts'
 
 export const emptyReading: Reading = {
-  inbox: { pending: 0, oldest: 0 },
-  quarantine: 0,
-  deposits: [],
-  stages: [],
-  mismatches: [],
-  atRisk: [],
-  imbalances: [],
-  sealAge: 0,
-  untied: [],
-  unexplained: [],
-  coverageGaps: [],
-  streams: [],
-  jobs: {},
+  live: {
+    inbox: { pending: 0, oldest: 0 },
+    quarantine: 0,
+    stages: [],
+    mismatches: [],
+    atRisk: [],
+    sealAge: 0,
+    untied: [],
+    unexplained: [],
+    streams: [],
+  },
+  totals: { deposits: [], matrix: [], assets: [], balances: [], imbalances: [], coverageGaps: [] },
   scorecard: [],
+  queue: {},
+}
+
+const now = <Value>(value: Value) => ({ value, ageSeconds: 0 })
+
+/** What a scrape shows of a reading that was made at that moment. */
+export function readAs(reading: Reading): ReadGauges {
+  const { live, totals, scorecard, queue } = reading
+  return () =>
+    Promise.resolve({ live: now(live), totals: now(totals), scorecard: now(scorecard), queue: now(queue) })
 }
 
 export const running: OpsServer[] = []
@@ -25,17 +36,25 @@ afterEach(async () => {
   for (const server of running.splice(0)) await server.stop()
 })
 
-/** An ops server of nothing, with these changes; it is stopped after the test. */
-export async function startOpsServer(changes: Partial<OpsSettings> = {}): Promise<string> {
+/** An ops server that nothing is shown on yet; it is stopped after the test. */
+export async function startUnopened(changes: Partial<OpsSettings> = {}): Promise<OpsServer> {
   const server = await startOps({
     host: '127.0.0.1',
     port: 0,
     metrics: createMetrics('1.2.3'),
-    read: () => Promise.resolve(emptyReading),
-    checks: [],
-    warnings: () => [],
     ...changes,
   })
   running.push(server)
+  return server
+}
+
+type Changes = Partial<OpsSettings & Omit<Shown, 'readiness'> & Readiness>
+
+/** An ops server of nothing, with these changes; it is stopped after the test. */
+export async function startOpsServer(changes: Changes = {}): Promise<string> {
+  const { read = readAs(emptyReading), console, checks = [], warnings = () => [], ...rest } = changes
+  const { isNeeded = () => true, ...settings } = rest
+  const server = await startUnopened(settings)
+  server.open({ read, readiness: { checks, warnings, isNeeded }, ...(console && { console }) })
   return server.url
 }

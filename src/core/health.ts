@@ -1,0 +1,78 @@
+/** How one part of the daemon stands, in words. */
+export type PartState = { part: string; state: 'fine' | 'warning' | 'fault'; says: string }
+
+/** What a database tells of itself and of those who work on it. Ages are in seconds. */
+export type Vitals = {
+  /** The newest migration that was applied. */
+  schema: string
+  inboxOldest: number
+  /** Since each stream last came to its end; those that never did are not there. */
+  ages: ReadonlyMap<string, number>
+}
+
+export type Expected = {
+  /** The newest migration that this program has. */
+  schema: string
+  /** Streams that are to be read on, beside the signs of life. */
+  streams: readonly string[]
+  /** For how long what never came was waited for; null where nobody waits. */
+  waited: number | null
+}
+
+/** Signs of life are kept as the ages of these streams. */
+export const schedulerStream = 'scheduler'
+export const workerStream = 'worker'
+
+/** An observation that waits longer than this is not being applied. */
+export const inboxOldestMaxSeconds = 60
+/** A stream that was last read completely longer ago is not being read. */
+export const streamAgeMaxSeconds = 300
+/** Who gave no sign of life for longer is gone; six of them are missing then. */
+export const beatAgeMaxSeconds = 60
+
+/** Holds what a database tells against what is expected of it, part by part. */
+export function judgeVitals(vitals: Vitals, expected: Expected): PartState[] {
+  const ageOf = (part: string, sign: string, max: number) =>
+    judgeAge({ part, sign, max }, vitals.ages.get(part) ?? null, expected.waited)
+  return [
+    judgeSchema(vitals.schema, expected.schema),
+    judgeInbox(vitals.inboxOldest),
+    ageOf(schedulerStream, 'tick', beatAgeMaxSeconds),
+    ageOf(workerStream, 'job', beatAgeMaxSeconds),
+    ...expected.streams.map((part) => ageOf(part, 'complete reading', streamAgeMaxSeconds)),
+  ]
+}
+
+/** While a newer version takes over, processes of the older one go on with what they know. */
+function judgeSchema(found: string, known: string): PartState {
+  const part = 'schema'
+  if (found === known) return { part, state: 'fine', says: `at ${known}` }
+  if (found === '') return { part, state: 'fault', says: 'is not made yet' }
+  if (found < known) return { part, state: 'fault', says: `at ${found}; this version needs ${known}` }
+  return { part, state: 'warning', says: `at ${found}, of a newer version; this one knows ${known}` }
+}
+
+function judgeInbox(oldest: number): PartState {
+  const part = 'inbox'
+  const says =
+    oldest === 0 ? 'nothing waits to be applied' : `the oldest waits ${whole(oldest)} to be applied`
+  if (oldest <= inboxOldestMaxSeconds) return { part, state: 'fine', says }
+  return { part, state: 'fault', says: `${says}; ${inboxOldestMaxSeconds} s are allowed` }
+}
+
+type Aged = { part: string; sign: string; max: number }
+
+function judgeAge({ part, sign, max }: Aged, age: number | null, waited: number | null): PartState {
+  if (age !== null) {
+    const says = `last ${sign} ${whole(age)} ago`
+    if (age <= max) return { part, state: 'fine', says }
+    return { part, state: 'fault', says: `${says}; ${max} s are allowed` }
+  }
+  if (waited === null) return { part, state: 'warning', says: `no ${sign} so far` }
+  if (waited <= max) return { part, state: 'fine', says: `no ${sign} yet` }
+  return { part, state: 'fault', says: `no ${sign} for ${whole(waited)}; ${max} s are allowed` }
+}
+
+function whole(seconds: number): string {
+  return `${Math.floor(seconds)} s`
+}

@@ -1,0 +1,81 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** What a database server is, and by which clock. */
+export type ServerFacts = { version: number; clock: Date; user: string; isMade: boolean }
+
+/** `version` is that of the server, as 180004; `isMade` tells whether any migration was ever applied. */
+export async function readServerFacts(db: Kysely<Tables>): Promise<ServerFacts> {
+  const { rows } = await sql<ServerFacts>`
+    select current_setting('server_version_num')::int as version, clock_timestamp() as clock,
+      current_user::text as user, to_regclass('public.kysely_migration') is not null as "isMade"`.execute(db)
+  return rows[0] ?? { version: 0, clock: new Date(0), user: '', isMade: false }
+}
+
+/** What keeps the user from doing what a start does, and what gives it to him; null where nothing does. */
+export async function lackOfRights(db: Kysely<Tables>): Promise<'membership' | 'creation' | null> {
+  const { rows } = await sql<{ made: boolean; may: boolean }>`
+    select to_regrole('depositd_daemon') is not null as made,
+      coalesce(pg_has_role(to_regrole('depositd_daemon'), 'SET'),
+        (select rolcreaterole or rolsuper from pg_roles where rolname = current_user)) as may`.execute(db)
+  const [row] = rows
+  if (row === undefined || row.may) return null
+  return row.made ? 'membership' : 'creation'
+}
+
+/** Without any of these the daemon fails at its first deposit. */
+const needed = [
+  ['select', 'kysely_migration'],
+  ['insert', 'inbox'],
+  ['insert', 'inbox_pending'],
+  ['delete', 'inbox_pending'],
+  ['insert', 'evidence'],
+  ['insert', 'stream'],
+  ['update', 'stream'],
+  ['insert', 'deposit'],
+  ['update', 'deposit'],
+  ['insert', 'mismatch'],
+  ['update', 'mismatch'],
+  ['insert', 'ledger_transfer'],
+  ['select', 'ledger_entry'],
+] as const
+
+/** With any of these a fault of the daemon could change what is booked, or what it was booked from. */
+const refused = ['ledger_journal', 'ledger_transfer', 'ledger_seal', 'inbox'].flatMap((table) =>
+  ['update', 'delete', 'truncate'].map((privilege) => [privilege, table] as const),
+)
+
+/** Statements that give the daemon's role the rights it has after the migrations. */
+export async function grantsToMend(db: Kysely<Tables>): Promise<string[]> {
+  const asked = [...needed.map((one) => [...one, true]), ...refused.map((one) => [...one, false])]
+  const { rows } = await sql<{ privilege: string; name: string; wanted: boolean }>`
+    select privilege, name, wanted from jsonb_to_recordset(${JSON.stringify(
+      asked.map(([privilege, name, wanted]) => ({ privilege, name, wanted })),
+    )}::jsonb) as asked (privilege text, name text, wanted boolean)
+    where has_table_privilege('depositd_daemon', 'public.' || name, privilege) <> wanted
+    order by name, privilege`.execute(db)
+  return rows.map(({ privilege, name, wanted }) =>
+    wanted
+      ? `grant ${privilege} on ${name} to depositd_daemon`
+      : `revoke ${privilege} on ${name} from depositd_daemon`,
+  )
+}
+
+/** Of this month and the next, those that no partition of the books was made for. */
+export async function monthsWithoutPartition(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ month: string }>`
+    select to_char(month, 'YYYYMM') as month
+    from generate_series(date_trunc('month', now() at time zone 'UTC'),
+      date_trunc('month', now() at time zone 'UTC') + interval '1 month', '1 month') as month
+    where to_regclass('public.ledger_transfer_' || to_char(month, 'YYYYMM')) is null order by month`.execute(
+    db,
+  )
+  return rows.map(({ month }) => month)
+}
+
+/** How many mismatches of that kind are open. */
+export async function countOpen(db: Kysely<Tables>, kind: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from open_mismatch where kind = ${kind}`.execute(db)
+  return rows[0]?.count ?? 0
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { type Expected, judgeVitals, type Vitals } from '../../src/core/health.ts'
+
+const vitals: Vitals = {
+  schema: '0026_last',
+  inboxOldest: 0,
+  ages: new Map([
+    ['scheduler', 1.9],
+    ['worker', 2],
+    ['poll', 3],
+    ['scan/base', 4],
+  ]),
+}
+const expected: Expected = { schema: '0026_last', streams: ['poll', 'scan/base'], waited: 0 }
+
+function judged(changes: Partial<Vitals>, wanted: Partial<Expected> = {}): string[] {
+  return judgeVitals({ ...vitals, ...changes }, { ...expected, ...wanted }).map(
+    ({ part, state, says }) => `${part} ${state}: ${says}`,
+  )
+}
+
+const aged = (part: string, age: number) => ({ ages: new Map([...vitals.ages, [part, age]]) })
+
+test('where all is well, every part says so', () => {
+  expect(judged({})).toEqual([
+    'schema fine: at 0026_last',
+    'inbox fine: nothing waits to be applied',
+    'scheduler fine: last tick 1 s ago',
+    'worker fine: last job 2 s ago',
+    'poll fine: last complete reading 3 s ago',
+    'scan/base fine: last complete reading 4 s ago',
+  ])
+})
+
+test.each<[string, Partial<Vitals>, string]>([
+  ['no schema', { schema: '' }, 'schema fault: is not made yet'],
+  ['an older schema', { schema: '0025_x' }, 'schema fault: at 0025_x; this version needs 0026_last'],
+  [
+    'a newer schema, as while a newer version takes over',
+    { schema: '0027_x' },
+    'schema warning: at 0027_x, of a newer version; this one knows 0026_last',
+  ],
+  ['rows that wait within bounds', { inboxOldest: 60 }, 'inbox fine: the oldest waits 60 s to be applied'],
+  [
+    'rows that wait too long',
+    { inboxOldest: 61 },
+    'inbox fault: the oldest waits 61 s to be applied; 60 s are allowed',
+  ],
+  [
+    'a scheduler that is gone',
+    aged('scheduler', 61),
+    'scheduler fault: last tick 61 s ago; 60 s are allowed',
+  ],
+  ['a worker that is gone', aged('worker', 61), 'worker fault: last job 61 s ago; 60 s are allowed'],
+  [
+    'a network that is not read',
+    aged('scan/base', 301),
+    'scan/base fault: last complete reading 301 s ago; 300 s are allowed',
+  ],
+])('%s', (_what, changes, line) => {
+  expect(judged(changes)).toContain(line)
+})
+
+test('what never came is awaited for as long as it may take, and is a fault from then on', () => {
+  const never = { ages: new Map() }
+  expect(judged(never, { waited: 60 })).toContain('worker fine: no job yet')
+  expect(judged(never, { waited: 61 })).toContain('worker fault: no job for 61 s; 60 s are allowed')
+  expect(judged(never, { waited: 61 })).toContain('poll fine: no complete reading yet')
+  expect(judged(never, { waited: 301 })).toContain(
+    'poll fault: no complete reading for 301 s; 300 s are allowed',
+  )
+  expect(judged(never, { waited: null })).toContain('poll warning: no complete reading so far')
+})
