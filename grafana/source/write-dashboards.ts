@@ -1,9 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { overview } from './overview.ts'
+import { dashboards, dashboardText } from './dashboards.ts'
 
-// Grafana reads the JSON files; after a change here: node grafana/source/write-dashboards.ts
-writeFileSync(
-  join(import.meta.dirname, '../dashboards/overview.json'),
-  `${JSON.stringify(overview, null, 2)}\n`,
-)
+// Grafana reads the JSON files; after a change here: npm run dashboards
+for (const [name, dashboard] of dashboards)
+  writeFileSync(join(import.meta.dirname, `../dashboards/${name}.json`), dashboardText(dashboard))

@@ -1,64 +1,139 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
-import { z } from 'zod'
-import { overview } from '../../grafana/source/overview.ts'
-import { layOut, type Panel } from '../../grafana/source/panel.ts'
+import { dashboards, dashboardText } from '../../grafana/source/dashboards.ts'
 import { promtoolInstalled, runPromtool } from '../support/promtool.ts'
-import { runbookSections, textOf } from './files.ts'
+import { committed, panelsOf, promQueriesOf, statementsOf } from './dashboard-files.ts'
+import { pathOf, textOf } from './files.ts'
 import { declaredSeries, readPromql, strangers } from './promql.ts'
 
-const place = z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() })
-const target = z.object({ refId: z.string(), expr: z.string().min(1), legendFormat: z.string() })
-const panelShape = z.object({
-  id: z.number(),
-  type: z.enum(['stat', 'timeseries', 'table']),
-  title: z.string().min(1),
-  description: z.string().min(20),
-  datasource: z.object({ type: z.literal('prometheus'), uid: z.literal('${datasource}') }),
-  gridPos: place,
-  targets: z.array(target).min(1),
-  fieldConfig: z.object({ defaults: z.object({ unit: z.string().min(1) }) }),
-})
-const dashboardShape = z.object({ uid: z.string(), panels: z.array(z.object({ type: z.string() }).loose()) })
+const names = ['overview', 'pipeline', 'chains', 'reconciliation', 'ledger', 'accountant']
+const queries = committed.flatMap(({ name, dashboard }) =>
+  promQueriesOf(dashboard).map((query) => ({ dashboard: name, ...query })),
+)
+const annotations = committed.flatMap(({ name, dashboard }) =>
+  dashboard.annotations.list.map((one) => ({ dashboard: name, ...one })),
+)
 
-const dashboard = dashboardShape.parse(JSON.parse(textOf('grafana/dashboards/overview.json')))
-const panels = dashboard.panels.filter(({ type }) => type !== 'row').map((panel) => panelShape.parse(panel))
-const queries = panels.flatMap(({ title, targets }) => targets.map((one) => ({ title, ...one })))
+describe('the dashboards', () => {
+  it.each([...dashboards])(
+    'have in %s.json what its source says; after a change: npm run dashboards',
+    (name, source) => {
+      expect(textOf(`grafana/dashboards/${name}.json`)).toBe(dashboardText(source))
+    },
+  )
 
-describe('the overview', () => {
-  it('is what its source says; after a change: node grafana/source/write-dashboards.ts', () => {
-    expect(JSON.parse(textOf('grafana/dashboards/overview.json'))).toEqual(overview)
+  it('are these, each with a name of its own by which alerts and people link to it', () => {
+    expect(committed.map(({ name }) => name).toSorted()).toEqual(names.toSorted())
+    for (const { name, dashboard } of committed) expect(dashboard.uid).toBe(`depositd-${name}`)
   })
 
-  it.each(queries)('"$title" reads only metrics and labels that the program declares: $expr', ({ expr }) => {
-    expect(strangers(expr)).toEqual([])
-  })
-
-  it.each(queries)('"$title" names its series by labels that the query keeps: $expr', (query) => {
-    const used = [...query.legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label)
-    expect(readPromql(query.expr).kept).toEqual(expect.arrayContaining(used))
-  })
-
-  it('shows every metric that is declared', () => {
+  it('show every metric that is declared', () => {
     const shown = new Set(queries.flatMap(({ expr }) => readPromql(expr).series.map(withoutSuffix)))
     const all = new Set([...declaredSeries.keys()].map(withoutSuffix))
     expect([...all].filter((name) => !shown.has(name))).toEqual([])
   })
 
-  it('links from its panels only to sections that the runbook has', () => {
-    const linked = panels.flatMap(({ description }) =>
-      [...description.matchAll(/docs\/runbook\.md#([\w-]+)/g)].map(([, anchor = '']) => anchor),
+  it('lead to each other, with what is chosen and the time', () => {
+    for (const { dashboard } of committed) {
+      expect(dashboard.tags).toContain('depositd')
+      expect(dashboard.links).toEqual([
+        expect.objectContaining({
+          type: 'dashboards',
+          tags: ['depositd'],
+          includeVars: true,
+          keepTime: true,
+        }),
+      ])
+    }
+  })
+
+  it('mark reorganisations, deploys and closed months; that of accountants, who read no metrics, the months', () => {
+    const all = ['Reorganisations', 'Deploys', 'Months of the books']
+    for (const { name, dashboard } of committed)
+      expect(dashboard.annotations.list.map((one) => one.name)).toEqual(
+        name === 'accountant' ? all.slice(2) : all,
+      )
+  })
+})
+
+describe('their queries of Prometheus', () => {
+  const asked = [
+    ...queries,
+    ...annotations.flatMap(({ dashboard, name, target }) =>
+      typeof target.expr === 'string' ? [{ dashboard, title: name, expr: target.expr, legend: '' }] : [],
+    ),
+  ]
+
+  it.each(asked)('read only metrics and labels that there are: $dashboard, $title: $expr', ({ expr }) => {
+    expect(strangers(expr)).toEqual([])
+  })
+
+  it.each(asked)('name series by labels that they keep: $dashboard, $title: $expr', ({ expr, legend }) => {
+    const used = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label)
+    expect(readPromql(expr).kept).toEqual(expect.arrayContaining(used))
+  })
+
+  it.each(asked)(
+    'add up no gauge over replicas, nor take one of many counters: $title: $expr',
+    ({ expr }) => {
+      const added = [...expr.matchAll(/\bsum(?: by \([^)]*\))? ?\((depositd_\w+)/g)].map(
+        ([, name = '']) => name,
+      )
+      expect(added.filter((name) => !/_(?:total|bucket|sum|count)$/.test(name))).toEqual([])
+    },
+  )
+})
+
+describe('their statements of SQL', () => {
+  const statements = committed.flatMap(({ name, dashboard }) =>
+    statementsOf(dashboard).map((one) => ({ dashboard: name, ...one })),
+  )
+
+  it.each(statements)('read only views for accountants: $dashboard, $title', ({ sql }) => {
+    const read = [...sql.matchAll(/\b(?:from|join)\s+([\w.]+)/g)].map(([, name = '']) => name)
+    expect(read.filter((name) => !/^accounting\.\w+$/.test(name))).toEqual([])
+    expect(read).not.toEqual([])
+  })
+
+  it.each(statements)('take what is chosen as text, and times by macros: $dashboard, $title', ({ sql }) => {
+    const known =
+      /\$\{(?:network|owner|asset):sqlstring\}|\$__timeFrom\(\)|\$__timeTo\(\)|\$__timeFilter\(\w+\)/g
+    expect(sql.replace(known, '')).not.toContain('$')
+  })
+})
+
+describe.each(committed)('the dashboard $name', ({ dashboard }) => {
+  const panels = panelsOf(dashboard)
+
+  it('asks for what can be chosen, and lets choose what it asks for', () => {
+    const declared = dashboard.templating.list.map(({ name }) => name)
+    const text = JSON.stringify({ panels, annotations: dashboard.annotations })
+    const used = [...text.matchAll(/\$\{(\w+)(?::\w+)?\}|\$([a-z]\w*)/g)].map(
+      ([, one, other]) => one ?? other,
     )
-    expect(linked.filter((anchor) => !runbookSections().has(anchor))).toEqual([])
-    expect(linked).not.toEqual([])
+    expect(new Set(used)).toEqual(new Set(declared))
+  })
+
+  it.each(panels)('says of "$title" what it shows, in which unit, and from where on it is bad', (panel) => {
+    expect(panel.description.length).toBeGreaterThan(40)
+    expect(panel.description).toMatch(/[.)]$/)
+    const { steps } = panel.fieldConfig.defaults.thresholds
+    expect(steps[0]?.value).toBeNull()
+    const values = steps.slice(1).map(({ value }) => value ?? Number.NaN)
+    expect(values).toEqual(values.toSorted((one, other) => one - other))
+  })
+
+  it('has no two panels of one title', () => {
+    const titles = panels.map(({ title }) => title)
+    expect(titles).toEqual([...new Set(titles)])
   })
 
   it('places its panels side by side, none over another or beyond the edge', () => {
     const overlaps = panels.flatMap((one) =>
-      panels.filter((other) => other.id > one.id && overlap(one, other)),
+      panels.filter((other) => other.id > one.id && overlap(one.gridPos, other.gridPos)),
     )
     expect(overlaps.map(({ title }) => title)).toEqual([])
     expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([])
@@ -66,39 +141,11 @@ describe('the overview', () => {
   })
 })
 
-describe('laying out a dashboard', () => {
-  const panel: Panel = {
-    title: 'One',
-    kind: 'stat',
-    description: 'Says one thing.',
-    unit: 's',
-    queries: [{ expr: 'depositd_inbox_pending', legend: 'one' }],
-    width: 10,
-    height: 3,
-  }
-
-  it('begins a new line where the screen is full, and a new row below the tallest panel', () => {
-    const rows = [
-      { title: 'First', panels: [panel, { ...panel, height: 5 }, panel] },
-      { title: 'Second', panels: [panel] },
-    ]
-    const places = layOut(rows).map((one) => place.parse('gridPos' in one ? one.gridPos : null))
-    expect(places.map(({ x, y }) => [x, y])).toEqual([
-      [0, 0],
-      [0, 1],
-      [10, 1],
-      [0, 6],
-      [0, 9],
-      [0, 10],
-    ])
-  })
-})
-
 describe.skipIf(!promtoolInstalled())('promtool', () => {
-  it('can read every query of the dashboard', () => {
+  it('can read every query', () => {
     const rules = queries.map(({ expr }, number) => ({
       record: `panel:query:${number}`,
-      expr: expr.replaceAll('$network', '.*').replaceAll('$__rate_interval', '1m'),
+      expr: expr.replace(/\$(?:network|asset)\b/g, '.*').replaceAll('$__rate_interval', '1m'),
     }))
     const folder = mkdtempSync(join(tmpdir(), 'depositd-dashboard-'))
     try {
@@ -111,13 +158,60 @@ describe.skipIf(!promtoolInstalled())('promtool', () => {
   })
 })
 
-type Placed = { gridPos: z.output<typeof place> }
+describe('the links of panels', () => {
+  const links = committed.flatMap(({ name, dashboard }) =>
+    panelsOf(dashboard).map(({ title, links: all }) => ({
+      dashboard: name,
+      title,
+      urls: all.map(({ url }) => url),
+    })),
+  )
 
-function overlap({ gridPos: one }: Placed, { gridPos: other }: Placed): boolean {
+  it.each(links)(
+    'lead from "$title" of $dashboard to the runbook, and to sections that there are',
+    ({ urls }) => {
+      expect(urls[0]).toMatch(/^\$\{docs:raw\}\/runbook\.md#/)
+      const anchors = anchorsOfDocs()
+      const targets = urls.map((url) => url.replace('${docs:raw}/', ''))
+      expect(targets.filter((target) => !anchors.has(target))).toEqual([])
+    },
+  )
+
+  it('lead to where Grafana has the docs, as the compose file mounts them', () => {
+    for (const { dashboard } of committed)
+      expect(dashboard.templating.list.find(({ name }) => name === 'docs')).toMatchObject({
+        query: '/public/docs',
+      })
+    expect(textOf('docker-compose.yml')).toContain('./docs:/usr/share/grafana/public/docs:ro')
+  })
+})
+
+type Place = { x: number; y: number; w: number; h: number }
+
+function overlap(one: Place, other: Place): boolean {
   const across = one.x < other.x + other.w && other.x < one.x + one.w
   return across && one.y < other.y + other.h && other.y < one.y + one.h
 }
 
 function withoutSuffix(series: string): string {
   return series.replace(/_(?:bucket|sum|count)$/, '')
+}
+
+/** Every heading below `docs/`, as links name it: `page.md#heading-in-lower-case`. */
+function anchorsOfDocs(): ReadonlySet<string> {
+  const pages = readdirSync(pathOf('docs')).filter((file) => file.endsWith('.md'))
+  return new Set(
+    pages.flatMap((page) =>
+      [...textOf(`docs/${page}`).matchAll(/^#{1,4} (.+)$/gm)].map(
+        ([, heading = '']) => `${page}#${anchorOf(heading)}`,
+      ),
+    ),
+  )
+}
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
 }

@@ -1,4 +1,5 @@
 import { createMetrics } from '../../src/ops/metrics.ts'
+import { recordings } from '../support/alert-rules.ts'
 
 /** What an expression reads: names of series, and the labels it matches, groups by and keeps. */
 export type Reads = { series: string[]; labels: string[]; kept: string[] }
@@ -7,24 +8,33 @@ const keywords = new Set(['and', 'or', 'unless', 'offset', 'bool', 'group_left',
 
 /** Takes a PromQL expression apart as far as names go: whatever is no call and no keyword is a series. */
 export function readPromql(expression: string): Reads {
-  const text = expression.replace(/"[^"]*"/g, '""')
+  const text = expression.replace(/"[^"]*"/g, '""').replace(/\$\w+/g, ' ')
   const matched = capture(text, /\{([^}]*)\}/g).flatMap((inside) => capture(inside, /(\w+)\s*[=!]/g))
-  const kept = capture(text, /\bby\s*\(([^)]*)\)/g)
+  const kept = capture(text, /\b(?:by|group_left|group_right)\s*\(([^)]*)\)/g)
     .flatMap((inside) => inside.split(','))
     .map((one) => one.trim())
+    .filter((one) => one !== '')
   const bare = text
     .replace(/\{[^}]*\}|\[[^\]]*\]/g, ' ')
-    .replace(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, ' ')
+    .replace(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ')
   const series = capture(bare, /\b([a-zA-Z_:][\w:]*)\b(?!\s*\()/g).filter((word) => !keywords.has(word))
   return { series, labels: [...matched, ...kept], kept }
 }
 
-/** What in an expression no metric of the program explains. */
+/** What Prometheus itself adds: whether a target answers, and what the rules record. */
+const added = new Map<string, readonly string[]>([
+  ['up', ['job', 'instance']],
+  ...recordings.map(({ record, labels }): [string, string[]] => [record, Object.keys(labels)]),
+])
+
+/** What in an expression neither a metric of the program nor Prometheus explains. */
 export function strangers(expression: string): string[] {
   const { series, labels } = readPromql(expression)
-  const known = new Set(series.flatMap((name) => declaredSeries.get(name) ?? []))
+  const known = new Set(
+    series.flatMap((name) => [...(declaredSeries.get(name) ?? added.get(name) ?? []), 'instance']),
+  )
   return [
-    ...series.filter((name) => !declaredSeries.has(name)),
+    ...series.filter((name) => !declaredSeries.has(name) && !added.has(name) && !ofNode.has(name)),
     ...labels.filter((label) => !known.has(label)),
   ]
 }
@@ -44,6 +54,14 @@ export const declaredSeries: ReadonlyMap<string, readonly string[]> = new Map(
         [`${metric.name}_count`, labels],
       ]
     }),
+)
+
+/** What Node tells of itself in every scrape. */
+const ofNode: ReadonlySet<string> = new Set(
+  createMetrics('test')
+    .registry.getMetricsAsArray()
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('depositd_')),
 )
 
 function labelsOf(metric: object): string[] {

@@ -1,0 +1,111 @@
+import { noBounds, orangeFrom, type Panel, type Row, redFrom } from '../build/panel.ts'
+import { isChosen } from '../build/sql.ts'
+
+const books: Panel = {
+  title: 'Books',
+  kind: 'stat',
+  description:
+    'Assets whose entries do not sum to zero. Any is an emergency: no figure of it can be trusted.',
+  runbook: 'depositdledgerimbalance',
+  docs: 'accounting.md#control-totals',
+  unit: 'none',
+  queries: [
+    {
+      sql: `select count(*) as assets from (
+  select asset from accounting.balances group by asset having sum(balance_base) <> 0
+) as unbalanced`,
+    },
+  ],
+  thresholds: [{ from: null, color: 'red' }],
+  words: { '0': { text: 'balanced', color: 'green' } },
+  width: 4,
+  height: 4,
+}
+
+const untied: Panel = {
+  title: 'Tie to the chain',
+  kind: 'stat',
+  description: 'Deposit addresses whose proved balance is not what the books and all known transfers say.',
+  runbook: 'depositdledgeruntied',
+  docs: 'accounting.md#in-transit-tied-to-the-chain',
+  unit: 'short',
+  queries: [{ sql: 'select count(*) as addresses from accounting.tie_out where difference_base <> 0' }],
+  thresholds: redFrom(1),
+  width: 4,
+  height: 4,
+}
+
+const severe: Panel = {
+  title: 'Severe mismatches open',
+  kind: 'stat',
+  description: 'Money that may not be where it should be. A month with any of them is closed only by force.',
+  runbook: 'depositdseveremismatch',
+  docs: 'periods.md#closing',
+  unit: 'short',
+  queries: [
+    {
+      sql: `select count(*) as open from accounting.mismatches
+where severity = 'severe' and status in ('open', 'snoozed') and ${isChosen('network', 'network')}`,
+    },
+  ],
+  thresholds: redFrom(1),
+  width: 4,
+  height: 4,
+}
+
+const unclaimed: Panel = {
+  title: 'Days with unclaimed money',
+  kind: 'stat',
+  description: 'Days of the chosen time of which something still stands in suspense.',
+  runbook: 'unreported',
+  docs: 'journals-by-hand.md#suspense-is-cleared',
+  unit: 'short',
+  queries: [
+    {
+      sql: `select count(distinct day) as days from accounting.daily_totals
+where unclaimed_base <> 0 and $__timeFilter(day) and ${isChosen('network', 'network')}`,
+    },
+  ],
+  thresholds: orangeFrom(1),
+  width: 4,
+  height: 4,
+}
+
+const months: Panel = {
+  title: 'Months to close',
+  kind: 'stat',
+  description: 'Months that are over and still open. One is ordinary until its evidence is in.',
+  runbook: 'first-looks',
+  docs: 'periods.md#closing',
+  unit: 'short',
+  queries: [
+    {
+      sql: `select count(*) as months from accounting.periods
+where state = 'open' and period < date_trunc('month', now() at time zone 'UTC')`,
+    },
+  ],
+  thresholds: orangeFrom(2),
+  width: 4,
+  height: 4,
+}
+
+const late: Panel = {
+  title: 'Late journals, how many',
+  kind: 'stat',
+  description:
+    'Journals that were written in the chosen time, and happened in a month that was closed: they stand in the books of a later one.',
+  runbook: 'first-looks',
+  docs: 'periods.md#what-is-late',
+  unit: 'short',
+  queries: [
+    { sql: 'select count(*) as journals from accounting.late_items where $__timeFilter(recorded_at)' },
+  ],
+  thresholds: noBounds,
+  width: 4,
+  height: 4,
+}
+
+export const todayRow: Row = {
+  title: 'As it stands',
+  panels: [books, untied, severe, unclaimed, months, late],
+}

@@ -1,0 +1,203 @@
+import { noBounds, type Panel, type Row, redFrom, worseFrom } from '../build/panel.ts'
+import { chosenAssets, elseZero, ifEmptyZero } from '../build/promql.ts'
+import { booksPanel } from '../build/shared.ts'
+
+const untiedCount: Panel = {
+  title: 'Controls that do not tie',
+  kind: 'stat',
+  description:
+    'Assets of which the last audit found something left in transit of closed deposits, or not agreeing with proved balances.',
+  runbook: 'depositdledgeruntied',
+  docs: 'accounting.md#control-totals',
+  unit: 'short',
+  queries: [
+    { expr: `count(max by (control, asset) (depositd_ledger_untied) != 0) ${elseZero}`, legend: 'untied' },
+  ],
+  thresholds: redFrom(1),
+  width: 4,
+  height: 4,
+}
+
+const told: Panel = {
+  title: 'ledger_imbalance open',
+  kind: 'stat',
+  description: 'What audits found, and nobody has dealt with yet.',
+  runbook: 'ledger_imbalance',
+  docs: 'mismatches.md#ledger_imbalance',
+  unit: 'short',
+  queries: [
+    {
+      expr: `sum(max by (network) (depositd_mismatches_open{kind="ledger_imbalance"})) ${elseZero}`,
+      legend: 'open',
+    },
+  ],
+  thresholds: redFrom(1),
+  width: 4,
+  height: 4,
+}
+
+const unexplainedCount: Panel = {
+  title: 'Balances not explained',
+  kind: 'stat',
+  description: 'Assets of which deposit addresses hold more, or less, than all known transfers add up to.',
+  runbook: 'unexplained_balance',
+  docs: 'chains.md#what-counts-as-proved',
+  unit: 'short',
+  queries: [
+    {
+      expr: `count(max by (network, asset) (depositd_unexplained_balance{network=~"$network"}) != 0) ${elseZero}`,
+      legend: 'assets',
+    },
+  ],
+  thresholds: redFrom(1),
+  width: 4,
+  height: 4,
+}
+
+const sealBroken: Panel = {
+  title: 'Seals',
+  kind: 'stat',
+  description:
+    'Seals that no longer fit what they are over: somebody changed the books past all guards, or the disk did.',
+  runbook: 'depositdsealbroken',
+  docs: 'seals.md#what-is-checked',
+  unit: 'short',
+  queries: [
+    {
+      expr: `sum(max by (network) (depositd_mismatches_open{kind="seal_broken"})) ${elseZero}`,
+      legend: 'broken',
+    },
+  ],
+  thresholds: [{ from: null, color: 'red' }],
+  words: { '0': { text: 'whole', color: 'green' } },
+  width: 4,
+  height: 4,
+}
+
+const sealAge: Panel = {
+  title: 'Not sealed yet',
+  kind: 'stat',
+  description:
+    'For how long the oldest journal has waited for its seal; unless it is set otherwise, there is one every ten minutes. Red as the alert.',
+  runbook: 'depositdsealoverdue',
+  docs: 'settings.md#schedule',
+  unit: 's',
+  queries: [{ expr: `max(depositd_ledger_seal_age_seconds) ${elseZero}`, legend: 'oldest' }],
+  thresholds: worseFrom(1200, 3600),
+  width: 4,
+  height: 4,
+}
+
+export const holdRow: Row = {
+  title: 'Do the books hold?',
+  panels: [booksPanel, untiedCount, told, unexplainedCount, sealBroken, sealAge],
+}
+
+const imbalance: Panel = {
+  title: 'Sum of all entries',
+  kind: 'table',
+  description: 'Per asset, in its units: zero, or an emergency.',
+  runbook: 'depositdledgerimbalance',
+  docs: 'accounting.md#what-postgres-holds',
+  unit: 'locale',
+  queries: [{ expr: chosenAssets('max by (asset) (abs(depositd_ledger_imbalance))'), legend: 'sum' }],
+  thresholds: redFrom(0.000_001),
+  columns: { sum: 'locale' },
+  colored: ['sum'],
+  width: 8,
+  height: 8,
+}
+
+const untied: Panel = {
+  title: 'What the audit found',
+  kind: 'timeseries',
+  description:
+    'in_transit: left of deposits that are closed. tie_out: not agreeing with proved balances. In units of each asset; approximate.',
+  runbook: 'depositdledgeruntied',
+  docs: 'accounting.md#in-transit-tied-to-the-chain',
+  unit: 'locale',
+  queries: [
+    {
+      expr: `${chosenAssets('max by (control, asset) (depositd_ledger_untied)')} ${ifEmptyZero}`,
+      legend: '{{control}} {{symbol}} {{network}}',
+    },
+  ],
+  thresholds: redFrom(0.000_001),
+  width: 8,
+  height: 8,
+}
+
+const unexplained: Panel = {
+  title: 'What balances changed by, not explained',
+  kind: 'timeseries',
+  description:
+    'What proved balances of deposit addresses changed by beyond all known transfers, in units of each asset; approximate.',
+  runbook: 'unexplained_balance',
+  docs: 'settings.md#how-balances-are-proved',
+  unit: 'locale',
+  queries: [
+    {
+      expr: `${chosenAssets('max by (asset) (depositd_unexplained_balance)')} ${ifEmptyZero}`,
+      legend: '{{symbol}} {{network}}',
+    },
+  ],
+  thresholds: redFrom(0.000_001),
+  width: 8,
+  height: 8,
+}
+
+export const controlRow: Row = { title: 'Control totals', panels: [imbalance, untied, unexplained] }
+
+const sealAgeOverTime: Panel = {
+  ...sealAge,
+  title: 'Not sealed yet, over time',
+  kind: 'timeseries',
+  queries: [{ expr: 'max(depositd_ledger_seal_age_seconds)', legend: 'oldest' }],
+  width: 8,
+  height: 8,
+}
+
+const lastSeals: Panel = {
+  title: 'Last seals',
+  kind: 'table',
+  description:
+    'Each is a hash over a stretch of journals and the seal before it. "depositd ledger verify" makes them again.',
+  runbook: 'seal_broken',
+  docs: 'seals.md#what-is-hashed',
+  unit: 'short',
+  queries: [
+    {
+      sql: `select number, sealed_at, journals, last_journal, left(hash, 16) as hash
+from accounting.seals order by number desc limit 20`,
+    },
+  ],
+  thresholds: noBounds,
+  columns: { number: 'none', last_journal: 'none' },
+  width: 8,
+  height: 8,
+}
+
+const journals: Panel = {
+  title: 'Journals an hour',
+  kind: 'timeseries',
+  description:
+    'What was booked, by kind, when it was written. Reversals are corrections: many of them mean that evidence changes after it counted as final.',
+  runbook: 'orphaned_after_booking',
+  docs: 'accounting.md#journals',
+  unit: 'short',
+  queries: [
+    {
+      sql: `select date_trunc('hour', recorded_at) as time, kind as metric, count(*) as journals
+from accounting.journal where $__timeFilter(recorded_at)
+group by 1, 2 order by 1, 2`,
+      series: true,
+    },
+  ],
+  thresholds: noBounds,
+  stacked: true,
+  bars: true,
+  width: 8,
+  height: 8,
+}
+
+export const sealRow: Row = { title: 'Journals and seals', panels: [journals, sealAgeOverTime, lastSeals] }

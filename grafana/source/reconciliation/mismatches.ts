@@ -1,0 +1,59 @@
+import { noBounds, type Panel, type Row } from '../build/panel.ts'
+import { ageingPanel, atRiskPanel, kindsPanel, openMismatches } from '../build/shared.ts'
+
+const byKind: Panel = {
+  title: 'Open mismatches over time, by kind',
+  kind: 'timeseries',
+  description:
+    'What is open, of the chosen networks and of none. A step up of one kind is one cause; a slope is work that nobody does.',
+  runbook: 'mismatches',
+  docs: 'mismatches.md#kinds',
+  unit: 'short',
+  queries: [{ expr: `sum by (kind) (${openMismatches}) > 0`, legend: '{{kind}}' }],
+  thresholds: noBounds,
+  stacked: true,
+  width: 8,
+  height: 8,
+}
+
+const flow: Panel = {
+  title: 'Opened and ended within an hour',
+  kind: 'timeseries',
+  description:
+    'A kind that opens faster than it ends is a fault of one side, not a single accident. What ended is of all networks.',
+  runbook: 'mismatches',
+  docs: 'case-work.md#metrics',
+  unit: 'short',
+  queries: [
+    {
+      expr: 'sum by (kind) (increase(depositd_mismatches_opened_total{network=~"$network|"}[1h])) > 0',
+      legend: '{{kind}} opened',
+    },
+    {
+      expr: 'sum by (kind) (increase(depositd_mismatches_resolved_total[1h])) > 0',
+      legend: '{{kind}} ended',
+    },
+  ],
+  thresholds: noBounds,
+  width: 8,
+  height: 8,
+}
+
+const how: Panel = {
+  title: 'How mismatches ended, 24 hours',
+  kind: 'timeseries',
+  description:
+    'By evidence: what was missing arrived. By a person: somebody decided. Much of the second is work that a policy, or the service, should take off people.',
+  runbook: 'mismatches',
+  docs: 'case-work.md#statuses',
+  unit: 'short',
+  queries: [{ expr: 'sum by (how) (increase(depositd_mismatches_resolved_total[24h]))', legend: '{{how}}' }],
+  thresholds: noBounds,
+  width: 8,
+  height: 8,
+}
+
+export const mismatchRow: Row = {
+  title: 'What does not agree',
+  panels: [byKind, kindsPanel, ageingPanel, flow, how, atRiskPanel],
+}
