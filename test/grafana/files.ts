@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parse } from 'yaml'
-import { z } from 'zod'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -13,31 +11,6 @@ export function pathOf(file: string): string {
 export function textOf(file: string): string {
   return readFileSync(pathOf(file), 'utf8')
 }
-
-const alert = z.strictObject({
-  alert: z.string(),
-  expr: z.string(),
-  for: z.string().optional(),
-  labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
-  annotations: z.strictObject({
-    summary: z.string(),
-    description: z.string(),
-    runbook_url: z.string(),
-    dashboard: z.url(),
-  }),
-})
-
-const rules = z.strictObject({
-  groups: z.array(z.strictObject({ name: z.string(), rules: z.array(alert) })),
-})
-
-export const rulesFile = 'grafana/prometheus/rules/depositd.yml'
-export const rulesTestFile = 'grafana/prometheus/rules/depositd.test.yml'
-
-/** All alerts, each with a severity, a summary, a description, its section of the runbook and its dashboard. */
-export const alerts: readonly z.output<typeof alert>[] = rules
-  .parse(parse(textOf(rulesFile)))
-  .groups.flatMap((group) => group.rules)
 
 /** The level-three headings of the runbook, with the text below each, by the anchor a link to it has. */
 export function runbookSections(): Map<string, string> {

@@ -1,12 +1,16 @@
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { alerts, prometheusFile, recordings, ruleFiles, testsOf, watchdog } from '../support/alert-rules.ts'
 import { promtoolInstalled, runPromtool } from '../support/promtool.ts'
-import { alerts, pathOf, rulesFile, rulesTestFile, runbookSections, textOf } from './files.ts'
+import { pathOf, runbookSections, textOf } from './files.ts'
 import { readPromql, strangers } from './promql.ts'
 
 const samples = z.array(z.object({ labels: z.string() }))
 const ruleTests = z.object({
+  rule_files: z.array(z.string()),
   tests: z.array(
     z.object({
       name: z.string(),
@@ -14,11 +18,23 @@ const ruleTests = z.object({
     }),
   ),
 })
+const tested = ruleFiles.map((file) => ({ file, ...ruleTests.parse(parse(textOf(testsOf(file)))) }))
+const tests = tested.flatMap((file) => file.tests)
+
+const dashboards = readdirSync(pathOf('grafana/dashboards'))
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => z.object({ uid: z.string() }).parse(JSON.parse(textOf(`grafana/dashboards/${file}`))).uid)
 
 describe('the alert rules', () => {
-  it.each(alerts)('$alert reads only metrics and labels that the program declares', ({ expr }) => {
+  const reading = alerts.filter(({ alert }) => alert !== watchdog)
+
+  it.each(reading)('$alert reads only metrics and labels that there are', ({ expr }) => {
     expect(strangers(expr)).toEqual([])
     expect(readPromql(expr).series).not.toEqual([])
+  })
+
+  it.each(recordings)('$record $labels reads only metrics and labels that there are', ({ expr }) => {
+    expect(strangers(expr)).toEqual([])
   })
 
   it.each(alerts)('$alert puts only labels into words that its expression keeps', ({ expr, annotations }) => {
@@ -32,32 +48,77 @@ describe('the alert rules', () => {
     expect([...runbookSections().keys()]).toContain(alert.toLowerCase())
   })
 
+  it.each(alerts)('$alert links to a dashboard that is there', ({ annotations }) => {
+    expect(dashboards.map((uid) => `http://localhost:3000/d/${uid}`)).toContain(annotations.dashboard)
+  })
+
   it('have a name each', () => {
     const names = alerts.map(({ alert }) => alert)
     expect(names).toEqual([...new Set(names)])
   })
 
-  it.each(alerts)('$alert is tested for silence and for firing', ({ alert }) => {
-    const { tests } = ruleTests.parse(parse(textOf(rulesTestFile)))
+  it('say how grave they are, all but the one that always fires', () => {
+    expect(alerts.filter(({ labels }) => labels.severity === 'none').map(({ alert }) => alert)).toEqual([
+      watchdog,
+    ])
+  })
+
+  it.each([
+    'DepositdSevereMismatch',
+    'DepositdRecipientMismatch',
+    'DepositdAddressChanged',
+    'DepositdLedgerImbalance',
+    'DepositdLedgerUntied',
+    'DepositdSealBroken',
+    'DepositdReorgBelowFinality',
+    'DepositdRpcDisagreement',
+    'DepositdCoverageGap',
+  ])('%s is a fact and waits for nothing', (name) => {
+    expect(alerts.find(({ alert }) => alert === name)).toMatchObject({ alert: name })
+    expect(alerts.find(({ alert }) => alert === name)).not.toHaveProperty('for')
+  })
+
+  it('tell of every severe kind of mismatch by exactly one alert', () => {
+    const [severe] = alerts.filter(({ alert }) => alert === 'DepositdSevereMismatch')
+    const leftOut = /kind!~"([^"]*)"/.exec(severe?.expr ?? '')?.[1]?.split('|') ?? []
+    const others = alerts.filter((one) => one !== severe).map(({ expr }) => expr)
+    expect(leftOut.filter((kind) => !others.some((expr) => expr.includes(`kind="${kind}"`)))).toEqual([])
+  })
+})
+
+describe('the tests of the rules', () => {
+  it.each(alerts)('test $alert for silence and for firing', ({ alert }) => {
     const expected = tests
       .filter(({ name }) => name === alert)
       .flatMap((test) => test.promql_expr_test.map((one) => one.exp_samples.map(({ labels }) => labels)))
-    expect(expected).toContainEqual([])
-    expect(expected).toContainEqual([`{alertname="${alert}"}`])
+    if (alert !== watchdog) expect(expected).toContainEqual([])
+    const alone = expected.filter(({ length }) => length === 1).flat()
+    expect(alone.filter((labels) => labels.startsWith(`{alertname="${alert}"`))).not.toEqual([])
+  })
+
+  it.each(tested)('$file is tested beside all other rules, so that none fires unasked', ({ rule_files }) => {
+    expect(rule_files).toEqual(ruleFiles.map((file) => basename(file)))
+  })
+
+  it('are of rule files that Prometheus is told of, all of them', () => {
+    const folder = 'grafana/prometheus/rules'
+    const there = readdirSync(pathOf(folder)).map((file) => join(folder, file))
+    expect(there.toSorted()).toEqual([...ruleFiles, ...ruleFiles.map(testsOf)].toSorted())
   })
 })
 
 describe.skipIf(!promtoolInstalled())('promtool', () => {
-  it('finds nothing wrong with the rules', () => {
-    expect(runPromtool('check', 'rules', pathOf(rulesFile))).toMatchObject({ status: 0 })
+  it.each(ruleFiles)('finds nothing wrong with %s', (file) => {
+    expect(runPromtool('check', 'rules', pathOf(file))).toMatchObject({ status: 0 })
   })
 
   it('finds nothing wrong with the configuration, and the rules where it names them', () => {
-    const checked = runPromtool('check', 'config', pathOf('grafana/prometheus/prometheus.yml'))
-    expect(checked).toMatchObject({ status: 0, said: expect.stringContaining('1 rule files found') })
+    const said: unknown = expect.stringContaining(`${ruleFiles.length} rule files found`)
+    expect(runPromtool('check', 'config', pathOf(prometheusFile))).toMatchObject({ status: 0, said })
   })
 
-  it('sees each alert fire when it should and be silent when it should', () => {
-    expect(runPromtool('test', 'rules', pathOf(rulesTestFile))).toMatchObject({ status: 0 })
+  it.each(ruleFiles)('sees each alert of %s fire when it should and be silent when it should', (file) => {
+    const ran = runPromtool('test', 'rules', pathOf(testsOf(file)))
+    expect(ran, ran.said).toMatchObject({ status: 0 })
   })
 })

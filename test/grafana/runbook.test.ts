@@ -4,11 +4,15 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
+import { events } from '../../src/log/events/events.ts'
+import { alerts, recordings } from '../support/alert-rules.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { alerts, runbookSections, textOf } from './files.ts'
+import { runbookSections, textOf } from './files.ts'
+import { declaredSeries } from './promql.ts'
 
 const runbook = textOf('docs/runbook.md')
 const sections = runbookSections()
+const roles = new Set(['depositd_accountant'])
 
 describe('the runbook', () => {
   it.each(Object.keys(mismatchKinds))('has a section about %s', (kind) => {
@@ -32,13 +36,22 @@ describe('the runbook', () => {
     [...runbook.matchAll(/npx depositd ([^`\n…]+)/g)].map(([, words = '']) => words.trim()),
   )
 
-  it.each([...commands])('names a command that exists: depositd %s', async (command) => {
-    const words = command.split(' ').filter((word) => /^[a-z]+$/.test(word))
-    const options = command.split(' ').filter((word) => word.startsWith('--'))
-    const path = words.slice(0, 2)
-    const help = await helpOf(path)
-    expect(help).toMatch(new RegExp(`^Usage: depositd ${path.join(' ')} `))
-    expect(options.filter((option) => !help.includes(`${option} `))).toEqual([])
+  it.each([...commands])('names a command that is understood: depositd %s', async (command) => {
+    const words = command.split(' ')
+    const end = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word))
+    const path = end === -1 ? words : words.slice(0, end)
+    expect(misfits(words.slice(path.length), path, await helpOf(path))).toEqual([])
+  })
+
+  it('names only alerts, metrics and events that there are', () => {
+    const series = new Set([...declaredSeries.keys(), ...recordings.map(({ record }) => record)])
+    const metrics = new Set([...series].map((name) => name.replace(/_(?:bucket|sum|count)$/, '')))
+    expect(
+      named(/\b(depositd[_:][a-z][\w:]*)/g).filter((name) => !metrics.has(name) && !roles.has(name)),
+    ).toEqual([])
+    expect(named(/\bevent `(\w+)`/g).filter((name) => !(name in events))).toEqual([])
+    const known = new Set(alerts.map(({ alert }) => alert))
+    expect(named(/\b(Depositd[A-Z]\w+)/g).filter((name) => !known.has(name))).toEqual([])
   })
 })
 
@@ -63,6 +76,26 @@ describe('the queries of the runbook', () => {
     await expect(client.query(query)).resolves.toMatchObject({ rows: [] })
   })
 })
+
+/** What the runbook names in one way. */
+function named(pattern: RegExp): string[] {
+  return [...runbook.matchAll(pattern)].map(([, name = '']) => name)
+}
+
+/** What of the words after a command it does not take, or does without, by its own help. */
+function misfits(words: readonly string[], path: readonly string[], help: string): string[] {
+  const [usage = ''] = help.split('\n')
+  if (!usage.startsWith(`Usage: depositd ${path.join(' ')} [options]`)) return [`no command: ${usage}`]
+  const options = words.filter((word) => word.startsWith('--'))
+  const unknown = options.filter((option) => !help.includes(`${option} `))
+  const valued = options.filter((option) => help.includes(`${option} <`))
+  const values = valued.map((option) => words[words.indexOf(option) + 1] ?? '--')
+  const given = words.length - options.length - values.length
+  const needed = usage.match(/<[^>]+>/g)?.length ?? 0
+  const takesMore = /\[(?!options\])|\.\.\./.test(usage)
+  if (given < needed || (given > needed && !takesMore)) unknown.push(`${given} words, not ${needed}`)
+  return [...unknown, ...values.filter((value) => value.startsWith('--'))]
+}
 
 async function helpOf(path: readonly string[]): Promise<string> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { alerts, watchdog } from '../support/alert-rules.ts'
+import { type Alertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import { amtoolInstalled, configurationForDebian, runAmtool } from '../support/amtool.ts'
+import { until } from '../support/until.ts'
+import { textOf } from './files.ts'
+
+const file = 'grafana/alertmanager/alertmanager.yml'
+const inhibition = z.object({
+  source_matchers: z.array(z.string()),
+  target_matchers: z.array(z.string()),
+  equal: z.array(z.string()).default([]),
+})
+const configuration = z
+  .object({
+    receivers: z.array(z.object({ name: z.string() }).loose()),
+    inhibit_rules: z.array(inhibition),
+  })
+  .loose()
+  .parse(parse(textOf(file)))
+
+describe('the example of an Alertmanager', () => {
+  it('has every address and key in a file of its own', () => {
+    const settings = [...textOf(file).matchAll(/^[ -]*(\w*(?:url|key|token|password|secret)\w*): (.*)$/gm)]
+    expect(settings.length).toBeGreaterThan(2)
+    const inside = settings.filter(
+      ([, name = '', value = '']) => !(name.endsWith('_file') && value.startsWith('/run/secrets/')),
+    )
+    expect(inside.map(([line]) => line)).toEqual([])
+  })
+
+  const matchers = configuration.inhibit_rules.flatMap(({ source_matchers, target_matchers }) => [
+    ...source_matchers,
+    ...target_matchers,
+  ])
+
+  it.each(matchers)('holds back and is held back only by alerts that there are: %s', (matcher) => {
+    const [, label, words = ''] = /^(\w+) (?:=~|!~|=) "?([^"]+)"?$/.exec(matcher) ?? []
+    expect(label).toBe('alertname')
+    const unknown = words
+      .split('|')
+      .filter((word) => !alerts.some(({ alert }) => new RegExp(`^${word}$`).test(alert)))
+    expect(unknown).toEqual([])
+  })
+})
+
+const { path, remove } = configurationForDebian(file)
+afterAll(remove)
+
+describe.skipIf(!amtoolInstalled())('amtool', () => {
+  it('finds nothing wrong with the configuration', () => {
+    const checked = runAmtool('check-config', path)
+    expect(checked, checked.said).toMatchObject({ status: 0 })
+  })
+
+  it.each(alerts)('sends $alert to those whom its severity concerns', ({ alert, labels }) => {
+    const expected = { critical: 'pager', warning: 'chat', none: 'watchdog' }
+    expect(receiverOf(alert, labels.severity)).toBe(expected[labels.severity])
+    expect(labels.severity === 'none').toBe(alert === watchdog)
+  })
+
+  it('lets nothing go nowhere', () => {
+    expect(receiverOf('Unheard', 'unheard')).toBe('chat')
+  })
+})
+
+describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
+  let running: Alertmanager
+  beforeAll(async () => {
+    running = await startAlertmanager(path)
+  })
+  afterAll(() => running.stop())
+
+  /** Sends the alerts and waits until exactly these are held back; network and objective tell the cases apart. */
+  const expectHeldBack = async (sent: readonly Labels[], held: readonly string[]): Promise<void> => {
+    await running.send(sent)
+    const mine = new Set(sent.map(textOfLabels))
+    const heldBack = async () =>
+      (await running.alerts())
+        .filter(({ labels, status }) => mine.has(textOfLabels(labels)) && status.inhibitedBy.length > 0)
+        .map(({ labels }) => labels.alertname ?? '')
+        .toSorted(byCodeUnits)
+    const wanted = JSON.stringify(held.toSorted(byCodeUnits))
+    await until(`only ${wanted} held back`, async () =>
+      JSON.stringify(await heldBack()) === wanted ? true : null,
+    )
+  }
+
+  it('holds back what a network that is not read explains, on that network', () =>
+    expectHeldBack(
+      [
+        { alertname: 'DepositdChainNotRead', severity: 'critical', network: 'base' },
+        { alertname: 'DepositdRpcFailing', severity: 'warning', network: 'base' },
+        { alertname: 'DepositdFinalityOverdue', severity: 'warning', network: 'base' },
+        { alertname: 'DepositdFinalityOverdue', severity: 'warning', network: 'mainnet' },
+        { alertname: 'DepositdSevereMismatch', severity: 'critical', network: 'base', kind: 'tx_failed' },
+      ],
+      ['DepositdRpcFailing', 'DepositdFinalityOverdue'],
+    ))
+
+  it('holds back a budget that burns slowly where it burns fast', () =>
+    expectHeldBack(
+      [
+        { alertname: 'DepositdDeliveryFastBurn', severity: 'critical', slo: 'delivery' },
+        { alertname: 'DepositdDeliverySlowBurn', severity: 'warning', slo: 'delivery' },
+        { alertname: 'DepositdReconciliationSlowBurn', severity: 'warning', slo: 'reconciliation' },
+      ],
+      ['DepositdDeliverySlowBurn'],
+    ))
+
+  it('holds back everything but the watchdog where no daemon answers', async () => {
+    const all = alerts.map(({ alert, labels }) => ({ alertname: alert, severity: labels.severity }))
+    const awake = ['DepositdAbsent', watchdog]
+    await expectHeldBack(
+      all,
+      all.map(({ alertname }) => alertname).filter((name) => !awake.includes(name)),
+    )
+    const receivers = (await running.alerts())
+      .filter(({ status }) => status.state === 'active')
+      .map((one) => `${one.labels.alertname} ${one.receivers.map(({ name }) => name).join()}`)
+    expect(receivers).toEqual(expect.arrayContaining(['DepositdAbsent pager', `${watchdog} watchdog`]))
+  })
+})
+
+/** The first line; a warning about its own options follows. */
+function receiverOf(alert: string, severity: string): string | undefined {
+  const route = ['config', 'routes', 'test', `--config.file=${path}`]
+  return runAmtool(...route, `alertname=${alert}`, `severity=${severity}`).said.split('\n')[0]
+}
+
+type Labels = Readonly<Record<string, string>>
+
+function textOfLabels(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
+  return pairs.toSorted(byCodeUnits).join()
+}
+
+function byCodeUnits(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other)
+}

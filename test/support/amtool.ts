@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { textOf } from '../grafana/files.ts'
+
+/** False where Debian's `prometheus-alertmanager`, which brings amtool, is missing. In CI it must be there. */
+export function amtoolInstalled(): boolean {
+  const installed = spawnSync('amtool', ['--version']).status === 0
+  if (!installed && process.env.CI === 'true')
+    throw new Error('CI needs amtool: apt-get install --no-install-recommends prometheus-alertmanager')
+  return installed
+}
+
+/** Runs amtool to its end and gives its exit status with all that it said. */
+export function runAmtool(...words: readonly string[]): { status: number | null; said: string } {
+  const { status, stdout, stderr } = spawnSync('amtool', words, { encoding: 'utf8' })
+  return { status, said: stdout + stderr }
+}
+
+/**
+ * A copy of a configuration for the Alertmanager of Debian, 0.25, which does not know `url_file` of a webhook: the only
+ * difference is a made-up address in its place.
+ */
+export function configurationForDebian(file: string): { path: string; remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'depositd-amtool-'))
+  const path = join(folder, 'alertmanager.yml')
+  writeFileSync(path, textOf(file).replace(/^( +- )url_file: .*$/m, '$1url: http://127.0.0.1:9/'))
+  return { path, remove: () => rmSync(folder, { recursive: true }) }
+}
