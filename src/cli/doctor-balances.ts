@@ -1,6 +1,6 @@
 import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
-import { messageOf } from '../core/errors.ts'
+import { lineOf } from '../core/errors.ts'
 import type { NoProof, ProveDeps, ProvenNetwork } from '../jobs/chain/proof-run.ts'
 import { type Proved, proveBalances } from '../jobs/chain/prove-balances.ts'
 import { pinnedNetworks } from '../store/assets.ts'
@@ -8,20 +8,26 @@ import { type Differing, differingBalances } from '../store/chain/balance-differ
 import { type ProofStatus, proofStatus } from '../store/chain/balance-points.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
+import { type Finding, fault } from './doctor-finding.ts'
 
 /** As long as any one request may take, and then some. */
 const leaseMs = 60_000
 const pauseMs = 1000
 const pausesMax = 60
 
-type Verdict = { check: string; state: 'ok' | 'warning' | 'fault'; says: string }
+const mends = {
+  unproved:
+    'mend what the chain check of the network says, and try again; another process may be proving them',
+  differing: 'depositd mismatches list --kind unexplained_balance; docs/runbook.md#unexplained_balance',
+  open: 'let the daemon read on (depositd start), and try again',
+}
 
 /** Proves every balance of every network that is read, now. */
 export async function balanceFindings({
   databaseUrl: url,
   networks,
   startHeights,
-}: Settings): Promise<Verdict[]> {
+}: Settings): Promise<Finding[]> {
   const db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd doctor' })
   try {
     const named = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
@@ -37,18 +43,18 @@ export async function balanceFindings({
   }
 }
 
-async function proveNetwork(db: Database<Tables>, network: ProvenNetwork): Promise<Verdict> {
+async function proveNetwork(db: Database<Tables>, network: ProvenNetwork): Promise<Finding> {
   const { settings } = network
   const check = `balances ${settings.name}`
   try {
     const deps = { db, holder: `doctor ${process.pid}`, leaseMs, now: () => new Date() }
     const problem = await proveAll(deps, network)
-    if (problem !== null) return { check, state: 'fault', says: problem }
+    if (problem !== null) return fault(check, { says: problem, mend: mends.unproved })
     const assets = settings.assets.map(({ key }) => key)
     const differing = await differingBalances(db, settings.name)
     return { check, ...verdictOf(await proofStatus(db, { network: settings.name, assets }), differing) }
   } catch (error) {
-    return { check, state: 'fault', says: messageOf(error) }
+    return fault(check, { says: lineOf(error), mend: mends.unproved })
   }
 }
 
@@ -88,15 +94,19 @@ async function proveWhatIsDue(
 function verdictOf(
   { points, unread, waiting, lowest }: ProofStatus,
   differing: readonly Differing[],
-): Omit<Verdict, 'check'> {
+): Omit<Finding, 'check'> {
   if (differing.length > 0) {
     const amounts = differing.map(({ symbol, units, holdings }) => `${units} ${symbol} at ${holdings}`)
-    const says = `do not add up: ${amounts.join(', ')} of the addresses; see depositd mismatches list --kind unexplained_balance`
-    return { state: 'fault', says }
+    const says = `do not add up: ${amounts.join(', ')} of the addresses`
+    return { state: 'fault', says, mend: mends.differing }
   }
   const open = unread + waiting
   if (open === 0)
-    return { state: 'ok', says: `${points} are explained${lowest === null ? '' : `, up to ${lowest}`}` }
-  const says = `${open} of ${points + unread} are not proved, as not everything up to their height was read; is the daemon running?`
-  return { state: 'warning', says }
+    return {
+      state: 'ok',
+      says: `${points} are explained${lowest === null ? '' : `, up to ${lowest}`}`,
+      mend: '',
+    }
+  const says = `${open} of ${points + unread} are not proved, as not everything up to their height was read`
+  return { state: 'warning', says, mend: mends.open }
 }

@@ -12,6 +12,7 @@ import { saveOwner } from '../../src/store/owners.ts'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
+import type { Finding } from '../support/doctor-world.ts'
 import { base, evmSettings } from '../support/evm-watch.ts'
 import { asData, forwarderCode, placeCode } from '../support/small-contracts.ts'
 
@@ -51,7 +52,7 @@ async function scan(): Promise<void> {
   while ((await scanNetwork(deps, createEvmReader(settings())))?.more) continue
 }
 
-async function balances(): Promise<{ state: string; says: string } | undefined> {
+async function balances(): Promise<Finding | undefined> {
   const { out } = await runCommand('doctor --balances --json', {
     DATABASE_URL: books.url,
     SERVICE_URL: 'http://127.0.0.1:1',
@@ -60,7 +61,7 @@ async function balances(): Promise<{ state: string; says: string } | undefined> 
     RPC_BASE: anvil.url,
     DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
   })
-  const findings = JSON.parse(out) as { check: string; state: string; says: string }[]
+  const findings = JSON.parse(out) as Finding[]
   return findings.find(({ check }) => check === 'balances base')
 }
 
@@ -92,6 +93,7 @@ test('what is not explained is a fault that says how much of what', async () => 
   await scan()
   expect(await balances()).toMatchObject({
     state: 'fault',
-    says: 'do not add up: 1.000000000000000000 ETH at 1 of the addresses; see depositd mismatches list --kind unexplained_balance',
+    says: 'do not add up: 1.000000000000000000 ETH at 1 of the addresses',
+    mend: 'depositd mismatches list --kind unexplained_balance; docs/runbook.md#unexplained_balance',
   })
 })

@@ -1,8 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AssetKey, NetworkName } from '../../src/core/asset.ts'
 import { probeScope } from '../../src/provider/probe-scope.ts'
@@ -10,90 +8,90 @@ import { pinAssets } from '../../src/store/assets.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { readKey, writeKey } from '../service/fixtures.ts'
-import { type OpenApi, openApi } from '../service/http/open-api.ts'
-import { makeDeposit, openBooks } from '../support/books.ts'
+import { type Books, makeDeposit, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
-import { emptyDatabase } from '../support/postgres.ts'
-import { type RawService, startRawService } from '../support/raw-service.ts'
+import { type DoctorWorld, type Finding, openDoctorWorld, startNode } from '../support/doctor-world.ts'
+import { startRawService } from '../support/raw-service.ts'
 
-let api: OpenApi
-let node: RawService
-let database: Awaited<ReturnType<typeof emptyDatabase>>
-let folder: string
-let environment: Record<string, string>
+const stack = new AsyncDisposableStack()
+let books: Books
+let world: DoctorWorld
 
 beforeAll(async () => {
-  api = await openApi()
-  database = await emptyDatabase()
-  node = await startNode()
-  folder = await mkdtemp(join(tmpdir(), 'depositd-'))
-  const path = join(folder, 'settings.yaml')
-  writeFileSync(
-    path,
-    'networks: [{ name: base, family: evm, chainId: 8453, assets: [{ symbol: ETH, contract: native, decimals: 18 }] }]',
-  )
-  environment = {
-    DATABASE_URL: database.url,
-    SERVICE_URL: api.url,
-    SERVICE_API_KEY: readKey,
-    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    RPC_BASE: node.url,
-    DEPOSITD_CONFIG: path,
-  }
+  books = stack.use(await openBooks())
+  world = await openDoctorWorld(books.url, stack)
 })
-afterAll(async () => {
-  await node[Symbol.asyncDispose]()
-  await api.close()
-  await database.drop()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => stack.disposeAsync())
 
-/** A node of Base, all of whose tokens have six decimals. */
-function startNode(): Promise<RawService> {
-  const hash = `0x${'1'.padStart(64, '0')}`
-  const block = { number: '0x1', hash, parentHash: hash, timestamp: '0x1', logsBloom: '0x', transactions: [] }
-  const answers: Record<string, unknown> = {
-    eth_chainId: '0x2105',
-    eth_getBlockByNumber: block,
-    eth_call: `0x${'6'.padStart(64, '0')}`,
+const streams = ['scheduler', 'worker', 'poll', 'scan/base']
+
+async function owning<Result>(work: (db: ReturnType<typeof openOwner>) => Promise<Result>): Promise<Result> {
+  const db = openOwner()
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
   }
-  return startRawService((request, response) => {
-    void text(request).then((body) => {
-      const { id, method } = JSON.parse(body) as { id: number; method: string }
-      response.writeHead(200, { 'content-type': 'application/json' })
-      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] ?? null }))
-    })
-  })
 }
 
-const doctor = (changes: Record<string, string> = {}, options = '') =>
-  runCommand(`doctor${options}`, { ...environment, ...changes })
+function openOwner() {
+  return openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
+}
 
 test('where all is well, each check says so', async () => {
-  const { status, out, err } = await doctor()
+  await owning(async (db) => {
+    await sql`select make_ledger_partitions()`.execute(db)
+    await sql`insert into stream (name, succeeded_at) select unnest(${streams}::text[]), now()`.execute(db)
+  })
+  const { status, out, err } = await world.run()
   expect(err).toBe('')
-  expect(out).toMatchInlineSnapshot(`
-    "CHECK       STATE  SAYS
-    settings    ok     can be read
-    database    ok     answers
-    queue       ok     answers
-    service     ok     lists deposits: 0 on the first page
-    key         ok     may read and not create
-    webhooks    ok     are verified by standard-webhooks
-    chain base  ok     is the chain of the settings, and so are its assets
+  const { HTTP_PORT = '', OPS_PORT = '' } = world.environment
+  const plain = out
+    .replaceAll(/ +/g, ' ')
+    .replaceAll(/ \n/g, '\n')
+    .replace(/[\d.]+ s (ahead of|behind) /, '0.1 s ahead of ')
+    .replace(/at \d{4}_\w+/, 'at 0026_last')
+    .replaceAll(/last (tick|job|complete reading) \d+ s ago/g, 'last $1 0 s ago')
+    .replace(HTTP_PORT, '8080')
+    .replace(OPS_PORT, '9464')
+  expect(plain).toMatchInlineSnapshot(`
+    "CHECK STATE SAYS MEND
+    settings ok can be read
+    database ok answers: Postgres 18, as postgres
+    clock ok the database's is 0.1 s ahead of this machine
+    rights ok postgres may act as the daemon
+    schema ok at 0026_last
+    inbox ok nothing waits to be applied
+    scheduler ok last tick 0 s ago
+    worker ok last job 0 s ago
+    poll ok last complete reading 0 s ago
+    scan/base ok last complete reading 0 s ago
+    grants ok the daemon may add to the books and never change them
+    partitions ok this month and the next have theirs
+    seals ok over all that is booked
+    policy ok comes into force with the first start
+    queue ok answers: 0 jobs wait, 0 run
+    service ok lists deposits: 0 on the first page
+    key ok may read and not create
+    chain base ok is the chain of the settings, and so are its assets
+    final base ok at 1; nothing is read yet
+    port http ok 127.0.0.1:8080 is free
+    port ops ok 127.0.0.1:9464 is free
+    webhooks ok are verified by standard-webhooks
     "
   `)
   expect(status).toBe(0)
 })
 
 test('a key that may create is warned of, which is no bad news', async () => {
-  const { status, out } = await doctor({ SERVICE_API_KEY: writeKey }, ' --json')
-  const findings = JSON.parse(out) as { check: string; state: string; says: string }[]
+  const { status, out } = await world.run({ SERVICE_API_KEY: writeKey }, ' --json')
+  const findings = JSON.parse(out) as Finding[]
   expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
     {
       check: 'key',
       state: 'warning',
-      says: expect.stringMatching(/^may create; give the daemon a key of scope read/),
+      says: 'may create',
+      mend: expect.stringMatching(/^give the daemon a key of scope read/),
     },
   ])
   expect(status).toBe(0)
@@ -122,9 +120,13 @@ test.each<[string, Record<string, string>, RegExp]>([
     { WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw not-after=2020-01-01T00:00:00Z' },
     /^webhooks +fault +WEBHOOK_SECRETS: every secret has ended/m,
   ],
-  ['a setting that is missing', { SERVICE_URL: '' }, /^settings +fault +SERVICE_URL is empty$/m],
+  [
+    'a setting that is missing',
+    { SERVICE_URL: '' },
+    /^settings +fault +SERVICE_URL is empty +correct it where it is set/m,
+  ],
 ])('%s is a fault, and bad news', async (_what, changes, line) => {
-  const { status, out, err } = await doctor(changes)
+  const { status, out, err } = await world.run(changes)
   expect(out).toMatch(line)
   expect(out + err).not.toContain('hunter2')
   expect(status).toBe(1)
@@ -134,7 +136,7 @@ const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 
 /** Settings with USDC on Base. */
 async function withToken(decimals: string, work: (changes: Record<string, string>) => Promise<void>) {
-  const path = join(folder, 'token.yaml')
+  const path = join(world.folder, 'token.yaml')
   writeFileSync(
     path,
     `networks: [{ name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, contract: "${usdc}" ${decimals}}] }]`,
@@ -144,25 +146,25 @@ async function withToken(decimals: string, work: (changes: Record<string, string
 
 test('decimals that the settings leave to the chain are read and told', async () => {
   await withToken('', async (changes) => {
-    const { out, status } = await doctor(changes)
+    const { out, status } = await world.run(changes)
     expect(out).toMatch(/^chain base +ok .*; USDC has 6 decimals, pinned at the start$/m)
     expect(status).toBe(0)
   })
 })
 
 test('decimals that are not those of the chain, or not those that amounts were kept by, are faults', async () => {
-  await using books = await openBooks()
-  await pinUsdc(books.url, 18)
+  await using others = await openBooks()
+  await pinUsdc(others.url, 18)
   await withToken(', decimals: 7', async (changes) => {
-    const { out, status } = await doctor({ ...changes, DATABASE_URL: books.url })
+    const { out, status } = await world.run({ ...changes, DATABASE_URL: others.url })
     expect(out).toMatch(
-      /^chain base +fault +asset base\/0x\w+ has 7 decimals in the settings and 18 in the database$/m,
+      /^chain base +fault +asset base\/0x\w+ has 7 decimals in the settings and 18 in the database +write in DEPOSITD_CONFIG/m,
     )
     expect(out).toMatch(/^chain base +fault +.*expected decimals 7, found 6/m)
     expect(status).toBe(1)
   })
   await withToken('', async (changes) => {
-    const { out } = await doctor({ ...changes, DATABASE_URL: books.url })
+    const { out } = await world.run({ ...changes, DATABASE_URL: others.url })
     expect(out).toMatch(/^chain base +fault +.*expected decimals 18, found 6/m)
   })
 })
@@ -178,7 +180,7 @@ async function pinUsdc(url: string, decimals: number): Promise<void> {
 }
 
 test('webhooks that are not signed are warned of', async () => {
-  const { WEBHOOK_SECRETS: _, ...rest } = environment
+  const { WEBHOOK_SECRETS: _, ...rest } = world.environment
   const { out } = await runCommand('doctor', { ...rest, WEBHOOK_SCHEME: 'none' })
   expect(out).toMatch(/^webhooks +warning +are not signed/m)
 })
@@ -186,7 +188,87 @@ test('webhooks that are not signed are warned of', async () => {
 test('nothing is said of a key where the body is looked at first, and nothing is created', async () => {
   await using service = await startRawService((_request, response) => response.writeHead(400).end('no JSON'))
   expect(await probeScope({ url: service.url, apiKey: 'key' }, '/v1/channels')).toBe('unknown')
-  expect(await probeScope({ url: api.url, apiKey: writeKey }, '/v1/channels')).toBe('write')
-  const response = await fetch(`${api.url}/v1/channels`, { headers: { 'x-api-key': readKey } })
+  expect(
+    await probeScope({ url: world.environment.SERVICE_URL ?? '', apiKey: writeKey }, '/v1/channels'),
+  ).toBe('write')
+  const response = await fetch(`${world.environment.SERVICE_URL}/v1/channels`, {
+    headers: { 'x-api-key': readKey },
+  })
   expect(await response.json()).toMatchObject({ data: [] })
+})
+
+test('secrets that all end soon are warned of, before webhooks are refused', async () => {
+  const soon = new Date(Date.now() + 3 * 86_400_000).toISOString()
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  expect(await world.says('webhooks', { WEBHOOK_SECRETS: `${secret} not-after=${soon}` })).toEqual([
+    `warning | no secret counts any more from ${soon} on | put the new secret first in WEBHOOK_SECRETS, before the old one ends`,
+  ])
+  const two = `whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD,${secret} not-after=${soon}`
+  expect(await world.says('webhooks', { WEBHOOK_SECRETS: two })).toEqual([
+    'ok | are verified by standard-webhooks',
+  ])
+})
+
+test('a node of another chain is a fault, wherever in the list it is', async () => {
+  await using other = await startNode('0x1')
+  const says = await world.says('chain base', { RPC_BASE: `${world.environment.RPC_BASE},${other.url}` })
+  expect(says).toEqual([
+    expect.stringMatching(
+      /^fault \| .*expected chain id 8453, found 1.* \| set RPC_BASE to nodes of that chain/,
+    ),
+  ])
+})
+
+test('of several nodes one that does not answer is warned of', async () => {
+  const says = await world.says('chain base', {
+    RPC_BASE: `http://127.0.0.1:1,${world.environment.RPC_BASE}`,
+  })
+  expect(says).toEqual([
+    expect.stringMatching(/^warning \| .*; others are asked \| name in RPC_BASE nodes that answer/),
+    expect.stringMatching(/^ok \| is the chain of the settings/),
+  ])
+})
+
+test('a node that knows less as final than was read is a fault', async () => {
+  const hash = `0x${'1'.padStart(64, '0')}`
+  const at = (height: string) =>
+    owning((db) =>
+      sql`update stream set cursor = ${JSON.stringify({
+        final: { height, hash },
+        seenHeight: height,
+        trail: [],
+        epoch: 0,
+      })}::jsonb where name = 'scan/base'`.execute(db),
+    )
+  await at('1')
+  expect(await world.says('final base')).toEqual(['ok | at 1, and read up to 1'])
+  await at('7')
+  expect(await world.says('final base')).toEqual([
+    expect.stringMatching(/^fault \| at 1, which is below 7, read as final before \| put another node first/),
+  ])
+})
+
+test('whatever is not well, its mend is told', async () => {
+  const { out } = await world.run(
+    {
+      DATABASE_URL: 'postgres://x:hunter2@127.0.0.1:1/x',
+      QUEUE_URL: 'redis://127.0.0.1:1',
+      SERVICE_URL: 'http://127.0.0.1:1',
+      RPC_BASE: 'http://127.0.0.1:1',
+      WEBHOOK_SECRETS: 'hunter2',
+      HTTP_HOST: '192.0.2.1',
+    },
+    ' --json',
+  )
+  const findings = JSON.parse(out) as Finding[]
+  const faults = findings.filter(({ state }) => state !== 'ok')
+  expect(faults.map(({ check }) => check).toSorted()).toEqual([
+    'chain base',
+    'database',
+    'port http',
+    'queue',
+    'service',
+    'webhooks',
+  ])
+  expect(faults.filter(({ mend }) => mend.length < 15)).toEqual([])
 })

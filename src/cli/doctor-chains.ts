@@ -1,0 +1,109 @@
+import { readDecimals } from '../chain/decimals.ts'
+import { createReader } from '../chain/reader.ts'
+import type { Settings } from '../config/settings.ts'
+import type { NetworkSettings } from '../core/asset.ts'
+import { isFault, lineOf } from '../core/errors.ts'
+import { decodePosition, scanStream } from '../jobs/chain/scan-position.ts'
+import { pinFaults, pinnedNetworks } from '../store/assets.ts'
+import { openDatabase } from '../store/database.ts'
+import { readCursor } from '../store/streams.ts'
+import type { Tables } from '../store/tables.ts'
+import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
+
+/** Whether each network's nodes are of the chain of the settings, and know as final what was read as final. */
+export async function chainFindings({ networks, databaseUrl }: Settings): Promise<readonly Finding[]> {
+  const found = await Promise.all(
+    networks.map((network) =>
+      network.rpcUrls.length > 0 ? checkChain(network, databaseUrl) : Promise.resolve([unread(network)]),
+    ),
+  )
+  return found.flat()
+}
+
+function rpcOf({ name }: NetworkSettings): string {
+  return `RPC_${name.toUpperCase()}`
+}
+
+function unread(network: NetworkSettings): Finding {
+  const mend = `set ${rpcOf(network)} where deposits or forwards are on it`
+  return warning(`chain ${network.name}`, { says: 'is not read', mend })
+}
+
+async function checkChain(network: NetworkSettings, url: string): Promise<readonly Finding[]> {
+  const check = `chain ${network.name}`
+  const known = await recall(network, url)
+  const mend = 'write in DEPOSITD_CONFIG the decimals that amounts were kept by'
+  const pinned = known.faults.map((says) => fault(check, { says, mend }))
+  const found = await identityFindings(check, known.network)
+  const isIdentified = found.some(({ state }) => state === 'ok')
+  if (!isIdentified) return [...pinned, ...found]
+  const heights = await heightFindings(known.network, known.readUpTo)
+  return [...pinned, ...(pinned.length > 0 ? found.filter(({ state }) => state !== 'ok') : found), ...heights]
+}
+
+async function identityFindings(check: string, network: NetworkSettings): Promise<readonly Finding[]> {
+  const asked = await Promise.all(network.rpcUrls.map((rpcUrl) => askNode(network, rpcUrl)))
+  const faults = asked.filter((one) => one.kind === 'other').map(({ says }) => says)
+  const away = asked.filter((one) => one.kind === 'away')
+  const rpc = rpcOf(network)
+  const ofOther = `set ${rpc} to nodes of that chain, or correct chainId and assets in DEPOSITD_CONFIG`
+  if (faults.length > 0) return [...new Set(faults)].map((says) => fault(check, { says, mend: ofOther }))
+  const silent = { mend: `name in ${rpc} nodes that answer, several of them, comma-separated` }
+  if (away.length === asked.length) return away.map(({ says }) => fault(check, { says, ...silent }))
+  const warnings = away.map(({ says }) => warning(check, { says: `${says}; others are asked`, ...silent }))
+  return [...warnings, ...(await decimalsFinding(check, network))]
+}
+
+type Asked = { kind: 'fine' | 'other' | 'away'; says: string }
+
+/** One node alone: beside others, one that does not answer would be passed over. */
+async function askNode(network: NetworkSettings, rpcUrl: string): Promise<Asked> {
+  const { reading, ...rest } = network
+  const alone = { ...rest, rpcUrls: [rpcUrl], ...(reading && { reading: { ...reading, quorum: 1 } }) }
+  try {
+    await createReader(alone).checkIdentity()
+    return { kind: 'fine', says: '' }
+  } catch (error) {
+    return { kind: isFault(error, 'settings_bad') ? 'other' : 'away', says: lineOf(error) }
+  }
+}
+
+function decimalsFinding(check: string, network: NetworkSettings): Promise<readonly Finding[]> {
+  const mend = `correct the assets of ${network.name} in DEPOSITD_CONFIG`
+  return examined(check, mend, async () => {
+    const { unpinned = [] } = network
+    const read = unpinned.length === 0 ? [] : await readDecimals(network, unpinned)
+    const told = read.map(
+      ({ symbol, decimals }) => `; ${symbol} has ${decimals} decimals, pinned at the start`,
+    )
+    return ok(check, `is the chain of the settings, and so are its assets${told.join('')}`)
+  })
+}
+
+function heightFindings(network: NetworkSettings, readUpTo: bigint | null): Promise<readonly Finding[]> {
+  const check = `final ${network.name}`
+  const mend = `put another node first in ${rpcOf(network)}: this one lags, or was restored from an old state`
+  return examined(check, mend, async () => {
+    const { at } = await createReader(network).readBalances({ pairs: [], at: null })
+    if (readUpTo === null) return ok(check, `at ${at.height}; nothing is read yet`)
+    if (at.height >= readUpTo) return ok(check, `at ${at.height}, and read up to ${readUpTo}`)
+    return fault(check, { says: `at ${at.height}, which is below ${readUpTo}, read as final before`, mend })
+  })
+}
+
+type Recalled = { network: NetworkSettings; faults: string[]; readUpTo: bigint | null }
+
+/** What the database has of the network: nothing before the first start, nor where it does not answer, which is a check. */
+async function recall(network: NetworkSettings, url: string): Promise<Recalled> {
+  const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'depositd doctor' })
+  try {
+    const [known = network] = await pinnedNetworks(db, [network])
+    const position = decodePosition(await readCursor(db, scanStream(network.name)))
+    const faults = await pinFaults(db, network.assets)
+    return { network: known, faults, readUpTo: position?.cursor.final.height ?? null }
+  } catch {
+    return { network, faults: [], readUpTo: null }
+  } finally {
+    await db.destroy()
+  }
+}

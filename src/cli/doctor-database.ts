@@ -1,0 +1,183 @@
+import type { Settings } from '../config/settings.ts'
+import { judgeVitals, type PartState, schedulerStream, workerStream } from '../core/health.ts'
+import { rulesOf } from '../core/rules-of.ts'
+import { digestOf } from '../jobs/books/put-in-force.ts'
+import { scanStream } from '../jobs/chain/scan-position.ts'
+import { pollStream } from '../jobs/poll/poll-position.ts'
+import { migrationsFolder } from '../migrations-folder.ts'
+import { inForce } from '../store/books/rules-in-force.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import { readHealth } from '../store/health.ts'
+import { secondsUnsealed } from '../store/ledger/seals.ts'
+import { newestMigration } from '../store/migrate.ts'
+import {
+  countOpen,
+  grantsToMend,
+  lackOfRights,
+  monthsWithoutPartition,
+  readServerFacts,
+  type ServerFacts,
+} from '../store/server-facts.ts'
+import type { Tables } from '../store/tables.ts'
+import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
+
+const versionMin = 180_000
+/** Webhooks are refused for a timestamp that is minutes off; deadlines and ages are told by both clocks. */
+const clockMaxSeconds = 5
+/** Seals are made every ten minutes, where the settings do not say otherwise. */
+const unsealedMaxSeconds = 3600
+
+const unreachable = 'start it, or correct DATABASE_URL; the user has to own the database'
+
+/** The server, its schema and rights; and, where there is a schema, how the daemon has been working on it. */
+export async function databaseFindings(settings: Settings): Promise<readonly Finding[]> {
+  const db = openDatabase<Tables>({
+    url: settings.databaseUrl,
+    poolMax: 2,
+    applicationName: 'depositd doctor',
+    queryTimeoutMs: 10_000,
+  })
+  try {
+    return await examined('database', unreachable, async () => {
+      const facts = await readServerFacts(db)
+      if (facts.version < versionMin) return tooOld(facts)
+      const found = [ok('database', `answers: Postgres ${major(facts)}, as ${facts.user}`)]
+      return [...found, await clockFinding(db), ...(await schemaFindings(db, settings, facts))]
+    })
+  } finally {
+    await db.destroy()
+  }
+}
+
+function major({ version }: ServerFacts): number {
+  return Math.floor(version / 10_000)
+}
+
+function tooOld(facts: ServerFacts): Finding {
+  const says = `is Postgres ${major(facts)}; ${major({ ...facts, version: versionMin })} is the oldest that will do`
+  return fault('database', {
+    says,
+    mend: 'move the database to a newer server (pg_upgrade, or dump and restore)',
+  })
+}
+
+/** Asked again, so that the time it takes to connect does not count; half the way is taken off. */
+async function clockFinding(db: Database<Tables>): Promise<Finding> {
+  const sentAt = Date.now()
+  const { clock } = await readServerFacts(db)
+  const seconds = (clock.getTime() - (sentAt + Date.now()) / 2) / 1000
+  const off = `${Math.abs(seconds).toFixed(1)} s ${seconds < 0 ? 'behind' : 'ahead of'} this machine`
+  if (Math.abs(seconds) <= clockMaxSeconds) return ok('clock', `the database's is ${off}`)
+  return fault('clock', {
+    says: `the database's is ${off}; ${clockMaxSeconds} s are allowed`,
+    mend: 'set both clocks by NTP (timedatectl set-ntp true), first the one that is wrong',
+  })
+}
+
+async function schemaFindings(
+  db: Database<Tables>,
+  settings: Settings,
+  { isMade, user }: ServerFacts,
+): Promise<readonly Finding[]> {
+  const rights = await rightsFinding(db, user)
+  // Of what he may not read, nothing can be told.
+  if (rights.state === 'fault') return [rights]
+  if (!isMade) {
+    const mend = 'depositd migrate; a start does it, too'
+    return [rights, warning('schema', { says: 'is not made yet', mend })]
+  }
+  const vitals = await readHealth(db)
+  const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+  const states = judgeVitals(vitals, {
+    schema: await newestMigration(migrationsFolder),
+    streams: [pollStream, ...read.map(({ name }) => scanStream(name))],
+    waited: null,
+  })
+  const findings = states.map(vitalFinding)
+  const [schema] = states
+  // Of a schema of another version nothing more can be asked for certain.
+  if (schema?.state !== 'fine') return [rights, ...findings]
+  return [rights, ...findings, ...(await booksFindings(db, settings))]
+}
+
+async function rightsFinding(db: Database<Tables>, user: string): Promise<Finding> {
+  const lack = await lackOfRights(db)
+  if (lack === null) return ok('rights', `${user} may act as the daemon`)
+  const says = {
+    membership: `${user} may not act as depositd_daemon`,
+    creation: `${user} may not create the roles that the daemon works as`,
+  }
+  const mend = {
+    membership: `as a superuser: grant depositd_daemon to "${user}"`,
+    creation: `as a superuser: alter role "${user}" createrole`,
+  }
+  return fault('rights', { says: says[lack], mend: mend[lack] })
+}
+
+const mends: Readonly<Record<string, string>> = {
+  schema: 'depositd migrate, where it is behind; the newer version of depositd, where it is ahead',
+  inbox: 'start a worker (depositd start --roles worker); where one runs, its log names the job that fails',
+  [schedulerStream]: 'start a scheduler (depositd start --roles scheduler), or restart the one that hangs',
+  [workerStream]: 'start a worker (depositd start --roles worker), or restart the one that hangs',
+  [pollStream]: 'mend what the checks service, key, scheduler and worker say; then the log of the job poll',
+}
+
+function vitalFinding({ part, state, says }: PartState): Finding {
+  if (state === 'fine') return ok(part, says)
+  const scanned = part.replace(/^scan\//, '')
+  const mend =
+    mends[part] ?? `mend what chain ${scanned}, scheduler and worker say; then the log of the job scan`
+  return { check: part, state, says, mend }
+}
+
+async function booksFindings(db: Database<Tables>, settings: Settings): Promise<Finding[]> {
+  return Promise.all([
+    grantsFinding(db),
+    partitionsFinding(db),
+    sealsFinding(db),
+    policyFinding(db, settings),
+  ])
+}
+
+async function grantsFinding(db: Database<Tables>): Promise<Finding> {
+  const grants = await grantsToMend(db)
+  if (grants.length === 0) return ok('grants', 'the daemon may add to the books and never change them')
+  return fault('grants', {
+    says: `depositd_daemon has not the rights that the migrations gave it, in ${grants.length} places`,
+    mend: `as the owner: ${grants.join('; ')}`,
+  })
+}
+
+async function partitionsFinding(db: Database<Tables>): Promise<Finding> {
+  const months = await monthsWithoutPartition(db)
+  if (months.length === 0) return ok('partitions', 'this month and the next have theirs')
+  const says = `${months.join(' and ')} has none: what is booked then goes to the one for everything else`
+  return warning('partitions', { says, mend: 'depositd migrate, before that month begins' })
+}
+
+async function sealsFinding(db: Database<Tables>): Promise<Finding> {
+  const broken = await countOpen(db, 'seal_broken')
+  if (broken > 0) {
+    const says = `${broken} broken: what is booked is not what was sealed`
+    return fault('seals', { says, mend: 'depositd ledger verify; docs/runbook.md#seal_broken' })
+  }
+  const seconds = Math.floor(await secondsUnsealed(db))
+  if (seconds <= unsealedMaxSeconds)
+    return ok('seals', seconds === 0 ? 'over all that is booked' : 'are made')
+  return fault('seals', {
+    says: `the oldest journal without one was booked ${seconds} s ago`,
+    mend: 'depositd ledger seal; then look why the job seal does not run',
+  })
+}
+
+async function policyFinding(db: Database<Tables>, settings: Settings): Promise<Finding> {
+  const found = await inForce(db)
+  if (found === null) return ok('policy', 'comes into force with the first start')
+  if (found.digest !== digestOf(rulesOf(settings))) {
+    const says = 'that of these settings is not the one in force'
+    return warning('policy', { says, mend: 'restart every worker, or correct DEPOSITD_CONFIG' })
+  }
+  if (found.isApplied) return ok('policy', 'that of these settings is in force')
+  const says = 'is new, and not everything is marked yet to be decided again'
+  return warning('policy', { says, mend: 'wait for the worker that is starting, or start one' })
+}

@@ -1,0 +1,60 @@
+import { createServer } from 'node:net'
+import type { Listening, Settings } from '../config/settings.ts'
+import { messageOf } from '../core/errors.ts'
+import { transfersPath } from '../intake/server.ts'
+import { type Finding, fault, ok } from './doctor-finding.ts'
+
+const answerMaxMs = 2000
+
+type Port = { name: 'HTTP' | 'OPS'; listening: Listening; path: string; answer: string }
+
+/** Whether each port can be listened on here, or depositd answers on it already. */
+export async function portFindings({ http, ops }: Settings): Promise<Finding[]> {
+  if (http.port === ops.port) {
+    const says = `HTTP_PORT and OPS_PORT are both ${ops.port}`
+    return [fault('port ops', { says, mend: 'set OPS_PORT to another one' })]
+  }
+  return Promise.all([
+    portFinding({ name: 'HTTP', listening: http, path: transfersPath, answer: '{"status":"ready"}' }),
+    portFinding({ name: 'OPS', listening: ops, path: '/livez', answer: 'alive' }),
+  ])
+}
+
+async function portFinding(port: Port): Promise<Finding> {
+  const check = `port ${port.name.toLowerCase()}`
+  const { host, port: number } = port.listening
+  const where = `${host}:${number}`
+  const error = await tryToListen(port.listening)
+  if (error === null) return ok(check, `${where} is free`)
+  const code = 'code' in error ? error.code : ''
+  if (code === 'EADDRINUSE' && (await isOurs(port))) return ok(check, `depositd answers on ${where}`)
+  const mends: Readonly<Record<string, string>> = {
+    EADDRINUSE: `stop what listens there (ss -ltnp 'sport = :${number}'), or set ${port.name}_PORT to another`,
+    EACCES: `set ${port.name}_PORT to one above 1023`,
+  }
+  const taken = `${where} is taken by something that is not depositd`
+  const says = code === 'EADDRINUSE' ? taken : `${where} cannot be listened on: ${messageOf(error)}`
+  const mend = mends[String(code)] ?? `set ${port.name}_HOST to an address of this machine`
+  return fault(check, { says, mend })
+}
+
+/** Null where it can be done. */
+function tryToListen({ host, port }: Listening): Promise<Error | null> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', resolve)
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
+  })
+}
+
+async function isOurs({ listening: { host, port }, path, answer }: Port): Promise<boolean> {
+  const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
+  try {
+    const response = await fetch(`http://${everywhere[host] ?? host}:${port}${path}`, {
+      signal: AbortSignal.timeout(answerMaxMs),
+    })
+    return (await response.text()).trim() === answer
+  } catch {
+    return false
+  }
+}

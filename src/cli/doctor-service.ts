@@ -1,0 +1,69 @@
+import type { Settings } from '../config/settings.ts'
+import { isFault, lineOf } from '../core/errors.ts'
+import { createQueue, queueLimits } from '../jobs/queue/queue.ts'
+import type { QueueEvent } from '../jobs/queue/queue-port.ts'
+import { createDepositClient } from '../provider/deposit-client.ts'
+import { type KeyScope, probeScope } from '../provider/probe-scope.ts'
+import type { Profile } from '../provider/profile/profile-schema.ts'
+import { createServiceCall } from '../provider/service-call.ts'
+import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
+
+const queueMend = 'start its server, or correct QUEUE_URL; without it, the database is the queue'
+const keepAll =
+  'at the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'
+
+/** Whether wake-ups can be sent, and are not thrown away. */
+export async function queueFindings({ queueUrl: url }: Settings): Promise<readonly Finding[]> {
+  const check = 'queue'
+  const events: QueueEvent[] = []
+  return examined(check, queueMend, async () => {
+    try {
+      const report = (event: QueueEvent) => void events.push(event)
+      const queue = await createQueue({ url, name: 'depositd', limits: queueLimits, report })
+      try {
+        const { waiting, active } = await queue.counts()
+        if (events.some(({ kind }) => kind === 'eviction_policy_unknown'))
+          return warning(check, { says: 'answers, and does not tell its maxmemory-policy', mend: keepAll })
+        return ok(check, `answers: ${waiting} jobs wait, ${active} run`)
+      } finally {
+        await queue.stop()
+      }
+    } catch (error) {
+      if (!isFault(error, 'settings_bad')) throw error
+      const isEviction = lineOf(error).includes('maxmemory-policy')
+      return fault(check, { says: lineOf(error), mend: isEviction ? keepAll : queueMend })
+    }
+  })
+}
+
+const serviceMend =
+  'correct SERVICE_URL, or the way there: DNS, proxy, firewall; the service may be disturbed'
+
+/** Whether the service lists deposits, as the profile reads them, and what the key may do. */
+export async function serviceFindings({ service }: Settings, profile: Profile): Promise<readonly Finding[]> {
+  const [found, scope] = await Promise.all([
+    examined('service', serviceMend, async () => {
+      const call = createServiceCall(service)
+      const client = createDepositClient({ url: service.url, call }, profile)
+      const page = await client.listDeposits({ mark: null, since: null })
+      return ok('service', `lists deposits: ${page?.records.length ?? 0} on the first page`)
+    }),
+    probeScope(service, profile.owners.channels.create.path),
+  ])
+  return [...found, { check: 'key', ...scopeFindings[scope] }]
+}
+
+const scopeFindings: Record<KeyScope, Omit<Finding, 'check'>> = {
+  read: { state: 'ok', says: 'may read and not create', mend: '' },
+  write: {
+    state: 'warning',
+    says: 'may create',
+    mend: 'give the daemon a key of scope read, and this one only to channels create and wallets create',
+  },
+  refused: {
+    state: 'fault',
+    says: 'SERVICE_API_KEY is refused: it is wrong or revoked',
+    mend: 'make a key of scope read at the service, and set SERVICE_API_KEY to it',
+  },
+  unknown: { state: 'ok', says: 'what it may do cannot be told without doing it', mend: '' },
+}

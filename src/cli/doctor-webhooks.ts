@@ -1,0 +1,40 @@
+import type { Settings } from '../config/settings.ts'
+import { isFault } from '../core/errors.ts'
+import { openScheme } from '../intake/live-scheme.ts'
+import { type Finding, fault, ok, warning } from './doctor-finding.ts'
+
+const check = 'webhooks'
+const soonMs = 7 * 86_400_000
+
+/** Whether webhooks can be verified, now and in the days to come. */
+export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Date): Finding[] {
+  if (signing.scheme === 'none') {
+    const says = 'are not signed: anybody who reaches the port is believed'
+    return [
+      warning(check, { says, mend: 'set webhooks.scheme; depositd webhooks detect finds it from captures' }),
+    ]
+  }
+  try {
+    openScheme({ signing, keys }, now)
+  } catch (error) {
+    if (!isFault(error, 'settings_bad')) throw error
+    const mend = 'give the secret or key as the service shows it (docs/webhooks.md); nothing of it is printed'
+    return error.details.faults.map((says) => fault(check, { says, mend }))
+  }
+  const end = endOf(keys.secrets)
+  if (end !== null && end.getTime() - now.getTime() < soonMs) {
+    const says = `no secret counts any more from ${end.toISOString()} on`
+    return [
+      warning(check, { says, mend: 'put the new secret first in WEBHOOK_SECRETS, before the old one ends' }),
+    ]
+  }
+  return [ok(check, `are verified by ${signing.scheme}`)]
+}
+
+/** When the last of them ends; null where one of them does not, or there is none. */
+function endOf(secrets: Settings['webhooks']['keys']['secrets']): Date | null {
+  const ends = secrets.map(({ notAfter }) => notAfter)
+  const dated = ends.filter((end) => end !== null)
+  if (dated.length < ends.length || dated.length === 0) return null
+  return new Date(Math.max(...dated.map((end) => end.getTime())))
+}
