@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { composeWrite } from './app-canary.ts'
 import type { Settings } from './config/settings.ts'
 import { createInboxWriter, writerLimits } from './intake/inbox-writer.ts'
 import { createLiveScheme, type LiveScheme } from './intake/live-scheme.ts'
@@ -6,7 +7,10 @@ import { createQuarantine, quarantineLimits } from './intake/quarantine.ts'
 import { type Intake, intakeLimits, startIntake } from './intake/server.ts'
 import { spaceRuns } from './jobs/chain/space-runs.ts'
 import type { Queue } from './jobs/queue/queue.ts'
+import { tell } from './log/tell.ts'
 import type { Observer } from './ops/observe.ts'
+import { tellStored } from './ops/tell-webhooks.ts'
+import type { Tracing } from './ops/tracing/tracing.ts'
 import { createEventIdReader } from './provider/read-event-id.ts'
 import { loadServiceProfile } from './service-profile.ts'
 import type { Database } from './store/database.ts'
@@ -36,19 +40,27 @@ export function composeScheme(settings: Settings, following: Following): LiveSch
   })
 }
 
-type Receiving = { db: Database<Tables>; queue: Queue; observer: Observer; log: Logger; webhooks: LiveScheme }
+type Receiving = {
+  db: Database<Tables>
+  queue: Queue
+  observer: Observer
+  log: Logger
+  webhooks: LiveScheme
+  tracing: Tracing
+}
 
 /** Starts the webhook endpoint in front of the inbox and the quarantine. */
 export async function composeIntake(
   settings: Settings,
-  { db, queue, observer, log, webhooks }: Receiving,
+  { db, queue, observer, log, webhooks, tracing }: Receiving,
 ): Promise<Intake> {
   const { trustedProxies, connectionsPerSource, quarantine: bounds } = settings.intake
   const writer = createInboxWriter({
     async store(rows) {
-      const { outcomes, mismatches } = await storeWebhooks(db, rows)
-      observer.mismatches(mismatches)
-      return outcomes
+      const stored = await storeWebhooks(db, rows)
+      observer.mismatches(stored.mismatches)
+      tellStored(log, rows, stored)
+      return stored.outcomes
     },
     ...writerLimits,
   })
@@ -56,7 +68,7 @@ export async function composeIntake(
     store: (rows) => keepQuarantined(db, rows, bounds),
     limits: quarantineLimits,
     onDropped: observer.quarantineDropped,
-    onError: (error) => log.error({ err: error }, 'quarantine could not be stored; it waits'),
+    onError: (error) => tell(log, 'quarantine_not_stored', { err: error }),
   })
   // A wake-up that fails is made up for by the sweep.
   const wakeUps = spaceRuns(wakeEveryMs, () =>
@@ -70,12 +82,13 @@ export async function composeIntake(
     signing: webhooks.signing,
     secrets: webhooks.secrets,
     readEventId: createEventIdReader(loadServiceProfile(settings)),
-    write: writer.write,
+    write: composeWrite(settings, db, writer.write),
+    trace: tracing.webhook,
     quarantine: quarantine.keep,
     now: () => new Date(),
     observe: observer.webhook,
     onStored: wakeUps.ask,
-    onError: (error) => log.error({ err: error }, 'webhook could not be stored'),
+    onError: (error) => tell(log, 'webhook_not_stored', { err: error }),
   })
   return {
     url: intake.url,

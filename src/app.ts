@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { checksOf, warningsOf } from './app-health.ts'
+import { composeCanaries } from './app-canary.ts'
+import { composeConsole } from './app-console.ts'
+import { composeBeats, composeReadiness } from './app-health.ts'
 import { composeIntake, composeScheme } from './app-intake.ts'
+import { composeGauges, knownLabels } from './app-metrics.ts'
+import { composeTracing } from './app-tracing.ts'
 import { composeWork, ticksOf } from './app-work.ts'
 import { readDecimals } from './chain/decimals.ts'
 import type { Settings } from './config/settings.ts'
@@ -13,17 +16,19 @@ import { putInForce } from './jobs/books/put-in-force.ts'
 import { pinDecimals } from './jobs/chain/pin-decimals.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue/queue.ts'
 import { startSchedule } from './jobs/schedule.ts'
+import { tell } from './log/tell.ts'
+import { migrationsFolder } from './migrations-folder.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { createObserver, type Observer } from './ops/observe.ts'
 import { startOps } from './ops/server.ts'
+import { traceJobs, traceObserved } from './ops/tracing/tracing.ts'
 import { pinAssets } from './store/assets.ts'
+import { keepCanaryOwners } from './store/canary.ts'
 import { type Database, openDatabase } from './store/database.ts'
-import { readGauges } from './store/gauges.ts'
 import { keepAccountLabels } from './store/ledger/account-labels.ts'
 import { makePartitions } from './store/ledger/ground.ts'
 import { keepValuation } from './store/ledger/prices.ts'
 import { migrate } from './store/migrate.ts'
-import { createScorecardReader } from './store/scorecard.ts'
 import { releaseLeases } from './store/streams.ts'
 import type { Tables } from './store/tables.ts'
 
@@ -50,8 +55,6 @@ export type DaemonOptions = {
   readSettings?: () => Settings
 }
 
-export const migrationsFolder = join(import.meta.dirname, '../db/migrations')
-
 /** Books of years are written anew where a migration needs that. */
 export const migrationMaxMs = 3_600_000
 
@@ -65,43 +68,40 @@ const workerConcurrency = 8
 export async function startDaemon(asked: Settings, options: DaemonOptions): Promise<Daemon> {
   await using starting = new AsyncDisposableStack()
   const holder = randomUUID()
-  const startedAt = new Date()
-  const metrics = createMetrics(options.version)
+  const metrics = createMetrics(options.version, knownLabels(asked))
   const observer = createObserver(metrics, options.log)
   const webhooks = composeScheme(asked, { ...options, observer })
   starting.defer(() => webhooks.stop())
+  const ops = await startOps({ ...asked.ops, metrics })
+  starting.defer(() => ops.stop())
 
   const settings = { ...asked, networks: await prepareDatabase(asked, observer) }
   const db = openAsDaemon(settings)
   starting.defer(() => db.destroy())
   starting.defer(() => releaseLeases(db, holder).catch(() => undefined))
-  const queue = await createQueue({
-    url: settings.queueUrl,
-    name: 'depositd',
-    limits: queueLimits,
-    report: observer.queueTrouble,
-  })
+  const tracing = await composeTracing(settings, { ...options, db })
+  starting.defer(() => tracing.stop())
+  const queue = await openQueue(settings, observer)
   starting.defer(() => queue.stop())
-  const { all, ...jobs } = composeWork(settings, { db, queue, holder, observer })
+  const traced = traceObserved(tracing, observer)
+  const { all, ...work } = composeWork(settings, { db, queue, holder, observer: traced })
 
+  const beats = composeBeats({ db, queue, observer })
+  const canaries = composeCanaries(settings, { db, queue, observer, metrics, log: options.log, webhooks })
+  const jobs = { ...traceJobs(tracing, work), ...beats.jobs, ...canaries.jobs }
+  const ticks = [...ticksOf(settings, { queue, observer }), ...beats.ticks, ...canaries.ticks]
   const has = (role: Role) => options.roles.includes(role)
   if (has('worker')) await applySettings(db, settings, options.log)
   if (has('worker')) queue.work(jobs, { concurrency: workerConcurrency })
-  if (has('scheduler')) {
-    const schedule = await startSchedule(ticksOf(settings, { queue, observer }))
-    starting.defer(() => schedule.stop())
-  }
-  const ops = await startOps({
-    ...settings.ops,
-    metrics,
-    read: createReading(db, queue),
-    checks: checksOf(settings, { db, queue, startedAt }),
-    warnings: () => warningsOf(webhooks),
-  })
-  starting.defer(() => ops.stop())
-  const receiving = { db, queue, observer, log: options.log, webhooks }
+  const schedule = await startSchedule(has('scheduler') ? ticks : [])
+  starting.defer(() => schedule.stop())
+  const readiness = starting.use(await composeReadiness(settings, { ...options, queue, webhooks }))
+  const read = canaries.beside(composeGauges({ db, queue, observer }))
+  const shown = starting.use(composeConsole(settings, { version: options.version, read, readiness }))
+  const receiving = { db, queue, observer, log: options.log, webhooks, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null
   starting.defer(() => intake?.stop())
+  ops.open(shown)
 
   const running = starting.move()
   return {
@@ -109,8 +109,15 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
     opsUrl: ops.url,
     processAll: all,
     reloadWebhooks: webhooks.reload,
-    stop: () => running.disposeAsync(),
+    async stop() {
+      ops.leave()
+      await running.disposeAsync()
+    },
   }
+}
+
+function openQueue({ queueUrl }: Settings, { queueTrouble }: Observer): Promise<Queue> {
+  return createQueue({ url: queueUrl, name: 'depositd', limits: queueLimits, report: queueTrouble })
 }
 
 /**
@@ -148,16 +155,10 @@ function openAsDaemon({ databaseUrl: url }: Settings): Database<Tables> {
 /** What was decided by another policy is decided again, and amounts are valued as the settings say. */
 async function applySettings(db: Database<Tables>, settings: Settings, log: Logger): Promise<void> {
   const isNew = await putInForce({ db, rules: rulesOf(settings), now: () => new Date() })
-  if (isNew) log.info('the policy is new: all that is stored is decided again')
+  if (isNew) tell(log, 'policy_new')
   await keepValuation(db, settings.valuation)
-}
-
-/** Reads what metrics show. */
-function createReading(db: Database<Tables>, queue: Queue) {
-  const scorecard = createScorecardReader(db)
-  return async () => ({
-    ...(await readGauges(db)),
-    jobs: await queue.counts(),
-    scorecard: await scorecard(),
-  })
+  await keepCanaryOwners(
+    db,
+    settings.canary.deposits.map(({ owner }) => owner),
+  )
 }

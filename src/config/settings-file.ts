@@ -4,6 +4,7 @@ import { type Address, type Asset, assetKey } from '../core/asset.ts'
 import { stableWalletNetwork } from '../core/evidence.ts'
 import { readAccounts } from './accounts.ts'
 import { accountsSection } from './accounts-schema.ts'
+import { canarySection } from './canary-schema.ts'
 import { casesSection, strangeLimits } from './cases-schema.ts'
 import { intakeSection } from './intake-schema.ts'
 import { knownNetworks } from './known-networks.ts'
@@ -63,6 +64,7 @@ const schema = z
     policy: policySection,
     accounts: accountsSection,
     valuation: valuationSection,
+    canary: canarySection,
     schedule: z
       .strictObject({
         scan: cron.default('*/5 * * * * *'),

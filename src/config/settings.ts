@@ -5,11 +5,13 @@ import type { ContraRule } from '../core/contra.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import type { Policy, RoutePolicy } from '../core/policy.ts'
 import { accountsOf } from './accounts.ts'
+import { type CanarySettings, canaryContras, canaryPatterns, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
 import { policiesOf } from './policies.ts'
 import { readingOf } from './reading-schema.ts'
 import { creditAssetOf, parseSettingsFile, type SettingsFile, worldOf } from './settings-file.ts'
+import { readTracing, type TracingSettings } from './tracing-settings.ts'
 import { readSchemeName, readWebhooks, type WebhookSettings } from './webhook-settings.ts'
 
 export type Settings = {
@@ -37,12 +39,16 @@ export type Settings = {
   schedule: Record<'scan' | 'backfill' | 'poll' | 'sweep' | 'audit' | 'balances' | 'seal', string>
   /** What amounts are valued in; null where they are not. */
   valuation: { currency: string; maxAgeMs: number } | null
+  /** What is done to see that the way is open. */
+  canary: CanarySettings
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   /** Where webhooks are taken. */
   http: Listening
   /** Where metrics and health are shown; on loopback unless told otherwise, for they are not for everyone. */
   ops: Listening
   logLevel: LogLevel
+  /** Where traces are sent; null where nothing is traced. */
+  tracing: TracingSettings | null
 }
 
 export type ServiceSettings = {
@@ -89,12 +95,14 @@ export function parseSettings(environment: Environment, readText: (path: string)
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
     ops: { host: reader.text('OPS_HOST', '127.0.0.1'), port: reader.port('OPS_PORT', 9464) },
     logLevel: readLogLevel(reader),
+    tracing: readTracing(reader),
   }
+  const canary = readCanary(reader, file, { ...settings, readText })
   refuseUnknown(environment, file, reader.faults)
   // Some settings are looked at twice, and each time find the same fault.
   const faults = [...new Set(reader.faults)]
   if (faults.length > 0 || file === null) throw new Fault('settings_bad', { faults })
-  return { ...settings, ...fileSettings(file) }
+  return { ...settings, canary, ...fileSettings(file) }
 }
 
 /**
@@ -213,8 +221,8 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     creditAsset: creditAssetOf(service),
     senders: new Set(senders),
     ...policiesOf(policy, worldOf(file)),
-    contras,
-    accounts: chart,
+    contras: [...canaryContras(file.canary), ...contras],
+    accounts: { ...chart, known: [...chart.known, ...canaryPatterns(file.canary)] },
     secondPersonAbove: new Map(Object.entries(cases.secondPersonAbove)),
     schedule,
     valuation: valuation && { currency: valuation.currency, maxAgeMs: valuation.maxAge },

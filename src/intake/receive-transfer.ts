@@ -1,17 +1,19 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type Admitting, admitDelivery } from './admit-delivery.ts'
 import type { SourceReader } from './client-source.ts'
-import type { InboxWriter } from './inbox-writer.ts'
+import type { Write } from './divert-canaries.ts'
+import type { InboxRow } from './inbox-writer.ts'
 import { keptHeaders } from './kept-headers.ts'
 import type { Quarantine } from './quarantine.ts'
 import type { BodyRead } from './read-body.ts'
 import type { Refusal } from './signature/scheme.ts'
 
-/** How a request ended, for the metric. `aborted`: the sender went away before its body was complete. */
+/** How a request ended, for the metric. `canary`: we sent it ourselves. `aborted`: the sender went away before its body was complete. */
 export type IntakeOutcome =
   | 'stored'
   | 'duplicate'
   | 'conflicting'
+  | 'canary'
   | 'bad_signature'
   | 'bad_timestamp'
   | 'not_json'
@@ -21,13 +23,21 @@ export type IntakeOutcome =
   | 'unavailable'
   | 'aborted'
 
-/** `reason` is there where the signature scheme refused. */
-export type Observation = { outcome: IntakeOutcome; seconds: number; reason?: Refusal }
+/** `reason` is there where the signature scheme refused, `traceId` where it was traced. */
+export type Observation = { outcome: IntakeOutcome; seconds: number; reason?: Refusal; traceId?: string }
+
+/** A webhook that was believed. `traceparent` is what its sender says, and may be anything; times are in milliseconds since 1970. */
+export type Arriving = { sourceKey: string; traceparent: string | undefined; startedAt: number }
+
+/** A trace under way: `traceparent` goes into the row, so that whoever applies it goes on with the same trace. */
+export type ArrivalTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
 
 export type Receiving = Admitting & {
   sourceOf: SourceReader
   readBody: (request: IncomingMessage, source: string) => Promise<BodyRead>
-  write: InboxWriter['write']
+  write: Write
+  /** Begins the trace of a webhook; null where it is not traced, and nothing is where there is no tracer. */
+  trace?: (arriving: Arriving) => ArrivalTrace | null
   /** Keeps what is not taken in, for the case that the settings are wrong and not the sender. */
   quarantine: Quarantine['keep']
   now: () => Date
@@ -38,13 +48,13 @@ export type Receiving = Admitting & {
   onError: (error: unknown) => void
 }
 
-type Received = { outcome: IntakeOutcome; reason?: Refusal }
+type Received = Omit<Observation, 'seconds'>
 
 /** Takes in one webhook. The answer comes after the commit, never before it. */
 export function receiveTransfer(receiving: Receiving) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const startedAt = performance.now()
-    const received = await receive(receiving, request).catch((error: unknown): Received => {
+    const received = await receive(receiving, request, startedAt).catch((error: unknown): Received => {
       receiving.onError(error)
       return { outcome: 'unavailable' }
     })
@@ -54,19 +64,40 @@ export function receiveTransfer(receiving: Receiving) {
   }
 }
 
-async function receive(receiving: Receiving, request: IncomingMessage): Promise<Received> {
+async function receive(receiving: Receiving, request: IncomingMessage, startedAt: number): Promise<Received> {
   const source = receiving.sourceOf(request)
   const read = await receiving.readBody(request, source)
   if (read.kind !== 'read') return { outcome: read.kind }
   const delivery = { headers: request.headers, body: read.body, receivedAt: receiving.now() }
   const admission = isPlainJson(request.headers) ? admitDelivery(receiving, delivery) : wrongType
-  if (admission.kind === 'admitted') return { outcome: await receiving.write(admission.row) }
+  if (admission.kind === 'admitted') {
+    const traceparent = request.headers['traceparent']?.toString()
+    return store(receiving, admission.row, { traceparent, startedAt: performance.timeOrigin + startedAt })
+  }
   const headers = keptHeaders(delivery.headers, receiving.signing(), receiving.secrets())
   const reason = admission.kind === 'refused' ? admission.reason : admission.kind
   receiving.quarantine({ ...delivery, headers, source, reason })
   return admission.kind === 'refused'
     ? { outcome: refusedAs[admission.reason], reason: admission.reason }
     : { outcome: admission.kind }
+}
+
+/** Only what is believed is traced: nobody else can make a trace grow, or choose its id. */
+async function store(
+  { write, trace }: Receiving,
+  row: InboxRow,
+  arriving: Omit<Arriving, 'sourceKey'>,
+): Promise<Received> {
+  const traced = trace?.({ ...arriving, sourceKey: row.sourceKey }) ?? null
+  if (traced === null) return { outcome: await write(row) }
+  const { traceId, traceparent, end } = traced
+  let outcome: IntakeOutcome = 'unavailable'
+  try {
+    outcome = await write({ ...row, headers: { ...row.headers, traceparent } })
+  } finally {
+    end(outcome)
+  }
+  return { outcome, traceId }
 }
 
 const wrongType = { kind: 'wrong_type' } as const
@@ -92,6 +123,7 @@ const statusOf: Record<IntakeOutcome, number> = {
   stored: 202,
   duplicate: 202,
   conflicting: 202,
+  canary: 202,
   bad_signature: 401,
   bad_timestamp: 401,
   not_json: 400,

@@ -54,14 +54,14 @@ test('the defaults of the environment are those of the page', () => {
     ({ name, cells }) => /^[A-Z_]+$/.test(name) && /^`[^A-Z]+`$/.test(cells[0] ?? ''),
   )
   const defaults = Object.fromEntries(stated.map(({ name, cells }) => [name, cells[0]?.replaceAll('`', '')]))
-  expect(Object.keys(defaults)).toHaveLength(6)
+  expect(Object.keys(defaults)).toHaveLength(8)
   expect(parseSettings({ ...required, ...defaults }, noFile)).toEqual(parseSettings(required, noFile))
 })
 
 const fileKeys = rows
   .map(({ name }) => name)
   .filter((name) =>
-    /^(networks|service|webhooks|intake|cases|policy|accounts|valuation|schedule)\b/.test(name),
+    /^(networks|service|webhooks|intake|cases|policy|accounts|valuation|canary|schedule)\b/.test(name),
   )
 
 test('every key of the file is on the page, and no other', () => {
@@ -79,6 +79,7 @@ test('no key of the schema is left out, optional ones included', () => {
     'src/config/accounts-schema.ts',
     'src/config/cases-schema.ts',
     'src/config/valuation-schema.ts',
+    'src/config/canary-schema.ts',
   ]
     .map(readText)
     .join('\n')
@@ -113,7 +114,8 @@ test('the example of the file is accepted', () => {
     RPC_SOLANA: 'https://node.example',
     DEPOSITD_CONFIG: 'depositd.yaml',
   }
-  expect(() => parseSettings(environment, () => example)).not.toThrow()
+  const readFile = (path: string) => (path.endsWith('.key') ? '1'.repeat(64) : example)
+  expect(() => parseSettings(environment, readFile)).not.toThrow()
 })
 
 test('the networks that are known without a file are those of the page', () => {

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import { createPayer } from './chain/pay/payer.ts'
+import type { DepositCanarySettings } from './config/canary.ts'
+import type { Settings } from './config/settings.ts'
+import { depositCanary, webhookCanary } from './core/canary.ts'
+import { assert } from './core/errors.ts'
+import { parseAmount } from './core/money.ts'
+import { divertCanaries, type Write } from './intake/divert-canaries.ts'
+import type { InboxWriter } from './intake/inbox-writer.ts'
+import type { LiveScheme } from './intake/live-scheme.ts'
+import { signDelivery } from './intake/signature/sign-delivery.ts'
+import { type FollowDepositsDeps, followDeposits } from './jobs/canary/follow-deposits.ts'
+import { type SendWebhookDeps, sendWebhook } from './jobs/canary/send-webhook.ts'
+import type { Queue } from './jobs/queue/queue.ts'
+import type { Tick } from './jobs/schedule.ts'
+import type { LineSink } from './log/tell.ts'
+import { keepReading } from './ops/keep-reading.ts'
+import type { Metrics } from './ops/metrics.ts'
+import type { Observer } from './ops/observe.ts'
+import { type CanaryObserver, observeCanaries } from './ops/observe-canary.ts'
+import type { ReadGauges } from './ops/read-gauges.ts'
+import { showCanaries } from './ops/show-canaries.ts'
+import { canaryAges, receiveWebhook } from './store/canary.ts'
+import type { Database } from './store/database.ts'
+import type { Tables } from './store/tables.ts'
+
+type Parts = {
+  db: Database<Tables>
+  queue: Queue
+  observer: Observer
+  metrics: Metrics
+  log: LineSink
+  webhooks: LiveScheme
+}
+
+export type Canaries = {
+  /** The job of the key does one canary, where it is due. */
+  jobs: { canary: (key: string) => Promise<void> }
+  ticks: Tick[]
+  /** Reads beside these gauges how long ago each succeeded, and shows it. */
+  beside: (read: ReadGauges) => ReadGauges
+}
+
+/** How often it is looked whether one is due, and what became of the last. */
+const tickExpression = '*/5 * * * * *'
+
+/** Brings together what this program does to itself to see that the way is open; nothing where the settings ask for nothing. */
+export function composeCanaries(settings: Settings, parts: Parts): Canaries {
+  const { queue, observer } = parts
+  const runs = runsOf(settings, parts)
+  const show = createShow(settings, parts)
+  const wake = (key: string) => () =>
+    queue.wake('canary', key).catch((error: unknown) => observer.jobFailed('canary', error))
+  return {
+    jobs: {
+      async canary(key) {
+        // A wake-up of other settings than these may still wait.
+        await runs.get(key)?.()
+      },
+    },
+    ticks: [...runs.keys()].map((key) => ({
+      name: `canary ${key}`,
+      expression: tickExpression,
+      run: wake(key),
+    })),
+    beside: (read) => async () => {
+      const [gauges] = await Promise.all([read(), show()])
+      return gauges
+    },
+  }
+}
+
+function runsOf(settings: Settings, parts: Parts): Map<string, () => Promise<void>> {
+  const { webhooks, deposits } = settings.canary
+  const observe = observeCanaries(parts.metrics, parts.log)
+  const runs = new Map<string, () => Promise<void>>()
+  if (webhooks !== null) {
+    const deps = webhookDeps(webhooks, parts, observe)
+    runs.set(webhookCanary, () => sendWebhook(deps))
+  }
+  for (const canary of deposits) {
+    const deps = depositDeps(canary, settings, { ...parts, observe })
+    runs.set(depositCanary(canary.network), () => followDeposits(deps))
+  }
+  return runs
+}
+
+function webhookDeps(
+  canary: NonNullable<Settings['canary']['webhooks']>,
+  { db, webhooks }: Parts,
+  observe: CanaryObserver,
+): SendWebhookDeps {
+  return {
+    ...canary,
+    db,
+    sign: (unsigned) => signDelivery({ settings: webhooks.signing(), secrets: webhooks.secrets() }, unsigned),
+    now: () => new Date(),
+    observe: observe.webhook,
+  }
+}
+
+type Observing = Omit<Parts, 'observe'> & { observe: CanaryObserver }
+
+function depositDeps(
+  { network: name, symbol, amount, owner, everyMs, withinMs, keyPath }: DepositCanarySettings,
+  { networks }: Settings,
+  { db, observer, observe }: Observing,
+): FollowDepositsDeps {
+  const network = networks.find((one) => one.name === name)
+  const asset = network?.assets.find((one) => one.symbol === symbol)
+  assert(network !== undefined && asset !== undefined, `the settings know ${symbol} on ${name}`)
+  const payer = keyPath === null ? null : createPayer(network, { observe: observer.rpc })
+  return {
+    db,
+    place: { network: name, asset, amount: parseAmount(amount, asset.decimals), owner },
+    everyMs,
+    withinMs,
+    // The key is in memory for as long as it signs.
+    pay: payer && ((order, onSigned) => payer(order, { key: readFileSync(keyPath ?? '', 'utf8'), onSigned })),
+    observe: observe.deposit,
+  }
+}
+
+/** Storing webhooks, but for those of ours; where none are sent, nothing passes for one. */
+export function composeWrite({ canary }: Settings, db: Database<Tables>, write: InboxWriter['write']): Write {
+  return canary.webhooks === null ? write : divertCanaries(write, (token) => receiveWebhook(db, token))
+}
+
+/** Missing ones of a webhook may be chance; three in a row are not. A tick may come late, too. */
+const webhooksMissed = 3
+const slackMs = 60_000
+
+function createShow({ canary }: Settings, { db, metrics }: Parts): () => Promise<void> {
+  const { webhooks, deposits } = canary
+  const watched = new Map<string, { network: string | null; limit: number }>()
+  if (webhooks !== null) {
+    const limit = (webhooks.everyMs * webhooksMissed + webhooks.timeoutMs) / 1000
+    watched.set(webhookCanary, { network: null, limit })
+  }
+  for (const { network, everyMs, withinMs } of deposits) {
+    watched.set(depositCanary(network), { network, limit: (everyMs + withinMs + slackMs) / 1000 })
+  }
+  if (watched.size === 0) return () => Promise.resolve(showCanaries(metrics, []))
+  const read = keepReading(() => canaryAges(db))
+  return async () => {
+    // What cannot be read is left out; the database has alerts of its own.
+    const ages = await read().then(
+      ({ value }) => value,
+      () => [],
+    )
+    showCanaries(
+      metrics,
+      ages.flatMap(({ name, age }) => {
+        const one = watched.get(name)
+        return one === undefined ? [] : [{ ...one, age }]
+      }),
+    )
+  }
+}

@@ -1,0 +1,62 @@
+import { encodeFunctionData, erc20Abi, type Hex, keccak256 } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { estimateFeesPerGas, estimateGas, getTransactionCount, sendRawTransaction } from 'viem/actions'
+import { type Address, assetCode, toTxId } from '../../core/asset.ts'
+import { Fault } from '../../core/errors.ts'
+import { requireChain } from '../evm/identity.ts'
+import { ask, type EvmNode, openNode } from '../evm/node.ts'
+import { connections, defaultBounds, type ReaderOptions } from '../options.ts'
+import { createPool } from '../pool.ts'
+import type { NetworkSettings } from '../port.ts'
+import type { Payer, PaymentOrder } from './payment.ts'
+import { readEvmKey } from './read-key.ts'
+
+/** Pays on a network whose transactions have the fees of EIP-1559. */
+export function createEvmPayer(settings: NetworkSettings, options: ReaderOptions = {}): Payer {
+  const { name, chainId } = settings
+  if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
+  const pool = createPool({
+    nodes: connections(settings, options).map(openNode),
+    restMs: options.bounds?.restMs ?? defaultBounds.restMs,
+    identify: (node) => requireChain(node, settings),
+  })
+  return async (order, { key, onSigned }) => {
+    const account = privateKeyToAccount(readEvmKey(key, settings))
+    const draft = await pool.onFirst((node) => prepare(node, account, order))
+    const raw = await account.signTransaction({ type: 'eip1559', chainId, ...draft })
+    await onSigned(toTxId(keccak256(raw)))
+    // Another node may be offered the very same transaction: it counts once.
+    await pool.onFirst((node) =>
+      ask(node, 'sending a payment', (client) => sendRawTransaction(client, { serializedTransaction: raw })),
+    )
+  }
+}
+
+type Transfer = { to: Hex; value: bigint; data?: Hex }
+
+/** What it takes more gas for than estimated, in hundredths: what it is paid to may look otherwise by then. */
+const gasPercent = 150n
+
+async function prepare(node: EvmNode, { address }: PrivateKeyAccount, order: PaymentOrder) {
+  const transfer = transferOf(order)
+  return ask(node, 'preparing a payment', async (client) => {
+    const [nonce, gas, fees] = await Promise.all([
+      getTransactionCount(client, { address, blockTag: 'pending' }),
+      estimateGas(client, { account: address, ...transfer }),
+      estimateFeesPerGas(client),
+    ])
+    const { maxFeePerGas, maxPriorityFeePerGas } = fees
+    return { ...transfer, nonce, gas: (gas * gasPercent) / 100n, maxFeePerGas, maxPriorityFeePerGas }
+  })
+}
+
+function transferOf({ asset, to, amount }: PaymentOrder): Transfer {
+  const code = assetCode(asset.key)
+  if (code === 'native') return { to: hexOf(to), value: amount }
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [hexOf(to), amount] })
+  return { to: hexOf(code), value: 0n, data }
+}
+
+function hexOf(address: Address): Hex {
+  return address as string as Hex
+}

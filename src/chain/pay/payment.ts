@@ -1,0 +1,17 @@
+import type { Address, Asset, TxId } from '../../core/asset.ts'
+import type { Amount } from '../../core/money.ts'
+
+export type PaymentOrder = { asset: Asset; to: Address; amount: Amount }
+
+export type Signing = {
+  /** The private key, as its file holds it. */
+  key: string
+  /** Told of the transaction before it is sent, so that it is known whatever comes of sending it. */
+  onSigned: (tx: TxId) => Promise<void>
+}
+
+/**
+ * Makes one payment.
+ * @throws Fault `remote_failed` or `settings_bad`; before `onSigned` nothing was paid, after it nobody knows
+ */
+export type Payer = (order: PaymentOrder, signing: Signing) => Promise<void>

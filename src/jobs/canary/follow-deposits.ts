@@ -1,0 +1,85 @@
+import type { Kysely } from 'kysely'
+import type { Address, Asset } from '../../core/asset.ts'
+import { type CanaryDepositOutcome, type CanaryPlace, depositCanary } from '../../core/canary.ts'
+import { lineOf } from '../../core/errors.ts'
+import {
+  claimCanary,
+  endPayments,
+  expectCanary,
+  findPayments,
+  giveUpPayment,
+  namePayment,
+  startPayment,
+} from '../../store/canary.ts'
+import { readOwners } from '../../store/owners.ts'
+import type { Tables } from '../../store/tables.ts'
+
+export type DepositResult = {
+  network: string
+  outcome: CanaryDepositOutcome
+  /** From the payment to the last word of all sources; null where it is not said. */
+  seconds: number | null
+  /** What kept it from being paid; null where nothing did. */
+  problem: string | null
+}
+
+type Order = { asset: Asset; to: Address; amount: CanaryPlace['amount'] }
+
+export type FollowDepositsDeps = {
+  db: Kysely<Tables>
+  place: Omit<CanaryPlace, 'asset'> & { asset: Asset }
+  everyMs: number
+  withinMs: number
+  /** Pays, and tells of the transaction before it is sent; null where somebody else pays. */
+  pay: ((order: Order, onSigned: (tx: string) => Promise<void>) => Promise<void>) | null
+  observe: (result: DepositResult) => void
+}
+
+/** Ends the canaries of a network that have come to their end, and pays the next one where it is due. */
+export async function followDeposits(deps: FollowDepositsDeps): Promise<void> {
+  const { db, place, everyMs, withinMs, pay, observe } = deps
+  const { network, owner } = place
+  const name = depositCanary(network)
+  if (pay === null) {
+    await expectCanary(db, name)
+    await findPayments(db, { name, owner, network, asset: place.asset.key })
+  }
+  for (const ended of await endPayments(db, { name, network, withinMs })) {
+    observe({ network, ...ended, problem: null })
+  }
+  if (pay !== null && (await claimCanary(db, { name, everyMs }))) await payOnce(deps, pay)
+}
+
+async function payOnce(
+  { db, place, observe }: FollowDepositsDeps,
+  pay: NonNullable<FollowDepositsDeps['pay']>,
+): Promise<void> {
+  const { network, asset, amount, owner } = place
+  const to = await addressOf(db, place)
+  if (to === null) {
+    const problem = `${owner.kind} ${owner.id} has no deposit address on ${network} in the address book`
+    observe({ network, outcome: 'unpaid', seconds: null, problem })
+    return
+  }
+  const id = await startPayment(db, { network, asset: asset.key, amount, address: to })
+  let isSigned = false
+  try {
+    await pay({ asset, to, amount }, async (tx) => {
+      await namePayment(db, { id, tx })
+      isSigned = true
+    })
+  } catch (error) {
+    // What was signed may have reached a node all the same: it is waited for as if it had.
+    if (isSigned) throw error
+    if (await giveUpPayment(db, id))
+      observe({ network, outcome: 'unpaid', seconds: null, problem: lineOf(error) })
+  }
+}
+
+async function addressOf(
+  db: Kysely<Tables>,
+  { network, owner: { kind, id } }: FollowDepositsDeps['place'],
+): Promise<Address | null> {
+  const [entry] = await readOwners(db, kind, [id])
+  return entry?.deposits.find((one) => one.network === network)?.address ?? null
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { type CanaryWebhookOutcome, canaryBody, webhookCanary } from '../../core/canary.ts'
+import { claimCanary, endWebhook, startWebhook } from '../../store/canary.ts'
+import type { Tables } from '../../store/tables.ts'
+import { postWebhook } from './post-webhook.ts'
+
+export type WebhookResult = {
+  outcome: CanaryWebhookOutcome
+  /** From the request to its answer. */
+  seconds: number
+  /** What went wrong, without anything that was sent; null where nothing did. */
+  problem: string | null
+}
+
+export type SendWebhookDeps = {
+  db: Kysely<Tables>
+  url: string
+  everyMs: number
+  timeoutMs: number
+  /** The headers by which the intake knows its sender; null where no secret that counts now can sign. */
+  sign: (unsigned: { id: string; body: Buffer; at: Date }) => Readonly<Record<string, string>> | null
+  now: () => Date
+  observe: (result: WebhookResult) => void
+}
+
+/** Sends a webhook to ourselves, where one is due, and looks whether it came in. */
+export async function sendWebhook(deps: SendWebhookDeps): Promise<void> {
+  const { db, everyMs, observe } = deps
+  if (!(await claimCanary(db, { name: webhookCanary, everyMs }))) return
+  const token = randomBytes(32).toString('base64url')
+  await startWebhook(db, token)
+  const startedAt = performance.now()
+  const posted = await post(deps, token)
+  const seconds = (performance.now() - startedAt) / 1000
+  if (posted.kind !== 'accepted') {
+    observe({ outcome: posted.kind, seconds, problem: posted.problem })
+    return
+  }
+  const isReceived = await endWebhook(db, { name: webhookCanary, token })
+  observe(
+    isReceived
+      ? { outcome: 'received', seconds, problem: null }
+      : {
+          outcome: 'unrecorded',
+          seconds,
+          problem: 'the answer was 202, and no intake of these books took it',
+        },
+  )
+}
+
+function post({ url, timeoutMs, sign, now }: SendWebhookDeps, token: string) {
+  const body = canaryBody(token)
+  const headers = sign({ id: `canary${randomBytes(16).toString('hex')}`, body, at: now() })
+  if (headers === null) {
+    const problem = 'no secret of WEBHOOK_SECRETS counts now that can sign'
+    return { kind: 'failed' as const, problem }
+  }
+  return postWebhook({ url, headers, body, timeoutMs })
+}

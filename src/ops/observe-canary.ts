@@ -1,0 +1,29 @@
+import type { LineSink } from '../log/tell.ts'
+import { tell } from '../log/tell.ts'
+import type { Metrics } from './metrics.ts'
+
+/** What becomes of webhooks and payments that this program makes to itself. */
+export type CanaryObserver = {
+  webhook: (result: { outcome: string; seconds: number; problem: string | null }) => void
+  deposit: (result: {
+    network: string
+    outcome: string
+    seconds: number | null
+    problem: string | null
+  }) => void
+}
+
+export function observeCanaries(metrics: Metrics, log: LineSink): CanaryObserver {
+  return {
+    webhook({ outcome, seconds, problem }) {
+      metrics.canaryWebhooks.inc({ outcome })
+      if (problem === null) metrics.canaryWebhook.observe({}, seconds)
+      else tell(log, 'canary_webhook_lost', { outcome, problem })
+    },
+    deposit({ network, outcome, seconds, problem }) {
+      metrics.canaryDeposits.inc({ network, outcome })
+      if (seconds !== null) metrics.canaryDeposit.observe({ network }, seconds)
+      if (outcome !== 'reconciled') tell(log, 'canary_deposit_failed', { network, outcome, problem })
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import type { AssetKey, NetworkName } from '../core/asset.ts'
+import type { CanaryDepositOutcome, CanaryPlace } from '../core/canary.ts'
+import type { Owner } from '../core/evidence.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Takes the right to run a canary now, once in every span over all processes.
+ * @returns false where it is not due
+ */
+export async function claimCanary(
+  db: Kysely<Tables>,
+  { name, everyMs }: { name: string; everyMs: number },
+): Promise<boolean> {
+  const { rows } = await sql`
+    insert into canary (name, started_at) values (${name}, now())
+    on conflict (name) do update set started_at = now()
+      where canary.started_at is null or canary.started_at <= now() - ${everyMs} * interval '1 millisecond'
+    returning name`.execute(db)
+  return rows.length > 0
+}
+
+/** From when on a canary is waited for that others run. */
+export async function expectCanary(db: Kysely<Tables>, name: string): Promise<void> {
+  await sql`insert into canary (name) values (${name}) on conflict (name) do nothing`.execute(db)
+}
+
+/** Owners whose deposits are canaries, from now on and for ever. */
+export async function keepCanaryOwners(db: Kysely<Tables>, owners: readonly Owner[]): Promise<void> {
+  await sql`
+    insert into canary_owner (kind, id)
+    select * from unnest(${owners.map(({ kind }) => kind)}::text[], ${owners.map(({ id }) => id)}::text[])
+    on conflict (kind, id) do nothing`.execute(db)
+}
+
+/** For how long a webhook of ours is known: one that comes later is taken for anybody's. */
+const webhooksKept = '1 day'
+
+/** Notes a webhook that is about to be sent, and forgets old ones. */
+export async function startWebhook(db: Kysely<Tables>, token: string): Promise<void> {
+  await sql`
+    with forgotten as (delete from canary_webhook where sent_at < now() - ${sql.lit(webhooksKept)}::interval)
+    insert into canary_webhook (token_sha256) values (${hashOf(token)})`.execute(db)
+}
+
+/** Notes that a webhook came in. @returns false where the token is not one that was given out */
+export async function receiveWebhook(db: Kysely<Tables>, token: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update canary_webhook set received_at = coalesce(received_at, now())
+    where token_sha256 = ${hashOf(token)}`.execute(db)
+  return numAffectedRows === 1n
+}
+
+/** Notes that the canary succeeded, where its webhook came in. @returns whether it did */
+export async function endWebhook(
+  db: Kysely<Tables>,
+  { name, token }: { name: string; token: string },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update canary set succeeded_at = greatest(canary.succeeded_at, w.received_at)
+    from canary_webhook w
+    where canary.name = ${name} and w.token_sha256 = ${hashOf(token)} and w.received_at is not null`.execute(
+    db,
+  )
+  return numAffectedRows === 1n
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+type Payment = Omit<CanaryPlace, 'owner'> & { address: string }
+
+/** Notes a payment that is about to be made. @returns its number */
+export async function startPayment(
+  db: Kysely<Tables>,
+  { network, asset, amount, address }: Payment,
+): Promise<bigint> {
+  const { rows } = await sql<{ id: bigint }>`
+    insert into canary_deposit (network, asset, amount, address)
+    values (${network}, ${asset}, ${amount}, ${address}) returning id`.execute(db)
+  return rows[0]?.id ?? 0n
+}
+
+/** Keeps the transaction of a payment, before it is sent. */
+export async function namePayment(db: Kysely<Tables>, { id, tx }: { id: bigint; tx: string }): Promise<void> {
+  await sql`update canary_deposit set tx = ${tx} where id = ${id}`.execute(db)
+}
+
+/** Notes that a payment could not be made. @returns false where that is known already */
+export async function giveUpPayment(db: Kysely<Tables>, id: bigint): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update canary_deposit set outcome = 'unpaid' where id = ${id} and outcome is null`.execute(db)
+  return numAffectedRows === 1n
+}
+
+type Found = { name: string; owner: Owner; network: NetworkName; asset: AssetKey }
+
+/** Takes up payments to the owner that somebody else made, from when on they are waited for. */
+export async function findPayments(
+  db: Kysely<Tables>,
+  { name, owner, network, asset }: Found,
+): Promise<void> {
+  await sql`
+    insert into canary_deposit (network, asset, amount, address, started_at, tx)
+    select d.network, d.asset, d.amount, d.address, d.deposited_at, d.tx
+    from deposit d join canary on canary.name = ${name}
+    where d.owner_kind = ${owner.kind} and d.owner_id = ${owner.id} and d.merged_into is null
+      and d.network = ${network} and d.asset = ${asset} and d.deposited_at >= canary.since
+      and d.state <> 'ignored' and d.tx is not null and d.address is not null and d.amount > 0
+      and not exists (select from canary_deposit c where c.network = d.network and c.tx = d.tx)
+    order by d.id
+    on conflict (network, tx) do nothing`.execute(db)
+}
+
+/** How a payment ended, told once; `seconds` from the payment to the last word of all sources, null where it is not said. */
+export type EndedPayment = { outcome: CanaryDepositOutcome; seconds: number | null }
+
+/** Later than this nobody looks whether a payment that was late was reconciled after all. */
+const paymentsWatched = '30 days'
+
+type Watched = { name: string; network: NetworkName; withinMs: number }
+
+/**
+ * Ends payments whose deposits are reconciled, and those whose time is over. One that is reconciled later than that
+ * shows that the way is open again, and is not told a second time.
+ */
+export async function endPayments(
+  db: Kysely<Tables>,
+  { name, network, withinMs }: Watched,
+): Promise<EndedPayment[]> {
+  const within = sql`${withinMs} * interval '1 millisecond'`
+  const { rows } = await sql<EndedPayment>`
+    with reconciled as (
+      update canary_deposit c set reconciled_at = d.reconciled_at, outcome = coalesce(c.outcome,
+        case when d.reconciled_at <= c.started_at + ${within} then 'reconciled' else 'late' end)
+      from deposit d
+      where c.network = ${network} and c.reconciled_at is null
+        and (c.outcome is null or c.started_at > now() - ${sql.lit(paymentsWatched)}::interval)
+        and d.tx = c.tx and d.network = c.network and d.asset = c.asset and d.address = c.address
+        and d.merged_into is null and d.reconciled_at is not null
+      returning old.outcome as told, new.outcome, new.reconciled_at,
+        greatest(extract(epoch from new.reconciled_at - new.started_at), 0)::float8 as seconds
+    ), overdue as (
+      update canary_deposit c set outcome = case when c.tx is null then 'unpaid' else 'late' end
+      where c.network = ${network} and c.outcome is null and c.started_at < now() - ${within}
+        and not exists (
+          select from deposit d where d.tx = c.tx and d.network = c.network and d.asset = c.asset
+            and d.address = c.address and d.merged_into is null and d.reconciled_at is not null
+        )
+      returning c.outcome
+    ), succeeded as (
+      update canary set succeeded_at = greatest(succeeded_at, (select max(reconciled_at) from reconciled))
+      where name = ${name} and exists (select from reconciled)
+    )
+    select outcome, seconds from reconciled where told is null
+    union all select outcome, null from overdue`.execute(db)
+  return rows
+}
+
+/** Seconds since a canary last succeeded, or since it was first expected where it never did. */
+export type CanaryAge = { name: string; age: number }
+
+export async function canaryAges(db: Kysely<Tables>): Promise<CanaryAge[]> {
+  const { rows } = await sql<CanaryAge>`
+    select name, greatest(extract(epoch from now() - coalesce(succeeded_at, since)), 0)::float8 as age
+    from canary order by name`.execute(db)
+  return rows
+}
