@@ -1,16 +1,10 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AssetKey, NetworkName } from '../../src/core/asset.ts'
 import { probeScope } from '../../src/provider/probe-scope.ts'
-import { pinAssets } from '../../src/store/assets.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import type { Tables } from '../../src/store/tables.ts'
 import { readKey, writeKey } from '../service/fixtures.ts'
-import { type Books, makeDeposit, openBooks } from '../support/books.ts'
+import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
-import { type DoctorWorld, type Finding, openDoctorWorld, startNode } from '../support/doctor-world.ts'
+import { type DoctorWorld, type Finding, openDoctorWorld } from '../support/doctor-world.ts'
 import { startRawService } from '../support/raw-service.ts'
 
 const stack = new AsyncDisposableStack()
@@ -25,24 +19,11 @@ afterAll(() => stack.disposeAsync())
 
 const streams = ['scheduler', 'worker', 'poll', 'scan/base']
 
-async function owning<Result>(work: (db: ReturnType<typeof openOwner>) => Promise<Result>): Promise<Result> {
-  const db = openOwner()
-  try {
-    return await work(db)
-  } finally {
-    await db.destroy()
-  }
-}
-
-function openOwner() {
-  return openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
-}
-
 test('where all is well, each check says so', async () => {
-  await owning(async (db) => {
-    await sql`select make_ledger_partitions()`.execute(db)
-    await sql`insert into stream (name, succeeded_at) select unnest(${streams}::text[]), now()`.execute(db)
-  })
+  await sql`select make_ledger_partitions()`.execute(books.db)
+  await sql`insert into stream (name, succeeded_at) select unnest(${streams}::text[]), now()`.execute(
+    books.db,
+  )
   const { status, out, err } = await world.run()
   expect(err).toBe('')
   const { HTTP_PORT = '', OPS_PORT = '' } = world.environment
@@ -132,53 +113,6 @@ test.each<[string, Record<string, string>, RegExp]>([
   expect(status).toBe(1)
 })
 
-const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
-
-/** Settings with USDC on Base. */
-async function withToken(decimals: string, work: (changes: Record<string, string>) => Promise<void>) {
-  const path = join(world.folder, 'token.yaml')
-  writeFileSync(
-    path,
-    `networks: [{ name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, contract: "${usdc}" ${decimals}}] }]`,
-  )
-  await work({ DEPOSITD_CONFIG: path })
-}
-
-test('decimals that the settings leave to the chain are read and told', async () => {
-  await withToken('', async (changes) => {
-    const { out, status } = await world.run(changes)
-    expect(out).toMatch(/^chain base +ok .*; USDC has 6 decimals, pinned at the start$/m)
-    expect(status).toBe(0)
-  })
-})
-
-test('decimals that are not those of the chain, or not those that amounts were kept by, are faults', async () => {
-  await using others = await openBooks()
-  await pinUsdc(others.url, 18)
-  await withToken(', decimals: 7', async (changes) => {
-    const { out, status } = await world.run({ ...changes, DATABASE_URL: others.url })
-    expect(out).toMatch(
-      /^chain base +fault +asset base\/0x\w+ has 7 decimals in the settings and 18 in the database +write in DEPOSITD_CONFIG/m,
-    )
-    expect(out).toMatch(/^chain base +fault +.*expected decimals 7, found 6/m)
-    expect(status).toBe(1)
-  })
-  await withToken('', async (changes) => {
-    const { out } = await world.run({ ...changes, DATABASE_URL: others.url })
-    expect(out).toMatch(/^chain base +fault +.*expected decimals 18, found 6/m)
-  })
-})
-
-/** As a number that a deposit was kept by. */
-async function pinUsdc(url: string, decimals: number): Promise<void> {
-  const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'test owner' })
-  const key = `base/${usdc}` as AssetKey
-  await pinAssets(db, [{ key, network: 'base' as NetworkName, symbol: 'USDC', decimals }])
-  const id = await makeDeposit(db, 'base/0x1/0')
-  await db.updateTable('deposit').set({ asset: key }).where('id', '=', id).execute()
-  await db.destroy()
-}
-
 test('webhooks that are not signed are warned of', async () => {
   const { WEBHOOK_SECRETS: _, ...rest } = world.environment
   const { out } = await runCommand('doctor', { ...rest, WEBHOOK_SCHEME: 'none' })
@@ -206,45 +140,6 @@ test('secrets that all end soon are warned of, before webhooks are refused', asy
   const two = `whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD,${secret} not-after=${soon}`
   expect(await world.says('webhooks', { WEBHOOK_SECRETS: two })).toEqual([
     'ok | are verified by standard-webhooks',
-  ])
-})
-
-test('a node of another chain is a fault, wherever in the list it is', async () => {
-  await using other = await startNode('0x1')
-  const says = await world.says('chain base', { RPC_BASE: `${world.environment.RPC_BASE},${other.url}` })
-  expect(says).toEqual([
-    expect.stringMatching(
-      /^fault \| .*expected chain id 8453, found 1.* \| set RPC_BASE to nodes of that chain/,
-    ),
-  ])
-})
-
-test('of several nodes one that does not answer is warned of', async () => {
-  const says = await world.says('chain base', {
-    RPC_BASE: `http://127.0.0.1:1,${world.environment.RPC_BASE}`,
-  })
-  expect(says).toEqual([
-    expect.stringMatching(/^warning \| .*; others are asked \| name in RPC_BASE nodes that answer/),
-    expect.stringMatching(/^ok \| is the chain of the settings/),
-  ])
-})
-
-test('a node that knows less as final than was read is a fault', async () => {
-  const hash = `0x${'1'.padStart(64, '0')}`
-  const at = (height: string) =>
-    owning((db) =>
-      sql`update stream set cursor = ${JSON.stringify({
-        final: { height, hash },
-        seenHeight: height,
-        trail: [],
-        epoch: 0,
-      })}::jsonb where name = 'scan/base'`.execute(db),
-    )
-  await at('1')
-  expect(await world.says('final base')).toEqual(['ok | at 1, and read up to 1'])
-  await at('7')
-  expect(await world.says('final base')).toEqual([
-    expect.stringMatching(/^fault \| at 1, which is below 7, read as final before \| put another node first/),
   ])
 })
 
