@@ -4,6 +4,7 @@ import { runChainSolana } from './chain/solana/run.ts'
 import { runIntake } from './intake/run.ts'
 import { runLedger } from './ledger/run.ts'
 import { runReconcile } from './reconcile/run.ts'
+import { runScrape } from './scrape/run.ts'
 
 /** `npm run bench -- NAME [OPTIONS]`: speed against other ways to do the same. */
 
@@ -28,6 +29,7 @@ const benches = new Map<string, () => Promise<void>>([
   ['reconcile apply', () => runReconcile({ rounds, scale, json, large, parts: ['apply'] })],
   ['reconcile match', () => runReconcile({ rounds, scale, json, large, parts: ['match'] })],
   ['ledger', () => runLedger({ rounds, scale, json })],
+  ['scrape', () => runScrape({ rounds, scale, json, large })],
   ['chain solana', () => runChainSolana({ rounds, scale, json })],
 ])
 const bench = benches.get(positionals.join(' '))
@@ -39,6 +41,7 @@ else {
     'chain [solana] [--json] [--rounds N] [--scale 0..1]',
     'ledger [--json] [--rounds N] [--scale 0..1]',
     'reconcile [apply | match] [--json] [--rounds N] [--scale 0..1] [--large]',
+    'scrape [--json] [--rounds N] [--scale 0..1] [--large]',
   ]
   process.stderr.write(uses.map((use) => `use: npm run bench -- ${use}\n`).join(''))
   process.exitCode = 2

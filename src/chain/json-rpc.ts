@@ -59,7 +59,7 @@ function settleEach(
 
 /** Tells how a try went, to the observer and to the score of the node. */
 async function attemptOf<Result>(
-  { network, observe, health }: Connection,
+  { network, url, observe, health }: Connection,
   payloads: readonly Payload[],
   send: () => Promise<Attempt<Result>>,
 ): Promise<Attempt<Result>> {
@@ -68,7 +68,7 @@ async function attemptOf<Result>(
   const ms = performance.now() - startedMs
   if (attempt.outcome === 'fine') noteLatency(health, ms)
   const outcome = attempt.outcome === 'fine' ? 'ok' : 'error'
-  for (const { method } of payloads) observe({ network, method, outcome, seconds: ms / 1000 })
+  for (const { method } of payloads) observe({ network, node: url.host, method, outcome, seconds: ms / 1000 })
   return attempt
 }
 

@@ -134,6 +134,8 @@ export type Reader = ChainReader & OnDemandReader
 /** Told of every request, for metrics. */
 export type RpcObserver = (request: {
   network: NetworkName
+  /** The host of the node's URL. */
+  node: string
   method: string
   outcome: 'ok' | 'error'
   seconds: number

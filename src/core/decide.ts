@@ -5,7 +5,7 @@ import { deliveredLegs, liveLeg, total } from './judging/matrix.ts'
 import { type NamedTransaction, unseenTransactions } from './judging/named-transactions.ts'
 import { ignore, reconcile, type Verdict } from './judging/reconcile.ts'
 import { policyOf } from './judging/route.ts'
-import { stepsOf } from './judging/steps.ts'
+import { countSteps } from './judging/steps.ts'
 import { completedStages, type Lag, type Milestones } from './lag.ts'
 import { type Approval, type Dossier, divide } from './matching/divide.ts'
 import { type ChainLeg, claimOf } from './matching/fold.ts'
@@ -57,8 +57,8 @@ export type DecidedDeposit = {
   milestones: Milestones
   lags: readonly Lag[]
   journals: readonly Journal[]
-  /** Of the statuses that the API or the chain knows, of how many a webhook told. */
-  steps: { known: number; told: number }
+  /** Of the statuses that the API or the chain knows, of how many a webhook told; and since when the first waits for one. */
+  steps: { known: number; told: number; untoldSince: Date | null }
   /** Transactions that the service names and no chain has shown yet. */
   unseen: readonly NamedTransaction[]
 }
@@ -125,11 +125,6 @@ function decideDeposit({ dossier, known, booked, now }: Case, rules: Rules, asOf
     steps: countSteps(dossier, verdict, policy),
     unseen: unseenTransactions(dossier),
   }
-}
-
-function countSteps(dossier: Dossier, verdict: Verdict, { webhookStatuses }: Policy) {
-  const steps = verdict.state === 'ignored' ? [] : stepsOf(dossier, verdict, webhookStatuses)
-  return { known: steps.length, told: steps.filter(({ isTold }) => isTold).length }
 }
 
 function milestonesOf(

@@ -21,7 +21,9 @@ export type Stage =
   | 'settlement'
   | 'reconciliation'
 
-export type Lag = { stage: Stage; network: NetworkName; seconds: number }
+/** `of`: what it was measured on. */
+export type Lag = { stage: Stage; network: NetworkName; seconds: number; of?: LagOf }
+export type LagOf = { depositId: bigint } | { inboxId: bigint }
 
 /** Which two milestones a stage lies between. */
 export const stages: Partial<Record<Stage, { from: keyof Milestones; to: keyof Milestones }>> = {

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino'
+import { tell } from '../log/tell.ts'
+import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
 
 /** `refused`: what the settings say now cannot be used. */
@@ -6,14 +8,23 @@ type SchemeEvent =
   | { kind: 'opened' | 'changed' | 'unchanged'; scheme: string }
   | { kind: 'refused'; error: unknown }
 
+/** `event`: the sender's id of it. `traceId`: where requests are traced. */
+type WebhookAnswer = {
+  outcome: string
+  seconds: number
+  reason?: string
+  event?: string
+  traceId?: string
+}
+
 /** What happens where webhooks come in. */
 export type WebhookObserver = {
-  webhook: (answer: { outcome: string; seconds: number; reason?: string }) => void
+  webhook: (answer: WebhookAnswer) => void
   webhookScheme: (event: SchemeEvent) => void
   quarantineDropped: (reason: 'rate' | 'full') => void
 }
 
-const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting'])
+const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting', 'canary'])
 
 /** Lines of one second. A flood is counted by the metrics, and must not fill a disk. */
 const refusalLinesMax = 10
@@ -22,20 +33,20 @@ const refusalLinesMax = 10
 export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): WebhookObserver {
   let second = 0
   let refusals = 0
-  const logRefusal = (refusal: { outcome: string; reason?: string | undefined }): void => {
+  const logRefusal = (refusal: { outcome: string; reason: string | undefined }): void => {
     const current = Math.floor(now() / 1000)
     if (current !== second) {
       if (refusals > refusalLinesMax)
-        log.warn({ untold: refusals - refusalLinesMax }, 'more webhooks were refused')
+        tell(log, 'webhooks_refused_more', { untold: refusals - refusalLinesMax })
       second = current
       refusals = 0
     }
-    if (++refusals <= refusalLinesMax) log.warn(refusal, 'webhook refused')
+    if (++refusals <= refusalLinesMax) tell(log, 'webhook_refused', refusal)
   }
   return {
-    webhook({ outcome, seconds, reason }) {
+    webhook({ outcome, seconds, reason, event, traceId }) {
       metrics.webhooks.inc({ outcome })
-      metrics.webhookAck.observe(seconds)
+      metrics.webhookAck.observe({}, seconds, exemplarOf({ event, traceId }))
       if (!keptOutcomes.has(outcome)) logRefusal({ outcome, reason })
     },
     quarantineDropped(reason) {
@@ -44,17 +55,27 @@ export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): 
     webhookScheme(event) {
       if (event.kind === 'refused') {
         metrics.webhookSettings.inc({ outcome: 'refused' })
-        log.error({ err: event.error }, 'settings of webhooks cannot be used; those from before stay')
+        tell(log, 'webhook_settings_refused', { err: event.error })
         return
       }
       const { kind, scheme } = event
       metrics.webhookSettings.inc({ outcome: 'used' }, kind === 'changed' ? 1 : 0)
-      // An increase is seen only of a series that is there before it.
-      metrics.webhookSettings.inc({ outcome: 'refused' }, 0)
-      metrics.webhooksUnsigned.set(scheme === 'none' ? 1 : 0)
-      log.info({ scheme }, `settings of webhooks ${kind}`)
-      if (scheme === 'none')
-        log.warn('webhooks are taken without a signature: whoever reaches the port can send them')
+      metrics.webhooksUnsigned.set({}, scheme === 'none' ? 1 : 0)
+      tell(log, 'webhook_settings_read', { change: kind, scheme })
+      if (scheme === 'none') tell(log, 'webhooks_unsigned')
     },
+  }
+}
+
+function exemplarOf({
+  event,
+  traceId,
+}: {
+  event: string | undefined
+  traceId: string | undefined
+}): Exemplar {
+  return {
+    ...(event !== undefined && { webhook: event }),
+    ...(traceId !== undefined && { trace_id: traceId }),
   }
 }

@@ -1,7 +1,10 @@
 import type { Logger } from 'pino'
 import type { Lag } from '../core/lag.ts'
+import { tell } from '../log/tell.ts'
+import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
 import { observeWebhooks, type WebhookObserver } from './observe-webhooks.ts'
+import { type AppliedTrail, tellApplied } from './tell-applied.ts'
 
 export type Change = {
   kind: string
@@ -10,9 +13,11 @@ export type Change = {
   change: 'opened' | 'reopened' | 'resolved' | 'cleared'
 }
 
+type RpcRequest = { network: string; node: string; method: string; outcome: string; seconds: number }
+
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
 export type Observer = WebhookObserver & {
-  rpc: (request: { network: string; method: string; outcome: string; seconds: number }) => void
+  rpc: (request: RpcRequest) => void
   rpcNode: (node: { network: string; node: string; score: number }) => void
   pollRequest: (outcome: string) => void
   applied: (applied: Applied) => void
@@ -21,6 +26,8 @@ export type Observer = WebhookObserver & {
   rewound: (network: string) => void
   jobFailed: (job: string, error: unknown) => void
   queueTrouble: (event: { kind: string; error?: unknown; wake?: { name: string } }) => void
+  /** A part of what a scrape shows could not be read. */
+  gaugesUnreadable: (part: string, error: unknown) => void
 }
 
 /** What ended a mismatch; null where it opened. */
@@ -34,20 +41,14 @@ const ended: Record<Change['change'], 'evidence' | 'person' | null> = {
 export function createObserver(metrics: Metrics, log: Logger): Observer {
   const jobFailed = (name: string, error: unknown): void => {
     metrics.jobFailures.inc({ name })
-    log.error({ job: name, err: error }, 'job failed; it runs again')
+    tell(log, 'job_failed', { job: name, err: error })
   }
-  const mismatches = (changes: readonly Change[]): void => {
-    for (const { kind, severity, network, change } of changes) {
-      const how = ended[change]
-      if (how === null) metrics.mismatchesOpened.inc({ kind, severity, network: network ?? '' })
-      else metrics.mismatchesResolved.inc({ kind, how })
-      log.info({ kind, severity, network, change }, 'mismatch')
-    }
-  }
+  const mismatches = observeMismatches(metrics, log)
   return {
     ...observeWebhooks(metrics, log),
-    rpc({ network, method, outcome, seconds }) {
+    rpc({ network, node, method, outcome, seconds }) {
       metrics.rpcRequests.inc({ network, method, outcome })
+      metrics.rpcNodeRequests.inc({ network, node, outcome })
       metrics.rpcSeconds.observe({ network, method }, seconds)
     },
     rpcNode({ network, node, score }) {
@@ -57,31 +58,47 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
       metrics.pollRequests.inc({ outcome })
     },
     mismatches,
-    applied({ rows, groups, journals, lags, mismatches: changes }) {
-      for (const { stage, network, seconds } of lags) metrics.stageLag.observe({ stage, network }, seconds)
+    applied(applied) {
+      const { lags, mismatches: changes } = applied
+      for (const { stage, network, seconds, of } of lags)
+        metrics.stageLag.observe({ stage, network }, seconds, exemplarOf(of))
       mismatches(changes)
-      if (rows + journals > 0) log.debug({ rows, groups, journals }, 'applied')
+      tellApplied(log, applied)
     },
     polled({ drifts, mismatches: changes }) {
-      metrics.pollDrifts.inc(drifts)
+      metrics.pollDrifts.inc({}, drifts)
       mismatches(changes)
     },
     rewound(network) {
       metrics.chainReorgs.inc({ network })
-      log.error({ network }, 'final history changed; what is gone is withdrawn and read again')
+      tell(log, 'history_changed', { network })
     },
     jobFailed,
     queueTrouble({ kind, error, wake }) {
       if (kind === 'job_failed') jobFailed(wake?.name ?? '', error)
-      else log.warn({ kind, err: error }, 'queue')
+      else tell(log, 'queue_trouble', { kind, err: error })
+    },
+    gaugesUnreadable(part, error) {
+      tell(log, 'gauges_unreadable', { part, err: error })
     },
   }
 }
 
-type Applied = {
-  rows: number
-  groups: number
-  journals: number
-  lags: readonly Lag[]
-  mismatches: readonly Change[]
+function observeMismatches(metrics: Metrics, log: Logger): Observer['mismatches'] {
+  return (changes) => {
+    for (const { kind, severity, network, change } of changes) {
+      const how = ended[change]
+      if (how === null) metrics.mismatchesOpened.inc({ kind, severity, network: network ?? '' })
+      else metrics.mismatchesResolved.inc({ kind, how })
+      tell(log, 'mismatch_changed', { kind, severity, network, change })
+    }
+  }
+}
+
+type Applied = AppliedTrail & { lags: readonly Lag[]; mismatches: readonly Change[] }
+
+/** By what the one that was measured is found: a deposit by its number, a message by its row of the inbox. */
+function exemplarOf(of: Lag['of']): Exemplar {
+  if (of === undefined) return {}
+  return 'depositId' in of ? { deposit_id: of.depositId.toString() } : { inbox: `inbox/${of.inboxId}` }
 }

@@ -1,89 +1,104 @@
+import { mismatchKinds } from '../core/mismatch.ts'
+import { mismatchAges } from './metrics/deposits.ts'
+import { readingParts } from './metrics/service.ts'
 import type { Metrics } from './metrics.ts'
+import type { ReadGauges } from './read-gauges.ts'
+import type { Live, Scores, Totals } from './reading.ts'
 
-/** Counts and ages as the database and the queue tell them. */
-export type Reading = {
-  inbox: { pending: number; oldest: number }
-  /** Deliveries kept. */
-  quarantine: number
-  deposits: readonly { state: string; network: string; count: number }[]
-  stages: readonly { stage: string; network: string; oldest: number }[]
-  mismatches: readonly { kind: string; severity: string; network: string; count: number; oldest: number }[]
-  atRisk: readonly { asset: string; severity: string; units: number }[]
-  imbalances: readonly { asset: string; units: number }[]
-  sealAge: number
-  untied: readonly { control: string; asset: string; units: number }[]
-  unexplained: readonly { network: string; asset: string; units: number }[]
-  coverageGaps: readonly { network: string; stretches: number }[]
-  streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
-  jobs: Readonly<Record<string, number>>
-  scorecard: readonly Scores[]
-}
-
-/** How the service did on one route; null is what cannot be told of it. */
-export type Scores = {
-  route: string
-  completeness: string | null
-  duplicates: bigint
-  delivery_p50_seconds: number | null
-  delivery_p95_seconds: number | null
-  delivery_p99_seconds: number | null
-  settle_p50_seconds: number | null
-  settle_p95_seconds: number | null
-  settle_p99_seconds: number | null
-  fee_share: string | null
-}
-
-/** Sets every gauge to what was read now; a label that no longer occurs disappears. */
-export function showGauges(metrics: Metrics, reading: Reading): void {
-  metrics.inboxPending.set(reading.inbox.pending)
-  metrics.inboxOldest.set(reading.inbox.oldest)
-  metrics.quarantineDeliveries.set(reading.quarantine)
-  metrics.deposits.reset()
-  for (const { count, ...labels } of reading.deposits) metrics.deposits.set(labels, count)
-  metrics.stageOldest.reset()
-  for (const { oldest, ...labels } of reading.stages) metrics.stageOldest.set(labels, oldest)
-  metrics.ledgerImbalance.reset()
-  for (const { asset, units } of reading.imbalances) metrics.ledgerImbalance.set({ asset }, units)
-  metrics.ledgerSealAge.set(reading.sealAge)
-  metrics.ledgerUntied.reset()
-  for (const { units, ...labels } of reading.untied) metrics.ledgerUntied.set(labels, units)
-  metrics.unexplainedBalance.reset()
-  for (const { units, ...labels } of reading.unexplained) metrics.unexplainedBalance.set(labels, units)
-  metrics.chainCoverageGaps.reset()
-  for (const { stretches, network } of reading.coverageGaps)
-    metrics.chainCoverageGaps.set({ network }, stretches)
-  for (const [state, count] of Object.entries(reading.jobs))
+/** Sets every gauge to what was read; what no longer occurs, or could not be read, disappears. */
+export function showGauges(metrics: Metrics, shown: Awaited<ReturnType<ReadGauges>>): void {
+  const { live, totals, scorecard, queue } = shown
+  for (const name of shownHere) metrics[name].clear()
+  showParts(metrics, shown)
+  if (live !== null) showLive(metrics, live.value)
+  if (totals !== null) showTotals(metrics, totals.value)
+  for (const one of scorecard?.value ?? []) showScores(metrics, one)
+  for (const [state, count] of Object.entries(queue?.value ?? {}))
     metrics.queueJobs.set({ queue: 'depositd', state }, count)
-  showMismatches(metrics, reading)
-  showStreams(metrics, reading)
-  showScorecard(metrics, reading)
 }
 
-function showMismatches(metrics: Metrics, { mismatches, atRisk }: Reading): void {
-  metrics.mismatchesOpen.reset()
-  metrics.mismatchOldest.reset()
-  metrics.mismatchValue.reset()
-  const oldest = Object.groupBy(mismatches, ({ kind, severity }) => `${kind} ${severity}`)
-  for (const same of Object.values(oldest)) {
-    const [{ kind, severity } = { kind: '', severity: '' }] = same ?? []
-    metrics.mismatchOldest.set({ kind, severity }, Math.max(...(same ?? []).map((one) => one.oldest)))
+function showParts(metrics: Metrics, shown: Awaited<ReturnType<ReadGauges>>): void {
+  for (const part of readingParts) {
+    const kept = shown[part]
+    metrics.gaugesReadable.set({ part }, kept === null ? 0 : 1)
+    if (kept !== null) metrics.gaugesAge.set({ part }, kept.ageSeconds)
   }
-  for (const { kind, severity, network, count } of mismatches) {
-    metrics.mismatchesOpen.set({ kind, severity, network }, count)
-  }
-  for (const { units, ...labels } of atRisk) metrics.mismatchValue.set(labels, units)
 }
 
-function showPoll(metrics: Metrics, { age, progress }: Omit<Reading['streams'][number], 'name'>): void {
-  metrics.pollAge.set(age)
-  if (progress.sweptAt !== undefined)
-    metrics.pollSweepAge.set(Math.max(0, Date.now() / 1000 - progress.sweptAt))
+const shownHere = [
+  'gaugesAge',
+  'queueJobs',
+  'inboxPending',
+  'inboxOldest',
+  'quarantineDeliveries',
+  'stageOldest',
+  'ledgerSealAge',
+  'ledgerUntied',
+  'mismatchesOpen',
+  'mismatchesOpenByAge',
+  'mismatchOldest',
+  'mismatchValue',
+  'unexplainedBalance',
+  'beatAge',
+  'pollAge',
+  'pollSweepAge',
+  'chainHeadLag',
+  'chainFinalBlock',
+  'chainScannedBlock',
+  'chainCoverageGaps',
+  'deposits',
+  'matrixCells',
+  'assetInfo',
+  'ledgerBalance',
+  'ledgerImbalance',
+  'scorecardCompleteness',
+  'scorecardDelivery',
+  'scorecardSettle',
+  'scorecardDuplicates',
+  'scorecardFee',
+] as const satisfies readonly (keyof Metrics)[]
+
+function showLive(metrics: Metrics, live: Live): void {
+  metrics.inboxPending.set({}, live.inbox.pending)
+  metrics.inboxOldest.set({}, live.inbox.oldest)
+  metrics.quarantineDeliveries.set({}, live.quarantine)
+  for (const { oldest, ...labels } of live.stages) metrics.stageOldest.set(labels, oldest)
+  metrics.ledgerSealAge.set({}, live.sealAge)
+  for (const { units, ...labels } of live.untied) metrics.ledgerUntied.set(labels, units)
+  for (const { units, ...labels } of live.unexplained) metrics.unexplainedBalance.set(labels, units)
+  for (const { units, ...labels } of live.atRisk) metrics.mismatchValue.set(labels, units)
+  showMismatches(metrics, live)
+  showStreams(metrics, live)
 }
 
-function showStreams(metrics: Metrics, { streams }: Reading): void {
+/** Rows are of one kind, severity, network and age each. A kind of which none is open has a 0 under no network. */
+function showMismatches(metrics: Metrics, { mismatches }: Live): void {
+  for (const severity of ['severe', 'warning', 'info'])
+    for (const age of mismatchAges) {
+      const same = mismatches.filter((one) => one.severity === severity && one.age === age)
+      metrics.mismatchesOpenByAge.set({ severity, age }, sum(same.map(({ count }) => count)))
+    }
+  const found = new Set(mismatches.map(({ kind }) => kind))
+  for (const [kind, { severity }] of Object.entries(mismatchKinds))
+    if (!found.has(kind)) metrics.mismatchesOpen.set({ kind, severity, network: '' }, 0)
+  const ofNetworks = Map.groupBy(mismatches, (one) => `${one.kind} ${one.severity} ${one.network}`)
+  for (const [first, ...more] of ofNetworks.values())
+    if (first !== undefined)
+      metrics.mismatchesOpen.set(first, sum([first, ...more].map(({ count }) => count)))
+  const ofKinds = Map.groupBy(mismatches, ({ kind, severity }) => `${kind} ${severity}`)
+  for (const [first, ...more] of ofKinds.values())
+    if (first !== undefined)
+      metrics.mismatchOldest.set(first, Math.max(...[first, ...more].map(({ oldest }) => oldest)))
+}
+
+function showStreams(metrics: Metrics, { streams }: Live): void {
+  showPoll(
+    metrics,
+    streams.find(({ name }) => name === 'poll'),
+  )
   for (const { name, age, progress } of streams) {
     const [kind, network = ''] = name.split('/')
-    if (kind === 'poll') showPoll(metrics, { age, progress })
+    if (name === 'worker' || name === 'scheduler') metrics.beatAge.set({ role: name }, age)
     if (kind !== 'scan') continue
     metrics.chainHeadLag.set({ network }, age)
     metrics.chainFinalBlock.set({ network }, progress.final ?? 0)
@@ -91,29 +106,38 @@ function showStreams(metrics: Metrics, { streams }: Reading): void {
   }
 }
 
-function showScorecard(metrics: Metrics, { scorecard }: Reading): void {
-  const { scorecardCompleteness, scorecardDelivery, scorecardSettle, scorecardDuplicates, scorecardFee } =
-    metrics
-  const gauges = [
-    scorecardCompleteness,
-    scorecardDelivery,
-    scorecardSettle,
-    scorecardDuplicates,
-    scorecardFee,
-  ]
-  for (const one of gauges) one.reset()
-  for (const { route, ...scores } of scorecard) {
-    scorecardDuplicates.set({ route }, Number(scores.duplicates))
-    if (scores.completeness !== null) scorecardCompleteness.set({ route }, Number(scores.completeness))
-    if (scores.fee_share !== null) scorecardFee.set({ route }, Number(scores.fee_share))
-    const spans = [
-      ['0.5', scores.delivery_p50_seconds, scores.settle_p50_seconds],
-      ['0.95', scores.delivery_p95_seconds, scores.settle_p95_seconds],
-      ['0.99', scores.delivery_p99_seconds, scores.settle_p99_seconds],
-    ] as const
-    for (const [quantile, delivery, settle] of spans) {
-      if (delivery !== null) scorecardDelivery.set({ route, quantile }, delivery)
-      if (settle !== null) scorecardSettle.set({ route, quantile }, settle)
-    }
+/** Ages of what never succeeded are 0 from the start. */
+function showPoll(metrics: Metrics, poll: Live['streams'][number] | undefined): void {
+  metrics.pollAge.set({}, poll?.age ?? 0)
+  const sweptAt = poll?.progress.sweptAt
+  metrics.pollSweepAge.set({}, sweptAt === undefined ? 0 : Math.max(0, Date.now() / 1000 - sweptAt))
+}
+
+function showTotals(metrics: Metrics, totals: Totals): void {
+  for (const { count, ...labels } of totals.deposits) metrics.deposits.set(labels, count)
+  for (const { count, ...labels } of totals.matrix) metrics.matrixCells.set(labels, count)
+  for (const labels of totals.assets) metrics.assetInfo.set(labels, 1)
+  for (const { units, ...labels } of totals.balances) metrics.ledgerBalance.set(labels, units)
+  for (const { units, asset } of totals.imbalances) metrics.ledgerImbalance.set({ asset }, units)
+  for (const { stretches, network } of totals.coverageGaps)
+    metrics.chainCoverageGaps.set({ network }, stretches)
+}
+
+function showScores(metrics: Metrics, { route, ...scores }: Scores): void {
+  metrics.scorecardDuplicates.set({ route }, Number(scores.duplicates))
+  if (scores.completeness !== null) metrics.scorecardCompleteness.set({ route }, Number(scores.completeness))
+  if (scores.fee_share !== null) metrics.scorecardFee.set({ route }, Number(scores.fee_share))
+  const spans = [
+    ['0.5', scores.delivery_p50_seconds, scores.settle_p50_seconds],
+    ['0.95', scores.delivery_p95_seconds, scores.settle_p95_seconds],
+    ['0.99', scores.delivery_p99_seconds, scores.settle_p99_seconds],
+  ] as const
+  for (const [quantile, delivery, settle] of spans) {
+    if (delivery !== null) metrics.scorecardDelivery.set({ route, quantile }, delivery)
+    if (settle !== null) metrics.scorecardSettle.set({ route, quantile }, settle)
   }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
 }

@@ -43,20 +43,11 @@ export async function readScorecard(
 }
 
 const dayMs = 86_400_000
-const keptMs = 60_000
 
-/** Makes what reads the scorecard of the last day for metrics, anew once a minute, however often it is asked. */
-export function createScorecardReader(db: Kysely<Tables>): () => Promise<ScorecardLine[]> {
-  let read: { at: number; lines: Promise<ScorecardLine[]> } | null = null
-  return () => {
-    const now = Date.now()
-    if (read === null || now - read.at >= keptMs) {
-      read = { at: now, lines: readScorecard(db, { from: new Date(now - dayMs), to: new Date(now) }) }
-      // What failed is asked for again, not kept.
-      read.lines.catch(() => (read = null))
-    }
-    return read.lines
-  }
+/** The scorecard of the last day. */
+export function readDayScorecard(db: Kysely<Tables>): Promise<ScorecardLine[]> {
+  const now = Date.now()
+  return readScorecard(db, { from: new Date(now - dayMs), to: new Date(now) })
 }
 
 function routeText(line: Omit<ScorecardLine, 'route'>): string {

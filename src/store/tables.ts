@@ -95,6 +95,7 @@ export type Tables = {
     reconciled_at: Date | null
     steps_known: Generated<number>
     steps_told: Generated<number>
+    untold_since: Date | null
     created_at: Generated<Date>
     updated_at: Generated<Date>
   }

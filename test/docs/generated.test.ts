@@ -31,10 +31,10 @@ test('the metrics page lists what a process really exposes, type and labels incl
     .map((metric) => ({ labelNames: [] as string[], ...metric }))
     .filter(({ name }) => name.startsWith('depositd_'))
     .map(({ name, type, labelNames }) => [name, type, labelNames.join(' ')])
-  const rows = tableRows(readText('docs/metrics.md')).filter(({ cells }) => cells.length === 3)
+  const rows = tableRows(readText('docs/metrics.md')).filter(({ cells }) => cells.length === 4)
   const listed = rows
     .filter(({ name }) => name.startsWith('depositd_'))
-    .map(({ name, cells: [type, labels = ''] }) => [name, type, labels.replaceAll('`', '')])
+    .map(({ name, cells: [type, _unit, labels = ''] }) => [name, type, labels.replaceAll('`', '')])
   expect(listed).toEqual(exposed)
   expect(await registry.metrics()).toContain('depositd_build_info{version="test"} 1')
 })

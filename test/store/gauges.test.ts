@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
 import { type Gauges, readGauges } from '../../src/store/gauges.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { summarise } from '../../src/store/reports.ts'
 import { moveCursor, takeLease } from '../../src/store/streams.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { readTotals, type Totals } from '../../src/store/totals.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import {
   at,
@@ -19,25 +22,28 @@ import { bookPayments, seal } from '../support/sealed-books.ts'
 
 let books: Books
 let gauges: Gauges
+let totals: Totals
 
 /** One deposit that is reconciled, one that nobody reports, one whose payment was only seen. */
 beforeAll(async () => {
   books = await openBooks()
-  const none = {
+  const { untied, unexplained, ...fresh } = await readGauges(books.db)
+  expect(fresh).toEqual({
     inbox: { pending: 0, oldest: 0 },
     quarantine: 0,
-    deposits: [],
     stages: [],
     mismatches: [],
-  }
-  expect(await readGauges(books.db)).toEqual({
-    ...none,
     atRisk: [],
-    imbalances: [],
     streams: [],
     sealAge: 0,
-    untied: [],
-    unexplained: [],
+  })
+  expect(new Set([...untied, ...unexplained].map(({ units }) => units))).toEqual(new Set([0]))
+  expect(await readTotals(books.db)).toEqual({
+    deposits: [],
+    matrix: [],
+    assets: [],
+    balances: [],
+    imbalances: [],
     coverageGaps: [],
   })
   await books.receive(webhook(), claim(), payment(), delivery())
@@ -57,6 +63,7 @@ beforeAll(async () => {
     books.db,
   )
   gauges = await readGauges(books.db)
+  totals = await readTotals(books.db)
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
@@ -66,7 +73,7 @@ test('what waits is counted, with the age of the oldest', () => {
 })
 
 test('deposits are counted by state and network', () => {
-  const counted = gauges.deposits.toSorted((left, right) => (left.state < right.state ? -1 : 1))
+  const counted = totals.deposits.toSorted((left, right) => (left.state < right.state ? -1 : 1))
   expect(counted).toEqual([
     { state: 'confirmed', network: 'base', count: 1 },
     { state: 'observed', network: 'base', count: 1 },
@@ -76,14 +83,28 @@ test('deposits are counted by state and network', () => {
 
 test('each stage that somebody waits for has the age of the oldest, and no other', () => {
   const stages = gauges.stages.map(({ stage, network }) => `${stage} ${network}`).toSorted()
-  expect(stages).toEqual(['api_detection base', 'finality base', 'reconciliation base', 'settlement base'])
+  expect(stages).toEqual([
+    'api_detection base',
+    'apply ',
+    'delivery base',
+    'finality base',
+    'reconciliation base',
+    'settlement base',
+  ])
   const ages = new Set(gauges.stages.map(({ oldest }) => Number.isFinite(oldest) && oldest > 0))
   expect(ages).toEqual(new Set([true]))
 })
 
 test('open mismatches are counted with their age and what is at stake, in units', () => {
   expect(gauges.mismatches).toEqual([
-    { kind: 'unreported', severity: 'severe', network: 'base', count: 1, oldest: expect.closeTo(100, 0) },
+    {
+      kind: 'unreported',
+      severity: 'severe',
+      network: 'base',
+      age: 'under_1h',
+      count: 1,
+      oldest: expect.closeTo(100, 0),
+    },
   ])
   expect(gauges.atRisk).toEqual([{ asset: usdcOnBase, severity: 'severe', units: 100 }])
 })
@@ -99,8 +120,62 @@ test('what is closed waits for nothing, and what has ended is not open', async (
 })
 
 test('the imbalance of each asset is told, and is zero', () => {
-  const units = Object.fromEntries(gauges.imbalances.map((one) => [one.asset, one.units]))
+  const units = Object.fromEntries(totals.imbalances.map((one) => [one.asset, one.units]))
   expect(units).toEqual({ [usdcOnBase]: 0, [usdcOnArbitrum]: 0 })
+})
+
+test('balances are told by what accounts are for, and never of whom', () => {
+  const told = totals.balances.map(({ account, asset, units }) => `${account} ${asset} ${units}`).toSorted()
+  expect(told).toEqual([
+    `conversion ${usdcOnArbitrum} -100`,
+    `conversion ${usdcOnBase} 100`,
+    `deposits ${usdcOnBase} -100`,
+    `fees ${usdcOnArbitrum} 0.1`,
+    `forwarded ${usdcOnArbitrum} 99.9`,
+    `in_transit ${usdcOnBase} 100`,
+    `suspense ${usdcOnBase} -100`,
+  ])
+  expect(totals.assets).toContainEqual({ asset: usdcOnBase, network: 'base', symbol: 'USDC' })
+})
+
+test('what the books add up to is told to the smallest unit, and not lost in a sum of large numbers', async () => {
+  await using own = await openBooks()
+  const owner = openDatabase<Tables>({ url: own.url, poolMax: 1, applicationName: 'test owner' })
+  await sql`create or replace function ledger_turnover(as_of timestamptz, recorded_as_of timestamptz)
+    returns table (account text, asset text, debit numeric, credit numeric) language sql as $$
+      values ('assets:in_transit:base', ${sql.lit(usdcOnBase)}, 90071992547409930000001::numeric, 0::numeric),
+        ('liabilities:deposits:channel:shop', ${sql.lit(usdcOnBase)}, 0, 90071992547409930000000) $$`.execute(
+    owner,
+  )
+  await owner.destroy()
+  expect((await readTotals(own.db)).imbalances).toEqual([{ asset: usdcOnBase, units: 0.000001 }])
+})
+
+test('the matrix of the last day says how many deposits have each cell', async () => {
+  await using own = await openBooks()
+  await own.receive(webhook(), claim(), payment(), delivery())
+  await own.settle()
+  await sql`update deposit set deposited_at = now() - interval '25 hours'`.execute(own.db)
+  expect((await readTotals(own.db)).matrix).toEqual([])
+  await sql`update deposit set deposited_at = now()`.execute(own.db)
+  const { matrix } = await readTotals(own.db)
+  expect(matrix).toHaveLength(6)
+  expect(matrix).toContainEqual({ leg: 'settlement', source: 'chain', cell: 'agrees', count: 1 })
+})
+
+test('a delivery is waited for from when the step was known until a webhook tells of it', async () => {
+  await using own = await openBooks()
+  await own.receive(claim(), payment())
+  await own.settle()
+  const waiting = async () => (await readGauges(own.db)).stages.filter(({ stage }) => stage === 'delivery')
+  const { rows } = await sql<{ since: Date }>`select untold_since as since from deposit`.execute(own.db)
+  const seconds = (Date.now() - (rows[0]?.since.getTime() ?? 0)) / 1000
+  expect(await waiting()).toEqual([
+    { stage: 'delivery', network: 'base', oldest: expect.closeTo(seconds, -1) },
+  ])
+  await own.receive(webhook())
+  await own.settle()
+  expect(await waiting()).toEqual([])
 })
 
 test('the oldest journal that is not sealed tells for how long, and none does where all are', async () => {

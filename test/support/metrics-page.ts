@@ -1,4 +1,6 @@
 import { type Milestones, type Stage, stages } from '../../src/core/lag.ts'
+import type { Unit } from '../../src/ops/metrics/declare.ts'
+import { other, type Values } from '../../src/ops/metrics/label-values.ts'
 import { metricDescriptions } from '../../src/ops/metrics.ts'
 import { markdownTable } from './markdown.ts'
 
@@ -15,13 +17,19 @@ const milestones: Record<keyof Milestones, string> = {
 type StageText = {
   /** Of a stage that is not measured between two milestones of a deposit. */
   between?: readonly [string, string]
-  /** Since when a deposit that has not completed the stage counts as waiting, where it does. */
-  openSince: string | null
+  /** Since when who has not completed the stage counts as waiting. */
+  openSince: string
 }
 
 const stageTexts: Record<Stage, StageText> = {
-  delivery: { between: ["the event's own `created_at`", 'the webhook was received'], openSince: null },
-  apply: { between: ['the observation was stored', 'it was applied'], openSince: null },
+  delivery: {
+    between: ["the event's own `created_at`", 'the webhook was received'],
+    openSince: 'the API or the chain first knew of a step that webhooks are to tell of and none has told of',
+  },
+  apply: {
+    between: ['the observation was stored', 'it was applied'],
+    openSince: 'the oldest observation that is not applied was stored; its network is not known before',
+  },
   api_detection: { openSince: 'the block of the payment; the first webhook where no chain has it' },
   chain_detection: { openSince: 'the first webhook or record' },
   finality: { openSince: 'the block of the payment' },
@@ -35,38 +43,116 @@ const stageTexts: Record<Stage, StageText> = {
 export function metricsPage(): string {
   const histograms = metricDescriptions.filter(({ buckets }) => buckets !== undefined)
   return [
-    `<!-- Made from src/ops/metrics.ts and src/core/lag.ts by test/support/generate-docs.ts. Change it there. -->\n`,
+    `<!-- Made from src/ops/metrics/ and src/core/lag.ts by test/support/generate-docs.ts. Change it there. -->\n`,
     '# Metrics\n',
-    `\`GET /metrics\` on \`OPS_PORT\` answers in the Prometheus text format. Durations and ages are in seconds. Node's own
-metrics (\`process_*\`, \`nodejs_*\`) are there too.\n`,
-    `Counters and histograms count what one process did: sum them over the replicas. All other gauges but
-\`depositd_build_info\` are read from the database or the queue at each scrape and are the same in every replica: take
-the \`max\`, never the sum.\n`,
+    `\`GET /metrics\` on \`OPS_PORT\` answers in the Prometheus text format, or in OpenMetrics where the request's \`Accept\`
+prefers \`application/openmetrics-text\`; values are the same in both. Node's own metrics (\`process_*\`, \`nodejs_*\`) are
+there too.\n`,
     '## All metrics\n',
-    markdownTable(['Name', 'Type', 'Labels', 'Meaning'], metricDescriptions.map(metricRow)),
+    markdownTable(['Name', 'Type', 'Unit', 'Labels', 'Meaning'], metricDescriptions.map(metricRow)),
+    ...aggregation,
+    ...freshness,
+    '## Labels\n',
+    `A label says one of the values below. What is in no list is \`${other}\`. Lists that are open take so many values in one
+process, those of the settings first; what comes later, or is longer than a name, is \`${other}\`, so that nothing that is
+sent can make series without end. Under \`${other}\` counts and amounts are added up, and of ages the highest is shown.
+Counters start at 0 for all combinations of values that are known beforehand, where these are at most 100: the first event
+is an increase.\n`,
+    markdownTable(['Label', 'Of', 'Values'], labelRows()),
+    '## Exemplars\n',
+    `In OpenMetrics each bucket of a histogram may carry what its newest value was measured on. Prometheus keeps it with
+\`--enable-feature=exemplar-storage\`. \`depositd_stage_lag_seconds\` has \`deposit_id\`, the number that
+\`depositd deposits show\` takes, or for \`delivery\` and \`apply\` the row of the inbox as the log names it, \`inbox\`.
+\`depositd_webhook_ack_seconds\` has \`webhook\`, the sender's id of the event, where it is known, and \`trace_id\` where
+requests are traced.\n`,
     '## Buckets\n',
     markdownTable(
       ['Histogram', 'Upper bounds in seconds'],
       histograms.map(({ name, buckets = [] }) => [`\`${name}\``, buckets.join(', ')]),
     ),
+    `Bounds are written as \`le="60"\`. Prometheus 3 stores them as \`le="60.0"\`; a query that is to hold for both says
+\`le=~"60(\\\\.0)?"\`.\n`,
     '## Stages\n',
     `A stage is a part of a deposit's way. \`depositd_stage_lag_seconds\` observes a stage once it is complete, and
-\`depositd_stage_oldest_open_seconds\` shows how long the oldest deposit has been waiting for it: a histogram alone hides
-what is stuck. Clocks differ between machines: what seems to end before it began took 0 s. Deposits in the states
-\`observed\`, \`confirmed\`, \`settling\` and \`settled\` count as waiting.\n`,
+\`depositd_stage_oldest_open_seconds\` shows how long the oldest has been waiting for it: a histogram alone hides what is
+stuck. Clocks differ between machines: what seems to end before it began took 0 s. Deposits in the states \`observed\`,
+\`confirmed\`, \`settling\` and \`settled\` count as waiting; one whose payment was written off waits for nothing.\n`,
     markdownTable(['Stage', 'From', 'To', 'Waiting since'], Object.entries(stageTexts).map(stageRow)),
-    `The label \`network\` is the network of the payment; for \`apply\`, that of the observation. What waits for \`apply\` is
-\`depositd_inbox_pending\` and \`depositd_inbox_oldest_seconds\`.\n`,
+    `The label \`network\` is the network of the payment; for \`apply\`, that of the observation.\n`,
   ].join('\n')
 }
 
-function metricRow({ name, type, labels, help }: (typeof metricDescriptions)[number]): string[] {
-  return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(' '), help]
+const aggregation = [
+  '## Several replicas\n',
+  `Counters and histograms count what one process did: \`sum\` them over the replicas.\n`,
+  markdownTable(
+    ['Wanted', 'Query'],
+    [
+      ['Webhooks per second', '`sum by (outcome) (rate(depositd_webhook_requests_total[5m]))`'],
+      [
+        '95 of 100 deposits are final within',
+        '`histogram_quantile(0.95, sum by (le, network) (rate(depositd_stage_lag_seconds_bucket{stage="finality"}[1h])))`',
+      ],
+      [
+        'Open mismatches',
+        '`sum by (severity) (max by (kind, severity, network) (depositd_mismatches_open))`',
+      ],
+      ['Oldest open', '`max by (stage, network) (depositd_stage_oldest_open_seconds)`'],
+      ['Worst of the nodes', '`min by (network, node) (depositd_rpc_node_score)`'],
+    ],
+  ),
+  `Gauges are read from the database or the queue and are the same in every replica: take the \`max\`, never the sum, before
+anything else is done with them. Those of one process alone are \`depositd_build_info\`, \`depositd_webhooks_unsigned\`,
+\`depositd_gauges_readable\`, \`depositd_gauges_age_seconds\` and \`depositd_rpc_node_score\`.\n`,
+]
+
+const freshness = [
+  '## How fresh, and at what cost\n',
+  `A scrape reads the gauges in four parts, each for itself: \`live\` (what is open or waits), \`totals\` (what is counted or
+added up over all that is stored), \`scorecard\` and \`queue\`. Those who scrape one process at the same time share a
+reading. A part that takes longer than 50 ms to read is used again for a multiple of the time beyond that: 100 times for
+\`live\` and \`queue\`, 300 times for the others, so that the cost has a bound however much is stored
+([benchmarks](benchmarks.md#scrape)). Whoever scrapes while a part is being read anew waits for it 50 ms at most, and is then told what was read before;
+\`depositd_gauges_age_seconds\` says how old it is.\n`,
+  `What cannot be read, or takes longer than 5 s, is left out of the answer, \`depositd_gauges_readable\` of the part is 0, and
+the log says why. The answer is 200 all the same: what the process counted, like webhooks that it had to refuse, is told
+while the database is down.\n`,
+]
+
+const unitNames: Record<Unit, string> = {
+  seconds: 'seconds',
+  ratio: 'ratio',
+  units: 'units of the asset',
+  height: 'block height',
+  flag: '0 or 1',
+  count: 'count',
+}
+
+function metricRow({ name, type, unit, labels, help }: (typeof metricDescriptions)[number]): string[] {
+  return [`\`${name}\``, type, unitNames[unit], labels.map((label) => `\`${label}\``).join(' '), help]
+}
+
+/** Labels of the same name and values together. */
+function labelRows(): string[][] {
+  const all = metricDescriptions.flatMap(({ name, values }) =>
+    Object.entries(values).map(([label, allowed]) => ({ label, name, says: valuesText(allowed) })),
+  )
+  return [...Map.groupBy(all, ({ label, says }) => `${label} ${says}`).values()]
+    .toSorted(([left], [right]) => ((left?.label ?? '') < (right?.label ?? '') ? -1 : 1))
+    .map((same) => [
+      `\`${same[0]?.label}\``,
+      same.map(({ name }) => `\`${name}\``).join(' '),
+      same[0]?.says ?? '',
+    ])
+}
+
+function valuesText(values: Values): string {
+  return 'set' in values ? `open, ${values.upTo} of them` : values.map((value) => `\`${value}\``).join(' ')
 }
 
 function stageRow([stage, { between, openSince }]: [string, StageText]): string[] {
   const known = stages[stage as Stage]
   const [from, to] =
     known === undefined ? (between ?? ['', '']) : [milestones[known.from], milestones[known.to]]
-  return [`\`${stage}\``, from, to, openSince ?? 'not shown']
+  return [`\`${stage}\``, from, to, openSince]
 }

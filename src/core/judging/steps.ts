@@ -33,3 +33,18 @@ export function stepsOf(
     })
     .toSorted((left, right) => left.since.getTime() - right.since.getTime())
 }
+
+/** How many steps there are, of how many a webhook told, and since when the first waits for one. */
+export function countSteps(
+  dossier: Dossier,
+  { state, ...proofs }: Proofs & { state: string },
+  { webhookStatuses }: { webhookStatuses: readonly ClaimStatus[] },
+): { known: number; told: number; untoldSince: Date | null } {
+  const steps = state === 'ignored' ? [] : stepsOf(dossier, proofs, webhookStatuses)
+  const untold = steps.filter(({ isTold }) => !isTold)
+  return {
+    known: steps.length,
+    told: steps.length - untold.length,
+    untoldSince: untold[0]?.since ?? null,
+  }
+}

@@ -113,16 +113,14 @@ function detailOf({ sum, left, deposits, deposit, untied, addresses, address }: 
   }
 }
 
-/** What the last audit found wrong, beside sums, in units of each asset. */
+/** What the last audit found wrong, beside sums, in units of each asset; 0 where it found nothing. */
 export async function untiedUnits(
   db: Kysely<Tables>,
 ): Promise<{ control: string; asset: string; units: number }[]> {
   const { rows } = await sql<{ control: string; asset: string; units: number }>`
-    select control, m.asset, accounting.in_units(amount::numeric, a.decimals)::float8 as units
-    from mismatch m join asset a on a.key = m.asset
+    select control, a.key as asset, accounting.in_units(coalesce(amount::numeric, 0), a.decimals)::float8 as units
+    from asset a left join mismatch m on m.asset = a.key and m.kind = ${kind} and m.cleared_at is null
       cross join lateral (values ('in_transit', m.detail ->> 'left'), ('tie_out', m.detail ->> 'untied')) as found (control, amount)
-    where m.kind = ${kind} and m.cleared_at is null and amount is not null order by m.asset, control`.execute(
-    db,
-  )
+    order by a.key, control`.execute(db)
   return rows
 }

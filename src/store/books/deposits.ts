@@ -65,6 +65,7 @@ function rowOf(deposit: NumberedDeposit) {
     reconciled_at: milestones.reconciledAt,
     steps_known: steps.known,
     steps_told: steps.told,
+    untold_since: steps.untoldSince,
   }
 }
 

@@ -159,15 +159,13 @@ function toMismatch({ network, address, asset, value, change, stretches, problem
   }
 }
 
-/** By how much balances differ, in units of each asset, added up whichever way they do. */
+/** By how much balances of each asset differ, in its units, added up whichever way they do; 0 where none does. */
 export async function unexplainedUnits(
   db: Kysely<Tables>,
 ): Promise<{ network: string; asset: string; units: number }[]> {
   const { rows } = await sql<{ network: string; asset: string; units: number }>`
-    select d.network, d.asset, accounting.in_units(sum(abs(d.change)), min(a.decimals))::float8 as units
-    from balance_difference d join asset a on a.key = d.asset group by d.network, d.asset order by d.asset`.execute(
-    db,
-  )
+    select a.network, a.key as asset, accounting.in_units(coalesce(sum(abs(d.change)), 0), a.decimals)::float8 as units
+    from asset a left join balance_difference d on d.asset = a.key group by a.key order by a.key`.execute(db)
   return rows
 }
 

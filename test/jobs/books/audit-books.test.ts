@@ -117,7 +117,8 @@ test('a balance that the books do not explain is an imbalance of its address, un
   expect(await findings(books)).toEqual([
     `${usdcOnBase}, in smallest units: books and balances of 1 addresses differ by 9, such as of ${channelAddress}`,
   ])
-  expect(await untiedUnits(books.db)).toEqual([{ control: 'tie_out', asset: usdcOnBase, units: 0.000009 }])
+  const untied = (await untiedUnits(books.db)).filter(({ units }) => units !== 0)
+  expect(untied).toEqual([{ control: 'tie_out', asset: usdcOnBase, units: 0.000009 }])
   await tamper(books, `update balance_point set balance = balance + 9 where ${where}`)
   expect(await auditBooks(books.db)).toMatchObject([{ kind: 'ledger_imbalance', change: 'cleared' }])
 })

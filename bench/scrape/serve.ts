@@ -1,0 +1,29 @@
+import { pino } from 'pino'
+import { startDaemon } from '../../src/app.ts'
+import { parseSettings } from '../../src/config/settings.ts'
+import { freePort, loopback } from '../../src/sandbox/free-port.ts'
+
+/** The daemon that takes webhooks and is scraped, in a process of its own, so that its processor time is known. */
+export type Scraped = { webhookUrl: string; metricsUrl: string }
+
+const { databaseUrl, secret } = JSON.parse(process.argv[2] ?? '{}') as { databaseUrl: string; secret: string }
+const settings = parseSettings(
+  {
+    DATABASE_URL: databaseUrl,
+    SERVICE_URL: 'http://127.0.0.1:9',
+    SERVICE_API_KEY: 'key',
+    WEBHOOK_SECRETS: secret,
+    RPC_BASE: 'http://127.0.0.1:9',
+    HTTP_HOST: loopback,
+    HTTP_PORT: String(await freePort()),
+    OPS_PORT: String(await freePort()),
+  },
+  () => '',
+)
+const log = pino({ level: 'silent' })
+const daemon = await startDaemon(settings, { roles: ['http'], version: 'bench', log })
+process.once('disconnect', () => process.exit(0))
+process.send?.({
+  webhookUrl: daemon.webhookUrl ?? '',
+  metricsUrl: `${daemon.opsUrl}/metrics`,
+} satisfies Scraped)

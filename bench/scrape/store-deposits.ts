@@ -1,0 +1,72 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../src/store/tables.ts'
+import { fillBooks } from '../ledger/balance-arms.ts'
+import { asset } from '../ledger/made-journals.ts'
+
+/** Of a thousand deposits so many are not done yet, and so many of these have an open mismatch. */
+export const openPerThousand = 10
+export const mismatchesPerThousand = 2
+
+/** Deposits came in evenly over so many days; the last came now. */
+const days = 30
+
+const perPiece = 100_000
+
+/**
+ * Keeps deposits as the daemon leaves them, each with the webhook that told of it, and books of two transfers for each
+ * that were recorded over the last months. Triggers and foreign keys are off for the filling alone.
+ */
+export async function storeDeposits(
+  db: Kysely<Tables>,
+  deposits: number,
+  progress: (text: string) => void,
+): Promise<void> {
+  await fillBooks(db, 2 * deposits, progress)
+  for (let from = 2; from <= deposits; from += perPiece) {
+    await storePiece(db, { from, to: Math.min(from + perPiece - 1, deposits), all: deposits })
+    progress(`${Math.min(from + perPiece - 1, deposits)} of ${deposits} deposits are stored\n`)
+  }
+  await sql`select setval(pg_get_serial_sequence('evidence_group', 'id'), ${deposits + 1})`.execute(db)
+  await sql`select setval(pg_get_serial_sequence('deposit', 'id'), ${deposits + 1})`.execute(db)
+  await sql`select setval(pg_get_serial_sequence('inbox', 'id'), ${deposits + 1})`.execute(db)
+  await sql`vacuum analyze evidence_group, deposit, inbox, evidence, mismatch`.execute(db)
+}
+
+type Piece = { from: number; to: number; all: number }
+
+async function storePiece(db: Kysely<Tables>, { from, to, all }: Piece): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`set local session_replication_role = replica`.execute(tx)
+    await sql`
+      insert into evidence_group (id) overriding system value select generate_series(${from}::bigint, ${to}::bigint)`.execute(
+      tx,
+    )
+    await sql`
+      insert into deposit (id, group_id, service_id, transfer, state, matrix, network, asset, amount, tx, owner_kind,
+        owner_id, deposited_at, webhook_at, api_at, chain_at, final_at, settled_at, reconciled_at, steps_known, steps_told)
+      overriding system value
+      select n, n, 'dep_' || n, 'base/made/' || n || '/0', case when is_open then 'settling' else 'reconciled' end,
+        '{"deposit":{"webhook":"agrees","api":"agrees","chain":"agrees"},"settlement":{"webhook":"agrees","api":"agrees","chain":"agrees"}}',
+        'base', ${asset}, 1000000, 'made' || n, 'channel', 'channel-' || n % 1000, at, at + interval '2 seconds',
+        at + interval '4 seconds', at + interval '1 second', at + interval '15 minutes',
+        case when not is_open then at + interval '20 minutes' end, case when not is_open then at + interval '20 minutes' end, 3, 3
+      from generate_series(${from}::bigint, ${to}::bigint) as n, lateral (
+        select now() - (${all} - n) * (${`${days} days`}::interval / ${all}) as at,
+          n > ${all} - ${all}::bigint * ${openPerThousand} / 1000 as is_open
+      ) as made`.execute(tx)
+    await sql`
+      insert into inbox (id, source, source_key, body, received_at) overriding system value
+      select id, 'webhook', 'made-' || id, '{}', webhook_at from deposit where id between ${from} and ${to}`.execute(
+      tx,
+    )
+    await sql`
+      insert into evidence (inbox_id, group_id, observation)
+      select id, group_id, jsonb_build_object('serviceId', service_id, 'occurredAt', deposited_at)
+      from deposit where id between ${from} and ${to}`.execute(tx)
+    await sql`
+      insert into mismatch (subject, kind, severity, deposit_id, group_id, network, asset, value, opened_at)
+      select 'deposit/' || id, 'settlement_missing', 'severe', id, group_id, network, asset, amount, final_at
+      from deposit where id between ${from} and ${to}
+        and id > ${all} - ${all}::bigint * ${mismatchesPerThousand} / 1000`.execute(tx)
+  })
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault } from '../core/errors.ts'
+
+export type Kept<Value> = { value: Value; ageSeconds: number }
+
+export type Keeping = {
+  /** What takes no longer than this to read is read for everybody who asks. */
+  shortMs: number
+  /** What was read is used again for so many times as long as reading took beyond that. */
+  timesKept: number
+  /** Who asks for what is being read anew is given what was read before after this long. */
+  waitMs: number
+  /** A reading that takes longer is taken for one that hangs: what was read before is not told any more. */
+  hangMs: number
+  nowMs: () => number
+}
+
+const keeping: Keeping = {
+  shortMs: 50,
+  timesKept: 100,
+  waitMs: 50,
+  hangMs: 5000,
+  nowMs: () => performance.now(),
+}
+
+/**
+ * Makes what reads once for all who ask, and anew only once that is due. Cost and time are bounded by this however much
+ * there is to be read.
+ */
+export function keepReading<Value>(
+  read: () => Promise<Value>,
+  changes: Partial<Keeping> = {},
+): () => Promise<Kept<Value>> {
+  const { shortMs, timesKept, waitMs, hangMs, nowMs } = { ...keeping, ...changes }
+  let last: { value: Value; at: number; dueAt: number } | null = null
+  let running: { since: number; done: Promise<void> } | null = null
+  const refresh = async (since: number): Promise<void> => {
+    try {
+      const value = await read()
+      const beyondMs = Math.max(0, nowMs() - since - shortMs)
+      last = { value, at: since, dueAt: nowMs() + beyondMs * timesKept }
+    } catch (error) {
+      last = null
+      throw error
+    } finally {
+      running = null
+    }
+  }
+  const start = (since: number) => {
+    const done = refresh(since)
+    // Nobody may be waiting for it by then.
+    done.catch(() => undefined)
+    return { since, done }
+  }
+  return async () => {
+    const asked = nowMs()
+    if (last === null || asked >= last.dueAt) {
+      running ??= start(asked)
+      const left = Math.max(0, running.since + hangMs - asked)
+      await within(running.done, last === null ? left : Math.min(waitMs, left))
+      if (running !== null && nowMs() - running.since >= hangMs) last = null
+    }
+    if (last === null)
+      throw new Fault('remote_failed', { what: 'reading', problem: `takes over ${hangMs} ms` })
+    return { value: last.value, ageSeconds: Math.max(0, nowMs() - last.at) / 1000 }
+  }
+}
+
+/** Waits no longer than that. */
+async function within(done: Promise<void>, ms: number): Promise<void> {
+  const giveUp = new AbortController()
+  try {
+    await Promise.race([done, sleep(ms, undefined, { signal: giveUp.signal })])
+  } finally {
+    giveUp.abort()
+  }
+}

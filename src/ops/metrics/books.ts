@@ -1,0 +1,44 @@
+import { gauge } from './declare.ts'
+import { assets, networks } from './label-values.ts'
+
+/** Accounts by how they begin. Whom they are about is never a label. */
+export const accountClasses = [
+  'in_transit',
+  'forwarded',
+  'stable_wallet',
+  'receivable',
+  'conversion',
+  'fees',
+  'tolerance',
+  'write_off',
+  'deposits',
+  'suspense',
+] as const
+
+const ofAsset = { labels: { asset: assets }, unit: 'units' } as const
+
+export const ofBooks = {
+  assetInfo: gauge('asset_info', 'Always 1; the labels name the network and the symbol of an asset.', {
+    labels: { asset: assets, network: networks, symbol: { set: 'symbol', upTo: 64 } },
+    unit: 'flag',
+  }),
+  ledgerBalance: gauge(
+    'ledger_balance',
+    'Balance of the books by what accounts are for, in units of the asset, debit balances positive; approximate.',
+    { labels: { account: [...accountClasses, 'other'], network: networks, asset: assets }, unit: 'units' },
+  ),
+  ledgerImbalance: gauge(
+    'ledger_imbalance',
+    'Sum of all entries of an asset; anything but 0 is an emergency.',
+    ofAsset,
+  ),
+  ledgerUntied: gauge(
+    'ledger_untied',
+    'What the audit found wrong in the books of an asset beside their sum, in units of the asset: in_transit, left of deposits that are closed; tie_out, not agreeing with proved balances.',
+    { labels: { control: ['in_transit', 'tie_out'], asset: assets }, unit: 'units' },
+  ),
+  ledgerSealAge: gauge(
+    'ledger_seal_age_seconds',
+    'For how long the oldest journal that no seal is over has waited for one; 0 where all are sealed.',
+  ),
+}

@@ -1,0 +1,150 @@
+import { Counter, Gauge, Histogram, type OpenMetricsContentType, type Registry } from 'prom-client'
+import { type Admit, combinations, type Known, other, type Values } from './label-values.ts'
+
+const prefix = 'depositd_'
+
+/** From a tenth of a second to a week: webhooks take the low end, finality and settlement the high one. */
+export const lagBuckets = [
+  0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 86_400, 604_800,
+]
+export const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+
+/** `units`: of the asset, approximate. `flag`: 0 or 1. */
+export type Unit = 'seconds' | 'ratio' | 'units' | 'height' | 'flag' | 'count'
+
+export type MetricDescription = {
+  type: 'counter' | 'gauge' | 'histogram'
+  name: string
+  help: string
+  unit: Unit
+  labels: readonly string[]
+  values: Readonly<Record<string, Values>>
+  /** Upper bounds of a histogram's buckets. */
+  buckets?: readonly number[]
+}
+
+/** What the metrics of one process share. */
+export type Creation = { registry: Registry<OpenMetricsContentType>; admit: Admit; known: Known }
+
+type Labels<Label extends string> = Readonly<Record<Label, string>>
+type Shape<Label extends string> = { labels?: Readonly<Record<Label, Values>>; unit?: Unit }
+
+/** What an observation was made on, for whoever looks into one; never a label. */
+export type Exemplar = Readonly<Record<string, string>>
+
+/** More than this a scrape may not hold, names included. */
+const exemplarLengthMax = 128
+
+/** A counter that is to start at 0 has at most so many series then. */
+const startedMax = 100
+
+/** Starts at 0 for every combination of values known beforehand: an increase is seen only of a series that is there. */
+export function counter<Label extends string = never>(
+  suffix: string,
+  help: string,
+  shape: Shape<Label> = {},
+) {
+  const described = describe('counter', { suffix, help }, shape)
+  return Object.assign(
+    ({ registry, admit, known }: Creation) => {
+      const { name, labels: labelNames, values } = described
+      const metric = new Counter({ name, help, labelNames, registers: [registry] })
+      const start = combinations(values, known)
+      if (start.length <= startedMax) for (const labels of start) metric.inc(labels, 0)
+      return {
+        inc(labels: Labels<Label>, by = 1) {
+          metric.inc(shown(values, labels, admit), by)
+        },
+      }
+    },
+    { description: described },
+  )
+}
+
+/** Values that are shown as `other` are added up; of ages the highest counts, and of the rest the last. */
+export function gauge<Label extends string = never>(suffix: string, help: string, shape: Shape<Label> = {}) {
+  const described = describe('gauge', { suffix, help }, shape)
+  return Object.assign(
+    ({ registry, admit }: Creation) => {
+      const { name, labels: labelNames, values, unit } = described
+      const metric = new Gauge({ name, help, labelNames, registers: [registry] })
+      const folded = new Map<string, number>()
+      return {
+        set(labels: Labels<Label>, value: number) {
+          const said = shown(values, labels, admit)
+          const key = JSON.stringify(said)
+          const isFolded = Object.values(said).includes(other)
+          const all = isFolded ? fold(unit, folded.get(key), value) : value
+          if (isFolded) folded.set(key, all)
+          metric.set(said, all)
+        },
+        /** Until it is set again, nothing is told. */
+        clear() {
+          folded.clear()
+          if (labelNames.length === 0) metric.remove()
+          else metric.reset()
+        },
+      }
+    },
+    { description: described },
+  )
+}
+
+type Buckets<Label extends string> = Shape<Label> & { buckets: number[] }
+
+export function histogram<Label extends string = never>(suffix: string, help: string, shape: Buckets<Label>) {
+  const described = { ...describe('histogram', { suffix, help }, shape), buckets: shape.buckets }
+  return Object.assign(
+    ({ registry, admit }: Creation) => {
+      const { name, labels: labelNames, values, buckets } = described
+      const settings = { name, help, labelNames, buckets, registers: [registry], enableExemplars: true }
+      const metric = new Histogram(settings)
+      return {
+        observe(labels: Labels<Label>, value: number, exemplar: Exemplar = {}) {
+          const fits = Object.entries(exemplar).flat().join('').length <= exemplarLengthMax
+          const exemplarLabels = fits ? exemplar : {}
+          metric.observe({ labels: shown(values, labels, admit), value, exemplarLabels })
+        },
+      }
+    },
+    { description: described },
+  )
+}
+
+function describe<Label extends string>(
+  type: MetricDescription['type'],
+  { suffix, help }: { suffix: string; help: string },
+  { labels, unit }: Shape<Label>,
+): MetricDescription {
+  const values: Readonly<Record<string, Values>> = labels ?? {}
+  return {
+    type,
+    name: prefix + suffix,
+    help,
+    unit: unit ?? unitOf(suffix),
+    labels: Object.keys(values),
+    values,
+  }
+}
+
+function unitOf(suffix: string): Unit {
+  if (suffix.endsWith('_seconds')) return 'seconds'
+  return suffix.endsWith('_ratio') ? 'ratio' : 'count'
+}
+
+/** Labels in the order in which they are declared, with the values under which they are shown. */
+function shown(
+  values: MetricDescription['values'],
+  labels: Readonly<Record<string, string>>,
+  admit: Admit,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([label, allowed]) => [label, admit(allowed, labels[label] ?? '')]),
+  )
+}
+
+function fold(unit: Unit, before: number | undefined, value: number): number {
+  if (before === undefined) return value
+  if (unit === 'seconds') return Math.max(before, value)
+  return unit === 'count' || unit === 'units' ? before + value : value
+}

@@ -1,0 +1,96 @@
+import type { Cell, Source } from '../../core/judging/matrix.ts'
+import type { DepositState } from '../../core/judging/reconcile.ts'
+import type { Stage } from '../../core/lag.ts'
+import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
+import { counter, gauge, histogram, lagBuckets } from './declare.ts'
+import { assets, networks } from './label-values.ts'
+
+/** Names every member of a union once, in order. */
+function every<Member extends string>(members: Readonly<Record<Member, true>>): readonly Member[] {
+  return Object.keys(members) as Member[]
+}
+
+const stages = every<Stage>({
+  delivery: true,
+  apply: true,
+  api_detection: true,
+  chain_detection: true,
+  finality: true,
+  settlement: true,
+  reconciliation: true,
+})
+const states = every<DepositState>({
+  observed: true,
+  confirmed: true,
+  settling: true,
+  settled: true,
+  reconciled: true,
+  orphaned: true,
+  refunded: true,
+  held: true,
+  failed: true,
+  ignored: true,
+})
+const sources = every<Source>({ webhook: true, api: true, chain: true })
+const cells = every<Cell>({
+  absent: true,
+  present: true,
+  agrees: true,
+  differs: true,
+  not_applicable: true,
+})
+const severities = every<Severity>({ severe: true, warning: true, info: true })
+const kinds = Object.keys(mismatchKinds)
+
+/** For how long a mismatch has been open, each without those before it. */
+export const mismatchAges = ['under_1h', 'under_24h', 'under_3d', 'under_7d', 'under_30d', 'older'] as const
+
+export const ofDeposits = {
+  stageLag: histogram('stage_lag_seconds', 'How long a completed stage took.', {
+    labels: { stage: stages, network: networks },
+    buckets: lagBuckets,
+  }),
+  stageOldest: gauge(
+    'stage_oldest_open_seconds',
+    'How long the oldest deposit, or for apply the oldest observation, has waited for a stage to complete.',
+    { labels: { stage: stages, network: networks } },
+  ),
+  deposits: gauge('deposits', 'Deposits by state.', { labels: { state: states, network: networks } }),
+  matrixCells: gauge(
+    'matrix_cells',
+    'What each source says of each leg of a deposit: how many of the last 24 hours of deposits have the cell.',
+    { labels: { leg: ['deposit', 'settlement'], source: sources, cell: cells } },
+  ),
+  mismatchesOpen: gauge(
+    'mismatches_open',
+    `Open mismatches: neither cleared by evidence nor resolved by a person. ${kindsBySeverity()}`,
+    { labels: { kind: kinds, severity: severities, network: networks } },
+  ),
+  mismatchesOpenByAge: gauge(
+    'mismatches_open_by_age',
+    'Open mismatches by how long they have been open, each age without those before it.',
+    { labels: { severity: severities, age: mismatchAges } },
+  ),
+  mismatchesOpened: counter('mismatches_opened_total', 'Mismatches opened, or opened again.', {
+    labels: { kind: kinds, severity: severities, network: networks },
+  }),
+  mismatchesResolved: counter(
+    'mismatches_resolved_total',
+    'Mismatches that ended: by evidence, or by a person.',
+    { labels: { kind: kinds, how: ['evidence', 'person'] } },
+  ),
+  mismatchOldest: gauge('mismatch_oldest_seconds', 'Age of the oldest open mismatch.', {
+    labels: { kind: kinds, severity: severities },
+  }),
+  mismatchValue: gauge('mismatch_value', 'Value under open mismatches, in units of the asset; approximate.', {
+    labels: { asset: assets, severity: severities },
+    unit: 'units',
+  }),
+}
+
+function kindsBySeverity(): string {
+  const bySeverity = Map.groupBy(Object.entries(mismatchKinds), ([, { severity }]) => severity)
+  return [...bySeverity]
+    .map(([severity, all]) => `${severity}: ${all.map(([kind]) => kind).join(', ')}.`)
+    .join(' ')
+}

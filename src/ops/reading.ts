@@ -1,0 +1,53 @@
+/** Counts and ages as the database and the queue tell them, by part. Ages are in seconds. */
+export type Reading = {
+  live: Live
+  totals: Totals
+  scorecard: readonly Scores[]
+  /** Jobs by state. */
+  queue: Readonly<Record<string, number>>
+}
+
+/** What is open or waits. */
+export type Live = {
+  inbox: { pending: number; oldest: number }
+  /** Deliveries kept. */
+  quarantine: number
+  stages: readonly { stage: string; network: string; oldest: number }[]
+  mismatches: readonly {
+    kind: string
+    severity: string
+    network: string
+    age: string
+    count: number
+    oldest: number
+  }[]
+  atRisk: readonly { asset: string; severity: string; units: number }[]
+  sealAge: number
+  untied: readonly { control: string; asset: string; units: number }[]
+  unexplained: readonly { network: string; asset: string; units: number }[]
+  streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
+}
+
+/** What is counted or added up over all that is stored. */
+export type Totals = {
+  deposits: readonly { state: string; network: string; count: number }[]
+  matrix: readonly { leg: string; source: string; cell: string; count: number }[]
+  assets: readonly { asset: string; network: string; symbol: string }[]
+  balances: readonly { account: string; network: string; asset: string; units: number }[]
+  imbalances: readonly { asset: string; units: number }[]
+  coverageGaps: readonly { network: string; stretches: number }[]
+}
+
+/** How the service did on one route; null is what cannot be told of it. */
+export type Scores = {
+  route: string
+  completeness: string | null
+  duplicates: bigint
+  delivery_p50_seconds: number | null
+  delivery_p95_seconds: number | null
+  delivery_p99_seconds: number | null
+  settle_p50_seconds: number | null
+  settle_p95_seconds: number | null
+  settle_p99_seconds: number | null
+  fee_share: string | null
+}

@@ -1,0 +1,63 @@
+import { type Kysely, sql } from 'kysely'
+import { countGaps } from './chain/coverage-gaps.ts'
+import type { Tables } from './tables.ts'
+
+/** What is counted or added up over all that is stored: it takes the longer the more there is. */
+export type Totals = {
+  deposits: { state: string; network: string; count: number }[]
+  /** Of the deposits of the last 24 hours. */
+  matrix: { leg: string; source: string; cell: string; count: number }[]
+  assets: { asset: string; network: string; symbol: string }[]
+  /** By what accounts are for, in units, debit balances positive. */
+  balances: { account: string; network: string; asset: string; units: number }[]
+  imbalances: { asset: string; units: number }[]
+  /** Stretches of heights that were not read for some watched addresses. */
+  coverageGaps: { network: string; stretches: number }[]
+}
+
+export async function readTotals(db: Kysely<Tables>): Promise<Totals> {
+  const [deposits, matrix, { assets, balances, imbalances }, coverageGaps] = await Promise.all([
+    sql<Totals['deposits'][number]>`
+      select state, coalesce(network, '') as network, count(*)::int as count from deposit
+      where merged_into is null group by state, network`.execute(db),
+    sql<Totals['matrix'][number]>`
+      select leg, source, cell, count(*)::int as count
+      from deposit, jsonb_each(matrix) as legs (leg, sources), jsonb_each_text(sources) as cells (source, cell)
+      where coalesce(deposited_at, least(webhook_at, api_at)) >= now() - interval '24 hours'
+        and merged_into is null and state <> 'ignored'
+      group by leg, source, cell`.execute(db),
+    readBooks(db),
+    countGaps(db),
+  ])
+  return { deposits: deposits.rows, matrix: matrix.rows, assets, balances, imbalances, coverageGaps }
+}
+
+type BooksRow = {
+  account: string
+  network: string
+  asset: string
+  symbol: string
+  units: number
+  sum: number
+}
+
+/** From snapshots and what was booked since, never over all transfers. A sum is exact until it is shown. */
+async function readBooks(db: Kysely<Tables>): Promise<Pick<Totals, 'assets' | 'balances' | 'imbalances'>> {
+  const { rows } = await sql<BooksRow>`
+    select account, a.network, t.asset, a.symbol, accounting.in_units(balance, a.decimals)::float8 as units,
+      accounting.in_units(sum(balance) over (partition by t.asset), a.decimals)::float8 as sum
+    from (
+      select case
+          when account ~ '^(assets:(in_transit|forwarded|stable_wallet|receivable)|liabilities:(deposits|suspense)|expenses:(fees|tolerance|write_off)|equity:conversion)(:|$)'
+          then split_part(account, ':', 2) else 'other' end as account,
+        asset, sum(debit - credit) as balance
+      from ledger_turnover('infinity', 'infinity') group by 1, asset
+    ) as t join asset a on a.key = t.asset
+    order by t.asset, account`.execute(db)
+  const perAsset = [...Map.groupBy(rows, ({ asset }) => asset).values()].flatMap(([first]) => first ?? [])
+  return {
+    assets: perAsset.map(({ asset, network, symbol }) => ({ asset, network, symbol })),
+    balances: rows.map(({ account, network, asset, units }) => ({ account, network, asset, units })),
+    imbalances: perAsset.map(({ asset, sum }) => ({ asset, units: sum })),
+  }
+}

@@ -1,0 +1,134 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { assets, createAdmission, networks, other } from '../../src/ops/metrics/label-values.ts'
+import { createMetrics, metricDescriptions } from '../../src/ops/metrics.ts'
+import { createObserver } from '../../src/ops/observe.ts'
+import { showGauges } from '../../src/ops/show-gauges.ts'
+import { readingOf } from '../support/readings.ts'
+
+const known = { network: ['base', 'solana'], asset: ['base/0x1'] }
+const many = Array.from({ length: 1000 }, (_each, number) => `stranger${number}\n"}`)
+
+async function seriesOf(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
+  const text = await metrics.registry.metrics()
+  return text.split('\n').filter((line) => line.startsWith('depositd_'))
+}
+
+/** Everything that is sent to us or read from others, as a thousand strangers would have it. */
+function attack(metrics: ReturnType<typeof createMetrics>): void {
+  const observer = createObserver(metrics, pino({ level: 'silent' }))
+  for (const text of many) {
+    observer.webhook({ outcome: text, seconds: 1, event: text })
+    observer.rpc({ network: text, node: text, method: text, outcome: text, seconds: 1 })
+    observer.rpcNode({ network: text, node: text, score: 1 })
+    observer.pollRequest(text)
+    observer.rewound(text)
+    observer.queueTrouble({ kind: 'job_failed', wake: { name: text } })
+    observer.mismatches([{ kind: text, severity: text, network: text, change: 'opened' }])
+    metrics.stageLag.observe({ stage: text, network: text }, 1)
+  }
+  const route = {
+    completeness: '1',
+    duplicates: 0n,
+    delivery_p50_seconds: 1,
+    delivery_p95_seconds: 1,
+    delivery_p99_seconds: 1,
+    settle_p50_seconds: 1,
+    settle_p95_seconds: 1,
+    settle_p99_seconds: 1,
+    fee_share: '0',
+  }
+  const reading = readingOf({
+    stages: many.map((text) => ({ stage: text, network: text, oldest: 1 })),
+    mismatches: many.map((text) => ({
+      kind: text,
+      severity: text,
+      network: text,
+      age: text,
+      count: 1,
+      oldest: 1,
+    })),
+    atRisk: many.map((text) => ({ asset: text, severity: text, units: 1 })),
+    untied: many.map((text) => ({ control: text, asset: text, units: 1 })),
+    unexplained: many.map((text) => ({ network: text, asset: text, units: 1 })),
+    streams: many.map((text) => ({ name: `scan/${text}`, age: 1, progress: {} })),
+    deposits: many.map((text) => ({ state: text, network: text, count: 1 })),
+    matrix: many.map((text) => ({ leg: text, source: text, cell: text, count: 1 })),
+    assets: many.map((text) => ({ asset: text, network: text, symbol: text })),
+    balances: many.map((text) => ({ account: text, network: text, asset: text, units: 1 })),
+    imbalances: many.map((text) => ({ asset: text, units: 1 })),
+    coverageGaps: many.map((text) => ({ network: text, stretches: 1 })),
+    scorecard: many.map((text) => ({ route: text, ...route })),
+    queue: Object.fromEntries(many.map((text) => [text, 1])),
+  })
+  showGauges(metrics, reading)
+}
+
+test('a thousand strangers in every label make a bounded number of series, and no more the next day', async () => {
+  const metrics = createMetrics('test', known)
+  attack(metrics)
+  const first = (await seriesOf(metrics)).length
+  attack(metrics)
+  expect((await seriesOf(metrics)).length).toBe(first)
+  // A tenth of what a Prometheus takes from one target without a thought.
+  expect(first).toBeLessThan(5000)
+})
+
+test('what strangers say is told together as other, and the networks of the settings stay themselves', async () => {
+  const metrics = createMetrics('test', known)
+  attack(metrics)
+  showGauges(
+    metrics,
+    readingOf({
+      deposits: [
+        { state: 'settled', network: 'solana', count: 2 },
+        { state: 'settled', network: 'never heard of', count: 3 },
+        { state: 'settled', network: 'neither', count: 4 },
+      ],
+      stages: [
+        { stage: 'finality', network: 'never heard of', oldest: 8 },
+        { stage: 'finality', network: 'neither', oldest: 7 },
+      ],
+    }),
+  )
+  const lines = await seriesOf(metrics)
+  expect(lines.filter((line) => line.startsWith('depositd_deposits{'))).toEqual([
+    'depositd_deposits{state="settled",network="solana"} 2',
+    'depositd_deposits{state="settled",network="other"} 7',
+  ])
+  expect(lines).toContain('depositd_stage_oldest_open_seconds{stage="finality",network="other"} 8')
+  expect(lines).toContain('depositd_webhook_requests_total{outcome="other"} 1000')
+})
+
+test('an open set takes so many values and no long one, whatever comes first', () => {
+  const admit = createAdmission(known)
+  expect(admit(assets, 'x'.repeat(121))).toBe(other)
+  expect(new Set(many.map((text) => admit(networks, text)))).toHaveLength(
+    networks.upTo - known.network.length + 1,
+  )
+  expect(known.network.map((name) => admit(networks, name))).toEqual(known.network)
+  expect(admit(networks, '')).toBe('')
+})
+
+test('counters whose labels are known start at 0, so that their first event is an increase', async () => {
+  const lines = await seriesOf(createMetrics('test', known))
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'depositd_chain_reorgs_total{network="base"} 0',
+      'depositd_chain_reorgs_total{network="solana"} 0',
+      'depositd_webhook_requests_total{outcome="unavailable"} 0',
+      'depositd_job_failures_total{name="seal"} 0',
+      'depositd_poll_requests_total{outcome="failed"} 0',
+      'depositd_webhook_settings_total{outcome="refused"} 0',
+    ]),
+  )
+})
+
+test('every label is declared with its values, and every name with its unit', () => {
+  for (const { name, type, unit, labels, values } of metricDescriptions) {
+    expect(Object.keys(values)).toEqual(labels)
+    expect(unit === 'seconds').toBe(name.endsWith('_seconds'))
+    expect(unit === 'ratio' || !name.endsWith('_ratio')).toBe(true)
+    expect(type === 'counter').toBe(name.endsWith('_total'))
+  }
+})

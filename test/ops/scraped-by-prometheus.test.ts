@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createMetrics } from '../../src/ops/metrics.ts'
+import { createObserver } from '../../src/ops/observe.ts'
+import { type OpsServer, startOps } from '../../src/ops/server.ts'
+import { type Prometheus, prometheusInstalled, startPrometheus } from '../support/prometheus.ts'
+import { promtoolInstalled } from '../support/promtool.ts'
+import { until } from '../support/until.ts'
+
+const hostile = 'a"b\\c\nd}{ 1\n# EOF'
+
+let ops: OpsServer
+let prometheus: Prometheus | null = null
+
+beforeAll(async () => {
+  const metrics = createMetrics('1.2.3', { network: ['base'] })
+  const observer = createObserver(metrics, pino({ level: 'silent' }))
+  observer.webhook({ outcome: 'stored', seconds: 0.02, event: hostile })
+  metrics.stageLag.observe({ stage: 'finality', network: 'base' }, 700, { deposit_id: '42' })
+  metrics.rpcRequests.inc({ network: hostile, method: hostile, outcome: 'ok' })
+  ops = await startOps({ host: '127.0.0.1', port: 0, metrics })
+  if (!prometheusInstalled()) return
+  const target = JSON.stringify([new URL(ops.url).host])
+  prometheus = await startPrometheus(`
+global: { scrape_interval: 1s, scrape_timeout: 1s }
+scrape_configs: [{ job_name: depositd, static_configs: [{ targets: ${target} }] }]
+`)
+}, 30_000)
+
+afterAll(async () => {
+  await prometheus?.stop()
+  await ops.stop()
+})
+
+test.skipIf(!prometheusInstalled())(
+  'Prometheus takes what is told as OpenMetrics, hostile labels and exemplars included',
+  async () => {
+    if (prometheus === null) throw new Error('it is started')
+    const { query, exemplars } = prometheus
+    const found = await until('a scrape', async () => {
+      const series = await query('depositd_rpc_requests_total')
+      return series.length > 0 ? series : null
+    })
+    expect(found[0]?.labels).toMatchObject({ network: hostile, method: hostile, outcome: 'ok' })
+    expect((await query('up'))[0]?.samples[0]?.[1]).toBe(1)
+    const now = Date.now() / 1000
+    const kept = await exemplars('{__name__=~"depositd_.*_bucket"}', { start: now - 600, end: now + 60 })
+    const labels = kept.flatMap((one) => one.exemplars.map((exemplar) => exemplar.labels))
+    // This Prometheus keeps them as they were escaped.
+    const webhook = expect.stringMatching(/^a.*EOF$/s)
+    expect(labels).toEqual(expect.arrayContaining([{ deposit_id: '42' }, { webhook }]))
+  },
+)
+
+test.skipIf(!promtoolInstalled())(
+  'promtool has nothing to say of the plain form of our metrics',
+  async () => {
+    const text = await (await fetch(`${ops.url}/metrics`)).text()
+    const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
+    const said = (stdout + stderr).split('\n').filter((line) => line !== '')
+    // Node's own are named by the library.
+    expect(said.filter((line) => !/^(nodejs|process)_/.test(line))).toEqual([])
+  },
+)

@@ -1,0 +1,193 @@
+import { expect, test } from 'vitest'
+import type { ReadGauges } from '../../src/ops/read-gauges.ts'
+import { startOpsServer as start } from '../support/ops-server.ts'
+import { readingOf } from '../support/readings.ts'
+
+/** Name, labels and value of every sample; throws where a line is not of the text format. */
+function samples(text: string): Map<string, number> {
+  const form = /^([a-z_:][a-z0-9_:]*(?:\{(?:[a-z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})?) ([^ ]+)$/i
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(
+    lines.map((line) => {
+      const [, name = '', value = ''] = form.exec(line) ?? []
+      if (name === '' || (Number.isNaN(Number(value)) && !/^([+-]?inf|nan)$/i.test(value)))
+        throw new Error(`not of the text format: ${line}`)
+      return [name, Number(value)]
+    }),
+  )
+}
+
+async function scrape(reading: Awaited<ReturnType<ReadGauges>>): Promise<Map<string, number>> {
+  const response = await fetch(`${await start({ read: () => Promise.resolve(reading) })}/metrics`)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toContain('text/plain')
+  return samples(await response.text())
+}
+
+test('every metric of the contract is declared with its type and help', async () => {
+  const text = await (await fetch(`${await start()}/metrics`)).text()
+  const declared = [...text.matchAll(/^# TYPE depositd_(\w+) (\w+)$/gm)].map(
+    ([, name, type]) => `${name} ${type}`,
+  )
+  expect(declared).toEqual(
+    expect.arrayContaining([
+      'build_info gauge',
+      'webhook_requests_total counter',
+      'webhook_ack_seconds histogram',
+      'inbox_pending gauge',
+      'inbox_oldest_seconds gauge',
+      'queue_jobs gauge',
+      'stage_lag_seconds histogram',
+      'stage_oldest_open_seconds gauge',
+      'poll_age_seconds gauge',
+      'poll_requests_total counter',
+      'chain_head_lag_seconds gauge',
+      'chain_final_block gauge',
+      'chain_scanned_block gauge',
+      'chain_reorgs_total counter',
+      'rpc_requests_total counter',
+      'rpc_seconds histogram',
+      'deposits gauge',
+      'mismatches_open gauge',
+      'mismatches_opened_total counter',
+      'mismatches_resolved_total counter',
+      'mismatch_oldest_seconds gauge',
+      'mismatch_value gauge',
+      'ledger_imbalance gauge',
+      'ledger_untied gauge',
+      'ledger_seal_age_seconds gauge',
+    ]),
+  )
+  const helped = new Set([...text.matchAll(/^# HELP depositd_(\w+) .{8,}$/gm)].map(([, name]) => name))
+  expect(declared.map((line) => line.split(' ')[0]).filter((name) => !helped.has(name))).toEqual([])
+  expect(samples(text).get('depositd_build_info{version="1.2.3"}')).toBe(1)
+  expect([...samples(text).keys()]).toContain('nodejs_eventloop_lag_p99_seconds')
+})
+
+test('gauges say what was read', async () => {
+  const found = await scrape(
+    readingOf({
+      inbox: { pending: 3, oldest: 4.5 },
+      quarantine: 2,
+      deposits: [{ state: 'settled', network: 'base', count: 2 }],
+      stages: [{ stage: 'settlement', network: 'base', oldest: 60 }],
+      mismatches: [
+        { kind: 'unreported', severity: 'severe', network: 'base', age: 'under_1h', count: 1, oldest: 5 },
+        { kind: 'unreported', severity: 'severe', network: 'solana', age: 'older', count: 2, oldest: 9 },
+        { kind: 'unreported', severity: 'severe', network: 'solana', age: 'under_1h', count: 3, oldest: 1 },
+      ],
+      atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1.5 }],
+      imbalances: [{ asset: 'base/0x1', units: 0 }],
+      matrix: [{ leg: 'deposit', source: 'api', cell: 'agrees', count: 8 }],
+      assets: [{ asset: 'base/0x1', network: 'base', symbol: 'USDC' }],
+      balances: [{ account: 'in_transit', network: 'base', asset: 'base/0x1', units: 4.5 }],
+      sealAge: 90,
+      untied: [{ control: 'tie_out', asset: 'base/0x1', units: 0.5 }],
+      unexplained: [{ network: 'base', asset: 'base/0x1', units: 2.5 }],
+      coverageGaps: [{ network: 'base', stretches: 3 }],
+      streams: [
+        { name: 'poll', age: 7, progress: {} },
+        { name: 'scan/base', age: 8, progress: { final: 100, head: 110 } },
+      ],
+      queue: { waiting: 6 },
+      scorecard: [
+        {
+          route: 'all',
+          completeness: '0.5',
+          duplicates: 3n,
+          delivery_p50_seconds: 1,
+          delivery_p95_seconds: 2,
+          delivery_p99_seconds: 3,
+          settle_p50_seconds: null,
+          settle_p95_seconds: null,
+          settle_p99_seconds: null,
+          fee_share: null,
+        },
+      ],
+    }),
+  )
+  const told = Object.fromEntries([...found].filter(([name]) => /^depositd_(?!.*_bucket)/.test(name)))
+  expect(told).toMatchObject({
+    depositd_inbox_pending: 3,
+    'depositd_scorecard_completeness_ratio{route="all"}': 0.5,
+    'depositd_scorecard_duplicates{route="all"}': 3,
+    'depositd_scorecard_delivery_seconds{route="all",quantile="0.99"}': 3,
+    depositd_inbox_oldest_seconds: 4.5,
+    'depositd_deposits{state="settled",network="base"}': 2,
+    'depositd_stage_oldest_open_seconds{stage="settlement",network="base"}': 60,
+    'depositd_mismatches_open{kind="unreported",severity="severe",network="base"}': 1,
+    'depositd_mismatches_open{kind="unreported",severity="severe",network="solana"}': 5,
+    'depositd_mismatches_open_by_age{severity="severe",age="under_1h"}': 4,
+    'depositd_mismatches_open_by_age{severity="severe",age="under_3d"}': 0,
+    'depositd_mismatches_open_by_age{severity="severe",age="older"}': 2,
+    'depositd_mismatch_oldest_seconds{kind="unreported",severity="severe"}': 9,
+    'depositd_mismatch_value{asset="base/0x1",severity="severe"}': 1.5,
+    'depositd_ledger_imbalance{asset="base/0x1"}': 0,
+    'depositd_matrix_cells{leg="deposit",source="api",cell="agrees"}': 8,
+    'depositd_asset_info{asset="base/0x1",network="base",symbol="USDC"}': 1,
+    'depositd_ledger_balance{account="in_transit",network="base",asset="base/0x1"}': 4.5,
+    'depositd_gauges_readable{part="live"}': 1,
+    depositd_ledger_seal_age_seconds: 90,
+    'depositd_ledger_untied{control="tie_out",asset="base/0x1"}': 0.5,
+    'depositd_unexplained_balance{network="base",asset="base/0x1"}': 2.5,
+    'depositd_chain_coverage_gaps{network="base"}': 3,
+    depositd_poll_age_seconds: 7,
+    'depositd_chain_head_lag_seconds{network="base"}': 8,
+    'depositd_chain_final_block{network="base"}': 100,
+    'depositd_chain_scanned_block{network="base"}': 110,
+    'depositd_queue_jobs{queue="depositd",state="waiting"}': 6,
+  })
+})
+
+test('what is no longer read is no longer told', async () => {
+  const readings = [
+    readingOf({
+      deposits: [{ state: 'observed', network: 'base', count: 1 }],
+      stages: [{ stage: 'finality', network: 'base', oldest: 1 }],
+      mismatches: [
+        { kind: 'unreported', severity: 'severe', network: 'base', age: 'under_1h', count: 1, oldest: 5 },
+      ],
+      atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1 }],
+      imbalances: [{ asset: 'base/0x1', units: 1 }],
+      unexplained: [{ network: 'base', asset: 'base/0x1', units: 1 }],
+    }),
+    readingOf(),
+  ]
+  const url = await start({ read: () => Promise.resolve(readings.shift() ?? readingOf()) })
+  const labelled = async () =>
+    [...samples(await (await fetch(`${url}/metrics`)).text())].filter(
+      ([name, value]) => name.startsWith('depositd_') && /network=|asset=|kind=/.test(name) && value !== 0,
+    )
+  expect(await labelled()).toHaveLength(7)
+  expect(await labelled()).toEqual([])
+})
+
+test('labels of hostile text stay one sample of one line', async () => {
+  const network = 'a"b\\c\nd}{ 1\n# TYPE x counter'
+  const deposits = [{ state: 'observed', network, count: 1 }]
+  const found = await scrape(readingOf({ deposits }))
+  expect([...found.keys()].filter((name) => name.startsWith('depositd_deposits{'))).toHaveLength(1)
+})
+
+test('gauges that cannot be read are left out, and what the process counted is told all the same', async () => {
+  const found = await scrape({ ...readingOf({ queue: { waiting: 1 } }), live: null, totals: null })
+  const names = new Set([...found.keys()].map((name) => name.replace(/[{].*/, '')))
+  expect(
+    [...names].filter((name) => /^depositd_(inbox|stage_oldest|poll_age|deposits|ledger)/.test(name)),
+  ).toEqual([])
+  expect(Object.fromEntries(found)).toMatchObject({
+    'depositd_gauges_readable{part="live"}': 0,
+    'depositd_gauges_readable{part="totals"}': 0,
+    'depositd_gauges_readable{part="queue"}': 1,
+    'depositd_queue_jobs{queue="depositd",state="waiting"}': 1,
+    'depositd_webhook_requests_total{outcome="unavailable"}': 0,
+  })
+})
+
+test('a gauge without labels is told again once it can be read again', async () => {
+  const readings = [{ ...readingOf(), live: null }, readingOf({ quarantine: 3 })]
+  const url = await start({ read: () => Promise.resolve(readings.shift() ?? readingOf()) })
+  await fetch(`${url}/metrics`)
+  const found = samples(await (await fetch(`${url}/metrics`)).text())
+  expect(found.get('depositd_quarantine_deliveries')).toBe(3)
+})

@@ -1,0 +1,24 @@
+import type { ReadGauges } from '../../src/ops/read-gauges.ts'
+import type { Live, Reading, Totals } from '../../src/ops/reading.ts'
+import { emptyReading } from './ops-server.ts'
+
+type Changes = Partial<Live & Totals & Pick<Reading, 'scorecard' | 'queue'>>
+
+/** What a scrape reads: nothing, with these changes. */
+export function readingOf(changes: Changes = {}): Awaited<ReturnType<ReadGauges>> {
+  const { live, totals, scorecard, queue } = emptyReading
+  return {
+    live: kept({ ...live, ...pick(live, changes) }),
+    totals: kept({ ...totals, ...pick(totals, changes) }),
+    scorecard: kept(changes.scorecard ?? scorecard),
+    queue: kept(changes.queue ?? queue),
+  }
+}
+
+function kept<Value>(value: Value) {
+  return { value, ageSeconds: 0 }
+}
+
+function pick<Part extends object>(part: Part, changes: object): Partial<Part> {
+  return Object.fromEntries(Object.entries(changes).filter(([name]) => name in part)) as Partial<Part>
+}
