@@ -12,6 +12,20 @@ export function chosenAssets(expr: string): string {
   return `${expr} * on (asset) group_left (symbol, network) max by (asset, symbol, network) (depositd_asset_info{asset!="other",network=~"$network",symbol=~"$asset"})`
 }
 
+/** Balance of each asset of the books, zero where nothing was ever booked on such an account. */
+export function balanceOf(account: string): string {
+  const all = 'depositd_ledger_balance'
+  return `(max by (asset) (${all}{account="${account}"}) or 0 * max by (asset) (${all}))`
+}
+
+/**
+ * What counters grew by. One with labels may appear with its first event, which `increase` alone does not see.
+ * @param over how far back, like `1h`
+ */
+export function grownBy(counter: string, over: string): string {
+  return `((${counter} unless ${counter} offset ${over}) or increase(${counter}[${over}]))`
+}
+
 /** How `chosenAssets` are called. */
 export const assetLegend = '{{symbol}} on {{network}}'
 

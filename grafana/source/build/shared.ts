@@ -1,5 +1,5 @@
 import { noBounds, type Panel, type PromQuery, redFrom, worseFrom } from './panel.ts'
-import { assetLegend, chosenAssets, elseZero, quantile } from './promql.ts'
+import { assetLegend, balanceOf, chosenAssets, elseZero, quantile } from './promql.ts'
 
 /** Gauges come from the database and are the same in every replica: the greatest is the value, a sum is not. */
 export const openMismatches =
@@ -53,7 +53,7 @@ export const inTransitPanel: Panel = {
   unit: 'locale',
   queries: [
     {
-      expr: chosenAssets('max by (asset) (depositd_ledger_balance{account="in_transit"})'),
+      expr: chosenAssets(balanceOf('in_transit')),
       legend: assetLegend,
     },
   ],

@@ -110,7 +110,7 @@ const slowest: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: 'sum by (network, method) (increase(depositd_rpc_seconds_count{network=~"$network"}[1h]))',
+      expr: 'sum by (network, method) (increase(depositd_rpc_seconds_count{network=~"$network"}[1h])) > 0',
       legend: 'requests',
     },
     {

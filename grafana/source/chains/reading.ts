@@ -109,7 +109,7 @@ const notSeen: Panel = {
   unit: 's',
   queries: [
     {
-      expr: 'max by (stage, network) (depositd_stage_oldest_open_seconds{stage=~"finality|chain_detection",network=~"$network"})',
+      expr: 'max by (stage, network) (depositd_stage_oldest_open_seconds{stage=~"finality|chain_detection",network=~"$network"}) or on (network) 0 * max by (network) (depositd_chain_final_block{network=~"$network"})',
       legend: '{{network}}, {{stage}}',
     },
   ],

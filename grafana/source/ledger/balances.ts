@@ -1,5 +1,5 @@
 import { noBounds, orangeFrom, type Panel, type PromQuery, type Row } from '../build/panel.ts'
-import { assetLegend, chosenAssets } from '../build/promql.ts'
+import { assetLegend, balanceOf, chosenAssets } from '../build/promql.ts'
 import { inTransitPanel } from '../build/shared.ts'
 
 /** What accounts are for, and how the columns are called. */
@@ -18,10 +18,6 @@ const accounts = {
 } as const
 
 type AccountClass = keyof typeof accounts
-
-function balanceOf(account: AccountClass): string {
-  return `max by (asset) (depositd_ledger_balance{account="${account}"})`
-}
 
 const all: Panel = {
   title: 'Balances',
@@ -68,17 +64,14 @@ const lost: Panel = {
   title: 'Written off, owed by the service, let go',
   kind: 'timeseries',
   description:
-    'write_off and receivable: as people decided. tolerance: what deliveries lacked of what was stated, where the policy accepts it.',
+    'What people wrote off, or decided that the service owes, and what deliveries lacked of what was stated, where the policy lets it go. In units of each asset; approximate.',
   runbook: 'settlement_short',
   docs: 'case-work.md#decisions-about-money',
   unit: 'locale',
   queries: [
-    {
-      expr: chosenAssets(
-        'max by (account, asset) (depositd_ledger_balance{account=~"write_off|receivable|tolerance"})',
-      ),
-      legend: '{{account}}: {{symbol}} on {{network}}',
-    },
+    { expr: chosenAssets(balanceOf('write_off')), legend: `written off: ${assetLegend}` },
+    { expr: chosenAssets(balanceOf('receivable')), legend: `owed by the service: ${assetLegend}` },
+    { expr: chosenAssets(balanceOf('tolerance')), legend: `let go: ${assetLegend}` },
   ],
   thresholds: noBounds,
   signed: true,

@@ -48,7 +48,8 @@ function countsOf([first, ...others]: typeof cells): readonly [PromQuery, ...Pro
 }
 
 function countOf(cell: string): PromQuery {
-  return { expr: `max by (leg, source) (depositd_matrix_cells{cell="${cell}"})`, legend: cell }
+  const all = 'max by (leg, source) (depositd_matrix_cells)'
+  return { expr: `max by (leg, source) (depositd_matrix_cells{cell="${cell}"}) or 0 * ${all}`, legend: cell }
 }
 
 const overTime: Panel = {

@@ -1,4 +1,5 @@
 import { noBounds, type Panel, type Row } from '../build/panel.ts'
+import { grownBy } from '../build/promql.ts'
 import { ageingPanel, atRiskPanel, kindsPanel, openMismatches } from '../build/shared.ts'
 
 const byKind: Panel = {
@@ -26,7 +27,7 @@ const flow: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: 'sum by (kind) (increase(depositd_mismatches_opened_total{network=~"$network|"}[1h])) > 0',
+      expr: `sum by (kind) (${grownBy('depositd_mismatches_opened_total{network=~"$network|"}', '1h')}) > 0`,
       legend: '{{kind}} opened',
     },
     {
