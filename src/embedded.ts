@@ -87,7 +87,10 @@ async function startWorld(options: EmbeddedOptions, starting: AsyncDisposableSta
 }
 
 /** Leaves the settings in the folder for other commands, and reads them as any daemon would. */
-function settingsOf({ folder }: EmbeddedOptions, { postgres, chains, service, ports }: World): Settings {
+function settingsOf(
+  { folder, environment }: EmbeddedOptions,
+  { postgres, chains, service, ports }: World,
+): Settings {
   const secrets = sandboxSecrets(folder)
   const senders = liquidityAddresses(secrets)
   const written = writeSettings({
@@ -100,7 +103,12 @@ function settingsOf({ folder }: EmbeddedOptions, { postgres, chains, service, po
     senders: Object.fromEntries(chains.networks.map(({ name, family }) => [name, [senders[family]]])),
     ...ports,
   })
-  return parseSettings(written, (path) => readFileSync(path, 'utf8'))
+  return parseSettings({ ...written, ...tracingIn(environment) }, (path) => readFileSync(path, 'utf8'))
+}
+
+/** Where traces go is no part of what runs here, and is said as for any daemon. */
+function tracingIn(environment: EmbeddedOptions['environment']): EmbeddedOptions['environment'] {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith('OTEL_')))
 }
 
 type Ports = { httpPort: number; opsPort: number }

@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { rpcName } from '../config/network-schema.ts'
+import { secretsOfService } from '../config/secrets-of.ts'
 import { readServiceSettings, type ServiceConfig } from '../config/service-settings.ts'
 import { Fault, isFault } from '../core/errors.ts'
+import { createLog } from '../log/create-log.ts'
+import { createHidden } from '../log/hide-secrets.ts'
+import { tell } from '../log/tell.ts'
 import { liquidityAddresses } from '../service/keyring/keyring.ts'
 import { startService } from '../service/service.ts'
 import { findFaults, type ServiceSettings } from '../service/settings.ts'
 import type { Context } from './context.ts'
-import { createLog } from './log.ts'
 import type { Asked } from './service.ts'
 import { untilSignal } from './signals.ts'
 import { version } from './version.ts'
@@ -21,15 +24,17 @@ export async function startOwnService(
   const settings = { ...settingsOf(config), ...asked }
   const all = [...new Set([...faults, ...findFaults(settings), ...seedFaults(config)])]
   if (all.length > 0) throw new Fault('settings_bad', { faults: all })
-  const log = createLog({ level: config.logLevel })
+  const hidden = createHidden()
+  hidden.add(secretsOfService(config))
+  const log = createLog({ level: config.logLevel, hidden })
   const service = await startService(settings, { log }).catch((error) => explain(error, settings))
   const networks = config.networks.map(({ name }) => name)
   const place = { service: service.url, faults: service.faultsUrl, networks, version }
-  log.info({ ...place, paysFrom: liquidityAddresses(config) }, 'started')
+  tell(log, 'service_started', { ...place, paysFrom: liquidityAddresses(config) })
   const signal = await untilSignal()
-  log.info({ signal }, 'stopping')
+  tell(log, 'service_stopping', { signal })
   await service.stop()
-  log.info('stopped')
+  tell(log, 'service_stopped')
 }
 
 /** Somebody who names a node alone may have meant the daemon, or local chains. */

@@ -27,7 +27,7 @@ export async function startServiceCommand(context: Context, options: StartOption
 
 async function startInSandbox(context: Context, asked: Asked, json: boolean): Promise<void> {
   const { parseLogLevel } = await import('../config/settings.ts')
-  const { createLog } = await import('./log.ts')
+  const { createLog } = await import('../log/create-log.ts')
   const { startServiceAlone } = await import('../sandbox/service-alone.ts')
   const logFile = join(embeddedFolder, 'service.log')
   const log = createLog({ level: parseLogLevel(context.environment), file: logFile })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault, messageOf } from '../core/errors.ts'
+import { tell } from '../log/tell.ts'
 import { type Context, embeddedFolder } from './context.ts'
 import { wholeNumber, wordOf } from './options.ts'
 import { untilSignal } from './signals.ts'
@@ -42,15 +43,16 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
   const readSettings = createSettingsReader(environment, (path) => readFileSync(path, 'utf8'))
   const settings = readSettings()
   const { startDaemon } = await import('../app.ts')
-  const { createLog } = await import('./log.ts')
-  const log = createLog({ level: settings.logLevel })
-  const daemon = await startDaemon(settings, { roles, version, log, readSettings })
+  const { openDaemonLog } = await import('./daemon-log.ts')
+  const hiding = openDaemonLog(settings, readSettings)
+  const { log } = hiding
+  const daemon = await startDaemon(settings, { roles, version, ...hiding })
   process.on('SIGHUP', daemon.reloadWebhooks)
-  log.info({ webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version }, 'started')
+  tell(log, 'daemon_started', { webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version })
   const signal = await untilSignal(['SIGINT', 'SIGTERM'])
-  log.info({ signal }, 'stopping')
+  tell(log, 'daemon_stopping', { signal })
   await daemon.stop()
-  log.info('stopped')
+  tell(log, 'daemon_stopped')
 }
 
 async function startEverything(context: Context, trafficSeconds: number): Promise<void> {
@@ -62,7 +64,7 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
   screen.say(`depositd ${version}, with everything it needs on this machine; state in ${embeddedFolder}/`)
   const signalled = untilSignal()
   const { startEmbedded } = await import('../embedded.ts')
-  const { createLog } = await import('./log.ts')
+  const { createLog } = await import('../log/create-log.ts')
   const starting = startEmbedded({
     folder: embeddedFolder,
     version,

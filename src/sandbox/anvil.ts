@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { createPublicClient, http } from 'viem'
 import type { NetworkName } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
+import { tell } from '../log/tell.ts'
 import { type ChainFile, chainFile } from './chain-file.ts'
 import { type EvmClient, openEvmClient } from './evm-client.ts'
 import { freePort, loopback } from './free-port.ts'
@@ -73,7 +74,7 @@ async function rescueChain({ folder, chainId, log }: AnvilSettings, file: ChainF
   try {
     await file.save(openEvmClient(readFileSync(join(folder, urlFile), 'utf8'), chainId))
   } catch (error) {
-    log.warn({ err: error }, 'the chain of a node that was left running was not saved')
+    tell(log, 'leftover_not_saved', { err: error })
   }
   await endLeftover(folder, programName, log)
 }
@@ -92,7 +93,7 @@ async function keepMining(node: {
   return {
     async stop() {
       await miner.stop()
-      await file.save(client).catch((error: unknown) => log.warn({ err: error }, 'a chain was not saved'))
+      await file.save(client).catch((error: unknown) => tell(log, 'chain_not_saved', { err: error }))
       await child.stop()
       await miningEnded
     },

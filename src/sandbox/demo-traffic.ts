@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Address, assetCode, type NetworkName } from '../core/asset.ts'
 import { type Amount, parseAmount } from '../core/money.ts'
+import { tell } from '../log/tell.ts'
 import type { SandboxNetwork } from './chains.ts'
 
 export type DepositAddress = { network: NetworkName; address: Address }
@@ -35,8 +36,8 @@ export function startTraffic({ networks, targets, everyMs, log }: TrafficSetting
         const amount = varied(parseAmount(amounts[asset.symbol] ?? '1', asset.decimals), count)
         await network
           .pay({ asset: asset.key, to, amount })
-          .then((tx) => log.debug({ network: network.name, asset: assetCode(asset.key), tx }, 'paid'))
-          .catch((error: unknown) => log.warn({ err: error, network: network.name }, 'payment failed'))
+          .then((tx) => tell(log, 'demo_paid', { network: network.name, asset: assetCode(asset.key), tx }))
+          .catch((error: unknown) => tell(log, 'demo_payment_failed', { err: error, network: network.name }))
       }
       await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { tell } from '../log/tell.ts'
 import type { EvmClient } from './evm-client.ts'
 
 export type MinerSettings = {
@@ -41,7 +42,7 @@ async function mineUntil(stopping: AbortSignal, settings: MinerSettings): Promis
       await settings.onBlock()
     } catch (error) {
       // One block comes late; the next turn tries again.
-      if (!stopping.aborted) settings.log.warn({ err: error }, 'a block could not be made')
+      if (!stopping.aborted) tell(settings.log, 'block_not_made', { err: error })
     }
   }
 }

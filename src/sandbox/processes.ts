@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Fault, messageOf } from '../core/errors.ts'
+import { tell } from '../log/tell.ts'
 import { identifyProcess } from './process-identity.ts'
 
 export type ChildSettings = {
@@ -52,8 +53,7 @@ export async function startChild(settings: ChildSettings): Promise<Child> {
   const ended = new Promise<number | string>((resolve) => {
     child.once('exit', (code, signal) => {
       const status = code ?? signal ?? 'unknown'
-      if (stopping === undefined && status !== 0)
-        log.error({ name, pid, status }, 'a program ended by itself')
+      if (stopping === undefined && status !== 0) tell(log, 'program_ended', { name, process: pid, status })
       resolve(status)
     })
   })
@@ -84,7 +84,7 @@ export function hasLeftover(folder: string, name: string): boolean {
 export async function endLeftover(folder: string, name: string, log: Logger): Promise<number | null> {
   const record = readRecord(recordPath(folder, name))
   if (record !== null && hasLeftover(folder, name)) {
-    log.info({ name, pid: record.pid }, 'ending what an earlier run left running')
+    tell(log, 'leftover_ended', { name, process: record.pid })
     await endProcess(record.pid, record.stopSignal)
   }
   rmSync(recordPath(folder, name), { force: true })

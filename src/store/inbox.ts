@@ -141,3 +141,14 @@ export async function waitingSince(
 export function rowKey({ source, sourceKey }: { source: string; sourceKey: string }): string {
   return `${source} ${sourceKey}`
 }
+
+/** The traces, as `traceparent` of W3C Trace Context, in which rows came in; of those alone that came in traced. */
+export async function traceparentsOf(
+  db: Kysely<Tables>,
+  ids: readonly bigint[],
+): Promise<Map<bigint, string>> {
+  const { rows } = await sql<{ id: bigint; traceparent: string }>`
+    select id, headers->>'traceparent' as traceparent from inbox
+    where id = any(${ids}::bigint[]) and headers ? 'traceparent'`.execute(db)
+  return new Map(rows.map(({ id, traceparent }) => [id, traceparent]))
+}

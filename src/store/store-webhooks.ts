@@ -16,8 +16,12 @@ export type Arrival = Omit<InboxRow, 'source'> & { source: 'webhook'; copiesAt: 
 /** `conflicting`: its id was known with another body. It is kept all the same, and applied. */
 export type Outcome = 'stored' | 'duplicate' | 'conflicting'
 
-/** One outcome per arrival, in their order. */
-export type StoredWebhooks = { outcomes: Outcome[]; mismatches: MismatchChange[] }
+/** One outcome per arrival, in their order, and the row that holds it. */
+export type StoredWebhooks = {
+  outcomes: Outcome[]
+  inboxIds: (bigint | null)[]
+  mismatches: MismatchChange[]
+}
 
 /** The row that holds an arrival. */
 type Kept = { arrival: Arrival; inboxId: bigint; outcome: Outcome }
@@ -37,7 +41,11 @@ export async function storeWebhooks(
   })
   const known = arrivals.filter((arrival) => !added.has(rowKey(arrival)))
   if (known.length === 0 && arrivals.every(({ copiesAt }) => copiesAt.length === 0)) {
-    return { outcomes: arrivals.map(() => 'stored'), mismatches: [] }
+    return {
+      outcomes: arrivals.map(() => 'stored'),
+      inboxIds: arrivals.map((arrival) => added.get(rowKey(arrival)) ?? null),
+      mismatches: [],
+    }
   }
   return inTransaction(db, async (tx) => {
     const same = await idsOf(tx, known)
@@ -52,8 +60,12 @@ export async function storeWebhooks(
     const kept = [...fresh, ...repeated, ...others]
     const mismatches = await openConflicts(tx, kept)
     await countRepeats(tx, kept)
-    const outcomes = new Map(kept.map(({ arrival, outcome }) => [arrival, outcome]))
-    return { outcomes: arrivals.map((arrival) => outcomes.get(arrival) ?? 'duplicate'), mismatches }
+    const keptOf = new Map(kept.map((one) => [one.arrival, one]))
+    return {
+      outcomes: arrivals.map((arrival) => keptOf.get(arrival)?.outcome ?? 'duplicate'),
+      inboxIds: arrivals.map((arrival) => keptOf.get(arrival)?.inboxId ?? null),
+      mismatches,
+    }
   })
 }
 

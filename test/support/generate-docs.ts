@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { logsPage } from './logs-page.ts'
 import { metricsPage } from './metrics-page.ts'
 import { mismatchesPage } from './mismatches-page.ts'
 import { runbookPage } from './runbook-page.ts'
@@ -8,6 +9,7 @@ import { runbookPage } from './runbook-page.ts'
 export const generatedPages: readonly { file: string; text: () => string }[] = [
   { file: 'docs/mismatches.md', text: mismatchesPage },
   { file: 'docs/metrics.md', text: metricsPage },
+  { file: 'docs/logs.md', text: logsPage },
   { file: 'docs/runbook.md', text: runbookPage },
 ]
 

@@ -30,6 +30,7 @@ import {
 import type { Tables } from '../../store/tables.ts'
 import { heldMismatches, unreadableMismatch } from './held-mismatches.ts'
 import { refuseReplaced } from './put-in-force.ts'
+import { clock, type StepTimes, type Trail, trailsOf } from './trail.ts'
 
 export type ApplyDeps = {
   db: Kysely<Tables>
@@ -55,6 +56,10 @@ export type Applied = {
   told: readonly ServiceId[]
   /** Networks with transactions that were named and no chain has shown yet. */
   named: readonly NetworkName[]
+  /** The rows taken, what came of each deposit that was decided, and when. */
+  taken: readonly Pick<PendingRow, 'id' | 'source'>[]
+  trails: readonly Trail[]
+  times: StepTimes
 }
 
 /** What one transaction takes. */
@@ -64,6 +69,7 @@ const groupsMax = 500
 /** Applies what was stored and not applied yet, a batch or one row of it. Safe to run twice and beside itself. */
 export function applyPending(deps: ApplyDeps, wanted: Wanted = batchMax): Promise<Applied> {
   return inTransaction(deps.db, async (tx) => {
+    const begunAt = clock()
     const rows = await takePending(tx, wanted)
     const now = deps.now()
     const { readable, unreadable, decided } = await applyRows(tx, rows, deps)
@@ -75,6 +81,8 @@ export function applyPending(deps: ApplyDeps, wanted: Wanted = batchMax): Promis
     return {
       ...decided,
       rows: rows.length,
+      taken: rows.map(({ id, source }) => ({ id, source })),
+      times: { ...decided.times, begunAt },
       mismatches: [...decided.mismatches, ...opened],
       told: readable.flatMap(({ observation }) => toldOf(observation)),
       lags: [
@@ -92,7 +100,7 @@ export function applyDue(deps: ApplyDeps): Promise<Applied> {
     const completeUntil = await waitingSince(tx, [...(deps.failing ?? [])])
     const groups = await takeDueGroups(tx, earliest([now, completeUntil]) ?? now, groupsMax)
     if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
-    return { ...(await decideGroups(tx, { groups, now, completeUntil }, deps)), rows: 0, told: [] }
+    return { ...(await decideGroups(tx, { groups, now, completeUntil }, deps)), rows: 0, told: [], taken: [] }
   })
 }
 
@@ -186,13 +194,16 @@ export async function decideGroups(
   tx: Transaction<Tables>,
   { groups, kept, completeUntil = null, now }: Deciding,
   { rules, readNetworks }: Pick<ApplyDeps, 'rules' | 'readNetworks'>,
-): Promise<Omit<Applied, 'rows' | 'told'>> {
-  if (groups.length === 0) return { groups: 0, journals: 0, lags: [], mismatches: [], named: [] }
+): Promise<Omit<Applied, 'rows' | 'told' | 'taken'>> {
+  const begunAt = clock()
+  if (groups.length === 0) return nothingDecided(begunAt)
   const loaded = await loadGroups(tx, groups, kept)
+  const loadedAt = clock()
   const decisions = loaded.map((group) => ({
     groupId: group.id,
     ...decide({ ...group, completeUntil }, rules, now),
   }))
+  const decidedAt = clock()
   const deposits = await numberDeposits(
     tx,
     decisions.flatMap(({ groupId, deposits: found }) => found.map((deposit) => ({ ...deposit, groupId }))),
@@ -207,10 +218,17 @@ export async function decideGroups(
     tx,
     decisions.map(({ groupId, recheckAt }) => ({ groupId, at: recheckAt })),
   )
-  const lags = deposits.flatMap((deposit) => deposit.lags)
+  const lags = deposits.flatMap(({ id, lags: own }) => own.map((lag) => ({ ...lag, of: { depositId: id } })))
   const unseen = deposits.flatMap((deposit) => deposit.unseen.filter((one) => readNetworks.has(one.network)))
   const named = await askForTransactions(tx, unseen, now)
-  return { groups: groups.length, journals: journals.length, lags, mismatches, named }
+  const times = { begunAt, loadedAt, decidedAt, bookedAt: clock() }
+  const told = { lags, mismatches, named, times, trails: trailsOf(deposits, kept ?? [], loaded) }
+  return { groups: groups.length, journals: journals.length, ...told }
+}
+
+function nothingDecided(at: number): Omit<Applied, 'rows' | 'told' | 'taken'> {
+  const times = { begunAt: at, loadedAt: at, decidedAt: at, bookedAt: at }
+  return { groups: 0, journals: 0, lags: [], mismatches: [], named: [], trails: [], times }
 }
 
 function toldOf(observation: Observation): ServiceId[] {
@@ -218,10 +236,11 @@ function toldOf(observation: Observation): ServiceId[] {
 }
 
 /** How long a webhook was on its way, and how long a row waited to be applied. */
-function messageLags({ source, storedAt }: PendingRow, observation: Observation, now: Date): Lag[] {
+function messageLags({ id, source, storedAt }: PendingRow, observation: Observation, now: Date): Lag[] {
   const network = observation.kind === 'claim' ? observation.deposit.network : observation.network
-  const apply: Lag = { stage: 'apply', network, seconds: secondsBetween(storedAt, now) }
-  return source === 'webhook' ? [apply, deliveryLag(observation as Claim)] : [apply]
+  const of = { inboxId: id }
+  const apply: Lag = { stage: 'apply', network, seconds: secondsBetween(storedAt, now), of }
+  return source === 'webhook' ? [apply, { ...deliveryLag(observation as Claim), of }] : [apply]
 }
 
 function deliveryLag({ deposit, occurredAt, receivedAt }: Claim): Lag {

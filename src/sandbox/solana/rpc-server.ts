@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { messageOf } from '../../core/errors.ts'
+import { tell } from '../../log/tell.ts'
 import { loopback } from '../free-port.ts'
 import { parseExactly, stringifyExactly } from './json.ts'
 import type { Methods } from './parameters.ts'
@@ -24,7 +25,7 @@ const callSchema = z.looseObject({
 export async function serveRpc(methods: Methods, port: number, log: Logger): Promise<RpcServer> {
   const server = createServer((request, response) => {
     answerRequest(methods, request, response).catch((error: unknown) => {
-      log.warn({ err: error }, 'a request to the local Solana node broke off')
+      tell(log, 'local_request_broken', { err: error })
       response.destroy()
     })
   })

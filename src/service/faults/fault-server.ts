@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import express, { type Express, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import { assert, isFault } from '../../core/errors.ts'
+import { tell } from '../../log/tell.ts'
 import { problemReply, type Reply, refusal, replyTo } from '../http/problem.ts'
 import { readJsonBody } from '../http/read-request.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -37,7 +38,7 @@ function serve(app: Express, faults: Faults, log: Logger): void {
   const change = async (request: Request, response: Response, rest: Partial<FaultSettings>) => {
     const changes = await readChanges(request, response)
     turn(faults, { ...rest, ...changes })
-    log.info({ faults: changes }, 'fault knobs turned')
+    tell(log, 'faults_switched', { faults: changes })
     return shown()
   }
   const { seed: _, ...untouched } = harmless
@@ -116,7 +117,7 @@ async function replyOf(log: Logger, work: () => Promise<Reply>): Promise<Reply> 
   } catch (error) {
     const reply = replyTo(error)
     if (reply !== null) return reply
-    log.error({ problem: describeError(error) }, 'request to the fault port failed')
+    tell(log, 'fault_request_failed', { problem: describeError(error) })
     return problemReply('internal', 'the request may be sent again')
   }
 }

@@ -1,5 +1,6 @@
 import express, { type Request, type Response } from 'express'
 import type { Logger } from 'pino'
+import { tell } from '../../log/tell.ts'
 import { strikeCall } from '../faults/call-faults.ts'
 import { describeError } from '../running/describe-error.ts'
 import type { Authenticate } from './authentication.ts'
@@ -91,7 +92,7 @@ async function replyOf(work: () => Promise<Reply>, log: Logger): Promise<Reply> 
   } catch (error) {
     const reply = replyTo(error)
     if (reply !== null) return reply
-    log.error({ problem: describeError(error) }, 'request to the deposit service failed')
+    tell(log, 'service_request_failed', { problem: describeError(error) })
     return problemReply('internal', 'the request may be sent again')
   }
 }

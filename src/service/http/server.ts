@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { tell } from '../../log/tell.ts'
 import { keepApiKey } from '../api-keys.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
@@ -17,7 +18,7 @@ export type RunningServer = { url: string; stop(): Promise<void> }
 /** Serves the API. The keys of the settings may call from then on, unless they were revoked. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, log, ...api } = parts
-  if (isExposed(settings)) log.warn({ host: settings.host }, 'the deposit service is served without TLS')
+  if (isExposed(settings)) tell(log, 'service_without_tls', { host: settings.host })
   await keepGivenKeys(api.db, settings)
   const webhooks = { vault: openVault(settings.seed), allowPrivate: settings.allowPrivateWebhooks }
   const stopping = new AbortController()

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { tell } from '../../log/tell.ts'
 import { describeError } from './describe-error.ts'
 
 export type Loop = {
@@ -31,7 +32,7 @@ export function startLoop({ name, everyMs, log }: LoopSettings, work: Work): Loo
       return more
     } catch (error) {
       failures = Math.min(failures + 1, failuresCounted)
-      log.warn({ loop: name, problem: describeError(error) }, 'service loop failed, will try again')
+      tell(log, 'service_loop_failed', { loop: name, problem: describeError(error) })
       return false
     }
   }

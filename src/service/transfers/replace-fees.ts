@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { assert } from '../../core/errors.ts'
+import { tell } from '../../log/tell.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { Draft, Order, SignedTransfer } from '../network/port.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -80,7 +81,7 @@ async function replaceFee(signing: Signing, { transfer, versions }: OpenTransfer
     if (isStored) await sendTransfers(network, [signed], log)
     return isStored
   } catch (error) {
-    log.warn({ transfer: transfer.id.toString(), problem: describeError(error) }, 'fee not replaced')
+    tell(log, 'fee_not_replaced', { transfer: transfer.id.toString(), problem: describeError(error) })
     return false
   }
 }

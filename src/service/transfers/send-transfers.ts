@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { tell } from '../../log/tell.ts'
 import type { Network } from '../network/port.ts'
 import { mapBounded } from '../running/bounded.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -16,7 +17,7 @@ export async function sendTransfers(
       await network.send(bytes)
     } catch (error) {
       const problem = describeError(error)
-      log.warn({ transaction, problem }, 'transfer not accepted, will be sent again')
+      tell(log, 'transfer_not_accepted', { transaction, problem })
     }
   })
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { tell } from '../../log/tell.ts'
 import type { Deposits } from '../deposits/deposits.ts'
 import type { Draft, Network } from '../network/port.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -27,5 +28,5 @@ export function postpone(
   error: unknown,
 ): void {
   const failures = postponed.failed(key)
-  log.warn({ kind, key, failures, problem: describeError(error) }, 'transfer postponed')
+  tell(log, 'transfer_postponed', { kind, key, failures, problem: describeError(error) })
 }

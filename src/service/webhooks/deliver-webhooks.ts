@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { tell } from '../../log/tell.ts'
 import type { Faults } from '../faults/faults.ts'
 import { describeError } from '../running/describe-error.ts'
 import type { ServiceDatabase } from '../tables.ts'
@@ -50,7 +51,7 @@ export function openCourier(delivering: Delivering): Courier {
     try {
       load.heard(endpoint, (await makeAttempt(delivering, making)).kind === 'answered')
     } catch (error) {
-      log.warn({ event, endpoint, problem: describeError(error) }, 'webhook attempt was not kept')
+      tell(log, 'webhook_attempt_lost', { webhook: event, endpoint, problem: describeError(error) })
     }
     load.end(endpoint)
     onRoom()

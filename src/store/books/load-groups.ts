@@ -13,6 +13,8 @@ import type { LinkedObservation } from './evidence.ts'
 export type LoadedGroup = {
   id: bigint
   observations: Observation[]
+  /** Rows of the inbox in which webhooks came, in order, and the service's ids of the deposits they told of. */
+  webhooks: { inboxId: bigint; serviceId: string }[]
   approvals: Approval[]
   known: KnownDeposit[]
   booked: Journal[]
@@ -30,11 +32,11 @@ export async function loadGroups(
   const groups = new Map(
     ids.map((id): [bigint, LoadedGroup] => [
       id,
-      { id, observations: [], approvals: [], known: [], booked: [] },
+      { id, observations: [], webhooks: [], approvals: [], known: [], booked: [] },
     ]),
   )
   const evidence = [...(await evidenceOf(tx, ids, atHand)), ...atHand]
-  for (const { groupId, observation } of evidence) groups.get(groupId)?.observations.push(observation)
+  for (const linked of evidence) addEvidence(groups.get(linked.groupId), linked)
   for (const { group_id, ...known } of await depositsOf(tx, ids)) groups.get(group_id)?.known.push(known)
   for (const { group_id, ...journal } of await journalsOf(tx, ids)) groups.get(group_id)?.booked.push(journal)
   const all = [...groups.values()]
@@ -47,6 +49,12 @@ export async function loadGroups(
     group.approvals.push(...new Set([...keys].flatMap((key) => approvals.get(key) ?? [])))
   }
   return all
+}
+
+function addEvidence(group: LoadedGroup | undefined, { inboxId, observation }: LinkedObservation): void {
+  group?.observations.push(observation)
+  if (observation.kind === 'claim' && observation.source === 'webhook')
+    group?.webhooks.push({ inboxId, serviceId: observation.serviceId })
 }
 
 type Place = { network: NetworkName; address: Address }
@@ -76,12 +84,16 @@ async function evidenceOf(
   tx: Transaction<Tables>,
   ids: readonly bigint[],
   atHand: readonly LinkedObservation[],
-) {
-  const { rows } = await sql<{ group_id: bigint; text: string }>`
-    select group_id, observation::text as text from evidence
+): Promise<LinkedObservation[]> {
+  const { rows } = await sql<{ inbox_id: bigint; group_id: bigint; text: string }>`
+    select inbox_id, group_id, observation::text as text from evidence
     where group_id = any(${ids}::bigint[]) and inbox_id <> all(${atHand.map(({ inboxId }) => inboxId)}::bigint[])
     order by inbox_id`.execute(tx)
-  return rows.map(({ group_id, text }) => ({ groupId: group_id, observation: decodeObservation(text) }))
+  return rows.map(({ inbox_id, group_id, text }) => ({
+    inboxId: inbox_id,
+    groupId: group_id,
+    observation: decodeObservation(text),
+  }))
 }
 
 type KnownRow = Omit<KnownDeposit, 'milestones'> & Milestones & { group_id: bigint }

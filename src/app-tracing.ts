@@ -1,0 +1,22 @@
+import type { Logger } from 'pino'
+import type { Settings } from './config/settings.ts'
+import { tell } from './log/tell.ts'
+import { noTracing } from './ops/tracing/no-tracing.ts'
+import type { Tracing } from './ops/tracing/tracing.ts'
+import type { Database } from './store/database.ts'
+import { traceparentsOf } from './store/inbox.ts'
+import type { Tables } from './store/tables.ts'
+
+type Traced = { db: Database<Tables>; log: Logger; version: string }
+
+/** Traces where the settings say whereto. Without that nothing of OpenTelemetry is even loaded. */
+export async function composeTracing({ tracing }: Settings, { db, log, version }: Traced): Promise<Tracing> {
+  if (tracing === null) return noTracing
+  const { startTracing } = await import('./ops/tracing/otlp-tracing.ts')
+  tell(log, 'tracing_started', { collector: new URL(tracing.url).host, ratio: tracing.ratio })
+  return startTracing(tracing, {
+    version,
+    traceparentsOf: (ids) => traceparentsOf(db, ids),
+    onLost: (error) => tell(log, 'traces_not_sent', { err: error }),
+  })
+}

@@ -1,0 +1,101 @@
+import { err, event } from './event.ts'
+
+const network = 'The network.'
+const deposit = 'The number of the deposit, as `depositd deposits show` takes it.'
+const row = 'The row of the inbox, as `inbox/N`: the correlation id.'
+const rows = 'The rows of the inbox that led to it just now, as `inbox/N`; the newest 32.'
+
+/** What the daemon tells. Names are stable: whoever filters by them relies on it. */
+export const daemonEvents = {
+  daemon_started: event('info', 'started', {
+    webhooks: 'Where webhooks are to be sent; null without the role `http`.',
+    ops: 'Where metrics, health and the console are.',
+    roles: 'The roles of this process.',
+    version: 'The version of the program.',
+  }),
+  daemon_stopping: event('info', 'stopping', { signal: 'The signal that asked for it.' }),
+  daemon_stopped: event('info', 'stopped'),
+  policy_new: event('info', 'the policy is new: all that is stored is decided again'),
+
+  webhook_stored: event('debug', 'a webhook was committed', {
+    inbox: row,
+    webhook: "The sender's id of the event.",
+    outcome: '`stored`, `duplicate` or `conflicting`; of a duplicate, the row is that of the first.',
+  }),
+  webhook_refused: event('warn', 'webhook refused', {
+    outcome: 'How it was answered, as the metric counts it.',
+    reason: 'Why the signature scheme refused, where it did.',
+  }),
+  webhooks_refused_more: event('warn', 'more webhooks were refused', {
+    untold: 'How many of the second before have no line of their own.',
+  }),
+  webhook_not_stored: event('error', 'webhook could not be stored', { err }),
+  quarantine_not_stored: event('error', 'quarantine could not be stored; it waits', { err }),
+  webhook_settings_read: event('info', 'settings of webhooks were read', {
+    change: '`opened` at the start, `changed` or `unchanged` when read anew.',
+    scheme: 'How webhooks are signed.',
+  }),
+  webhook_settings_refused: event('error', 'settings of webhooks cannot be used; those from before stay', {
+    err,
+  }),
+  webhooks_unsigned: event(
+    'warn',
+    'webhooks are taken without a signature: whoever reaches the port can send them',
+  ),
+
+  gauges_unreadable: event('warn', 'what metrics show could not be read; it is left out of the answer', {
+    part: 'Which part: `live`, `totals`, `scorecard` or `queue`.',
+    err,
+  }),
+
+  batch_applied: event('debug', 'applied', {
+    rows: 'Rows of the inbox that were taken.',
+    groups: 'Groups of linked evidence that were decided.',
+    journals: 'Journals that were posted.',
+  }),
+  row_applied: event('debug', 'a row of the inbox was applied', {
+    inbox: row,
+    source: '`webhook`, `api`, `chain` or `person`.',
+  }),
+  deposit_decided: event('debug', 'a deposit was decided', {
+    deposit,
+    state: 'Its state since then.',
+    inbox: rows,
+    webhooks: 'The rows of all webhooks that told of the deposit, as `inbox/N`; the newest 32.',
+  }),
+  journals_posted: event('info', 'journals were posted', {
+    deposit,
+    journals: 'The posting keys.',
+    inbox: rows,
+    webhooks: 'The rows of all webhooks that told of the deposit, as `inbox/N`; the newest 32.',
+  }),
+  mismatch_changed: event('info', 'mismatch', {
+    kind: 'The kind, as docs/mismatches.md lists them.',
+    severity: 'How much it matters.',
+    network,
+    change: '`opened`, `reopened` by evidence or a person, `resolved` by a person, `cleared` by evidence.',
+  }),
+
+  history_changed: event('error', 'final history changed; what is gone is withdrawn and read again', {
+    network,
+  }),
+  job_failed: event('error', 'job failed; it runs again', { job: 'The job.', err }),
+  queue_trouble: event('warn', 'queue', {
+    kind: '`connection_failed`, `worker_replaced` or `eviction_policy_unknown`.',
+    err,
+  }),
+  canary_webhook_lost: event('warn', 'a webhook that we sent to ourselves did not come in', {
+    outcome: 'How it ended, as the metric counts it.',
+    problem: 'What went wrong, without anything that was sent.',
+  }),
+  canary_deposit_failed: event('warn', 'a deposit that we made ourselves did not come through in time', {
+    network,
+    outcome: '`late` or `unpaid`.',
+    problem: 'What kept it from being paid, where something did.',
+  }),
+  tracing_started: event('info', 'traces are sent', {
+    collector: 'The host that takes them.',
+    ratio: 'The share of traces that is sent.',
+  }),
+  traces_not_sent: event('warn', 'traces could not be sent, and are dropped', { err }),
+} as const

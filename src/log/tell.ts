@@ -1,0 +1,29 @@
+import type { EventDeclaration, Level } from './events/event.ts'
+import { type EventName, events } from './events/events.ts'
+
+/** What a line goes to; a logger of pino is one. */
+export type LineSink = Readonly<Record<Level, (fields: object, text: string) => void>>
+
+type Value =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | readonly string[]
+  | Readonly<Record<string, unknown>>
+type FieldOf<Name extends EventName> = keyof (typeof events)[Name]['fields']
+
+/** The fields that an event is declared with, all of them and no other. */
+export type EventFields<Name extends EventName> = {
+  [Field in FieldOf<Name>]: Field extends 'err' ? unknown : Value
+}
+
+type Given<Name extends EventName> = FieldOf<Name> extends never ? [] : [fields: EventFields<Name>]
+
+/** Writes one line, with the level and the text that the list has for the event. */
+export function tell<Name extends EventName>(log: LineSink, name: Name, ...given: Given<Name>): void {
+  const { level, text }: EventDeclaration = events[name]
+  const [fields] = given as readonly [object?]
+  log[level]({ event: name, ...fields }, text)
+}

@@ -1,0 +1,39 @@
+import type { Logger } from 'pino'
+import { tell } from '../log/tell.ts'
+import { rowName } from './tell-webhooks.ts'
+
+/** What one transaction came to, as far as lines and traces tell of it. */
+export type AppliedTrail = {
+  rows: number
+  groups: number
+  journals: number
+  taken: readonly { id: bigint; source: string }[]
+  trails: readonly {
+    depositId: bigint
+    state: string
+    journals: readonly string[]
+    rows: readonly bigint[]
+    webhooks: readonly bigint[]
+  }[]
+  /** When the steps of the transaction were done, in milliseconds since 1970. */
+  times: Readonly<Record<'begunAt' | 'loadedAt' | 'decidedAt' | 'bookedAt', number>>
+}
+
+/** Lines by which a webhook is followed to its journals: those of journals always, the others where details are asked for. */
+export function tellApplied(log: Logger, { rows, groups, journals, taken, trails }: AppliedTrail): void {
+  const isDetailed = log.isLevelEnabled('debug')
+  if (isDetailed) {
+    if (rows + journals > 0) tell(log, 'batch_applied', { rows, groups, journals })
+    for (const { id, source } of taken) tell(log, 'row_applied', { inbox: rowName(id), source })
+  }
+  for (const trail of trails) {
+    const { state } = trail
+    const about = {
+      deposit: trail.depositId.toString(),
+      inbox: trail.rows.map(rowName),
+      webhooks: trail.webhooks.map(rowName),
+    }
+    if (isDetailed) tell(log, 'deposit_decided', { ...about, state })
+    if (trail.journals.length > 0) tell(log, 'journals_posted', { ...about, journals: trail.journals })
+  }
+}

@@ -1,0 +1,11 @@
+import type { Tracing } from './tracing.ts'
+
+/** Traces nothing, and costs nothing. */
+export const noTracing: Tracing = {
+  webhook: () => null,
+  job: (_job, work) => work(),
+  applied: () => undefined,
+  rpc: () => undefined,
+  apiRequest: () => undefined,
+  stop: () => Promise.resolve(),
+}

@@ -1,0 +1,120 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { messageOf } from '../../core/errors.ts'
+import type { AppliedTrail } from '../tell-applied.ts'
+import { openExport } from './otlp-export.ts'
+import { traceBatch } from './trace-batch.ts'
+import { parseTraceparent, type TracePlace, writeTraceparent } from './traceparent.ts'
+import type { Tracing, TracingDeps, TracingSettings } from './tracing.ts'
+
+/** Batches whose rows are still looked up; of more at once none is traced. */
+const lookupsMax = 8
+
+/** Sends traces to a collector, by OTLP over HTTP. Only what has an address to send to loads this file. */
+export function startTracing(settings: TracingSettings, deps: TracingDeps): Tracing {
+  const { tracer, stop } = openExport(settings, deps)
+  const running = new AsyncLocalStorage<Context>()
+  const batches = followBatches(tracer, deps)
+  return {
+    webhook: (arriving) => traceWebhook(tracer, arriving),
+    job: ({ name, key }, work) => {
+      const attributes = key === '' ? {} : { 'depositd.key': key }
+      const span = tracer.startSpan(`job ${name}`, { kind: SpanKind.CONSUMER, attributes }, ROOT_CONTEXT)
+      return running.run(trace.setSpan(ROOT_CONTEXT, span), () => endWith(span, work))
+    },
+    applied: (batch) => batches.applied(batch, running.getStore() ?? ROOT_CONTEXT),
+    rpc({ network, node, method, outcome, seconds }) {
+      const context = running.getStore()
+      if (context === undefined) return
+      const attributes: Attributes = {
+        'depositd.network': network,
+        'depositd.node': node,
+        'depositd.outcome': outcome,
+      }
+      const startTime = performance.timeOrigin + performance.now() - seconds * 1000
+      tracer.startSpan(`rpc ${method}`, { kind: SpanKind.CLIENT, startTime, attributes }, context).end()
+    },
+    apiRequest(outcome) {
+      const context = running.getStore()
+      if (context !== undefined) trace.getSpan(context)?.addEvent('request to the service', { outcome })
+    },
+    async stop() {
+      await batches.finish()
+      await stop()
+    },
+  }
+}
+
+function traceWebhook(
+  tracer: Tracer,
+  { sourceKey, traceparent, startedAt }: Parameters<Tracing['webhook']>[0],
+): ReturnType<Tracing['webhook']> {
+  const parent = contextOf(parseTraceparent(traceparent)) ?? ROOT_CONTEXT
+  const attributes = { 'depositd.webhook': sourceKey }
+  const options = { kind: SpanKind.SERVER, startTime: startedAt, attributes }
+  const span = tracer.startSpan('webhook', options, parent)
+  if (!span.isRecording()) return null
+  const storing = tracer.startSpan('store', {}, trace.setSpan(parent, span))
+  const { traceId, spanId } = span.spanContext()
+  return {
+    traceId,
+    traceparent: writeTraceparent({ traceId, spanId, isSampled: true }),
+    end(outcome) {
+      storing.end()
+      span.setAttribute('depositd.outcome', outcome).end()
+    },
+  }
+}
+
+/** Traces batches once it was looked up where the traces of their rows go on. */
+function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) {
+  const lookups = new Set<Promise<void>>()
+  const follow = async (batch: AppliedTrail, context: Context): Promise<void> => {
+    const ids = [...batch.taken.map(({ id }) => id), ...batch.trails.flatMap(bookedRows)]
+    const found = await traceparentsOf([...new Set(ids)])
+    traceBatch(tracer, batch, { context, contextOf: (id) => contextOf(parseTraceparent(found.get(id))) })
+  }
+  return {
+    applied(batch: AppliedTrail, context: Context): void {
+      if (batch.rows + batch.journals === 0 || lookups.size >= lookupsMax) return
+      const lookup = follow(batch, context).catch(onLost)
+      lookups.add(lookup)
+      void lookup.finally(() => lookups.delete(lookup))
+    },
+    finish: () => Promise.all(lookups),
+  }
+}
+
+/** Rows of which more than the batch itself tells. */
+function bookedRows({ journals, webhooks }: AppliedTrail['trails'][number]): readonly bigint[] {
+  return journals.length === 0 ? [] : webhooks
+}
+
+function contextOf(place: TracePlace | null): Context | null {
+  if (place === null) return null
+  const { traceId, spanId, isSampled } = place
+  const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
+}
+
+/** Ends the span with the work, however that ends. */
+async function endWith<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(error) })
+    throw error
+  } finally {
+    span.end()
+  }
+}

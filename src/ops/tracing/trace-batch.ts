@@ -1,0 +1,84 @@
+import { type Context, type Link, SpanKind, type Tracer, trace } from '@opentelemetry/api'
+import type { AppliedTrail } from '../tell-applied.ts'
+import { rowName } from '../tell-webhooks.ts'
+
+type Places = {
+  /** Of the job that applied the batch. */
+  context: Context
+  /** Where the trace of a row is to go on; null where it came in without one. */
+  contextOf: (inboxId: bigint) => Context | null
+}
+
+/** OpenTelemetry takes no more of one span by default. */
+const linksMax = 128
+/** Journals that a span names. */
+const namedMax = 32
+
+/**
+ * One span of the batch, which links to the rows it took; and in the trace of each row what came of it. A deposit that
+ * was booked by later evidence is found in the traces of the webhooks that told of it, too.
+ */
+export function traceBatch(tracer: Tracer, batch: AppliedTrail, { context, contextOf }: Places): void {
+  const { times, taken, trails, rows, groups, journals } = batch
+  const own = taken.flatMap(({ id, source }) => {
+    const place = contextOf(id)
+    return place === null ? [] : [{ id, source, place }]
+  })
+  const attributes = { 'depositd.rows': rows, 'depositd.groups': groups, 'depositd.journals': journals }
+  const links = own.slice(0, linksMax).flatMap(({ place }) => linkTo(place))
+  const span = tracer.startSpan('apply batch', { startTime: times.begunAt, attributes, links }, context)
+  const toBatch = linkTo(trace.setSpan(context, span))
+  const trailsOfRow = byRow(trails, ({ rows: led }) => led)
+  for (const { id, source, place } of own) {
+    const about = { 'depositd.inbox': rowName(id), 'depositd.source': source }
+    const options = { kind: SpanKind.CONSUMER, startTime: times.begunAt, attributes: about, links: toBatch }
+    const applied = tracer.startSpan('apply', options, place)
+    for (const trail of trailsOfRow.get(id) ?? [])
+      traceDeposit(tracer, trail, { times, context: trace.setSpan(place, applied), links: toBatch })
+    applied.end(times.bookedAt)
+  }
+  const isOwn = new Set(own.map(({ id }) => id))
+  const booked = trails.filter((trail) => trail.journals.length > 0)
+  for (const [id, told] of byRow(booked, ({ webhooks }) => webhooks)) {
+    const place = isOwn.has(id) ? null : contextOf(id)
+    if (place === null) continue
+    for (const trail of told) traceDeposit(tracer, trail, { times, context: place, links: toBatch })
+  }
+  span.end(times.bookedAt)
+}
+
+type Trail = AppliedTrail['trails'][number]
+type Within = { times: AppliedTrail['times']; context: Context; links: Link[] }
+
+/** What was decided of a deposit, and below it what was booked. */
+function traceDeposit(tracer: Tracer, trail: Trail, { times, context, links }: Within): void {
+  const { depositId, state, journals, rows } = trail
+  const attributes = {
+    'depositd.deposit': depositId.toString(),
+    'depositd.state': state,
+    'depositd.rows': rows.map(rowName),
+  }
+  const decided = tracer.startSpan('decide', { startTime: times.loadedAt, attributes, links }, context)
+  if (journals.length > 0) {
+    const named = { 'depositd.journals': journals.slice(0, namedMax) }
+    const within = trace.setSpan(context, decided)
+    tracer.startSpan('post', { startTime: times.decidedAt, attributes: named }, within).end(times.bookedAt)
+  }
+  decided.end(journals.length > 0 ? times.bookedAt : times.decidedAt)
+}
+
+function byRow(trails: readonly Trail[], rowsOf: (trail: Trail) => readonly bigint[]): Map<bigint, Trail[]> {
+  const found = new Map<bigint, Trail[]>()
+  for (const trail of trails)
+    for (const id of rowsOf(trail)) {
+      const known = found.get(id)
+      if (known === undefined) found.set(id, [trail])
+      else known.push(trail)
+    }
+  return found
+}
+
+function linkTo(context: Context): Link[] {
+  const place = trace.getSpanContext(context)
+  return place === undefined ? [] : [{ context: place }]
+}
