@@ -1,13 +1,9 @@
 import { Fault } from '../core/errors.ts'
 import { type Closed, changePeriod } from '../jobs/books/close-period.ts'
 import { type Period, parsePeriod } from '../ledger/period.ts'
-import {
-  listPeriodHistory,
-  listPeriods,
-  type PeriodHistoryLine,
-  type PeriodLine,
-} from '../store/ledger/list-periods.ts'
+import { listPeriodHistory, listPeriods, type PeriodHistoryLine } from '../store/ledger/list-periods.ts'
 import type { PeriodChange } from '../store/ledger/periods.ts'
+import { namesOf, periodColumns } from '../telling/told-ledger.ts'
 import { type Actor, actorOf, actorText, nameOf } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'
 import { limitOf, textOf } from './options.ts'
@@ -96,27 +92,10 @@ export async function periodsCommand(
   }
 }
 
-const periodColumns: Column<PeriodLine>[] = [
-  { title: 'MONTH', of: ({ period }) => period },
-  { title: 'STATE', of: ({ state }) => state },
-  { title: 'JOURNALS', of: ({ journals }) => `${journals}`, align: 'right' },
-  { title: 'LATE', of: ({ late_journals }) => `${late_journals}`, align: 'right' },
-  { title: 'REOPENED', of: ({ reopened }) => `${reopened}`, align: 'right' },
-  {
-    title: 'CLOSED BY',
-    of: ({ closed_by, approved_by }) => [closed_by, approved_by].filter(isSome).join(', '),
-  },
-  { title: 'SHA-256', of: ({ sha256, forced }) => `${sha256 ?? ''}${forced === true ? ' forced' : ''}` },
-]
-
 const historyColumns: Column<PeriodHistoryLine>[] = [
   { title: 'AT', of: ({ at }) => at.toISOString() },
   { title: 'MONTH', of: ({ period }) => period },
   { title: 'WHAT', of: ({ action, forced }) => `${action}${forced ? ', forced' : ''}` },
-  { title: 'BY', of: ({ actor, approved_by }) => [actor, approved_by].filter(isSome).join(', ') },
+  { title: 'BY', of: ({ actor, approved_by }) => namesOf(actor, approved_by) },
   { title: 'WHY', of: ({ reason }) => reason ?? '' },
 ]
-
-function isSome(text: string | null): boolean {
-  return text !== null
-}

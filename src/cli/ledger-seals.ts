@@ -3,13 +3,13 @@ import { open } from 'node:fs/promises'
 import { Fault, messageOf } from '../core/errors.ts'
 import { sealBooks } from '../jobs/books/seal-books.ts'
 import { anchorLine } from '../ledger/seals/anchors.ts'
-import type { Seal } from '../ledger/seals/seal.ts'
 import type { Database } from '../store/database.ts'
 import { newestSeals, sealsAfter } from '../store/ledger/seals.ts'
 import type { Tables } from '../store/tables.ts'
+import { sealColumns } from '../telling/told-ledger.ts'
 import { type Context, withDatabase } from './context.ts'
 import { limitOf } from './options.ts'
-import { type Column, printJson, printRows, tellProgress } from './print.ts'
+import { printJson, printRows, tellProgress } from './print.ts'
 
 /** Seals all that is booked and not sealed yet. */
 export async function sealCommand(context: Context, { json }: { json?: boolean }): Promise<void> {
@@ -31,16 +31,12 @@ export async function listSealsCommand(
 ): Promise<void> {
   const limit = limitOf(options.limit)
   const seals = await withDatabase(context, (db) => newestSeals(db, limit))
-  printRows(context, seals, { columns, json: options.json === true, empty: 'nothing is sealed yet' })
+  printRows(context, seals, {
+    columns: sealColumns,
+    json: options.json === true,
+    empty: 'nothing is sealed yet',
+  })
 }
-
-const columns: Column<Seal>[] = [
-  { title: 'SEAL', of: ({ number }) => number, align: 'right' },
-  { title: 'JOURNALS', of: ({ journals }) => journals, align: 'right' },
-  { title: 'UP TO', of: ({ last }) => last, align: 'right' },
-  { title: 'SEALED', of: ({ sealedAt }) => sealedAt },
-  { title: 'HASH', of: ({ hash }) => hash },
-]
 
 /** Writes every seal as a line of its own, from the first to the last. */
 export async function exportSealsCommand(context: Context, { out }: { out?: string }): Promise<void> {

@@ -1,8 +1,9 @@
-import { type TrialBalanceLine, trialBalance } from '../store/ledger/balances.ts'
+import { trialBalance } from '../store/ledger/balances.ts'
+import { trialBalanceColumns } from '../telling/told-ledger.ts'
 import { type Context, withDatabase } from './context.ts'
 import { momentsOf, type SpanOptions } from './moments.ts'
 import { limitOf } from './options.ts'
-import { type Column, type News, printJson, table } from './print.ts'
+import { type News, printJson, table } from './print.ts'
 
 type TrialBalanceOptions = SpanOptions & { limit: string; json?: boolean }
 
@@ -22,7 +23,7 @@ export async function trialBalanceCommand(context: Context, options: TrialBalanc
   else if (lines.length === 0) context.stdout.write('nothing is booked by then\n')
   else {
     const rows = totals.flatMap(({ asset }) => [...shown, ...totals].filter((row) => row.asset === asset))
-    context.stdout.write(table(rows, columns))
+    context.stdout.write(table(rows, trialBalanceColumns))
     if (left > 0) context.stdout.write(`and ${left} more, which the sums hold; --limit tells of more\n`)
     context.stdout.write(
       isBalanced ? 'balanced: of every asset as much is debited as credited\n' : 'NOT BALANCED\n',
@@ -30,13 +31,3 @@ export async function trialBalanceCommand(context: Context, options: TrialBalanc
   }
   return isBalanced ? 'good' : 'bad'
 }
-
-const columns: Column<TrialBalanceLine>[] = [
-  { title: 'ACCOUNT', of: ({ account }) => account },
-  { title: 'CODE', of: ({ code }) => code ?? '' },
-  { title: 'DEBIT', of: ({ debit }) => debit, align: 'right' },
-  { title: 'CREDIT', of: ({ credit }) => credit, align: 'right' },
-  { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
-  { title: 'SYMBOL', of: ({ symbol }) => symbol },
-  { title: 'ASSET', of: ({ asset }) => asset },
-]

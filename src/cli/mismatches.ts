@@ -1,9 +1,10 @@
 import { Fault } from '../core/errors.ts'
 import { type Severity } from '../core/mismatch.ts'
 import { listMismatches, type MismatchFilter, type MismatchLine } from '../store/reports.ts'
+import { mismatchColumns } from '../telling/told-mismatch.ts'
 import { type Context, withDatabase } from './context.ts'
 import { limitOf, parseSpan, wordOf } from './options.ts'
-import { type Column, type News, printRows } from './print.ts'
+import { type News, printRows } from './print.ts'
 
 type ListOptions = {
   kind?: string
@@ -35,7 +36,7 @@ export function printMismatches(
   rows: readonly MismatchLine[],
   { json }: { json?: boolean },
 ): void {
-  printRows(context, rows, { columns, json: json === true, empty: 'no mismatches' })
+  printRows(context, rows, { columns: mismatchColumns, json: json === true, empty: 'no mismatches' })
 }
 
 function filterOf(options: ListOptions): MismatchFilter {
@@ -59,28 +60,6 @@ function secondsOf(text: string): number {
     mend: 'give how long, like 30m, 24h or 7d',
   })
 }
-
-const columns: Column<MismatchLine>[] = [
-  { title: 'ID', of: ({ id }) => id, align: 'right' },
-  { title: 'SEVERITY', of: ({ severity }) => severity },
-  { title: 'KIND', of: ({ kind }) => kind },
-  { title: 'ABOUT', of: ({ subject }) => subject },
-  { title: 'AGE', of: ({ age }) => age },
-  { title: 'ACT IN', of: ({ act_in: left }) => left },
-  {
-    title: 'CASE',
-    of: ({ status, assigned_to: name }) => (name === null ? status : `${status}, ${name}`),
-  },
-  { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
-  { title: 'ASSET', of: ({ asset, network }) => (asset === '' ? '' : `${asset} on ${network}`) },
-  {
-    title: 'DETAIL',
-    of: ({ detail }) =>
-      Object.entries(detail)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(', '),
-  },
-]
 
 function isHeldOpen({ status }: MismatchLine): boolean {
   return status === 'open' || status === 'snoozed'

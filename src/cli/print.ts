@@ -1,9 +1,11 @@
+import type { Column } from '../telling/column.ts'
+import { duration, printable } from '../telling/printable.ts'
 import type { Context } from './context.ts'
+
+export { type Column, duration, printable }
 
 /** What a command found: a shell can tell bad news by the exit status. */
 export type News = 'good' | 'bad'
-
-export type Column<Row> = { title: string; of: (row: Row) => string; align?: 'right' }
 
 /** Writes rows as a table for people, or as one JSON document with every field. */
 export function printRows<Row>(
@@ -53,16 +55,4 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
 
 function cellText(text: string): string {
   return printable(text).replaceAll(/[\n\t]+/g, ' ')
-}
-
-/** What strangers sent must not steer the terminal of who looks at it. */
-export function printable(text: string): string {
-  return text.replace(/[^\P{C}\n\t]/gu, '\ufffd')
-}
-
-/** A duration in seconds as people say it: `4 s`, `3 min`, `2 h`, `5 d`. */
-export function duration(seconds: number): string {
-  if (seconds < 120) return `${Math.floor(seconds)} s`
-  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`
-  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`
 }

@@ -10,6 +10,8 @@ export type DatabaseSettings = {
   applicationName: string
   /** Works as this role, of which the user of the URL is a member; without it, as that user. */
   role?: string
+  /** For who only shows: nothing can be written, and Postgres itself ends what takes longer. */
+  readOnlyWithinMs?: number
   /** A server that vanished without a word is noticed then. Without it, longer than what the daemon asks takes. */
   queryTimeoutMs?: number
 }
@@ -23,13 +25,18 @@ export function openDatabase<Tables>({
   poolMax,
   applicationName,
   role,
+  readOnlyWithinMs,
   queryTimeoutMs = 60_000,
 }: DatabaseSettings): Kysely<Tables> {
   const pool = new Pool({
     connectionString: url,
     max: poolMax,
     application_name: applicationName,
-    options: [...(role === undefined ? [] : [`-c role=${role}`]), ...sessionOptions].join(' '),
+    options: [
+      ...(role === undefined ? [] : [`-c role=${role}`]),
+      ...sessionOptions,
+      ...(readOnlyWithinMs === undefined ? [] : readOnlyOptions(readOnlyWithinMs)),
+    ].join(' '),
     connectionTimeoutMillis: 5000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
@@ -75,6 +82,10 @@ const sessionOptions = [
   '-c lock_timeout=30s',
   '-c random_page_cost=1.1',
 ]
+
+function readOnlyOptions(withinMs: number): string[] {
+  return ['-c default_transaction_read_only=on', `-c statement_timeout=${withinMs}`]
+}
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { mismatchKinds } from '../core/mismatch.ts'
 import type { Tables } from './tables.ts'
 
@@ -21,12 +21,20 @@ export type Filter = {
   state?: string | undefined
   network?: string | undefined
   owner?: string | undefined
+  /** Only those with a lesser number: the page behind one that ended there. */
+  before?: bigint | undefined
 }
 
 export async function listDeposits(
   db: Kysely<Tables>,
-  { limit, state, network, owner }: Filter,
+  { limit, state, network, owner, before }: Filter,
 ): Promise<DepositLine[]> {
+  const asked = [
+    state === undefined ? sql`d.state <> 'ignored'` : sql`d.state = ${state}`,
+    ...where(network, (name) => sql`d.network = ${name}`),
+    ...where(owner, (id) => sql`d.owner_id = ${id} and d.owner_kind in ('channel', 'stable_wallet')`),
+    ...where(before, (id) => sql`d.id < ${id}`),
+  ]
   const { rows } = await sql<DepositLine>`
     select d.id::text as id, d.state, coalesce(d.owner_id, '?') as owner, coalesce(d.network, '?') as network,
       coalesce(d.asset_symbol, '?') as asset, coalesce(d.amount::text, '?') as amount,
@@ -35,10 +43,7 @@ export async function listDeposits(
       (select coalesce(string_agg(m.kind, ', ' order by m.kind), '') from open_mismatch m
         where m.deposit_id = d.id) as mismatches
     from deposit_report d
-    where (d.state = ${state ?? null} or (${state ?? null}::text is null and d.state <> 'ignored'))
-      and (${network ?? null}::text is null or d.network = ${network ?? null})
-      and (${owner ?? null}::text is null or d.owner_id = ${owner ?? null})
-    order by d.id desc limit ${limit}`.execute(db)
+    where ${sql.join(asked, sql` and `)} order by d.id desc limit ${limit}`.execute(db)
   return rows
 }
 
@@ -71,6 +76,9 @@ export type MismatchFilter = {
   ids?: readonly bigint[]
   kind?: string | undefined
   severity?: string | undefined
+  network?: string | undefined
+  /** Only those that come behind this one: the page behind one that ended there. */
+  after?: bigint | undefined
   /** A name, or `nobody`. */
   assigned?: string | undefined
   olderThanSeconds?: number
@@ -83,9 +91,8 @@ export type MismatchFilter = {
 /** The open mismatches, the gravest and oldest first; with `also`, others after them. */
 export async function listMismatches(
   db: Kysely<Tables>,
-  { limit, ids, kind, severity, assigned, olderThanSeconds = 0, isOverdue = false, also }: MismatchFilter,
+  { limit, ...filter }: MismatchFilter,
 ): Promise<MismatchLine[]> {
-  const statuses = ['open', ...(also === 'nothing' ? [] : ['snoozed']), ...(also === 'all' ? ended : [])]
   const { rows } = await sql<MismatchLine>`
     select id::text as id, kind, severity, subject, coalesce(network, '') as network,
       coalesce(asset_symbol, '') as asset, coalesce(amount::text, '') as amount,
@@ -99,17 +106,46 @@ export async function listMismatches(
       left join unnest(${kinds}::text[], ${hours}::integer[]) as due (kind, hours) using (kind)
       cross join lateral (select opened_at + make_interval(hours => hours) as act_by,
         status = any(${ended}::text[]) as has_ended) as acted
-    where status = any(${statuses}::text[]) and id = any(coalesce(${ids ?? null}::bigint[], array[id]))
-      and kind = coalesce(${kind ?? null}, kind) and severity = coalesce(${severity ?? null}, severity)
-      and coalesce(assigned_to, 'nobody') = coalesce(${assigned ?? null}, assigned_to, 'nobody')
-      and age >= make_interval(secs => ${olderThanSeconds})
-      and (not ${isOverdue} or (act_by < now() and not has_ended))
-    order by array_position(array['open', 'snoozed', 'resolved', 'cleared'], status),
-      array_position(array['severe', 'warning', 'info'], severity), opened_at, mismatches.id limit ${limit}`.execute(
-    db,
-  )
+    where ${sql.join(wantedOf(filter), sql` and `)}
+    order by ${place} limit ${limit}`.execute(db)
   return rows
 }
+
+function wantedOf({ also, ids, after, ...filter }: Omit<MismatchFilter, 'limit'>): RawBuilder<unknown>[] {
+  const { kind, severity, network, assigned, olderThanSeconds, isOverdue } = filter
+  // All that ever were are many; those that are open stand in an index of their own.
+  const open = [
+    sql`cleared_at is null`,
+    sql`resolved_at is null`,
+    sql`status = any(${heldOpen[also]}::text[])`,
+  ]
+  return [
+    sql`true`,
+    ...(also === 'all' ? [] : open),
+    ...where(ids, (some) => sql`id = any(${some}::bigint[])`),
+    ...where(after, (id) => sql`(${place}) > (select ${place} from accounting.mismatches where id = ${id})`),
+    ...where(kind, (name) => sql`kind = ${name}`),
+    ...where(severity, (name) => sql`severity = ${name}`),
+    ...where(network, (name) => sql`network = ${name}`),
+    ...where(assigned, (name) => sql`coalesce(assigned_to, 'nobody') = ${name}`),
+    ...where(olderThanSeconds, (seconds) => sql`age >= make_interval(secs => ${seconds})`),
+    ...(isOverdue === true ? [sql`act_by < now() and not has_ended`] : []),
+  ]
+}
+
+const heldOpen = { nothing: ['open'], snoozed: ['open', 'snoozed'], all: [] }
+
+/** What is not asked for is not in the statement, so that what is can be found by an index. */
+function where<Value>(
+  value: Value | undefined,
+  condition: (value: Value) => RawBuilder<unknown>,
+): RawBuilder<unknown>[] {
+  return value === undefined ? [] : [condition(value)]
+}
+
+/** The place of a mismatch among all others: no two have the same. */
+const place = sql`array_position(array['open', 'snoozed', 'resolved', 'cleared'], status),
+  array_position(array['severe', 'warning', 'info'], severity), opened_at, mismatches.id`
 
 const kinds = Object.keys(mismatchKinds)
 const hours = Object.values(mismatchKinds).map(({ actWithinHours }) => actWithinHours)

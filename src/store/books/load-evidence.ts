@@ -74,7 +74,6 @@ type Row = Omit<EvidenceRow, 'observation' | 'copies'> & { text: string } & {
 }
 
 async function rowsOf(tx: Transaction<Tables>, groupId: bigint): Promise<EvidenceRow[]> {
-  // No index leads to what was cleared, so that it is looked for once, for all rows.
   const { rows } = await sql<Row>`
     with mended as (
       select subject, max(cleared_at) as at from mismatch

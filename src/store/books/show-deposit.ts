@@ -31,8 +31,28 @@ export type ShownDeposit = {
  * Two-legged questions of a person are answered whole, so this reads one deposit at a time.
  */
 export async function showDeposits(db: Kysely<Tables>, reference: string): Promise<ShownDeposit[]> {
+  const found = await findDeposits(db, reference)
+  return Promise.all(found.map((row) => showDeposit(db, row)))
+}
+
+/** Shows the deposit of our number, or the one that absorbed it, with so much of its evidence, the oldest first. */
+export async function showNumberedDeposit(
+  db: Kysely<Tables>,
+  id: bigint,
+  evidenceMax: number,
+): Promise<ShownDeposit | null> {
+  const { rows } = await sql<FoundDeposit>`
+    select id, group_id, matrix from deposit
+    where id = (select coalesce(merged_into, id) from deposit where id = ${id})`.execute(db)
+  return rows[0] === undefined ? null : showDeposit(db, rows[0], evidenceMax)
+}
+
+export type FoundDeposit = { id: bigint; group_id: bigint; matrix: Matrix }
+
+/** The deposits that a reference names; one that was absorbed, as the one that absorbed it. */
+export async function findDeposits(db: Kysely<Tables>, reference: string): Promise<FoundDeposit[]> {
   // A way of its own for each, so that none reads every deposit; a delivery is found as its evidence was linked.
-  const { rows } = await sql<{ id: bigint; group_id: bigint; matrix: Matrix }>`
+  const { rows } = await sql<FoundDeposit>`
     with named as (
       select coalesce(merged_into, id) as id from deposit where id = ${depositNumber(reference)}::bigint
       union select id from deposit where service_id = ${reference}
@@ -42,12 +62,13 @@ export async function showDeposits(db: Kysely<Tables>, reference: string): Promi
     )
     select id, group_id, matrix from deposit
     where merged_into is null and id in (select id from named) order by id limit 20`.execute(db)
-  return Promise.all(rows.map((row) => showDeposit(db, row)))
+  return rows
 }
 
 async function showDeposit(
   db: Kysely<Tables>,
-  { id, group_id, matrix }: { id: bigint; group_id: bigint; matrix: Matrix },
+  { id, group_id, matrix }: FoundDeposit,
+  evidenceMax?: number,
 ): Promise<ShownDeposit> {
   const [deposit, mismatches, evidence, journals] = await Promise.all([
     sql<
@@ -65,7 +86,9 @@ async function showDeposit(
             'at height', e.observation ->> 'height')
           else concat_ws(' ', e.observation ->> 'serviceId', 'is', e.observation ->> 'status') end as what
       from evidence e join inbox i on i.id = e.inbox_id
-      where e.group_id = ${group_id} order by i.received_at, e.inbox_id`.execute(db),
+      where e.group_id = ${group_id} order by i.received_at, e.inbox_id limit ${evidenceMax ?? null}::bigint`.execute(
+      db,
+    ),
     sql<ShownDeposit['journals'][number]>`
       select j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'amount',
         accounting.in_units(t.amount, a.decimals)::text, 'asset', a.symbol || ' on ' || a.network) order by t.leg) as transfers

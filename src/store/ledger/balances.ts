@@ -17,10 +17,11 @@ export type TrialBalanceLine = {
 
 export type TrialBalance = { lines: TrialBalanceLine[]; totals: TrialBalanceLine[] }
 
-/** Each account and asset, and of each asset the sum over all accounts. */
+/** Each account and asset, as many as asked for, and of each asset the sum over all accounts. */
 export async function trialBalance(
   db: Kysely<Tables>,
   { asOf, recordedAsOf }: Moments,
+  limit?: number,
 ): Promise<TrialBalance> {
   const { rows } = await sql<TrialBalanceLine & { is_sum: boolean }>`
     with line as materialized (
@@ -29,8 +30,8 @@ export async function trialBalance(
         coalesce(${asOf}::timestamptz, 'infinity'), coalesce(${recordedAsOf}::timestamptz, 'infinity')) t
         left join accounting.accounts l on l.account = t.account
     )
-    select account, code, asset, asset_symbol as symbol, debit::text as debit, credit::text as credit,
-      balance::text as balance, false as is_sum from line
+    (select account, code, asset, asset_symbol as symbol, debit::text as debit, credit::text as credit,
+      balance::text as balance, false as is_sum from line order by line.asset, line.account limit ${limit ?? null}::bigint)
     union all
     select '= sum', null, asset, min(asset_symbol), sum(debit)::text, sum(credit)::text, sum(balance)::text, true
     from line group by asset

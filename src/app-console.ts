@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Settings } from './config/settings.ts'
+import { toTxId } from './core/asset.ts'
+import { Fault, isFault, messageOf } from './core/errors.ts'
+import { rulesOf } from './core/rules-of.ts'
+import { explainDeposit } from './jobs/books/explain-deposit.ts'
+import { within } from './jobs/within.ts'
+import { sectionNamed } from './ops/console/markdown.ts'
+import type { ConsoleReader, LedgerReading, Overview, Part, ShownDeposit } from './ops/console/reading.ts'
+import { serveConsole } from './ops/console/serve-console.ts'
+import type { ReadGauges } from './ops/read-gauges.ts'
+import { createReadiness, type Readiness } from './ops/readiness.ts'
+import type { Shown } from './ops/server.ts'
+import { findDeposits, showNumberedDeposit } from './store/books/show-deposit.ts'
+import { type Database, openDatabase } from './store/database.ts'
+import { trialBalance } from './store/ledger/balances.ts'
+import { listPeriods } from './store/ledger/list-periods.ts'
+import { newestSeals } from './store/ledger/seals.ts'
+import { showMismatch } from './store/mismatches/show-mismatch.ts'
+import { listDeposits, listMismatches } from './store/reports.ts'
+import type { Tables } from './store/tables.ts'
+import type { Explanation } from './telling/told-reasons.ts'
+
+export type ConsoleDeps = {
+  version: string
+  /** Reads what metrics show. */
+  read: ReadGauges
+  readiness: Readiness
+}
+
+/** Of its own, so that whoever looks takes no connection from who works; and nothing can be written through them. */
+const poolMax = 2
+const statementMaxMs = 5000
+const pageMaxMs = 10_000
+/** What is costly to read is kept for so long, whoever asks, and however often. */
+const overviewKeptMs = 3000
+const ledgerKeptMs = 30_000
+
+const evidenceMax = 500
+const linesMax = 500
+const [gravestMax, latestMax, periodsMax, sealsMax] = [10, 10, 36, 20]
+
+/** All that is shown of this daemon, with the console: what that shows is read by connections of its own. */
+export function composeConsole(
+  settings: Settings,
+  { version, read, readiness }: ConsoleDeps,
+): Shown & AsyncDisposable {
+  const db = openDatabase<Tables>({
+    url: settings.databaseUrl,
+    poolMax,
+    applicationName: 'depositd console',
+    role: 'depositd_daemon',
+    readOnlyWithinMs: statementMaxMs,
+    queryTimeoutMs: statementMaxMs + 1000,
+  })
+  const runbook = readRunbook()
+  const askHealth = createReadiness(readiness)
+  const overview = kept(overviewKeptMs, () => readOverview(db, { read, askHealth }))
+  const ledger = kept(ledgerKeptMs, () => readLedger(db))
+  const reader: ConsoleReader = {
+    version,
+    networks: settings.networks.map(({ name }) => name),
+    overview: () => reading(overview()),
+    mismatches: ({ status, ...wish }) =>
+      reading(listMismatches(db, { ...wish, also: status === 'open' ? 'nothing' : status })),
+    mismatch: (id) => reading(showMismatch(db, id)),
+    deposits: (wish) => reading(listDeposits(db, wish)),
+    findDeposits: async (reference) =>
+      (await reading(findDeposits(db, toTxId(reference)))).map(({ id }) => id),
+    deposit: (id) => reading(readDeposit(db, id, settings)),
+    ledger: () => reading(ledger()),
+    runbook: (kind) => sectionNamed(runbook, kind),
+  }
+  const pages = serveConsole(reader, settings.ops.host)
+  return { read, readiness, console: pages, [Symbol.asyncDispose]: () => db.destroy() }
+}
+
+/** @throws Fault `remote_failed` whatever went wrong, or where it takes too long */
+async function reading<Value>(work: Promise<Value>): Promise<Value> {
+  const what = 'reading the database'
+  try {
+    return await within(pageMaxMs, what, work)
+  } catch (error) {
+    if (isFault(error, 'remote_failed')) throw error
+    throw new Fault('remote_failed', { what, problem: messageOf(error) }, { cause: error })
+  }
+}
+
+type Asked = { read: ReadGauges; askHealth: ReturnType<typeof createReadiness> }
+
+async function readOverview(db: Database<Tables>, { read, askHealth }: Asked): Promise<Overview> {
+  const [gauges, health, gravest, latest] = await Promise.all([
+    read(),
+    askHealth(),
+    partOf(listMismatches(db, { limit: gravestMax, also: 'nothing' })),
+    partOf(listDeposits(db, { limit: latestMax })),
+  ])
+  return { readAt: new Date(), gauges, health, gravest, latest }
+}
+
+async function readDeposit(
+  db: Database<Tables>,
+  id: bigint,
+  settings: Settings,
+): Promise<ShownDeposit | null> {
+  const shown = await showNumberedDeposit(db, id, evidenceMax + 1)
+  if (shown === null) return null
+  const isCut = shown.evidence.length > evidenceMax
+  const explanation: Explanation = isCut
+    ? { problem: `there is very much evidence of it; "depositd deposits show ${shown.id}" takes the time` }
+    : await explainDeposit(db, shown, rulesOf(settings))
+  return { ...shown, evidence: shown.evidence.slice(0, evidenceMax), isCut, explanation }
+}
+
+async function readLedger(db: Database<Tables>): Promise<LedgerReading> {
+  const now = { asOf: null, recordedAsOf: null }
+  const [trial, periods, seals] = await Promise.all([
+    partOf(trialBalance(db, now, linesMax)),
+    partOf(listPeriods(db, periodsMax)),
+    partOf(newestSeals(db, sealsMax)),
+  ])
+  return { readAt: new Date(), trial, periods, seals }
+}
+
+async function partOf<Value>(work: Promise<Value>): Promise<Part<Value>> {
+  try {
+    return { value: await work }
+  } catch (error) {
+    return { problem: messageOf(error) }
+  }
+}
+
+/** Reads at most once in so long; who asks while it is read waits for the same. What failed is not kept. */
+function kept<Value>(keptMs: number, read: () => Promise<Value>): () => Promise<Value> {
+  let last: { at: number; value: Promise<Value> } | null = null
+  return () => {
+    const now = performance.now()
+    if (last === null || now - last.at >= keptMs) {
+      const value = read()
+      const current = { at: now, value }
+      last = current
+      value.catch(() => {
+        if (last === current) last = null
+      })
+    }
+    return last.value
+  }
+}
+
+/** Where the program was installed without its documentation, mismatches are shown without it. */
+function readRunbook(): string {
+  try {
+    return readFileSync(join(import.meta.dirname, '../docs/runbook.md'), 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,23 @@
+import { decide, type Rules } from '../../core/decide.ts'
+import { explainAll } from '../../core/explaining/explain.ts'
+import { loadEvidence } from '../../store/books/load-evidence.ts'
+import type { Database } from '../../store/database.ts'
+import type { Tables } from '../../store/tables.ts'
+import type { Explanation } from '../../telling/told-reasons.ts'
+
+type Stored = { id: bigint; groupId: bigint }
+
+/** Why a deposit is judged as it is by these rules, decided anew from all evidence of it. */
+export async function explainDeposit(
+  db: Database<Tables>,
+  { id, groupId }: Stored,
+  rules: Rules,
+): Promise<Explanation> {
+  const evidence = await loadEvidence(db, groupId)
+  const at = new Date()
+  const decided = evidence && decide(evidence.group, rules, at)
+  const found = decided && explainAll(decided.deposits, evidence.rows, rules).find((one) => one.id === id)
+  if (!found)
+    return { problem: 'what is stored does not show this deposit any more; run "depositd rebuild --verify"' }
+  return { at, state: found.verdict.state, reasons: found.reasons }
+}

@@ -1,0 +1,63 @@
+import { Fault } from '../../core/errors.ts'
+
+/** Reads one field of a query; throws Fault `request_refused` where it is not as it must be. */
+export type Field<Value> = (name: string, text: string) => Value
+
+/**
+ * Reads a query of which each field is known. An empty field, as forms send it, is one that is not there.
+ * @throws Fault `request_refused` that names the field, in one line.
+ */
+export function readQuery<Fields extends Readonly<Record<string, Field<unknown>>>>(
+  search: URLSearchParams,
+  fields: Fields,
+): { [Name in keyof Fields]?: ReturnType<Fields[Name]> } {
+  const names = [...search.keys()]
+  const odd = names.find((name) => !Object.hasOwn(fields, name))
+  if (odd !== undefined)
+    throw refused(`there is no filter ${quoted(odd)}; use ${listOf(Object.keys(fields))}`)
+  const twice = names.find((name) => search.getAll(name).length > 1)
+  if (twice !== undefined) throw refused(`${twice} is given more than once`)
+  const read = Object.entries(fields).flatMap(([name, field]) => {
+    const text = search.get(name)?.trim() ?? ''
+    return text === '' ? [] : [[name, field(name, text)]]
+  })
+  return Object.fromEntries(read) as { [Name in keyof Fields]?: ReturnType<Fields[Name]> }
+}
+
+export function oneOf<Word extends string>(words: readonly Word[]): Field<Word> {
+  return (name, text) => {
+    const word = words.find((one) => one === text)
+    if (word === undefined) throw refused(`${name} does not know ${quoted(text)}; use ${listOf(words)}`)
+    return word
+  }
+}
+
+/** A number as we give them to deposits and mismatches. */
+export function numberOf(name: string, text: string): bigint {
+  if (!/^[1-9]\d{0,17}$/.test(text)) throw refused(`${name} is ${quoted(text)}; it must be a number`)
+  return BigInt(text)
+}
+
+const longestWord = 200
+
+export function shortText(name: string, text: string): string {
+  if (text.length > longestWord || /\p{C}/u.test(text))
+    throw refused(`${name} must be a text of at most ${longestWord} signs in one line`)
+  return text
+}
+
+export function missing(problem: string): Fault<'request_refused'> {
+  return new Fault('request_refused', { status: 404, reason: 'not_found', problem })
+}
+
+function refused(problem: string): Fault<'request_refused'> {
+  return new Fault('request_refused', { status: 400, reason: 'query_bad', problem })
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 60))
+}
+
+function listOf(words: readonly string[]): string {
+  return words.length === 0 ? 'none' : words.join(', ')
+}

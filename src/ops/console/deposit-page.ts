@@ -1,0 +1,126 @@
+import {
+  depositFacts,
+  evidenceColumns,
+  journalTitle,
+  matrixColumns,
+  matrixRows,
+  saidOf,
+  type ToldDeposit,
+  transferColumns,
+} from '../../telling/told-deposit.ts'
+import { reasonColumns } from '../../telling/told-reasons.ts'
+import { detailText } from '../../telling/words.ts'
+import { clip, type Html, html } from './html.ts'
+import { badge, type Page, sectionOf, stateBadge, timeOf, toneOfSeverity } from './page.ts'
+import type { ShownDeposit } from './reading.ts'
+import { factsOf, type ShownColumn, tableOf } from './table.ts'
+
+const journalsMax = 100
+
+/** All about one deposit: its course, the matrix, what is wrong, why it is judged so, evidence and journals. */
+export function depositPage(shown: ShownDeposit): Page {
+  const { id, deposit, mismatches, evidence, isCut } = shown
+  const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
+<h1>Deposit ${id} ${stateBadge(saidOf(deposit, 'state'))}</h1>
+${courseOf(deposit)}
+${factsOf(depositFacts(shown))}
+${sectionOf('Who says what', matrixTable(shown))}
+${sectionOf(
+  'Mismatches',
+  tableOf(mismatches, { caption: 'Mismatches of this deposit', columns: mismatchColumns, empty: 'None.' }),
+)}
+${sectionOf('Why', explanationHtml(shown))}
+${sectionOf(
+  'Evidence',
+  tableOf(evidence, { caption: 'Evidence of this deposit', columns: evidenceColumns, empty: 'None.' }),
+  isCut ? html`<p class="note">There is more: depositd deposits show ${id} tells all of it.</p>` : null,
+)}
+${sectionOf('Journals', journalsHtml(shown))}`
+  return { title: `Deposit ${id}`, entry: '/deposits', body }
+}
+
+/** From the payment to the books: which steps are done, and when. */
+function courseOf(deposit: ToldDeposit['deposit']): Html {
+  const steps = [
+    ['paid', 'deposited_at'],
+    ['final', 'final_at'],
+    ['delivered', 'settled_at'],
+    ['reconciled', 'reconciled_at'],
+  ] as const
+  const items = steps.map(([name, field]) => {
+    const at = deposit[field]
+    return at instanceof Date
+      ? html`<li class="done"><span>${name}</span> ${timeOf(at)}</li>`
+      : html`<li><span>${name}</span> not yet</li>`
+  })
+  return html`<ol class="course" aria-label="Its course">${items}</ol>`
+}
+
+const signs: Readonly<Record<string, string>> = {
+  agrees: '✓',
+  differs: '✗',
+  present: '…',
+  absent: '○',
+  not_applicable: '–',
+}
+
+function matrixTable({ matrix }: ShownDeposit): Html {
+  const rows = matrixRows(matrix)
+  const [, ...sources] = matrixColumns
+  const heads = sources.map(
+    ({ title }) => html`<th scope="col">${title === 'API' ? title : title.toLowerCase()}</th>`,
+  )
+  const lines = rows.map((row) => {
+    const cells = [row.webhook, row.api, row.chain].map(
+      (cell) =>
+        html`<td class="cell ${cell}"><span aria-hidden="true">${signs[cell] ?? ''}</span> ${cell.replaceAll('_', ' ')}</td>`,
+    )
+    return html`<tr><th scope="row">${row.leg}</th>${cells}</tr>
+`
+  })
+  return html`<table class="matrix"><caption>What each source says of the payment and its delivery</caption>
+<thead><tr><td></td>${heads}</tr></thead>
+<tbody>${lines}</tbody></table>`
+}
+
+const mismatchColumns: readonly ShownColumn<ToldDeposit['mismatches'][number]>[] = [
+  {
+    title: 'ID',
+    of: ({ id }) => id,
+    show: ({ id }) => html`<a href="/mismatches/${id}">${id}</a>`,
+    align: 'right',
+  },
+  {
+    title: 'SEVERITY',
+    of: ({ severity }) => severity,
+    show: ({ severity }) => badge(toneOfSeverity(severity), severity),
+  },
+  { title: 'KIND', of: ({ kind }) => kind },
+  { title: 'SINCE', of: ({ opened_at }) => opened_at.toISOString() },
+  {
+    title: 'CASE',
+    of: ({ cleared_at, status }) => (cleared_at === null ? status : `cleared ${cleared_at.toISOString()}`),
+  },
+  { title: 'DETAIL', of: ({ detail }) => clip(detailText(detail), 400) },
+]
+
+function explanationHtml({ explanation }: ShownDeposit): Html {
+  return 'problem' in explanation
+    ? html`<p class="empty">Not told: ${explanation.problem}</p>`
+    : tableOf(explanation.reasons, {
+        caption: 'Why it is judged so',
+        columns: reasonColumns,
+        empty: 'Nothing.',
+      })
+}
+
+function journalsHtml({ id, journals }: ShownDeposit): Html {
+  if (journals.length === 0) return html`<p class="empty">Nothing is booked of it yet.</p>`
+  const shown = journals.slice(0, journalsMax).map((journal) => {
+    const title = journalTitle(journal)
+    return html`<h3 class="journal">${title}</h3>
+${tableOf(journal.transfers, { caption: title, columns: transferColumns, empty: '' })}`
+  })
+  const left = journals.length - shown.length
+  return html`${shown}${left > 0 ? html`<p class="note">And ${left} more: depositd deposits show ${id} tells all of them.</p>` : null}`
+}

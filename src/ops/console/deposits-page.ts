@@ -1,0 +1,59 @@
+import type { DepositState } from '../../core/judging/reconcile.ts'
+import { type DepositRow } from '../../telling/told-deposit.ts'
+import { numberOf, oneOf, readQuery, shortText } from './asked.ts'
+import { filterForm } from './filter-form.ts'
+import { html } from './html.ts'
+import { depositList } from './lists.ts'
+import { type Page, pager } from './page.ts'
+import type { DepositsWish } from './reading.ts'
+
+const states: readonly DepositState[] = [
+  'observed',
+  'confirmed',
+  'settling',
+  'settled',
+  'reconciled',
+  'orphaned',
+  'refunded',
+  'held',
+  'failed',
+  'ignored',
+]
+const pageMax = 50
+
+/** @throws Fault `request_refused` where a filter is not known */
+export function depositsWish(search: URLSearchParams, networks: readonly string[]): DepositsWish {
+  const asked = readQuery(search, {
+    state: oneOf(states),
+    owner: shortText,
+    network: oneOf(networks),
+    before: numberOf,
+  })
+  return { ...asked, limit: pageMax }
+}
+
+type Listed = { rows: readonly DepositRow[]; wish: DepositsWish; networks: readonly string[] }
+
+/** The newest deposits first. */
+export function depositsPage({ rows, wish, networks }: Listed): Page {
+  const { state, owner, network, before, limit } = wish
+  const query = { state, owner, network, before: before?.toString() }
+  const last = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
+  const body = html`<h1>Deposits</h1>
+${filterForm('/deposits', [
+  { name: 'state', label: 'State', value: state, words: states, any: 'any but ignored' },
+  { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
+  { name: 'owner', label: 'Owner', value: owner },
+])}
+${depositList(rows, 'Deposits, the newest first')}
+${pager('/deposits', query, { field: 'before', last })}`
+  return { title: 'Deposits', entry: '/deposits', body }
+}
+
+/** Several deposits of one reference, to choose from. */
+export function foundPage(reference: string, ids: readonly bigint[]): Page {
+  const body = html`<h1>Deposits</h1>
+<p>Several deposits are known by ${reference}:</p>
+<ul>${ids.map((id) => html`<li><a href="/deposits/${id}">deposit ${id}</a></li>`)}</ul>`
+  return { title: 'Deposits', entry: '/deposits', body }
+}

@@ -1,0 +1,56 @@
+import {
+  periodColumns,
+  sealColumns,
+  type TrialBalanceRow,
+  trialBalanceColumns,
+} from '../../telling/told-ledger.ts'
+import { type Html, html } from './html.ts'
+import { badge, type Page, partHtml, sectionOf, timeOf } from './page.ts'
+import type { LedgerReading } from './reading.ts'
+import { tableOf } from './table.ts'
+
+/** The books: each account by asset, the months, and the seals. */
+export function ledgerPage({ readAt, trial, periods, seals }: LedgerReading): Page {
+  const body = html`<h1>Ledger</h1>
+<p class="asof">As of ${timeOf(readAt)}</p>
+${sectionOf('Trial balance', partHtml(trial, trialHtml))}
+${sectionOf(
+  'Months',
+  partHtml(periods, (rows) =>
+    tableOf(rows, {
+      caption: 'Months, the newest first',
+      columns: periodColumns,
+      empty: 'Nothing is booked yet.',
+    }),
+  ),
+)}
+${sectionOf(
+  'Seals',
+  partHtml(seals, (rows) =>
+    tableOf(rows, {
+      caption: 'Seals, the newest first',
+      columns: sealColumns,
+      empty: 'Nothing is sealed yet.',
+    }),
+  ),
+  html`<p class="note">A seal is a hash over a stretch of journals and the seal before it: depositd ledger verify checks them.</p>`,
+)}`
+  return { title: 'Ledger', entry: '/ledger', body }
+}
+
+type Trial = { lines: readonly TrialBalanceRow[]; totals: readonly TrialBalanceRow[] }
+
+function trialHtml({ lines, totals }: Trial): Html {
+  if (totals.length === 0) return html`<p class="empty">Nothing is booked yet.</p>`
+  return html`${totals.map((total) => assetHtml(total, lines))}`
+}
+
+const shownColumns = trialBalanceColumns.filter(({ title }) => title !== 'SYMBOL' && title !== 'ASSET')
+
+function assetHtml(total: TrialBalanceRow, lines: readonly TrialBalanceRow[]): Html {
+  const isBalanced = total.debit === total.credit
+  const own = lines.filter(({ asset }) => asset === total.asset)
+  return html`<h3>${total.symbol} <small>${total.asset}</small> ${isBalanced ? badge('fine', 'balanced') : badge('severe', 'NOT balanced')}</h3>
+${tableOf([...own, total], { caption: `Accounts of ${total.asset}`, columns: shownColumns, empty: '' })}
+<p class="note">The sum is over all accounts, also over those that are not shown where there are very many.</p>`
+}

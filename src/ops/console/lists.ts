@@ -1,0 +1,41 @@
+import { type DepositRow, depositColumns } from '../../telling/told-deposit.ts'
+import { entryOf, type MismatchRow, mismatchColumns } from '../../telling/told-mismatch.ts'
+import { detailText } from '../../telling/words.ts'
+import { type Content, clip, type Html, html } from './html.ts'
+import { badge, stateBadge, toneOfSeverity } from './page.ts'
+import { tableOf, withShown } from './table.ts'
+
+/** Lists of deposits and of mismatches, as the command line has them, with links. */
+
+export function depositList(rows: readonly DepositRow[], caption: string): Html {
+  return tableOf(rows, { caption, columns: depositsShown, empty: 'No deposits.' })
+}
+
+export function mismatchList(rows: readonly MismatchRow[], caption: string): Html {
+  return tableOf(rows, { caption, columns: mismatchesShown, empty: 'No mismatches.' })
+}
+
+/** Where the thing that a mismatch is about is shown, where that is a deposit. */
+export function subjectLink(subject: string): Content {
+  const [, id] = /^deposit\/([1-9]\d{0,17})$/.exec(subject) ?? []
+  return id === undefined ? clip(subject, longestSubject) : html`<a href="/deposits/${id}">${subject}</a>`
+}
+
+const longestSubject = 120
+const longestDetail = 240
+
+const depositsShown = withShown(depositColumns, {
+  ID: ({ id }: DepositRow) => html`<a href="/deposits/${id}">${id}</a>`,
+  STATE: ({ state }: DepositRow) => stateBadge(state),
+  MISMATCHES: ({ mismatches }: DepositRow) => (mismatches === '' ? '' : badge('warning', mismatches)),
+})
+
+const mismatchesShown = withShown(mismatchColumns, {
+  ID: ({ id }: MismatchRow) => html`<a href="/mismatches/${id}">${id}</a>`,
+  SEVERITY: ({ severity }: MismatchRow) => badge(toneOfSeverity(severity), severity),
+  KIND: ({ id, kind }: MismatchRow) => html`<a href="/mismatches/${id}">${kind}</a>`,
+  ABOUT: ({ subject }: MismatchRow) => subjectLink(subject),
+  'ACT IN': ({ act_in: left }: MismatchRow) => (left === 'overdue' ? badge('severe', left) : left),
+  DETAIL: ({ kind, detail }: MismatchRow) =>
+    html`${clip(detailText(detail), longestDetail)}<p class="next">${entryOf(kind).next}</p>`,
+})

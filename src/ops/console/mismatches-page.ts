@@ -1,0 +1,50 @@
+import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
+import { type MismatchRow } from '../../telling/told-mismatch.ts'
+import { numberOf, oneOf, readQuery } from './asked.ts'
+import { filterForm } from './filter-form.ts'
+import { html } from './html.ts'
+import { mismatchList } from './lists.ts'
+import { type Page, pager } from './page.ts'
+import type { MismatchesWish } from './reading.ts'
+
+const severities: readonly Severity[] = ['severe', 'warning', 'info']
+const statuses = ['open', 'snoozed', 'all'] as const
+const pageMax = 50
+
+/** @throws Fault `request_refused` where a filter is not known */
+export function mismatchesWish(search: URLSearchParams, networks: readonly string[]): MismatchesWish {
+  const asked = readQuery(search, {
+    kind: oneOf(Object.keys(mismatchKinds)),
+    severity: oneOf(severities),
+    network: oneOf(networks),
+    status: oneOf(statuses),
+    after: numberOf,
+  })
+  return { status: 'open', ...asked, limit: pageMax }
+}
+
+type Listed = { rows: readonly MismatchRow[]; wish: MismatchesWish; networks: readonly string[] }
+
+/** The open mismatches, the gravest and oldest first, each with what to do. */
+export function mismatchesPage({ rows, wish, networks }: Listed): Page {
+  const { kind, severity, network, status, after, limit } = wish
+  const query = { kind, severity, network, status, after: after?.toString() }
+  const last = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
+  const body = html`<h1>Mismatches</h1>
+${filterForm('/mismatches', [
+  { name: 'severity', label: 'Severity', value: severity, words: severities, any: 'any' },
+  { name: 'kind', label: 'Kind', value: kind, words: Object.keys(mismatchKinds).toSorted(), any: 'any' },
+  { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
+  { name: 'status', label: 'Status', value: status, words: statuses },
+])}
+<p class="note">${explained[status]}</p>
+${mismatchList(rows, 'Mismatches, the gravest and oldest first')}
+${pager('/mismatches', query, { field: 'after', last })}`
+  return { title: 'Mismatches', entry: '/mismatches', body }
+}
+
+const explained = {
+  open: 'Those that hold, that nobody resolved, and that are not snoozed.',
+  snoozed: 'Those that hold and that nobody resolved, the snoozed ones last.',
+  all: 'All that ever were: open, then snoozed, resolved, and cleared by evidence.',
+} as const

@@ -1,0 +1,190 @@
+import { duration } from '../../telling/printable.ts'
+import type { Answer } from '../readiness.ts'
+import type { Live, Totals } from '../reading.ts'
+import { type Html, html, linkTo } from './html.ts'
+import { badge, stateBadge, type Tone, toneOfSeverity } from './page.ts'
+import { type ShownColumn, tableOf } from './table.ts'
+
+type KindRow = Live['mismatches'][number]
+
+const kindColumns: readonly ShownColumn<KindRow>[] = [
+  {
+    title: 'SEVERITY',
+    of: ({ severity }) => severity,
+    show: ({ severity }) => badge(toneOfSeverity(severity), severity),
+  },
+  {
+    title: 'KIND',
+    of: ({ kind }) => kind,
+    show: ({ kind }) => html`<a href="${linkTo('/mismatches', { kind, status: 'snoozed' })}">${kind}</a>`,
+  },
+  { title: 'NETWORK', of: ({ network }) => network },
+  { title: 'OPEN', of: ({ count }) => `${count}`, align: 'right' },
+  { title: 'OLDEST', of: ({ oldest }) => duration(oldest), align: 'right' },
+]
+
+const gravity = ['severe', 'warning', 'info']
+
+export function kindsTable({ mismatches }: Live): Html | null {
+  if (mismatches.length === 0) return null
+  const same = Map.groupBy(mismatches, ({ kind, severity, network }) => `${kind} ${severity} ${network}`)
+  const rows = [...same.values()].flatMap(([first, ...more]) =>
+    first === undefined ? [] : [together(first, more)],
+  )
+  rows.sort(
+    (left, right) =>
+      gravity.indexOf(left.severity) - gravity.indexOf(right.severity) || right.oldest - left.oldest,
+  )
+  return html`<h3>By kind</h3>
+${tableOf(rows, { caption: 'Open mismatches by kind', columns: kindColumns, empty: '' })}`
+}
+
+/** One row of those that differ in nothing but how long they have been open. */
+function together(first: KindRow, more: readonly KindRow[]): KindRow {
+  const all = [first, ...more]
+  const count = all.reduce((sum, one) => sum + one.count, 0)
+  return { ...first, count, oldest: Math.max(...all.map(({ oldest }) => oldest)) }
+}
+
+export function risksTable({ atRisk }: Live, totals: Totals | null): Html | null {
+  if (atRisk.length === 0) return null
+  const columns: ShownColumn<Live['atRisk'][number]>[] = [
+    { title: 'ASSET', of: ({ asset }) => assetText(asset, totals) },
+    {
+      title: 'SEVERITY',
+      of: ({ severity }) => severity,
+      show: ({ severity }) => badge(toneOfSeverity(severity), severity),
+    },
+    { title: 'AT STAKE', of: ({ units }) => unitsText(units), align: 'right' },
+  ]
+  return html`<h3>At stake</h3>
+${tableOf(atRisk, { caption: 'What open mismatches are about', columns, empty: '' })}
+<p class="note">Each transfer counts once, under the gravest mismatch that is about it.</p>`
+}
+
+function assetText(key: string, totals: Totals | null): string {
+  const known = totals?.assets.find(({ asset }) => asset === key)
+  return known === undefined ? key : `${known.symbol} on ${known.network}`
+}
+
+/** To six digits; the ledger has them all. */
+function unitsText(units: number): string {
+  return units.toLocaleString('en', { maximumFractionDigits: 6 })
+}
+
+/** A row for each asset, a column for each purpose of accounts. */
+export function moneyTable(totals: Totals): Html {
+  const { balances, assets } = totals
+  const accounts = accountOrder.filter((name) => balances.some(({ account }) => account === name))
+  const columns: ShownColumn<string>[] = [
+    { title: 'ASSET', of: (asset) => assetText(asset, totals) },
+    ...accounts.map((name): ShownColumn<string> => {
+      const of = (asset: string) => {
+        const found = balances.find((one) => one.account === name && one.asset === asset)
+        return found === undefined || found.units === 0 ? '' : unitsText(found.units)
+      }
+      return { title: name.replaceAll('_', ' ').toUpperCase(), of, align: 'right' }
+    }),
+  ]
+  const rows = assets.map(({ asset }) => asset)
+  return html`${tableOf(rows, { caption: 'Balances by asset and purpose', columns, empty: 'Nothing is booked yet.' })}
+<p class="note">Debit balances are positive, to six digits; <a href="/ledger">the ledger</a> has each account, exactly.</p>`
+}
+
+const accountOrder = [
+  'in_transit',
+  'forwarded',
+  'stable_wallet',
+  'receivable',
+  'deposits',
+  'suspense',
+  'fees',
+  'tolerance',
+  'write_off',
+  'conversion',
+  'other',
+]
+
+/** A row for each network, a column for each state that some deposit is in. Deposits of other networks have no list. */
+export function statesTable({ deposits }: Totals, known: readonly string[]): Html {
+  const states = stateOrder.filter((state) => deposits.some((one) => one.state === state))
+  const networks = [...new Set(deposits.map(({ network }) => network))].toSorted()
+  const columns: ShownColumn<string>[] = [
+    { title: 'NETWORK', of: (network) => (network === '' ? 'not known yet' : network) },
+    ...states.map((state): ShownColumn<string> => {
+      const of = (network: string) =>
+        deposits.find((one) => one.state === state && one.network === network)?.count.toString() ?? ''
+      const show = (network: string) =>
+        known.includes(network) && of(network) !== ''
+          ? html`<a href="${linkTo('/deposits', { state, network })}">${of(network)}</a>`
+          : of(network)
+      return { title: state.toUpperCase(), of, show, align: 'right' }
+    }),
+  ]
+  const legend = states.length === 0 ? null : html`<p class="legend">${states.map(stateBadge)}</p>`
+  return html`${tableOf(networks, { caption: 'Deposits by network and state', columns, empty: 'No deposits yet.' })}${legend}`
+}
+
+const stateOrder = [
+  'observed',
+  'confirmed',
+  'settling',
+  'settled',
+  'reconciled',
+  'held',
+  'failed',
+  'orphaned',
+  'refunded',
+  'ignored',
+]
+
+export function stagesTable({ stages }: Live): Html {
+  const rows = stages.toSorted((left, right) => right.oldest - left.oldest)
+  const columns: ShownColumn<Live['stages'][number]>[] = [
+    { title: 'STAGE', of: ({ stage }) => stage.replaceAll('_', ' ') },
+    { title: 'NETWORK', of: ({ network }) => network },
+    { title: 'OLDEST', of: ({ oldest }) => duration(oldest), align: 'right' },
+  ]
+  return tableOf(rows, { caption: 'The oldest that waits for each stage', columns, empty: 'Nothing waits.' })
+}
+
+export function streamsTable({ streams }: Live, totals: Totals | null): Html {
+  const gapsOf = (name: string) =>
+    totals?.coverageGaps.find(({ network }) => name === `scan/${network}`)?.stretches ?? 0
+  const columns: ShownColumn<Live['streams'][number]>[] = [
+    { title: 'STREAM', of: ({ name }) => name },
+    { title: 'LAST READ', of: ({ age }) => `${duration(age)} ago`, align: 'right' },
+    { title: 'HEAD', of: ({ progress }) => progress.head?.toString() ?? '', align: 'right' },
+    { title: 'FINAL', of: ({ progress }) => progress.final?.toString() ?? '', align: 'right' },
+    { title: 'GAPS', of: ({ name }) => (gapsOf(name) === 0 ? '' : `${gapsOf(name)}`), align: 'right' },
+  ]
+  const rows = streams.toSorted((left, right) => (left.name < right.name ? -1 : 1))
+  return tableOf(rows, { caption: 'How far each source is read', columns, empty: 'Nothing was read yet.' })
+}
+
+type PartRow = { part: string; tone: Tone; word: string; says: string }
+
+/** What this process needs, and what it only tells of. */
+export function partsTable({ unready, warnings, fine }: Answer): Html {
+  const rows: PartRow[] = [
+    ...unready.map(({ part, problem }) => ({
+      part,
+      tone: 'severe' as const,
+      word: 'not ready',
+      says: problem,
+    })),
+    ...warnings.map(({ part, problem }) => ({
+      part,
+      tone: 'warning' as const,
+      word: 'warning',
+      says: problem,
+    })),
+    ...fine.map((part) => ({ part, tone: 'fine' as const, word: 'fine', says: '' })),
+  ]
+  const columns: ShownColumn<PartRow>[] = [
+    { title: 'PART', of: ({ part }) => part },
+    { title: 'STATE', of: ({ word }) => word, show: ({ tone, word }) => badge(tone, word) },
+    { title: 'SAYS', of: ({ says }) => says },
+  ]
+  return tableOf(rows, { caption: 'Parts of the daemon', columns, empty: 'Nothing is known.' })
+}

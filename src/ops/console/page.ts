@@ -1,0 +1,128 @@
+import { type Content, type Html, html, linkTo } from './html.ts'
+import type { Part } from './reading.ts'
+
+export type Page = {
+  title: string
+  /** The entry of the menu that it is below; none where it is of no entry. */
+  entry?: (typeof entries)[number][0]
+  body: Content
+  /** It asks for itself again after so many seconds; only who wants that has it. */
+  refreshSeconds?: number
+}
+
+const entries = [
+  ['/', 'Overview'],
+  ['/mismatches', 'Mismatches'],
+  ['/deposits', 'Deposits'],
+  ['/ledger', 'Ledger'],
+] as const
+
+export type Frame = { version: string; stylePath: string; now: Date }
+
+/** The whole document. It names no other host, and runs nothing. */
+export function documentOf(page: Page, { version, stylePath, now }: Frame): string {
+  const { title, entry, body, refreshSeconds } = page
+  const refresh =
+    refreshSeconds === undefined
+      ? null
+      : html`<meta http-equiv="refresh" content="${refreshSeconds}">
+`
+  const links = entries.map(
+    ([path, name]) =>
+      html`<li><a href="${path}"${path === entry ? html` aria-current="page"` : null}>${name}</a></li>`,
+  )
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${refresh}<title>${title} · depositd</title>
+<link rel="icon" href="${iconPath}" type="image/svg+xml">
+<link rel="stylesheet" href="${stylePath}">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><a class="brand" href="/">depositd</a>
+<nav aria-label="Pages"><ul>${links}</ul></nav>
+<form class="find" action="/deposits/find" method="get" role="search">
+<label for="reference" class="unseen">Find a deposit by its number, the id of the service, or a transaction</label>
+<input id="reference" name="reference" type="search" maxlength="200" required placeholder="Number, id or transaction" autocomplete="off" spellcheck="false">
+<button type="submit">Find</button></form></header>
+<main id="main">
+${body}
+</main>
+<footer><p>depositd ${version}, read only. ${timeOf(now)}</p></footer>
+</body>
+</html>
+`.text
+}
+
+export const iconPath = '/console-icon.svg'
+
+/** Two sides that are level. */
+export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b6e5f"/><path d="M6 12h20M6 20h20" stroke="#fff" stroke-width="3.4" stroke-linecap="round"/></svg>`
+
+/** A moment in UTC, to the second. */
+export function timeOf(at: Date): Html {
+  const text = at.toISOString()
+  return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>`
+}
+
+/** How things are, in a word and a colour: never the colour alone. */
+export function badge(tone: Tone, text: string): Html {
+  return html`<span class="badge ${tone}">${text}</span>`
+}
+
+export type Tone = 'fine' | 'info' | 'warning' | 'severe' | 'quiet'
+
+export function toneOfSeverity(severity: string): Tone {
+  return severity === 'severe' || severity === 'warning' || severity === 'info' ? severity : 'quiet'
+}
+
+const tonesOfStates: Readonly<Record<string, Tone>> = {
+  observed: 'info',
+  confirmed: 'info',
+  settling: 'info',
+  settled: 'warning',
+  reconciled: 'fine',
+  orphaned: 'warning',
+  held: 'warning',
+  failed: 'severe',
+}
+
+export function stateBadge(state: string): Html {
+  return badge(tonesOfStates[state] ?? 'quiet', state)
+}
+
+/** A part of a page with a heading of its own. */
+export function sectionOf(title: string, ...body: readonly Content[]): Html {
+  return html`<section><h2>${title}</h2>
+${body}</section>
+`
+}
+
+/** One part of a page that cannot be read leaves the others as they are. */
+export function partHtml<Value>(part: Part<Value>, show: (value: Value) => Html): Html {
+  return 'problem' in part ? html`<p class="empty">Cannot be read now: ${part.problem}</p>` : show(part.value)
+}
+
+/** From one page of a list to the next, and back to the first. */
+export function pager(
+  path: string,
+  query: Readonly<Record<string, string | null | undefined>>,
+  next: Paging,
+): Html | null {
+  const { field, last } = next
+  const isFirst = (query[field] ?? '') === ''
+  if (isFirst && last === null) return null
+  const first = isFirst ? null : html`<a href="${linkTo(path, { ...query, [field]: null })}">First page</a>`
+  const more =
+    last === null
+      ? null
+      : html`<a rel="next" href="${linkTo(path, { ...query, [field]: last })}">Next page</a>`
+  return html`<nav class="pager" aria-label="Paging">${first}${more}</nav>`
+}
+
+/** The name of the field that says where a page begins, and what it is of the next one; null where there is none. */
+export type Paging = { field: string; last: string | null }

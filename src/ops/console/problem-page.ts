@@ -1,0 +1,19 @@
+import { html } from './html.ts'
+import type { Page } from './page.ts'
+
+/** Why a page is not shown, in one line. */
+export function problemPage(status: number, line: string): Page {
+  const title = titles[status] ?? 'This cannot be shown'
+  return {
+    title,
+    body: html`<h1>${title}</h1>
+<p class="problem">${line}</p>
+<p><a href="/">How it stands</a></p>`,
+  }
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'This cannot be asked',
+  404: 'There is no such thing',
+  503: 'This cannot be read now',
+}

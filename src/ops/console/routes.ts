@@ -1,0 +1,82 @@
+import { missing, numberOf, oneOf, readQuery, shortText } from './asked.ts'
+import { depositPage } from './deposit-page.ts'
+import { depositsPage, depositsWish, foundPage } from './deposits-page.ts'
+import { ledgerPage } from './ledger-page.ts'
+import { mismatchPage } from './mismatch-page.ts'
+import { mismatchesPage, mismatchesWish } from './mismatches-page.ts'
+import { overviewPage } from './overview-page.ts'
+import type { Page } from './page.ts'
+import type { ConsoleReader } from './reading.ts'
+
+type Asked = {
+  reader: ConsoleReader
+  search: URLSearchParams
+  /** The last part of the path, where it names something; else empty. */
+  id: string
+}
+
+/** Throws Fault `request_refused` for what cannot be asked, or is not there. */
+export type Answer = (asked: Asked) => Promise<Page | { redirect: string }>
+
+/** Every page there is. The first that fits answers. */
+export const routes: readonly (readonly [path: string, answer: Answer])[] = [
+  ['/', showOverview],
+  ['/mismatches', showMismatches],
+  ['/mismatches/:id', showMismatch],
+  ['/deposits', showDeposits],
+  ['/deposits/find', findDeposit],
+  ['/deposits/:id', showDeposit],
+  ['/ledger', showLedger],
+]
+
+async function showOverview({ reader, search }: Asked): Promise<Page> {
+  const { refresh } = readQuery(search, { refresh: oneOf(['30']) })
+  return overviewPage(await reader.overview(), {
+    isLive: refresh !== undefined,
+    networks: reader.networks,
+  })
+}
+
+async function showMismatches({ reader, search }: Asked): Promise<Page> {
+  const { networks } = reader
+  const wish = mismatchesWish(search, networks)
+  return mismatchesPage({ rows: await reader.mismatches(wish), wish, networks })
+}
+
+async function showMismatch({ reader, search, id }: Asked): Promise<Page> {
+  readQuery(search, {})
+  const shown = isNumber(id) ? await reader.mismatch(numberOf('id', id)) : null
+  if (shown === null) throw missing(`there is no mismatch ${JSON.stringify(id.slice(0, 60))}`)
+  return mismatchPage(shown, reader.runbook(shown.mismatch.kind))
+}
+
+async function showDeposits({ reader, search }: Asked): Promise<Page> {
+  const { networks } = reader
+  const wish = depositsWish(search, networks)
+  return depositsPage({ rows: await reader.deposits(wish), wish, networks })
+}
+
+async function findDeposit({ reader, search }: Asked): Promise<Page | { redirect: string }> {
+  const { reference = '' } = readQuery(search, { reference: shortText })
+  const ids = reference === '' ? [] : await reader.findDeposits(reference)
+  const [first] = ids
+  if (first === undefined) throw missing(`there is no deposit ${JSON.stringify(reference)}`)
+  return ids.length === 1 ? { redirect: `/deposits/${first}` } : foundPage(reference, ids)
+}
+
+/** One that was absorbed by another is shown as that one, under its number. */
+async function showDeposit({ reader, search, id }: Asked): Promise<Page | { redirect: string }> {
+  readQuery(search, {})
+  const shown = isNumber(id) ? await reader.deposit(numberOf('id', id)) : null
+  if (shown === null) throw missing(`there is no deposit ${JSON.stringify(id.slice(0, 60))}`)
+  return shown.id.toString() === id ? depositPage(shown) : { redirect: `/deposits/${shown.id}` }
+}
+
+async function showLedger({ reader, search }: Asked): Promise<Page> {
+  readQuery(search, {})
+  return ledgerPage(await reader.ledger())
+}
+
+function isNumber(id: string): boolean {
+  return /^[1-9]\d{0,17}$/.test(id)
+}

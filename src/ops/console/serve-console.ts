@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { isFault, messageOf } from '../../core/errors.ts'
+import { documentOf, icon, iconPath } from './page.ts'
+import { problemPage } from './problem-page.ts'
+import type { ConsoleReader } from './reading.ts'
+import { type Answer, routes } from './routes.ts'
+
+const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
+const stylePath = `/console-${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`
+
+/** Pages come from here alone, run nothing, send forms nowhere else, and are shown in no other page. */
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/**
+ * The console: pages for people that show how it stands, and change nothing.
+ * @param host where it listens
+ */
+export function serveConsole(reader: ConsoleReader, host: string): Router {
+  const router = Router()
+  router.use(refuseOddPaths)
+  const guards = [refuseOtherNames(host), protect]
+  for (const [path, answer] of routes) {
+    router
+      .route(path)
+      .get(...guards, (request, response) => show(request, response, { reader, answer }))
+      .all(refuseMethod)
+  }
+  router.route(stylePath).get(protect, serveFile('text/css', style)).all(refuseMethod)
+  router.route(iconPath).get(protect, serveFile('image/svg+xml', icon)).all(refuseMethod)
+  return router
+}
+
+/** A path that is no text is of nothing here, and could not be told apart. */
+const refuseOddPaths: RequestHandler = (request, response, next) => {
+  try {
+    decodeURIComponent(request.path)
+  } catch {
+    response.status(400).type('text/plain').send('the path is no text\n')
+    return
+  }
+  next()
+}
+
+const ownNames = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
+
+/**
+ * Where it listens on loopback it has no other name. A page of somebody else could have its own name lead here, and would
+ * then read what is shown as if it came from there.
+ */
+function refuseOtherNames(host: string): RequestHandler {
+  const isOwn = ownNames.test(host.includes(':') ? `[${host}]` : host)
+  return (request, response, next) => {
+    if (!isOwn || ownNames.test(request.headers.host ?? '')) next()
+    else response.status(421).type('text/plain').send('the console is reached as localhost\n')
+  }
+}
+
+const protect: RequestHandler = (_request, response, next) => {
+  response.set({
+    'Content-Security-Policy': policy,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Cache-Control': 'no-store',
+  })
+  next()
+}
+
+const refuseMethod: RequestHandler = (_request, response) =>
+  void response.status(405).set('Allow', 'GET, HEAD').type('text/plain').send('the console is read only\n')
+
+/** The name changes with the content. */
+function serveFile(type: string, text: string): RequestHandler {
+  return (_request, response) =>
+    void response.set('Cache-Control', 'public, max-age=86400').type(type).send(text)
+}
+
+type Wanted = { reader: ConsoleReader; answer: Answer }
+
+async function show(request: Request, response: Response, { reader, answer }: Wanted): Promise<void> {
+  const frame = { version: reader.version, stylePath, now: new Date() }
+  const { search } = new URL(request.originalUrl, 'http://console')
+  try {
+    const { id = '' } = request.params
+    const shown = await answer({ reader, search: new URLSearchParams(search), id: String(id) })
+    if ('redirect' in shown) response.redirect(303, shown.redirect)
+    else response.type('text/html').send(documentOf(shown, frame))
+  } catch (error) {
+    const { status, line } = problemOf(error)
+    response.status(status)
+    if (status === 503) response.set('Retry-After', '5')
+    if (request.accepts(['text/plain', 'text/html']) === 'text/html')
+      response.type('text/html').send(documentOf(problemPage(status, line), frame))
+    else response.type('text/plain').send(`${line}\n`)
+  }
+}
+
+function problemOf(error: unknown): { status: number; line: string } {
+  if (isFault(error, 'request_refused')) return { status: error.details.status, line: error.details.problem }
+  if (isFault(error, 'remote_failed'))
+    return { status: 503, line: `${error.details.what}: ${error.details.problem}` }
+  return { status: 500, line: messageOf(error) }
+}

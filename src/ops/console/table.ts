@@ -1,0 +1,70 @@
+import type { Column } from '../../telling/column.ts'
+import type { Fact } from '../../telling/words.ts'
+import { type Content, clip, type Html, html } from './html.ts'
+
+/** A column as the command line has it, and how its cells are shown where that is more than their text. */
+export type ShownColumn<Row> = Column<Row> & { show?: (row: Row) => Content }
+
+type TableSettings<Row> = {
+  /** What the table is of, for who does not see where it stands. */
+  caption: string
+  columns: readonly ShownColumn<Row>[]
+  /** What is said where there is no row. */
+  empty: string
+}
+
+const longestCell = 400
+
+/**
+ * A table of which each row becomes a card where the screen is narrow: every cell carries the name of its column. The
+ * roles say again what the elements are, since browsers forget it of a table that is laid out otherwise.
+ */
+export function tableOf<Row>(rows: readonly Row[], { caption, columns, empty }: TableSettings<Row>): Html {
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`
+  const heads = columns.map(
+    ({ title, align }) =>
+      html`<th scope="col" role="columnheader" class="${align ?? 'left'}">${headOf(title)}</th>`,
+  )
+  const lines = rows.map(
+    (row) => html`<tr role="row">${columns.map((column) => cellOf(row, column))}</tr>
+`,
+  )
+  return html`<table role="table" class="rows"><caption>${caption}</caption>
+<thead role="rowgroup"><tr role="row">${heads}</tr></thead>
+<tbody role="rowgroup">${lines}</tbody></table>`
+}
+
+/** The same columns; those that are named are shown in another way. */
+export function withShown<Row>(
+  columns: readonly Column<Row>[],
+  shown: Readonly<Record<string, (row: Row) => Content>>,
+): ShownColumn<Row>[] {
+  return columns.map((column) => {
+    const show = shown[column.title]
+    return show === undefined ? column : { ...column, show }
+  })
+}
+
+/** What is said of one thing, each under its name. */
+export function factsOf(facts: readonly (Fact & { show?: Content })[]): Html {
+  const parts = facts.map(
+    ({ name, lines, show }) =>
+      html`<div><dt>${name}</dt>${show === undefined ? lines.map((line) => html`<dd>${line}</dd>`) : html`<dd>${show}</dd>`}</div>
+`,
+  )
+  return html`<dl class="facts">${parts}</dl>`
+}
+
+function cellOf<Row>(row: Row, { title, of, align, show }: ShownColumn<Row>): Html {
+  const content = show === undefined ? clip(of(row), longestCell) : show(row)
+  const isEmpty = content === '' || content === null
+  const classes = `${align ?? 'left'}${isEmpty ? ' none' : ''}`
+  return html`<td role="cell" class="${classes}" data-title="${headOf(title)}">${content}</td>`
+}
+
+const asTheyAre = new Set(['ID', 'API', 'SHA-256'])
+
+/** The command line writes titles large. */
+function headOf(title: string): string {
+  return asTheyAre.has(title) ? title : title.slice(0, 1) + title.slice(1).toLowerCase()
+}

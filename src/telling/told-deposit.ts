@@ -1,0 +1,124 @@
+import type { Matrix } from '../core/judging/matrix.ts'
+import type { Column } from './column.ts'
+import { detailText, type Fact } from './words.ts'
+
+/** One line of a list of deposits. Amounts are decimal text. */
+export type DepositRow = {
+  id: string
+  state: string
+  owner: string
+  network: string
+  asset: string
+  amount: string
+  /** What was delivered; empty where nothing was. */
+  settlement: string
+  /** The kinds that are open, with commas between. */
+  mismatches: string
+}
+
+/** All that is told of one deposit. */
+export type ToldDeposit = {
+  deposit: Readonly<Record<string, string | Date | bigint | null>>
+  matrix: Matrix
+  mismatches: readonly DepositMismatch[]
+  evidence: readonly EvidenceLine[]
+  journals: readonly DepositJournal[]
+}
+
+type DepositMismatch = {
+  id: string
+  kind: string
+  severity: string
+  opened_at: Date
+  cleared_at: Date | null
+  status: string
+  detail: Readonly<Record<string, string>>
+}
+type EvidenceLine = { inbox_id: string; source: string; what: string; received_at: Date }
+type DepositJournal = { posting_key: string; event_at: Date; transfers: readonly TransferLine[] }
+type TransferLine = { debit: string; credit: string; amount: string; asset: string }
+
+export const depositColumns: readonly Column<DepositRow>[] = [
+  { title: 'ID', of: ({ id }) => id, align: 'right' },
+  { title: 'STATE', of: ({ state }) => state },
+  { title: 'OWNER', of: ({ owner }) => owner },
+  { title: 'NETWORK', of: ({ network }) => network },
+  { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
+  { title: 'ASSET', of: ({ asset }) => asset },
+  { title: 'DELIVERED', of: ({ settlement }) => settlement },
+  { title: 'MISMATCHES', of: ({ mismatches }) => mismatches },
+]
+
+/** For whom, what was paid, what was delivered, and by what name the service knows it. */
+export function depositFacts({ deposit }: Pick<ToldDeposit, 'deposit'>): Fact[] {
+  const said = (name: string) => saidOf(deposit, name)
+  return [
+    { name: 'for', lines: [`${said('owner_kind')} ${said('owner_id')}`] },
+    {
+      name: 'paid',
+      lines: [
+        `${said('amount')} ${said('asset_symbol')} on ${said('network')} to ${said('address')}`,
+        said('tx'),
+      ],
+    },
+    {
+      name: 'delivered',
+      lines: [
+        `${said('settlement_amount')} ${said('settlement_asset_symbol')} on ${said('settlement_network')} to ${said('settlement_address')}, fee ${said('fee')}`,
+        said('settlement_tx'),
+      ],
+    },
+    { name: 'service', lines: [said('service_id')] },
+  ]
+}
+
+/** A field as it is stored; `-` where it is not known. */
+export function saidOf(deposit: ToldDeposit['deposit'], name: string): string {
+  const value = deposit[name]
+  return value instanceof Date ? value.toISOString() : String(value ?? '-')
+}
+
+type MatrixRow = { leg: string } & Matrix['deposit']
+
+export function matrixRows({ deposit, settlement }: Matrix): MatrixRow[] {
+  return [
+    { leg: 'deposit', ...deposit },
+    { leg: 'settlement', ...settlement },
+  ]
+}
+
+export const matrixColumns: readonly Column<MatrixRow>[] = [
+  { title: '', of: ({ leg }) => leg },
+  { title: 'WEBHOOK', of: ({ webhook }) => cellWord(webhook) },
+  { title: 'API', of: ({ api }) => cellWord(api) },
+  { title: 'CHAIN', of: ({ chain }) => cellWord(chain) },
+]
+
+/** Since when it is open, until when it was, and what it says. */
+export function mismatchText(mismatch: DepositMismatch): string {
+  const { kind, severity, opened_at, cleared_at, status, detail } = mismatch
+  const until = cleared_at === null ? status : `cleared ${cleared_at.toISOString()}`
+  return `${kind} (${severity}) since ${opened_at.toISOString()}, ${until}: ${detailText(detail)}\n`
+}
+
+export const evidenceColumns: readonly Column<EvidenceLine>[] = [
+  { title: 'RECEIVED', of: ({ received_at }) => received_at.toISOString() },
+  { title: 'SOURCE', of: ({ source }) => source },
+  { title: 'SAYS', of: ({ what }) => what },
+  { title: 'INBOX', of: ({ inbox_id }) => inbox_id, align: 'right' },
+]
+
+export function journalTitle({ posting_key, event_at }: DepositJournal): string {
+  return `${posting_key} at ${event_at.toISOString()}`
+}
+
+export const transferColumns: readonly Column<TransferLine>[] = [
+  { title: 'DEBIT', of: ({ debit }) => debit },
+  { title: 'CREDIT', of: ({ credit }) => credit },
+  { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
+  { title: 'ASSET', of: ({ asset }) => asset },
+]
+
+function cellWord(cell: string): string {
+  return cell.replaceAll('_', ' ')
+}

@@ -1,0 +1,26 @@
+import type { Reason } from '../core/explaining/explain.ts'
+import type { DepositState } from '../core/judging/reconcile.ts'
+import type { Column } from './column.ts'
+
+/** Why a deposit is judged as it is, made anew from what is stored; or why that cannot be told. */
+export type Explanation = { at: Date; state: DepositState; reasons: readonly Reason[] } | { problem: string }
+
+/** What it says and where that stands; below it, what decided. */
+export function reasonText(reason: Reason): string {
+  const { what, says, evidence } = reason
+  const rows = evidence.length === 0 ? '' : ` [inbox ${evidence.join(', ')}]`
+  return `${what}: ${says}${rows}\n    ${decidedBy(reason)}\n`
+}
+
+export const reasonColumns: readonly Column<Reason>[] = [
+  { title: 'WHAT', of: ({ what }) => what },
+  { title: 'SAYS', of: ({ says }) => says },
+  { title: 'DECIDED BY', of: decidedBy },
+  { title: 'INBOX', of: ({ evidence }) => evidence.join(', ') },
+]
+
+/** The rule, the line of the policy, and until when something is waited for. */
+function decidedBy({ rule, policy, until }: Reason): string {
+  const decided = [rule, policy, until === null ? null : `until ${until.toISOString()}`]
+  return decided.filter((part) => part !== null).join('; ')
+}

@@ -1,0 +1,27 @@
+/** What is stored as JSON, as a line for people: `stated 99900000, delivered 99000000`. What is empty is left out. */
+export function wordsOf(value: unknown): string {
+  if (value === null || typeof value !== 'object' || value instanceof Date) return wordOf(value)
+  return Object.entries(value)
+    .filter(([, inner]) => inner !== null)
+    .map(([name, inner]) =>
+      typeof inner === 'object' ? wordsOf(inner) : `${name.replaceAll('_', ' ')} ${wordOf(inner)}`,
+    )
+    .filter((text) => text !== '')
+    .join(', ')
+}
+
+export function wordOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** What a mismatch says of each side, by the names under which it says it. */
+export function detailText(detail: Readonly<Record<string, string>>): string {
+  return Object.entries(detail)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+}
+
+/** A name and what is said under it, in one line or several. */
+export type Fact = { name: string; lines: readonly string[] }

@@ -1,0 +1,180 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { composeConsole } from '../src/app-console.ts'
+import { parseSettings } from '../src/config/settings.ts'
+import { createMetrics } from '../src/ops/metrics.ts'
+import { createGaugesReader } from '../src/ops/read-gauges.ts'
+import { startOps } from '../src/ops/server.ts'
+import { openDatabase } from '../src/store/database.ts'
+import { readGauges } from '../src/store/gauges.ts'
+import type { Tables } from '../src/store/tables.ts'
+import { readTotals } from '../src/store/totals.ts'
+import type { Books } from './support/books.ts'
+import { runCommand } from './support/command.ts'
+import { faultsOfPage, pageAt } from './support/console-reader.ts'
+import { txId } from './support/evidence.ts'
+import { openExampleBooks } from './support/example-books.ts'
+import { judgingEnvironment } from './support/judging-environment.ts'
+import { seal } from './support/sealed-books.ts'
+
+let books: Books
+let url: string
+const stack = new AsyncDisposableStack()
+
+/** The console of the example books, as a daemon serves it. */
+beforeAll(async () => {
+  books = await openExampleBooks()
+  stack.use(books)
+  await seal(books)
+  const environment = judgingEnvironment(books.url)
+  const settings = parseSettings(environment, () => '')
+  const sources = {
+    live: () => readGauges(books.db),
+    totals: () => readTotals(books.db),
+    scorecard: () => Promise.resolve([]),
+    queue: () => Promise.resolve({ waiting: 4, active: 1 }),
+  }
+  const read = createGaugesReader(sources, () => undefined)
+  const readiness = { checks: [], isNeeded: () => true, warnings: () => [] }
+  const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
+  stack.defer(() => ops.stop())
+  ops.open(stack.use(composeConsole(settings, { version: 'test', read, readiness })))
+  url = ops.url
+})
+afterAll(() => stack.disposeAsync())
+
+const page = async (path: string) => pageAt(url + path)
+const depositd = async (line: string) => (await runCommand(line, judgingEnvironment(books.url))).out
+
+/** What people read of it. */
+function wordsOf(text: string): string {
+  const body = text.slice(text.indexOf('<main'), text.indexOf('</main>'))
+  return body
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)))
+    .replaceAll(/\s+/g, ' ')
+}
+
+async function numberOf(serviceId: string): Promise<string> {
+  const { rows } = await sql<{ id: bigint }>`select id from deposit where service_id = ${serviceId}`.execute(
+    books.db,
+  )
+  return String(rows[0]?.id)
+}
+
+test('the overview tells how it stands', async () => {
+  const { status, text } = await page('/')
+  expect([status, faultsOfPage(text)]).toEqual([200, []])
+  const words = wordsOf(text)
+  expect(words).toMatch(/\d severe mismatch(es are| is) open\./)
+  expect(words).toContain('Books balanced all journals are sealed')
+  expect(words).toContain('Queue 4 waiting 1 active')
+  expect(text).toMatch(/href="\/deposits\?state=reconciled&#38;network=base"/)
+})
+
+test('every page that a page leads to is there, and none has a fault', async () => {
+  const seen = new Map<string, string[]>()
+  const ahead = ['/']
+  for (let path = ahead.pop(); path !== undefined; path = ahead.pop()) {
+    if (seen.has(path)) continue
+    const { status, text } = await page(path)
+    seen.set(path, [
+      ...(status === 200 ? [] : [`${status}`]),
+      ...(text.startsWith('<!') ? faultsOfPage(text) : []),
+    ])
+    const links = [...text.matchAll(/href="(\/[^"]*)"/g)].map(([, link = '']) =>
+      link.replaceAll('&#38;', '&'),
+    )
+    ahead.push(...links)
+  }
+  expect(seen.size).toBeGreaterThan(15)
+  expect([...seen].filter(([, faults]) => faults.length > 0)).toEqual([])
+})
+
+test('a deposit is told in the words of the command line', async () => {
+  const id = await numberOf('dep_2')
+  const words = wordsOf((await page(`/deposits/${id}`)).text)
+  const told = await depositd(`deposits show ${id}`)
+  const facts = [...told.matchAll(/^ {2,}(\S.*)$/gm)].map(([, line = '']) => line)
+  const cells = facts.flatMap((line) => line.split(/ {2,}/)).filter((cell) => !/^[A-Z][A-Z ]*$/.test(cell))
+  const heads = new Set(['mismatches', 'why', 'evidence', 'journals', 'none'])
+  const missing = cells
+    .flatMap((cell) => cell.split(/ \[inbox |\]$/))
+    .map((cell) => cell.replace(/^(?:state|deposit\.\w+|settlement\.\w+|payment|delivery): /, ''))
+    .filter((cell) => !heads.has(cell) && !words.includes(cell.trim()))
+  expect(cells.length).toBeGreaterThan(40)
+  expect(missing).toEqual([])
+})
+
+test('a mismatch is told in the words of the command line, with its section of the runbook', async () => {
+  const { rows } = await sql<{ id: bigint }>`
+    select id from mismatch where kind = 'settlement_short' and cleared_at is null`.execute(books.db)
+  const { text } = await page(`/mismatches/${rows[0]?.id}`)
+  const words = wordsOf(text)
+  const told = await depositd(`mismatches show ${rows[0]?.id}`)
+  for (const name of ['about', 'deposit', 'at stake', 'says', 'means', 'next']) {
+    const [, said = 'nothing'] = new RegExp(`^  ${name} +(.*)$`, 'm').exec(told) ?? []
+    expect(words).toContain(said)
+  }
+  expect(words).toMatch(/Runbook .*Means/)
+})
+
+test('a deposit is found by what people have in hand, and one that was absorbed is shown as the other', async () => {
+  const id = await numberOf('dep_2')
+  for (const reference of ['dep_2', txId('pay2'), txId('forward2').toUpperCase().replace('X', 'x'), id]) {
+    const { status, headers } = await page(`/deposits/find?reference=${reference}`)
+    expect([status, headers.get('location')]).toEqual([303, `/deposits/${id}`])
+  }
+  const { rows } = await sql<{ id: bigint }>`
+    insert into deposit (group_id, merged_into, state, matrix)
+    select group_id, id, state, matrix from deposit where service_id = 'dep_2' returning id`.execute(books.db)
+  const absorbed = await page(`/deposits/${rows[0]?.id}`)
+  expect([absorbed.status, absorbed.headers.get('location')]).toEqual([303, `/deposits/${id}`])
+})
+
+test('the ledger has each account exactly, and each asset as much debited as credited', async () => {
+  const words = wordsOf((await page('/ledger')).text)
+  const told = JSON.parse(await depositd('ledger trial-balance --json')) as {
+    lines: { account: string; debit: string; balance: string }[]
+  }
+  expect(told.lines.length).toBeGreaterThan(8)
+  for (const { account, debit, balance } of told.lines)
+    expect(words).toMatch(new RegExp(`${account} ${debit} \\S+ ${balance.replaceAll('.', '\\.')}`))
+  expect(words).not.toContain('NOT balanced')
+  expect(words).toMatch(/2026-01 open \d+/)
+})
+
+describe('filters', () => {
+  test('show what fits, and the form keeps what was asked', async () => {
+    const { text } = await page('/deposits?state=reconciled&owner=shop')
+    expect(text).toContain('<option value="reconciled" selected>')
+    expect(text).toContain('value="shop"')
+    expect(wordsOf(text)).not.toContain('confirmed shop')
+    expect(wordsOf((await page('/deposits?owner=nobody')).text)).toContain('No deposits.')
+    expect(wordsOf((await page('/mismatches?severity=info')).text)).toContain('No mismatches.')
+    expect(wordsOf((await page('/mismatches?kind=settlement_short&network=base')).text)).toContain(
+      'settlement_short',
+    )
+  })
+})
+
+test('whoever asks, nothing can be written by it, and no statement may take long', async () => {
+  await page('/deposits')
+  const { rows } = await sql<{ pid: number; settings: string[] | null }>`
+    select pid from pg_stat_activity where application_name = 'depositd console'
+      and datname = current_database()`.execute(books.db)
+  expect(rows.length).toBeGreaterThan(0)
+  expect(rows.length).toBeLessThanOrEqual(2)
+  const like = openDatabase<Tables>({
+    url: books.url,
+    poolMax: 1,
+    applicationName: 'test',
+    role: 'depositd_daemon',
+    readOnlyWithinMs: 50,
+  })
+  await expect(sql`insert into owner (kind, id) values ('channel', 'x')`.execute(like)).rejects.toThrow(
+    'read-only transaction',
+  )
+  await expect(sql`select pg_sleep(5)`.execute(like)).rejects.toThrow('statement timeout')
+  await like.destroy()
+})

@@ -1,0 +1,151 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { composeConsole } from '../src/app-console.ts'
+import { parseSettings } from '../src/config/settings.ts'
+import { encodeObservation } from '../src/core/observation-json.ts'
+import { createMetrics } from '../src/ops/metrics.ts'
+import { startOps } from '../src/ops/server.ts'
+import { type Database, inTransaction, openDatabase } from '../src/store/database.ts'
+import { listDeposits, listMismatches } from '../src/store/reports.ts'
+import type { Tables } from '../src/store/tables.ts'
+import { type Books, openBooks } from './support/books.ts'
+import { pageAt } from './support/console-reader.ts'
+import { claim } from './support/evidence.ts'
+import { explainStatements } from './support/explain-statements.ts'
+import { judgingEnvironment } from './support/judging-environment.ts'
+import { emptyReading, readAs } from './support/ops-server.ts'
+import { until } from './support/until.ts'
+
+let books: Books
+let owner: Database<Tables>
+
+const deposits = 100_000
+
+/** As many deposits as a year may bring, a mismatch of each fifth, and one of two hundred of these still open. */
+beforeAll(async () => {
+  books = await openBooks()
+  owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
+  const matrix = { webhook: 'agrees', api: 'agrees', chain: 'agrees' }
+  await sql`insert into evidence_group (recheck_at) select null from generate_series(1, ${deposits}::int)`.execute(
+    owner,
+  )
+  await sql`
+    insert into deposit (group_id, service_id, state, network, owner_kind, owner_id, tx, matrix)
+    select id, 'dep_' || id, case when id % 1000 = 0 then 'settled' else 'reconciled' end, 'base', 'channel',
+      'shop', 'tx' || id, ${JSON.stringify({ deposit: matrix, settlement: matrix })}::jsonb
+    from evidence_group order by id`.execute(owner)
+  await sql`
+    insert into inbox (source, source_key, body, received_at)
+    select 'webhook', 'key' || id, '', now() from evidence_group`.execute(owner)
+  await sql`
+    insert into evidence (inbox_id, group_id, observation)
+    select i.id, g.id, ${encodeObservation(claim())}::jsonb
+    from (select id, row_number() over (order by id) as place from inbox) i
+      join (select id, row_number() over (order by id) as place from evidence_group) g using (place)`.execute(
+    owner,
+  )
+  await sql`
+    insert into mismatch (subject, kind, severity, deposit_id, network, opened_at, cleared_at, cleared_how)
+    select 'deposit/' || id, 'webhook_missing', case when id % 3 = 0 then 'severe' else 'warning' end, id, 'base',
+      now() - (id % 97) * interval '1 minute', case when id % 1000 <> 0 then now() end,
+      case when id % 1000 <> 0 then 'evidence' end
+    from deposit where id % 5 = 0`.execute(owner)
+  await sql`vacuum analyze deposit, mismatch, evidence, inbox, evidence_group`.execute(owner)
+}, 300_000)
+afterAll(async () => {
+  await owner.destroy()
+  await books[Symbol.asyncDispose]()
+})
+
+/** How many rows were ever read by reading a table through. */
+async function readThrough(): Promise<string> {
+  const { rows } = await sql<{ name: string; read: bigint }>`
+    select relname as name, seq_tup_read as read from pg_stat_user_tables
+    where relname in ('deposit', 'mismatch', 'evidence', 'inbox', 'evidence_group') order by relname`.execute(
+    owner,
+  )
+  return rows.map(({ name, read }) => `${name} ${read}`).join(', ')
+}
+
+/** Sessions write down what they did when they end. */
+async function ended(): Promise<void> {
+  await until('the sessions of the console have ended', async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where application_name = 'depositd console' and datname = current_database()`.execute(
+      owner,
+    )
+    return rows.length === 0 ? true : null
+  })
+}
+
+test('no page reads a table of deposits, mismatches or evidence through', async () => {
+  const { rows } = await sql<{ deposit: bigint; mismatch: bigint }>`
+    select deposit_id as deposit, id as mismatch from mismatch where cleared_at is null limit 1`.execute(
+    owner,
+  )
+  const [{ deposit, mismatch } = { deposit: 0n, mismatch: 0n }] = rows
+  await sql`select pg_stat_force_next_flush()`.execute(owner)
+  const before = await readThrough()
+  await using stack = new AsyncDisposableStack()
+  const settings = parseSettings(judgingEnvironment(books.url), () => '')
+  const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
+  stack.defer(() => ops.stop())
+  const readiness = { checks: [], isNeeded: () => true, warnings: () => [] }
+  const shown = composeConsole(settings, { version: 'test', read: readAs(emptyReading), readiness })
+  ops.open(shown)
+  const paths = [
+    '/',
+    '/deposits',
+    `/deposits?before=${deposit}`,
+    '/deposits?state=settled',
+    '/deposits?owner=nobody',
+    '/deposits?state=settled&network=base',
+    `/deposits/${deposit}`,
+    '/deposits/find?reference=dep_77',
+    '/deposits/find?reference=tx77',
+    '/mismatches',
+    '/mismatches?status=snoozed&severity=severe',
+    `/mismatches?after=${mismatch}`,
+    `/mismatches/${mismatch}`,
+  ]
+  const statuses: number[] = []
+  for (const path of paths) statuses.push((await pageAt(ops.url + path)).status)
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 303, 303, 200, 200, 200, 200])
+  await shown[Symbol.asyncDispose]()
+  await ended()
+  expect(await readThrough()).toBe(before)
+})
+
+test('the deposits of one owner are found without looking at those of others', async () => {
+  const plans = await inTransaction(books.db, async (tx) => {
+    const explained = explainStatements(tx)
+    await listDeposits(explained.tx, { limit: 50, owner: 'nobody', before: 90_000n })
+    return explained.plans
+  })
+  expect(plans.join('\n')).toContain('deposit_owner')
+})
+
+test('pages of mismatches follow each other without a gap and without one twice', async () => {
+  const seen: string[] = []
+  let after: bigint | undefined
+  for (;;) {
+    const rows = await listMismatches(books.db, { limit: 30, also: 'nothing', after })
+    seen.push(...rows.map(({ id }) => id))
+    if (rows.length < 30) break
+    after = BigInt(rows.at(-1)?.id ?? 0)
+  }
+  const all = await listMismatches(books.db, { limit: 1000, also: 'nothing' })
+  expect(all.length).toBe(100)
+  expect(seen).toEqual(all.map(({ id }) => id))
+})
+
+test('pages of deposits follow each other by their numbers', async () => {
+  const first = await listDeposits(books.db, { limit: 20, state: 'settled' })
+  const second = await listDeposits(books.db, {
+    limit: 20,
+    state: 'settled',
+    before: BigInt(first.at(-1)?.id ?? 0),
+  })
+  const both = await listDeposits(books.db, { limit: 40, state: 'settled' })
+  expect([...first, ...second].map(({ id }) => id)).toEqual(both.map(({ id }) => id))
+})

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import type { ConsoleReader, ShownDeposit } from '../../../src/ops/console/reading.ts'
+import type { ToldMismatch } from '../../../src/telling/told-mismatch.ts'
+import { emptyReader, faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
+
+/** What a webhook may say, wherever a text of it is shown. */
+const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}\u202e\u0000\n${'x'.repeat(20_000)}`
+const at = new Date('2026-01-01T10:00:00Z')
+
+const row = {
+  id: '1',
+  kind: evil,
+  severity: evil,
+  subject: evil,
+  network: evil,
+  asset: evil,
+  amount: evil,
+  age: evil,
+  status: evil,
+  assigned_to: evil,
+  act_in: evil,
+  detail: { [evil]: evil },
+}
+const line = {
+  id: '1',
+  state: evil,
+  owner: evil,
+  network: evil,
+  asset: evil,
+  amount: evil,
+  settlement: evil,
+  mismatches: evil,
+}
+
+const mismatch: ToldMismatch = {
+  mismatch: {
+    id: '1',
+    kind: evil,
+    severity: evil,
+    subject: evil,
+    status: evil,
+    opened_at: at,
+    amount: evil,
+    detail: { [evil]: evil },
+  },
+  deposit: { id: '1', state: evil, owner: evil, amount: evil },
+  history: [
+    {
+      at,
+      actor: evil,
+      action: evil,
+      text: evil,
+      approved_by: evil,
+      before: { [evil]: evil },
+      after: { [evil]: evil },
+    },
+  ],
+}
+
+const deposit: ShownDeposit = {
+  id: 1n,
+  deposit: { state: evil, owner_kind: evil, owner_id: evil, tx: evil, address: evil, service_id: evil },
+  matrix: {
+    deposit: { webhook: 'agrees', api: 'differs', chain: 'present' },
+    settlement: { webhook: 'absent', api: 'not_applicable', chain: 'absent' },
+  },
+  mismatches: [
+    {
+      id: '1',
+      kind: evil,
+      severity: evil,
+      opened_at: at,
+      cleared_at: null,
+      status: evil,
+      detail: { a: evil },
+    },
+  ],
+  evidence: [{ inbox_id: '1', source: evil, what: evil, received_at: at }],
+  journals: [
+    {
+      posting_key: evil,
+      event_at: at,
+      transfers: [{ debit: evil, credit: evil, amount: evil, asset: evil }],
+    },
+  ],
+  explanation: {
+    at,
+    state: 'held',
+    reasons: [{ what: evil, says: evil, evidence: [1n], rule: evil, policy: evil, until: at }],
+  },
+  isCut: true,
+}
+
+function now<Value>(value: Value) {
+  return { value, ageSeconds: 0 }
+}
+
+async function evilOverview(): ReturnType<ConsoleReader['overview']> {
+  const overview = await emptyReader().overview()
+  return {
+    ...overview,
+    health: {
+      ready: false,
+      unready: [{ part: evil, problem: evil }],
+      warnings: [{ part: evil, problem: evil }],
+      fine: [evil],
+    },
+    gravest: { value: [row] },
+    latest: { problem: evil },
+    gauges: {
+      scorecard: null,
+      queue: now({ [evil]: 3 }),
+      live: now({
+        inbox: { pending: 1, oldest: 2 },
+        quarantine: 1,
+        stages: [{ stage: evil, network: evil, oldest: 1 }],
+        mismatches: [{ kind: evil, severity: 'severe', network: evil, age: evil, count: 1, oldest: 1 }],
+        atRisk: [{ asset: evil, severity: evil, units: 1 }],
+        sealAge: 1,
+        untied: [{ control: evil, asset: evil, units: 1 }],
+        unexplained: [],
+        streams: [{ name: evil, age: 1, progress: {} }],
+      }),
+      totals: now({
+        deposits: [{ state: evil, network: evil, count: 1 }],
+        matrix: [],
+        assets: [{ asset: evil, network: evil, symbol: evil }],
+        balances: [{ account: 'in_transit', network: evil, asset: evil, units: 1 }],
+        imbalances: [{ asset: evil, units: 1 }],
+        coverageGaps: [],
+      }),
+    },
+  }
+}
+
+const total = { account: evil, code: evil, asset: evil, symbol: evil, debit: '1', credit: '2', balance: '-1' }
+
+const reader: Partial<ConsoleReader> = {
+  version: evil,
+  overview: evilOverview,
+  mismatches: () => Promise.resolve([row]),
+  mismatch: () => Promise.resolve(mismatch),
+  deposits: () => Promise.resolve([line]),
+  deposit: () => Promise.resolve(deposit),
+  ledger: () =>
+    Promise.resolve({
+      readAt: at,
+      trial: { value: { lines: [total], totals: [total] } },
+      periods: {
+        value: [
+          {
+            period: evil,
+            state: evil,
+            journals: 1n,
+            late_journals: 1n,
+            reopened: 1n,
+            closed_by: evil,
+            approved_by: evil,
+            sha256: evil,
+            forced: true,
+          },
+        ],
+      },
+      seals: { problem: evil },
+    }),
+  runbook: () => evil,
+}
+
+describe.each([
+  '/',
+  '/mismatches',
+  '/mismatches/1',
+  '/deposits',
+  '/deposits/1',
+  '/ledger',
+  '/deposits/find?reference=%3Cscript%3E',
+])('%s', (path) => {
+  test('shows what strangers wrote as text, cut to a length', async () => {
+    const { text } = await pageAt((await startConsole(reader)) + path)
+    expect(text.replaceAll('<script', '')).toBe(text)
+    for (const sign of ['<img', '\u202e', '\u0000']) expect(text).not.toContain(sign)
+    expect(text).toContain('&#60;script&#62;')
+    // Markup aside, the attributes that there are have names of ours alone.
+    const names = [...text.matchAll(/<\w+((?:\s[^<>]*?)?)>/g)].flatMap(([, inner = '']) =>
+      [...inner.replaceAll(/"[^"]*"/g, '""').matchAll(/([\w:-]+)(?==)/g)].map(([name]) => name),
+    )
+    expect(names.filter((name) => name.startsWith('on') || name === 'src' || name === 'style')).toEqual([])
+    expect(text.length).toBeLessThan(400_000)
+    expect(faultsOfPage(text).filter((fault) => fault !== 'more than markup')).toEqual([])
+  })
+})

@@ -1,0 +1,37 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { clip, html, linkTo } from '../../../src/ops/console/html.ts'
+
+test('what is put in is text, whatever it looks like', () => {
+  expect(html`<p title="${'" onload="x'}">${'<script>alert(1)</script>'}</p>`.text).toBe(
+    '<p title="&#34; onload=&#34;x">&#60;script&#62;alert(1)&#60;/script&#62;</p>',
+  )
+})
+
+test('no text opens an element or ends an attribute', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(html`${text}`.text).not.toMatch(/[<>"'`]|&(?!#\d+;)/)
+    }),
+  )
+})
+
+test('what turns lines around or steers a terminal is not handed on', () => {
+  expect(html`${'pay\u202efdp\u0000\u001b[2J'}`.text).toBe('pay\ufffdfdp\ufffd\ufffd[2J')
+})
+
+test('markup stays markup, lists are one after the other, and null is nothing', () => {
+  expect(html`<ul>${[1n, 2].map((one) => html`<li>${one}</li>`)}${null}</ul>`.text).toBe(
+    '<ul><li>1</li><li>2</li></ul>',
+  )
+})
+
+test('a text without end is cut', () => {
+  expect(html`${'x'.repeat(1_000_000)}`.text.length).toBeLessThan(5000)
+  expect(clip('abcdef', 3)).toBe('abc…')
+})
+
+test('a link carries what is given, escaped', () => {
+  expect(linkTo('/deposits', { owner: 'a&b=c', state: null, network: '' })).toBe('/deposits?owner=a%26b%3Dc')
+  expect(linkTo('/deposits')).toBe('/deposits')
+})

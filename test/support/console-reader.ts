@@ -1,0 +1,70 @@
+import type { ConsoleReader } from '../../src/ops/console/reading.ts'
+import { serveConsole } from '../../src/ops/console/serve-console.ts'
+import { emptyReading, readAs, startOpsServer } from './ops-server.ts'
+
+/** A console that has nothing to show, with these changes. */
+export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader {
+  return {
+    version: '1.2.3',
+    networks: ['base', 'solana'],
+    overview: async () => ({
+      readAt: new Date('2026-01-01T10:00:00Z'),
+      gauges: await readAs(emptyReading)(),
+      health: { ready: true, unready: [], warnings: [], fine: ['database'] },
+      gravest: { value: [] },
+      latest: { value: [] },
+    }),
+    mismatches: () => Promise.resolve([]),
+    mismatch: () => Promise.resolve(null),
+    deposits: () => Promise.resolve([]),
+    findDeposits: () => Promise.resolve([]),
+    deposit: () => Promise.resolve(null),
+    ledger: () =>
+      Promise.resolve({
+        readAt: new Date('2026-01-01T10:00:00Z'),
+        trial: { value: { lines: [], totals: [] } },
+        periods: { value: [] },
+        seals: { value: [] },
+      }),
+    runbook: () => '',
+    ...changes,
+  }
+}
+
+/** Serves a console that shows what this reads; it is stopped after the test. */
+export function startConsole(changes: Partial<ConsoleReader> = {}): Promise<string> {
+  return startOpsServer({ console: serveConsole(emptyReader(changes), '127.0.0.1') })
+}
+
+/** The page as a browser asks for it. */
+export async function pageAt(url: string): Promise<{ status: number; text: string; headers: Headers }> {
+  const response = await fetch(url, { headers: { accept: 'text/html' }, redirect: 'manual' })
+  return { status: response.status, text: await response.text(), headers: response.headers }
+}
+
+/** What is off about a page, for people who do not see it and for browsers that run nothing. */
+export function faultsOfPage(text: string): string[] {
+  const all = (form: RegExp) => [...text.matchAll(form)]
+  const labels = new Set(all(/<label for="([^"]+)"/g).map(([, id]) => id))
+  const fields = all(/<(?:input|select)\b[^>]*\bid="([^"]+)"/g).map(([, id]) => id)
+  const ids = all(/\bid="([^"]+)"/g).map(([, id]) => id)
+  const levels = all(/<h([1-6])\b/g).map(([, level]) => Number(level))
+  const jumps = levels.filter((level, place) => level > (levels[place - 1] ?? 0) + 1)
+  return [
+    ...(text.startsWith('<!doctype html>\n<html lang="en">') ? [] : ['no document']),
+    ...(/<title>[^<]+ · depositd<\/title>/.test(text) ? [] : ['no title']),
+    ...(levels.filter((level) => level === 1).length === 1 ? [] : ['not one main heading']),
+    ...(jumps.length === 0 ? [] : [`headings leave out a level before ${jumps.join(', ')}`]),
+    ...(/<script|<style|<iframe|\son\w+=|\sstyle=|javascript:|\bhttps?:/i.test(
+      text.replaceAll(/http:\/\/www\.w3\.org\S+/g, ''),
+    )
+      ? ['more than markup']
+      : []),
+    ...fields.filter((id) => !labels.has(id)).map((id) => `no label for ${id}`),
+    ...ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => `${id} twice`),
+    ...(all(/<table\b/g).length === all(/<caption>[^<]+<\/caption>/g).length
+      ? []
+      : ['a table without caption']),
+    ...(/<th(?![^>]*scope=)[ >]/.test(text) ? ['a heading of a table without scope'] : []),
+  ]
+}
