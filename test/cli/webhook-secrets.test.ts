@@ -62,7 +62,7 @@ const textOf = async (url: string) => (await fetch(url)).text()
 test('a secret is rotated under load, and no genuine webhook is refused', async () => {
   mountSecrets(older)
   const { program, ops, url } = await startTaking({ WEBHOOK_SECRETS_FILE: join(folder, 'mounted/secrets') })
-  const changes = () => program.output().split('settings of webhooks changed').length - 1
+  const changes = () => program.output().split('"change":"changed"').length - 1
   const startedAt = performance.now()
   const sending = startSending(url, older)
   stack.defer(() => sending.stop())
@@ -115,7 +115,9 @@ test('the scheme none is asked for by name, and shown wherever one looks', async
   expect(program.output()).toContain('webhooks are taken without a signature')
   expect(await textOf(`${ops}/metrics`)).toContain('depositd_webhooks_unsigned 1')
   expect(JSON.parse(await textOf(`${ops}/readyz`))).toMatchObject({
-    warnings: [{ part: 'webhooks', problem: 'taken without a signature: webhooks.scheme is none' }],
+    warnings: expect.arrayContaining([
+      { part: 'webhooks', problem: 'taken without a signature: webhooks.scheme is none' },
+    ]),
   })
   expect(await program.end('SIGTERM')).toBe(0)
 })
