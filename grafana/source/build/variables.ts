@@ -53,7 +53,7 @@ function labelVariable({ name, label, metric, key }: Labels): VariableModel {
     label,
     type: VariableType.Query,
     datasource: prometheus,
-    query: { query: `label_values(${metric}, ${key})`, refId: name },
+    query: `label_values(${metric}, ${key})`,
     definition: `label_values(${metric}, ${key})`,
     includeAll: true,
     allValue: '.*',
