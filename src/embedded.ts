@@ -50,6 +50,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const daemon = await timed(onPart, 'daemon', async () => {
     const started = await startDaemon(settings, { roles, version: options.version, log })
     starting.defer(() => started.stop())
+    onPart({ part: 'console', address: `${started.opsUrl}/`, milliseconds: 0 })
     onPart({ part: 'metrics', address: `${started.opsUrl}/metrics`, milliseconds: 0 })
     return { part: started, address: started.webhookUrl ?? '' }
   })
