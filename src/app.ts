@@ -93,7 +93,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const has = (role: Role) => options.roles.includes(role)
   if (has('worker')) await applySettings(db, settings, options.log)
   if (has('worker')) queue.work(jobs, { concurrency: workerConcurrency })
-  const schedule = await startSchedule(has('scheduler') ? ticks : [])
+  const schedule = await startSchedule(has('scheduler') ? ticks : [], troubleOf(options.log))
   starting.defer(() => schedule.stop())
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, webhooks }))
   const read = canaries.beside(composeGauges({ db, queue, observer }))
@@ -114,6 +114,10 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
       await running.disposeAsync()
     },
   }
+}
+
+function troubleOf(log: Logger): (error: unknown) => void {
+  return (err) => tell(log, 'schedule_trouble', { err })
 }
 
 function openQueue({ queueUrl }: Settings, { queueTrouble }: Observer): Promise<Queue> {

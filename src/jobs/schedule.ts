@@ -5,10 +5,18 @@ export type Tick = { name: string; expression: string; run: () => Promise<void> 
 
 export type Schedule = { stop: () => Promise<void> }
 
-/** Starts ticking. A tick that comes while the same one still runs is left out. */
-export async function startSchedule(ticks: readonly Tick[]): Promise<Schedule> {
+/**
+ * Starts ticking. A tick that comes while the same one still runs is left out.
+ * @param report is told what kept the schedule itself from ticking.
+ */
+export async function startSchedule(
+  ticks: readonly Tick[],
+  report: (error: unknown) => void,
+): Promise<Schedule> {
+  // It would write to standard error by itself, a line for each tick that is left out among them.
+  const logger = { debug: ignore, info: ignore, warn: ignore, error: report }
   const tasks = ticks.map(({ name, expression, run }) =>
-    createTask(expression, run, { name, noOverlap: true, suppressMissedWarning: true }),
+    createTask(expression, run, { name, noOverlap: true, suppressMissedWarning: true, logger }),
   )
   for (const task of tasks) await task.start()
   return {
@@ -17,3 +25,5 @@ export async function startSchedule(ticks: readonly Tick[]): Promise<Schedule> {
     },
   }
 }
+
+function ignore(): void {}

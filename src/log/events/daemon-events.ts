@@ -80,6 +80,7 @@ export const daemonEvents = {
     network,
   }),
   job_failed: event('error', 'job failed; it runs again', { job: 'The job.', err }),
+  schedule_trouble: event('error', 'a tick of the schedule did not come', { err }),
   queue_trouble: event('warn', 'queue', {
     kind: '`connection_failed`, `worker_replaced` or `eviction_policy_unknown`.',
     err,

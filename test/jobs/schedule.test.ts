@@ -1,0 +1,45 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { startSchedule } from '../../src/jobs/schedule.ts'
+import { until } from '../support/until.ts'
+
+const everySecond = '* * * * * *'
+
+/** What is written past the log meanwhile. */
+function listenToConsole(): unknown[] {
+  const said: unknown[] = []
+  const { warn, error } = console
+  onTestFinished(() => void Object.assign(console, { warn, error }))
+  const note = (...all: unknown[]) => said.push(all)
+  Object.assign(console, { warn: note, error: note })
+  return said
+}
+
+test('a tick that comes while the same one runs is left out, without a word', async () => {
+  const said = listenToConsole()
+  const running = Promise.withResolvers<void>()
+  let [slow, quick] = [0, 0]
+  const ticks = [
+    { name: 'slow', expression: everySecond, run: () => (slow++, running.promise) },
+    { name: 'quick', expression: everySecond, run: () => Promise.resolve(void quick++) },
+  ]
+  const schedule = await startSchedule(ticks, (error) => said.push(error))
+  await until('three ticks came', () => (quick >= 3 ? true : null), 10_000)
+  running.resolve()
+  await schedule.stop()
+  expect(slow).toBe(1)
+  expect(said).toEqual([])
+}, 20_000)
+
+test('what a tick throws is told', async () => {
+  const said = listenToConsole()
+  const gone = new Error('no queue')
+  const told: unknown[] = []
+  const schedule = await startSchedule(
+    [{ name: 'poll', expression: everySecond, run: () => Promise.reject(gone) }],
+    (error) => told.push(error),
+  )
+  await until('a tick failed', () => (told.length > 0 ? true : null), 10_000)
+  await schedule.stop()
+  expect(told[0]).toBe(gone)
+  expect(said).toEqual([])
+}, 20_000)
