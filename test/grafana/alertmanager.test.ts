@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
@@ -46,8 +49,14 @@ describe('the example of an Alertmanager', () => {
   })
 })
 
-const { path, remove } = configurationForDebian(file)
-afterAll(remove)
+const told: { path: string; body: string }[] = []
+const listening = createServer((request, response) => void take(request, response)).listen(0, '127.0.0.1')
+await once(listening, 'listening')
+const { path, remove } = configurationForDebian(file, addressOf(listening))
+afterAll(() => {
+  listening.close()
+  remove()
+})
 
 describe.skipIf(!amtoolInstalled())('amtool', () => {
   it('finds nothing wrong with the configuration', () => {
@@ -75,7 +84,7 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
 
   /** Sends the alerts and waits until exactly these are held back; network and objective tell the cases apart. */
   const expectHeldBack = async (sent: readonly Labels[], held: readonly string[]): Promise<void> => {
-    await running.send(sent)
+    await running.send(sent.map((labels) => ({ labels })))
     const mine = new Set(sent.map(textOfLabels))
     const heldBack = async () =>
       (await running.alerts())
@@ -87,6 +96,29 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
       JSON.stringify(await heldBack()) === wanted ? true : null,
     )
   }
+
+  it('tells the pager and the chat what is wrong, what it does, and where it says what to do', async () => {
+    const labels = { alertname: 'DepositdSealBroken', severity: 'critical' }
+    const { annotations } = alerts.find(({ alert }) => alert === labels.alertname) ?? {}
+    await running.send([{ labels, ...(annotations && { annotations }) }])
+    for (const receiver of ['/pager', '/chat']) {
+      const { body } = await until(
+        `${receiver} is told`,
+        () => told.find((one) => one.path === receiver) ?? null,
+      )
+      for (const words of Object.values(annotations ?? {})) expect(body).toContain(words)
+      expect(body).not.toMatch(/no value|<error/)
+    }
+  })
+
+  it('tells the switch that alerts go out', async () => {
+    await running.send([{ labels: { alertname: watchdog, severity: 'none' } }])
+    const { body } = await until(
+      'the switch is told',
+      () => told.find((one) => one.path === '/watchdog') ?? null,
+    )
+    expect(body).toContain(watchdog)
+  })
 
   it('holds back what a network that is not read explains, on that network', () =>
     expectHeldBack(
@@ -123,6 +155,17 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
     expect(receivers).toEqual(expect.arrayContaining(['DepositdAbsent pager', `${watchdog} watchdog`]))
   })
 })
+
+async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  told.push({ path: request.url ?? '', body: await text(request) })
+  response.writeHead(request.url === '/pager' ? 202 : 200).end('ok')
+}
+
+function addressOf(server: Server): string {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return `http://127.0.0.1:${address.port}`
+}
 
 /** The first line; a warning about its own options follows. */
 function receiverOf(alert: string, severity: string): string | undefined {

@@ -18,8 +18,10 @@ const heldAlerts = z.array(
 /** An alert by its labels, the receivers it goes to, and whether another one holds it back. */
 export type HeldAlert = z.output<typeof heldAlerts>[number]
 
+type Words = Readonly<Record<string, string>>
+
 export type Alertmanager = {
-  send: (alerts: readonly Readonly<Record<string, string>>[]) => Promise<void>
+  send: (alerts: readonly { labels: Words; annotations?: Words }[]) => Promise<void>
   alerts: () => Promise<HeldAlert[]>
   stop: () => Promise<void>
 }
@@ -63,7 +65,7 @@ async function isReady(url: string): Promise<true | null> {
 function callsOf(url: string): Omit<Alertmanager, 'stop'> {
   return {
     async send(alerts) {
-      const body = JSON.stringify(alerts.map((labels) => ({ labels })))
+      const body = JSON.stringify(alerts)
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

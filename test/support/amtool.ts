@@ -19,12 +19,18 @@ export function runAmtool(...words: readonly string[]): { status: number | null;
 }
 
 /**
- * A copy of a configuration for the Alertmanager of Debian, 0.25, which does not know `url_file` of a webhook: the only
- * difference is a made-up address in its place.
+ * A copy of a configuration for the Alertmanager of Debian, 0.25, which does not know `url_file` of a webhook: that has the
+ * address itself in its place. Messages go to this address, below it `/chat`, `/pager` and `/watchdog`, and at once.
  */
-export function configurationForDebian(file: string): { path: string; remove: () => void } {
+export function configurationForDebian(file: string, address: string): { path: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'depositd-amtool-'))
   const path = join(folder, 'alertmanager.yml')
-  writeFileSync(path, textOf(file).replace(/^( +- )url_file: .*$/m, '$1url: http://127.0.0.1:9/'))
+  const text = textOf(file)
+    .replace(/^( +- )url_file: .*$/m, `$1url: ${address}/watchdog`)
+    .replaceAll('/run/secrets/', `${folder}/`)
+    .replaceAll(/group_wait: \d+s/g, 'group_wait: 0s')
+  writeFileSync(path, `global: { pagerduty_url: '${address}/pager' }\n${text}`)
+  writeFileSync(join(folder, 'chat_url'), `${address}/chat`)
+  writeFileSync(join(folder, 'pagerduty_key'), 'key')
   return { path, remove: () => rmSync(folder, { recursive: true }) }
 }
