@@ -1,4 +1,4 @@
-import { orangeFrom, type Panel, type Row, redFrom, worseFrom } from '../build/panel.ts'
+import { type Panel, type Row, redFrom, worseFrom } from '../build/panel.ts'
 import { elseZero } from '../build/promql.ts'
 
 const inbox: Panel = {
@@ -72,14 +72,16 @@ const seals: Panel = {
 }
 
 const jobs: Panel = {
-  title: 'Failed runs of jobs, 15 minutes',
+  title: 'Failed runs of one job, 15 minutes',
   kind: 'stat',
   description:
-    'Each runs again by itself; one that keeps failing needs a look. Above five of one job: the alert.',
+    'Each runs again by itself; one that keeps failing needs a look. The job that fails the most; above five, the alert.',
   runbook: 'depositdjobfailing',
   unit: 'short',
-  queries: [{ expr: `sum(increase(depositd_job_failures_total[15m])) ${elseZero}`, legend: 'failed' }],
-  thresholds: orangeFrom(1),
+  queries: [
+    { expr: `max(sum by (name) (increase(depositd_job_failures_total[15m]))) ${elseZero}`, legend: 'failed' },
+  ],
+  thresholds: worseFrom(1, 5),
   width: 4,
   height: 4,
 }
