@@ -21,9 +21,10 @@ export function readPromql(expression: string): Reads {
   return { series, labels: [...matched, ...kept], kept }
 }
 
-/** What Prometheus itself adds: whether a target answers, and what the rules record. */
+/** What Prometheus itself adds: whether a target answers, which alerts fire, and what the rules record. */
 const added = new Map<string, readonly string[]>([
   ['up', ['job', 'instance']],
+  ['ALERTS', ['alertname', 'alertstate', 'severity']],
   ...recordings.map(({ record, labels }): [string, string[]] => [record, Object.keys(labels)]),
 ])
 

@@ -15,11 +15,31 @@ const bySeverity: Panel = {
   unit: 'short',
   queries: [{ expr: `sum by (severity) (${openMismatches})`, legend: '{{severity}}' }],
   thresholds: noBounds,
+  width: 24,
+  height: 6,
+}
+
+const alerts: Panel = {
+  title: 'Alerts that fire',
+  kind: 'table',
+  description:
+    'What somebody is told of now, as Prometheus has it, and of how many things each. Each has a section in the runbook, under its name. No data: none fires.',
+  runbook: 'alerts',
+  docs: 'slo.md#objectives',
+  unit: 'short',
+  queries: [
+    {
+      expr: 'sort_desc(count by (alertname, severity) (ALERTS{alertstate="firing",alertname=~"Depositd.*",alertname!="DepositdWatchdog"}))',
+      legend: 'of',
+    },
+  ],
+  thresholds: noBounds,
+  columns: { of: 'short' },
   width: 8,
   height: 8,
 }
 
-const wrongRow: Row = { title: 'What is wrong', panels: [bySeverity, ageingPanel, kindsPanel] }
+const wrongRow: Row = { title: 'What is wrong', panels: [alerts, kindsPanel, ageingPanel, bySeverity] }
 
 const lateRow: Row = {
   title: 'How late',
