@@ -38,7 +38,8 @@ export async function listDeposits(
   const { rows } = await sql<DepositLine>`
     select d.id::text as id, d.state, coalesce(d.owner_id, '?') as owner, coalesce(d.network, '?') as network,
       coalesce(d.asset_symbol, '?') as asset, coalesce(d.amount::text, '?') as amount,
-      concat_ws(' ', d.settlement_amount::text, d.settlement_asset_symbol, 'on ' || d.settlement_network) as settlement,
+      case when d.settlement_amount is null then ''
+        else concat_ws(' ', d.settlement_amount::text, d.settlement_asset_symbol, 'on ' || d.settlement_network) end as settlement,
       d.deposited_at,
       (select coalesce(string_agg(m.kind, ', ' order by m.kind), '') from open_mismatch m
         where m.deposit_id = d.id) as mismatches

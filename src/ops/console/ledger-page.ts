@@ -7,7 +7,7 @@ import {
 import { type Html, html } from './html.ts'
 import { badge, type Page, partHtml, sectionOf, timeOf } from './page.ts'
 import type { LedgerReading } from './reading.ts'
-import { tableOf } from './table.ts'
+import { tableOf, withShown } from './table.ts'
 
 /** The books: each account by asset, the months, and the seals. */
 export function ledgerPage({ readAt, trial, periods, seals }: LedgerReading): Page {
@@ -42,15 +42,23 @@ type Trial = { lines: readonly TrialBalanceRow[]; totals: readonly TrialBalanceR
 
 function trialHtml({ lines, totals }: Trial): Html {
   if (totals.length === 0) return html`<p class="empty">Nothing is booked yet.</p>`
-  return html`${totals.map((total) => assetHtml(total, lines))}`
+  return html`${totals.map((total) => assetHtml(total, lines))}
+<p class="note">Sums are over all accounts, also over those that are left out where there are very many.</p>`
 }
 
-const shownColumns = trialBalanceColumns.filter(({ title }) => title !== 'SYMBOL' && title !== 'ASSET')
+/** The asset is told above; the sum stands out. */
+const shownColumns = withShown(
+  trialBalanceColumns.filter(({ title }) => title !== 'SYMBOL' && title !== 'ASSET'),
+  { ACCOUNT: ({ account }) => (account === '= sum' ? html`<strong>sum</strong>` : account) },
+)
 
 function assetHtml(total: TrialBalanceRow, lines: readonly TrialBalanceRow[]): Html {
   const isBalanced = total.debit === total.credit
   const own = lines.filter(({ asset }) => asset === total.asset)
+  const columns = shownColumns.filter(
+    ({ title }) => title !== 'CODE' || own.some(({ code }) => code !== null),
+  )
   return html`<h3>${total.symbol} <small>${total.asset}</small> ${isBalanced ? badge('fine', 'balanced') : badge('severe', 'NOT balanced')}</h3>
-${tableOf([...own, total], { caption: `Accounts of ${total.asset}`, columns: shownColumns, empty: '' })}
-<p class="note">The sum is over all accounts, also over those that are not shown where there are very many.</p>`
+${tableOf([...own, total], { caption: `Accounts of ${total.asset}`, columns, empty: '' })}
+`
 }

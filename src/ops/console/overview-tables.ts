@@ -2,7 +2,7 @@ import { duration } from '../../telling/printable.ts'
 import type { Answer } from '../readiness.ts'
 import type { Live, Totals } from '../reading.ts'
 import { type Html, html, linkTo } from './html.ts'
-import { badge, stateBadge, type Tone, toneOfSeverity } from './page.ts'
+import { badge, type Tone, toneOfSeverity } from './page.ts'
 import { type ShownColumn, tableOf } from './table.ts'
 
 type KindRow = Live['mismatches'][number]
@@ -121,8 +121,7 @@ export function statesTable({ deposits }: Totals, known: readonly string[]): Htm
       return { title: state.toUpperCase(), of, show, align: 'right' }
     }),
   ]
-  const legend = states.length === 0 ? null : html`<p class="legend">${states.map(stateBadge)}</p>`
-  return html`${tableOf(networks, { caption: 'Deposits by network and state', columns, empty: 'No deposits yet.' })}${legend}`
+  return tableOf(networks, { caption: 'Deposits by network and state', columns, empty: 'No deposits yet.' })
 }
 
 const stateOrder = [

@@ -14,6 +14,10 @@ type TableSettings<Row> = {
 }
 
 const longestCell = 400
+/** What is no longer than this stays in one line where there is room for it. */
+const longestWord = 28
+/** A table of so few columns has room on every screen. */
+const columnsOfSmall = 3
 
 /**
  * A table of which each row becomes a card where the screen is narrow: every cell carries the name of its column. The
@@ -29,7 +33,8 @@ export function tableOf<Row>(rows: readonly Row[], { caption, columns, empty }: 
     (row) => html`<tr role="row">${columns.map((column) => cellOf(row, column))}</tr>
 `,
   )
-  return html`<table role="table" class="rows"><caption>${caption}</caption>
+  const layout = columns.length > columnsOfSmall ? 'rows' : 'small'
+  return html`<table role="table" class="${layout}"><caption>${caption}</caption>
 <thead role="rowgroup"><tr role="row">${heads}</tr></thead>
 <tbody role="rowgroup">${lines}</tbody></table>`
 }
@@ -56,9 +61,10 @@ export function factsOf(facts: readonly (Fact & { show?: Content })[]): Html {
 }
 
 function cellOf<Row>(row: Row, { title, of, align, show }: ShownColumn<Row>): Html {
-  const content = show === undefined ? clip(of(row), longestCell) : show(row)
-  const isEmpty = content === '' || content === null
-  const classes = `${align ?? 'left'}${isEmpty ? ' none' : ''}`
+  const text = of(row)
+  const content = show === undefined ? clip(text, longestCell) : show(row)
+  const length = content === '' || content === null ? 'none' : text.length <= longestWord ? 'short' : 'long'
+  const classes = `${align ?? 'left'} ${length}`
   return html`<td role="cell" class="${classes}" data-title="${headOf(title)}">${content}</td>`
 }
 
