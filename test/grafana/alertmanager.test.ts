@@ -101,23 +101,17 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
     const labels = { alertname: 'DepositdSealBroken', severity: 'critical' }
     const { annotations } = alerts.find(({ alert }) => alert === labels.alertname) ?? {}
     await running.send([{ labels, ...(annotations && { annotations }) }])
-    for (const receiver of ['/pager', '/chat']) {
-      const { body } = await until(
-        `${receiver} is told`,
-        () => told.find((one) => one.path === receiver) ?? null,
-      )
-      for (const words of Object.values(annotations ?? {})) expect(body).toContain(words)
-      expect(body).not.toMatch(/no value|<error/)
-    }
+    const { summary, impact, runbook_url: runbook, dashboard } = annotations ?? {}
+    const pager = z.object({ payload: z.unknown() }).parse(JSON.parse(await toldTo('/pager')))
+    const details: unknown = expect.objectContaining({ impact, runbook, dashboard })
+    expect(pager.payload).toMatchObject({ summary, severity: 'critical', custom_details: details })
+    const chat = await toldTo('/chat')
+    for (const words of [summary, impact, runbook, dashboard]) expect(chat).toContain(words)
   })
 
   it('tells the switch that alerts go out', async () => {
     await running.send([{ labels: { alertname: watchdog, severity: 'none' } }])
-    const { body } = await until(
-      'the switch is told',
-      () => told.find((one) => one.path === '/watchdog') ?? null,
-    )
-    expect(body).toContain(watchdog)
+    expect(await toldTo('/watchdog')).toContain(watchdog)
   })
 
   it('holds back what a network that is not read explains, on that network', () =>
@@ -159,6 +153,11 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
 async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
   told.push({ path: request.url ?? '', body: await text(request) })
   response.writeHead(request.url === '/pager' ? 202 : 200).end('ok')
+}
+
+/** The body of the first message to a receiver. */
+function toldTo(receiver: string): Promise<string> {
+  return until(`${receiver} is told`, () => told.find((one) => one.path === receiver)?.body ?? null)
 }
 
 function addressOf(server: Server): string {
