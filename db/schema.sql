@@ -642,8 +642,10 @@ CREATE INDEX ledger_transfer_recorded_at ON ONLY public.ledger_transfer USING br
 CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
 CREATE INDEX mismatch_event_mismatch_id ON public.mismatch_event USING btree (mismatch_id);
+CREATE INDEX mismatch_group_id ON public.mismatch USING btree (group_id);
 CREATE INDEX mismatch_group_open ON public.mismatch USING btree (group_id) WHERE (cleared_at IS NULL);
 CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE (cleared_at IS NULL);
+CREATE INDEX mismatch_unreadable ON public.mismatch USING btree (subject) WHERE (kind = ANY (ARRAY['unknown_event'::text, 'unknown_status'::text, 'schema_drift'::text]));
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
 CREATE INDEX sighting_height ON public.sighting USING btree (network, height);
