@@ -16,7 +16,7 @@ const heldAlerts = z.array(
 )
 
 /** An alert by its labels, the receivers it goes to, and whether another one holds it back. */
-export type HeldAlert = z.output<typeof heldAlerts>[number]
+type HeldAlert = z.output<typeof heldAlerts>[number]
 
 type Words = Readonly<Record<string, string>>
 
