@@ -2,12 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Kysely, sql } from 'kysely'
-import type { Tables } from '../../src/store/tables.ts'
 import { makeSecret } from '../../test/support/sign-webhook.ts'
 import { prepare, send } from '../intake/load.ts'
 import type { PostgresGround } from '../postgres-ground.ts'
-import { processorMs, serverProcessorMs } from './processor-time.ts'
+import { processorMs, watchSessions } from './processor-time.ts'
 import type { Scraped } from './serve.ts'
 import { storeDeposits } from './store-deposits.ts'
 
@@ -29,6 +27,7 @@ export type Measured = {
 /** Under load more scrapes are made than anybody makes, so that the slowest of them is seen. */
 const loadedScrapesPerSecond = 4
 const connections = 32
+const database = 'scraped'
 const bodyBytes = 512
 const webhooksPerSecondMax = 8000
 
@@ -39,17 +38,16 @@ export async function measureScrapes(
   progress: (text: string) => void,
 ): Promise<Measured> {
   const { rounds, deposits, everySeconds } = settings
-  const { url, db } = await ground.database('scraped')
+  const { url, db } = await ground.database(database)
   await storeDeposits(db, deposits, progress)
   const secret = makeSecret()
   const { child, metricsUrl, webhookUrl } = await start(url, secret)
   try {
     const first = await scrape(metricsUrl)
     checkFigures(first.text, deposits)
-    const times = await createClock(db, child)
-    const quiet = await times.during(() => sleep(rounds * everySeconds * 1000))
+    const quiet = await processorMsDuring(child, () => sleep(rounds * everySeconds * 1000))
     const idleMs: number[] = []
-    const scraped = await times.during(async () => {
+    const scraped = await processorMsDuring(child, async () => {
       for (let round = 1; round <= rounds; round++) {
         await sleep(everySeconds * 1000)
         idleMs.push((await scrape(metricsUrl)).ms)
@@ -97,17 +95,12 @@ function checkFigures(text: string, deposits: number): void {
   if (imbalance !== '0') throw new Error(`the books are off by ${imbalance}`)
 }
 
-/** Processor time of the daemon and of Postgres. */
-async function createClock(db: Kysely<Tables>, { pid = 0 }: ChildProcess) {
-  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
-  const taken = () => processorMs(pid) + serverProcessorMs(rows[0]?.pid ?? 0)
-  return {
-    async during(work: () => Promise<unknown>): Promise<number> {
-      const before = taken()
-      await work()
-      return taken() - before
-    },
-  }
+/** Processor time of the daemon and of its sessions while something is done. */
+async function processorMsDuring({ pid = 0 }: ChildProcess, work: () => Promise<unknown>): Promise<number> {
+  using sessions = watchSessions(database)
+  const before = processorMs(pid)
+  await work()
+  return processorMs(pid) - before + sessions.taken()
 }
 
 async function underLoad(

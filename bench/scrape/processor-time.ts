@@ -2,32 +2,49 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /** Milliseconds for which a process was on a processor so far, all its threads together. As Linux counts it. */
 export function processorMs(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`)
+  return names(`/proc/${pid}/task`)
     .map((thread) => read(`/proc/${pid}/task/${thread}/schedstat`))
     .reduce((sum, text) => sum + Number(text.split(' ')[0] ?? 0) / 1e6, 0)
 }
 
-/** The same of all processes that a Postgres server has started and that are still there, by one of them. */
-export function serverProcessorMs(backend: number): number {
-  const server = parentOf(String(backend))
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && parentOf(name) === server)
-    .reduce((sum, name) => sum + processorMsIfThere(Number(name)), 0)
-}
+const sampledEveryMs = 200
 
-function processorMsIfThere(pid: number): number {
-  try {
-    return processorMs(pid)
-  } catch {
-    // It ended just now.
-    return 0
+/**
+ * Watches the sessions that a database has with its server, those included that begin or end meanwhile. What the
+ * server does beside, like vacuuming, is not theirs.
+ * @returns what tells for how many milliseconds they were on a processor since
+ */
+export function watchSessions(database: string): Disposable & { taken: () => number } {
+  const before = new Map(sessionsOf(database).map((pid) => [pid, processorMs(pid)]))
+  const latest = new Map(before)
+  const sample = () => {
+    for (const pid of sessionsOf(database)) latest.set(pid, Math.max(latest.get(pid) ?? 0, processorMs(pid)))
+  }
+  const timer = setInterval(sample, sampledEveryMs)
+  return {
+    taken() {
+      sample()
+      return [...latest].reduce((sum, [pid, ms]) => sum + ms - (before.get(pid) ?? 0), 0)
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
   }
 }
 
-/** Behind the name, which is in brackets and may hold anything, come the state and the parent. */
-function parentOf(pid: string): string {
-  const text = read(`/proc/${pid}/stat`)
-  return text.slice(text.lastIndexOf(')') + 2).split(' ')[1] ?? ''
+/** A session calls itself by its user, its database and its client's address. */
+function sessionsOf(database: string): number[] {
+  const title = new RegExp(`^postgres: \\S+ ${database} \\d`)
+  return names('/proc')
+    .filter((name) => /^\d+$/.test(name) && title.test(read(`/proc/${name}/cmdline`)))
+    .map(Number)
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // The process ended just now.
+    return []
+  }
 }
 
 function read(path: string): string {

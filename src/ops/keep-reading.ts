@@ -8,6 +8,8 @@ export type Keeping = {
   shortMs: number
   /** What was read is used again for so many times as long as reading took beyond that. */
   timesKept: number
+  /** And never longer than this, however slow the machine was just then. */
+  keptMaxMs: number
   /** Who asks for what is being read anew is given what was read before after this long. */
   waitMs: number
   /** A reading that takes longer is taken for one that hangs: what was read before is not told any more. */
@@ -18,6 +20,7 @@ export type Keeping = {
 const keeping: Keeping = {
   shortMs: 50,
   timesKept: 100,
+  keptMaxMs: 60_000,
   waitMs: 50,
   hangMs: 5000,
   nowMs: () => performance.now(),
@@ -31,14 +34,14 @@ export function keepReading<Value>(
   read: () => Promise<Value>,
   changes: Partial<Keeping> = {},
 ): () => Promise<Kept<Value>> {
-  const { shortMs, timesKept, waitMs, hangMs, nowMs } = { ...keeping, ...changes }
+  const { shortMs, timesKept, keptMaxMs, waitMs, hangMs, nowMs } = { ...keeping, ...changes }
   let last: { value: Value; at: number; dueAt: number } | null = null
   let running: { since: number; done: Promise<void> } | null = null
   const refresh = async (since: number): Promise<void> => {
     try {
       const value = await read()
       const beyondMs = Math.max(0, nowMs() - since - shortMs)
-      last = { value, at: since, dueAt: nowMs() + beyondMs * timesKept }
+      last = { value, at: since, dueAt: nowMs() + Math.min(keptMaxMs, beyondMs * timesKept) }
     } catch (error) {
       last = null
       throw error

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { readAlone } from './read-alone.ts'
 import type { Tables } from './tables.ts'
 
 /** How the service did with the deposits of a span: `accounting.scorecard` documents each. Ratios are exact decimals. */
@@ -47,7 +48,7 @@ const dayMs = 86_400_000
 /** The scorecard of the last day. */
 export function readDayScorecard(db: Kysely<Tables>): Promise<ScorecardLine[]> {
   const now = Date.now()
-  return readScorecard(db, { from: new Date(now - dayMs), to: new Date(now) })
+  return readAlone(db, (tx) => readScorecard(tx, { from: new Date(now - dayMs), to: new Date(now) }))
 }
 
 function routeText(line: Omit<ScorecardLine, 'route'>): string {

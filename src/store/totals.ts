@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { countGaps } from './chain/coverage-gaps.ts'
+import { readAlone } from './read-alone.ts'
 import type { Tables } from './tables.ts'
 
 /** What is counted or added up over all that is stored: it takes the longer the more there is. */
@@ -15,21 +16,28 @@ export type Totals = {
   coverageGaps: { network: string; stretches: number }[]
 }
 
-export async function readTotals(db: Kysely<Tables>): Promise<Totals> {
-  const [deposits, matrix, { assets, balances, imbalances }, coverageGaps] = await Promise.all([
-    sql<Totals['deposits'][number]>`
+/** One after another and without helpers, so that at most one processor is busy with it, and nobody waits for a connection. */
+export function readTotals(db: Kysely<Tables>): Promise<Totals> {
+  return readAlone(db, async (tx) => {
+    const deposits = await sql<Totals['deposits'][number]>`
       select state, coalesce(network, '') as network, count(*)::int as count from deposit
-      where merged_into is null group by state, network`.execute(db),
-    sql<Totals['matrix'][number]>`
+      where merged_into is null group by state, network`.execute(tx)
+    const matrix = await sql<Totals['matrix'][number]>`
       select leg, source, cell, count(*)::int as count
       from deposit, jsonb_each(matrix) as legs (leg, sources), jsonb_each_text(sources) as cells (source, cell)
       where coalesce(deposited_at, least(webhook_at, api_at)) >= now() - interval '24 hours'
         and merged_into is null and state <> 'ignored'
-      group by leg, source, cell`.execute(db),
-    readBooks(db),
-    countGaps(db),
-  ])
-  return { deposits: deposits.rows, matrix: matrix.rows, assets, balances, imbalances, coverageGaps }
+      group by leg, source, cell`.execute(tx)
+    const { assets, balances, imbalances } = await readBooks(tx)
+    return {
+      deposits: deposits.rows,
+      matrix: matrix.rows,
+      assets,
+      balances,
+      imbalances,
+      coverageGaps: await countGaps(tx),
+    }
+  })
 }
 
 type BooksRow = {

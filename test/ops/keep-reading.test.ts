@@ -44,6 +44,16 @@ test('what is short to read is read for everybody, and beyond that only what it 
   expect(await ask()).toMatchObject({ value: 4 })
 })
 
+test('what took very long is read anew after a minute all the same', async () => {
+  const { state, ask } = create()
+  state.takesMs = 5000
+  await ask()
+  state.nowMs = 5000 + 59_999
+  expect(await ask()).toMatchObject({ value: 1 })
+  state.nowMs += 1
+  expect(await ask()).toMatchObject({ value: 2 })
+})
+
 test('many who ask at once share one reading', async () => {
   const { state, ask } = create()
   const all = await Promise.all(Array.from({ length: 20 }, () => ask()))
