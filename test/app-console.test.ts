@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startDaemon } from '../src/app.ts'
 import { composeConsole } from '../src/app-console.ts'
 import { parseSettings } from '../src/config/settings.ts'
 import { createMetrics } from '../src/ops/metrics.ts'
 import { createGaugesReader } from '../src/ops/read-gauges.ts'
 import { startOps } from '../src/ops/server.ts'
+import { freePort, loopback } from '../src/sandbox/free-port.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { readGauges } from '../src/store/gauges.ts'
 import type { Tables } from '../src/store/tables.ts'
@@ -16,18 +19,23 @@ import { txId } from './support/evidence.ts'
 import { openExampleBooks } from './support/example-books.ts'
 import { judgingEnvironment } from './support/judging-environment.ts'
 import { seal } from './support/sealed-books.ts'
+import { startStallingProxy } from './support/stalling-proxy.ts'
 
 let books: Books
 let url: string
 const stack = new AsyncDisposableStack()
 
-/** The console of the example books, as a daemon serves it. */
+/** The console of the example books. */
 beforeAll(async () => {
   books = await openExampleBooks()
   stack.use(books)
   await seal(books)
-  const environment = judgingEnvironment(books.url)
-  const settings = parseSettings(environment, () => '')
+  url = await serve(books.url, stack)
+})
+afterAll(() => stack.disposeAsync())
+
+/** Serves the console of that database as a daemon does. */
+async function serve(databaseUrl: string, within: AsyncDisposableStack): Promise<string> {
   const sources = {
     live: () => readGauges(books.db),
     totals: () => readTotals(books.db),
@@ -36,12 +44,12 @@ beforeAll(async () => {
   }
   const read = createGaugesReader(sources, () => undefined)
   const readiness = { checks: [], isNeeded: () => true, warnings: () => [] }
+  const settings = parseSettings(judgingEnvironment(databaseUrl), () => '')
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
-  stack.defer(() => ops.stop())
-  ops.open(stack.use(composeConsole(settings, { version: 'test', read, readiness })))
-  url = ops.url
-})
-afterAll(() => stack.disposeAsync())
+  within.defer(() => ops.stop())
+  ops.open(within.use(composeConsole(settings, { version: 'test', read, readiness })))
+  return ops.url
+}
 
 const page = async (path: string) => pageAt(url + path)
 const depositd = async (line: string) => (await runCommand(line, judgingEnvironment(books.url))).out
@@ -177,4 +185,41 @@ test('whoever asks, nothing can be written by it, and no statement may take long
   )
   await expect(sql`select pg_sleep(5)`.execute(like)).rejects.toThrow('statement timeout')
   await like.destroy()
+})
+
+test('where the database stands still, every page says so, and is there again after', async () => {
+  await using own = new AsyncDisposableStack()
+  const proxy = own.use(await startStallingProxy(books.url))
+  const there = await serve(proxy.url, own)
+  expect((await pageAt(`${there}/ledger`)).status).toBe(200)
+  proxy.stall()
+  const [list, one, overview] = await Promise.all(
+    ['/deposits', '/deposits/1', '/'].map((path) => pageAt(there + path)),
+  )
+  expect([list?.status, one?.status]).toEqual([503, 503])
+  expect(list?.text).toContain('This cannot be read now')
+  expect(overview?.status).toBe(200)
+  expect(overview?.text).toContain('Cannot be read now')
+  expect((await pageAt(`${there}/ledger`)).status).toBe(200)
+  proxy.resume()
+  await expect.poll(async () => (await pageAt(`${there}/deposits`)).status).toBe(200)
+})
+
+test('a daemon shows its console on the ops port, and nothing of it on the port of webhooks', async () => {
+  const ports = { HTTP_HOST: loopback, HTTP_PORT: `${await freePort()}`, OPS_PORT: `${await freePort()}` }
+  const environment = { ...judgingEnvironment(books.url, ports), QUEUE_URL: books.url }
+  const log = pino({ level: 'silent' })
+  const daemon = await startDaemon(
+    parseSettings(environment, () => ''),
+    { roles: ['http'], version: 'test', log },
+  )
+  try {
+    const { status, text } = await pageAt(`${daemon.opsUrl}/`)
+    expect([status, faultsOfPage(text)]).toEqual([200, []])
+    expect(wordsOf(text)).toContain('Books balanced')
+    expect(wordsOf(text)).toMatch(/What works .*database fine/)
+    expect((await pageAt(`http://${loopback}:${ports.HTTP_PORT}/deposits`)).status).toBe(404)
+  } finally {
+    await daemon.stop()
+  }
 })
