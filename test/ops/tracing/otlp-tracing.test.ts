@@ -26,7 +26,7 @@ function start(
     { url: `${receiver.url}/v1/traces`, headers: {}, serviceName: 'test', ratio },
     {
       version: 'test',
-      traceparentsOf: () => Promise.resolve(traceparents),
+      traceparentsOf: (ids) => Promise.resolve(new Map([...traceparents].filter(([id]) => ids.includes(id)))),
       onLost: (error) => lost.push(error),
       ...change,
     },
