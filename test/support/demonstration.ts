@@ -1,4 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Client } from 'pg'
+import { stringify } from 'yaml'
+import { runCommand } from './command.ts'
 import { connectAccountant } from './evaluate-dashboards.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import { scrapeConfiguration } from './scrape-configuration.ts'
@@ -17,13 +22,17 @@ export type Demonstration = {
 /** How often Prometheus scrapes, and how often it evaluates. */
 export const intervalSeconds = 2
 
-/** A channel that nobody pays into, for what is done to channels. */
-export const vault = {
-  id: 'vault',
+const forward = {
   forwardNetwork: 'base',
   forwardAsset: 'USDC',
   forwardRecipient: '0x00000000000000000000000000000000000075a1',
 }
+
+/** A channel that nobody pays into, for what is done to channels. */
+export const vault = { id: 'vault', ...forward }
+
+/** A channel of our own, for the canary. */
+const aviary = { id: 'aviary', ...forward }
 
 /** Only a webhook can become overdue: whatever a busy machine is late with is not severe. */
 const policy = {
@@ -37,12 +46,29 @@ const policy = {
 /** What an operator's daemon does by the hour is done while somebody waits. */
 const schedule = { audit: '*/5 * * * * *', seal: '*/5 * * * * *', balances: '*/10 * * * * *' }
 
+const sections = (webhookUrl: string) => ({
+  schedule,
+  canary: {
+    webhooks: { url: webhookUrl, every: '5s' },
+    deposits: [
+      {
+        network: 'base',
+        asset: 'USDC',
+        amount: '0.25',
+        owner: { kind: 'channel', id: aviary.id },
+        every: '1h',
+        within: '1h',
+      },
+    ],
+  },
+})
+
 export async function startDemonstration(
   { makeDatabase }: Pick<WorldSettings, 'makeDatabase'>,
   stack: AsyncDisposableStack,
 ): Promise<Demonstration> {
   const startedAt = new Date()
-  const settings = { networks: ['base', 'solana'], channels: [vault], policy, schedule }
+  const settings = { networks: ['base', 'solana'], channels: [vault, aviary], policy, sections }
   const world = await startWorld({ ...settings, ...(makeDatabase && { makeDatabase }) }, stack)
   const opsUrls = [world.daemon.opsUrl]
   const prometheus = await startPrometheus(scrapeConfiguration({ opsUrls, everySeconds: intervalSeconds }))
@@ -61,6 +87,7 @@ const payments = [
   { network: 'solana', symbol: 'SOL', owner: 'savings', amount: '0.5' },
   { network: 'base', symbol: 'USDT', owner: 'savings', amount: '7' },
   { network: 'solana', symbol: 'USDC', owner: 'payroll', amount: '25' },
+  { network: 'base', symbol: 'USDC', owner: aviary.id, amount: '0.25' },
 ]
 
 /** Pays once in every asset, and returns once all of it is reconciled. */
@@ -70,4 +97,38 @@ export async function payHonestly({ world }: Demonstration): Promise<void> {
     const rows = await world.db.selectFrom('deposit').select('state').where('tx', 'in', txs).execute()
     return (rows.length === txs.length && rows.every(({ state }) => state === 'reconciled')) || null
   })
+}
+
+/** What accountants do: the month before is closed, and two people book what no evidence tells. */
+export async function keepBooks({ world, startedAt }: Demonstration): Promise<void> {
+  const [year, month] = [startedAt.getUTCFullYear(), startedAt.getUTCMonth()]
+  const before = new Date(Date.UTC(year, month - 1)).toISOString().slice(0, 7)
+  const folder = await mkdtemp(join(tmpdir(), 'depositd-books-'))
+  const file = join(folder, 'journal.yaml')
+  const owed = { debit: 'assets:receivable:service', credit: 'liabilities:suspense' }
+  const lost = { debit: 'expenses:write_off', credit: 'liabilities:suspense' }
+  const lines = [owed, lost].map((line) => ({ ...line, asset: 'base/USDC', amount: '3' }))
+  const date = startedAt.toISOString().slice(0, 10)
+  await writeFile(file, stringify({ date, reason: 'What the bank says', lines }))
+  try {
+    await command(world, `ledger close ${before} --by erin`)
+    await command(world, `ledger journal add ${file} --by erin --approved-by max`)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** Waits until Prometheus has all that depositd read after that time: what costs much is read now and then. */
+export function untilShown({ prometheus }: Demonstration, since: Date): Promise<true> {
+  const readAt = 'min(timestamp(depositd_gauges_age_seconds) - depositd_gauges_age_seconds)'
+  const isShown = async (): Promise<true | null> => {
+    const [oldest] = await prometheus.query(readAt)
+    return (oldest?.samples[0]?.[1] ?? 0) > since.getTime() / 1000 || null
+  }
+  return until('all gauges were read since', isShown, 300_000)
+}
+
+async function command({ environment }: World, line: string): Promise<void> {
+  const { status, err } = await runCommand(line, environment)
+  if (status !== 0) throw new Error(`depositd ${line}: ${err}`)
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { startPostgres } from '../../src/sandbox/postgres.ts'
-import { payHonestly, startDemonstration } from './demonstration.ts'
+import { keepBooks, payHonestly, startDemonstration, untilShown } from './demonstration.ts'
 import { badOnes, describeEvaluated } from './describe-evaluated.ts'
 import { evaluateDashboards } from './evaluate-dashboards.ts'
 import { evaluatedRules } from './evaluate-rules.ts'
@@ -30,9 +30,11 @@ const makeDatabase = await startDatabases(stack)
 const demonstration = await startDemonstration({ makeDatabase }, stack)
 tell('up; paying in every asset')
 await payHonestly(demonstration)
+await keepBooks(demonstration)
 tell('all of it is reconciled; now much goes wrong')
 await goWrong(demonstration)
-tell('everything that went wrong is told; waiting until every rule is evaluated')
+tell('everything that went wrong is told; waiting until all of it is shown')
+await untilShown(demonstration, new Date())
 const rules = await until('every rule is evaluated', () => evaluatedRules(demonstration.prometheus), 120_000)
 tell('asking every query of every dashboard')
 const dashboards = await evaluateDashboards(demonstration, {

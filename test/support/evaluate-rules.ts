@@ -4,10 +4,17 @@ import { selectorsOf } from './selectors.ts'
 /** A selector that rules read, and how many series it has found during the run. */
 export type EvaluatedSelector = { where: string; selector: string; series: number }
 
-/** Waits until Prometheus has evaluated every rule, of which some have an interval of their own. */
+/** All rules, once each was evaluated and what they record has values; some have an interval of their own. */
 export async function evaluatedRules(prometheus: Prometheus): Promise<LoadedRule[] | null> {
   const rules = await prometheus.rules()
-  return rules.every(({ health }) => health !== 'unknown') ? rules : null
+  if (rules.some(({ health }) => health === 'unknown')) return null
+  const records = new Set(rules.filter(({ type }) => type === 'recording').map(({ name }) => name))
+  for (const record of records) {
+    const recorded = await prometheus.query(record)
+    const isKnown = recorded.length > 0 && recorded.every(({ samples }) => !Number.isNaN(samples[0]?.[1]))
+    if (!isKnown) return null
+  }
+  return rules
 }
 
 /** Looks for every selector of the rules, each once. An alert that is silent must have something to look at. */

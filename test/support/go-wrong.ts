@@ -73,7 +73,8 @@ const wishes: readonly { knob: DepositKnob | null; owner: string }[] = [
 const requestRates = { refuseCallRate: 0.1, failCallRate: 0.05, reorderRecordsRate: 0.2 }
 
 /** Makes everything go wrong at once, and returns when depositd has told of each. */
-export async function goWrong({ world }: Demonstration): Promise<void> {
+export async function goWrong(demonstration: Demonstration): Promise<void> {
+  const { world } = demonstration
   // What is altered is sealed before.
   await runCommand('ledger seal', world.environment)
   const knobs = wishes.flatMap(({ knob }) => knob ?? [])
@@ -89,6 +90,32 @@ export async function goWrong({ world }: Demonstration): Promise<void> {
     const { rows } = await sql<{ kind: string }>`select distinct kind from open_mismatch`.execute(world.db)
     const told = new Set(rows.map(({ kind }) => kind))
     return wrongs.every(({ kind }) => told.has(kind)) || null
+  })
+  await resolveSkew(demonstration)
+  await loseWebhooksOfShort(demonstration)
+}
+
+/** What a person ends is counted. */
+async function resolveSkew({ world }: Demonstration): Promise<void> {
+  const { rows } = await sql<{ id: bigint }>`select id from open_mismatch where kind = 'clock_skew'`.execute(
+    world.db,
+  )
+  for (const { id } of rows) {
+    const line = `mismatches resolve ${id} --reason told --by anna`
+    const { status, err } = await runCommand(line, world.environment)
+    if (status !== 0) throw new Error(err)
+  }
+}
+
+/** What API and chain agree on waits for no webhook; what is short does. From here on none is sent. */
+async function loseWebhooksOfShort({ world }: Demonstration): Promise<void> {
+  world.service.faults.set({ dropWebhookRate: 1, shortForwardRate: 1 })
+  const tx = await world.pay({ network: 'base', symbol: 'USDC', owner: 'shop', amount: '4' })
+  await until('the last one is short', async () => {
+    const { rows } = await sql`
+      select from open_mismatch m join deposit d on d.id = m.deposit_id
+      where m.kind = 'settlement_short' and d.tx = ${tx}`.execute(world.db)
+    return rows.length > 0 || null
   })
 }
 

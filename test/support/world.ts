@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
+import { parse, stringify } from 'yaml'
 import { type Daemon, roles, startDaemon } from '../../src/app.ts'
 import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
@@ -52,8 +53,8 @@ export type WorldSettings = {
   channels?: readonly DemoChannel[]
   /** How many channels there are beside those of the demonstration, each forwarding as one of them does. */
   moreChannels?: number
-  /** Other times for some jobs than those of the sandbox. */
-  schedule?: Partial<Settings['schedule']>
+  /** Sections of the settings file beside those of the sandbox; of its schedule, other times for some jobs. */
+  sections?: (webhookUrl: string) => { schedule?: Partial<Settings['schedule']> }
   /** Where its databases are made; on the server of the test run by default. */
   makeDatabase?: () => Promise<TestDatabase>
   /** Settings of the daemon beside those that the world needs. */
@@ -67,7 +68,7 @@ export async function startWorld(
   { faults, networks: names, channels = [], moreChannels = 0, ...asked }: WorldSettings,
   stack: AsyncDisposableStack,
 ): Promise<World> {
-  const { queueUrl, policy, schedule, makeDatabase = emptyDatabase, daemonLog = log } = asked
+  const { queueUrl, policy, sections, makeDatabase = emptyDatabase, daemonLog = log } = asked
   const folder = await mkdtemp(join(tmpdir(), 'depositd-world-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const [ours, theirs] = [await makeDatabase(), await makeDatabase()]
@@ -106,8 +107,8 @@ export async function startWorld(
     ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }),
     ...asked.environment,
   }
-  const written = parseSettings(whole, (path) => readFileSync(path, 'utf8'))
-  const settings = { ...written, schedule: { ...written.schedule, ...schedule } }
+  if (sections !== undefined) addSections(environment.DEPOSITD_CONFIG ?? '', sections(webhookUrl))
+  const settings = parseSettings(whole, (path) => readFileSync(path, 'utf8'))
   const daemon = await startDaemon(settings, { roles, version: 'test', log: daemonLog })
   stack.defer(() => daemon.stop())
   const db = openDatabase<Tables>({ url: ours.url, poolMax: 4, applicationName: 'test' })
@@ -116,6 +117,12 @@ export async function startWorld(
   const { networks } = chains
   const places = { serviceDatabaseUrl: theirs.url, environment: whole }
   return { db, service, daemon, settings, ...places, networks, owners, pay: payer(chains, owners) }
+}
+
+function addSections(path: string, sections: { schedule?: object }): void {
+  const file = parse(readFileSync(path, 'utf8')) as { schedule: object }
+  const schedule = { ...file.schedule, ...sections.schedule }
+  writeFileSync(path, stringify({ ...file, ...sections, schedule }))
 }
 
 type Wanted = { channels: readonly DemoChannel[]; more: number }

@@ -92,13 +92,16 @@ export function gauge<Label extends string = never>(suffix: string, help: string
 
 type Buckets<Label extends string> = Shape<Label> & { buckets: number[] }
 
+/** It starts as a counter does. */
 export function histogram<Label extends string = never>(suffix: string, help: string, shape: Buckets<Label>) {
   const described = { ...describe('histogram', { suffix, help }, shape), buckets: shape.buckets }
   return Object.assign(
-    ({ registry, admit }: Creation) => {
+    ({ registry, admit, known }: Creation) => {
       const { name, labels: labelNames, values, buckets } = described
       const settings = { name, help, labelNames, buckets, registers: [registry], enableExemplars: true }
       const metric = new Histogram(settings)
+      const start = combinations(values, known)
+      if (start.length <= startedMax) for (const labels of start) metric.zero(labels)
       return {
         observe(labels: Labels<Label>, value: number, exemplar: Exemplar = {}) {
           const fits = Object.entries(exemplar).flat().join('').length <= exemplarLengthMax
