@@ -1,5 +1,5 @@
 import { noBounds, type Panel, type Row, redFrom } from '../build/panel.ts'
-import { quantile } from '../build/promql.ts'
+import { grownBy, quantile } from '../build/promql.ts'
 
 const docs = 'canary.md#what-it-tells'
 
@@ -93,20 +93,19 @@ const deposits: Panel = {
   height: 8,
 }
 
+const taken = 'depositd_canary_deposit_seconds'
+
 const way: Panel = {
-  title: 'Canary deposits: the whole way, p95',
+  title: 'Canary deposits: the whole way',
   kind: 'timeseries',
-  description: 'From the payment of such a deposit to the agreement of all sources, over a day.',
+  description:
+    'From the payment of such a deposit to the agreement of all sources, on average over a day: they are too few for quantiles.',
   runbook: 'depositdcanarydepositlate',
   docs,
   unit: 's',
   queries: [
     {
-      expr: quantile(0.95, {
-        of: 'depositd_canary_deposit_seconds_bucket{network=~"$network"}',
-        by: 'network',
-        over: '24h',
-      }),
+      expr: `sum by (network) ${grownBy(`${taken}_sum{network=~"$network"}`, '24h')} / (sum by (network) ${grownBy(`${taken}_count{network=~"$network"}`, '24h')} > 0)`,
       legend: '{{network}}',
     },
   ],

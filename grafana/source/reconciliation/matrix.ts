@@ -1,7 +1,5 @@
 import { betterFrom, noBounds, type Panel, type PromQuery, type Row } from '../build/panel.ts'
 
-const cellsBy = 'max by (leg, source, cell) (depositd_matrix_cells)'
-
 const fill: Panel = {
   title: 'Matrix: what agrees',
   kind: 'bargauge',
@@ -61,10 +59,8 @@ const overTime: Panel = {
   docs: 'policy.md#what-must-agree',
   unit: 'short',
   queries: [
-    {
-      expr: `sum by (leg, source, cell) (${cellsBy.replace('_cells', '_cells{cell=~"absent|differs"}')})`,
-      legend: '{{leg}}: {{source}} {{cell}}',
-    },
+    { ...countOf('absent'), legend: '{{leg}}: {{source}} absent' },
+    { ...countOf('differs'), legend: '{{leg}}: {{source}} differs' },
   ],
   thresholds: noBounds,
   width: 8,
