@@ -129,6 +129,8 @@ export function composeWrite({ canary }: Settings, db: Database<Tables>, write: 
 /** Missing ones of a webhook may be chance; three in a row are not. A tick may come late, too. */
 const webhooksMissed = 3
 const slackMs = 60_000
+/** A few rows cost nothing to read; it is the first success that is not to be waited for. */
+const agesKeptMs = 2000
 
 function createShow({ canary }: Settings, { db, metrics }: Parts): () => Promise<void> {
   const { webhooks, deposits } = canary
@@ -141,19 +143,12 @@ function createShow({ canary }: Settings, { db, metrics }: Parts): () => Promise
     watched.set(depositCanary(network), { network, limit: (everyMs + withinMs + slackMs) / 1000 })
   }
   if (watched.size === 0) return () => Promise.resolve(showCanaries(metrics, []))
-  const read = keepReading(() => canaryAges(db))
+  const read = keepReading(() => canaryAges(db), { keptMaxMs: agesKeptMs })
   return async () => {
     // What cannot be read is left out; the database has alerts of its own.
-    const ages = await read().then(
-      ({ value }) => value,
-      () => [],
-    )
-    showCanaries(
-      metrics,
-      ages.flatMap(({ name, age }) => {
-        const one = watched.get(name)
-        return one === undefined ? [] : [{ ...one, age }]
-      }),
-    )
+    const { value, ageSeconds } = await read().catch(() => ({ value: [], ageSeconds: 0 }))
+    const ages = new Map(value.map(({ name, age }) => [name, age + ageSeconds]))
+    const canaries = [...watched].map(([name, one]) => ({ ...one, age: ages.get(name) ?? null }))
+    showCanaries(metrics, canaries)
   }
 }

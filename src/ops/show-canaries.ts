@@ -1,7 +1,10 @@
 import type { Metrics } from './metrics.ts'
 
-/** For how long a canary has not succeeded, and for how long it may: seconds. `network` is null for the webhook. */
-export type CanaryReading = { network: string | null; age: number; limit: number }
+/**
+ * For how long a canary has not succeeded, null where that is not known, and for how long it may: seconds. `network` is
+ * null for the webhook.
+ */
+export type CanaryReading = { network: string | null; age: number | null; limit: number }
 
 /** Sets the gauges to what was read now; those of canaries that are off are left out. */
 export function showCanaries(metrics: Metrics, canaries: readonly CanaryReading[]): void {
@@ -11,11 +14,11 @@ export function showCanaries(metrics: Metrics, canaries: readonly CanaryReading[
   metrics.canaryDepositLimit.clear()
   for (const { network, age, limit } of canaries) {
     if (network === null) {
-      metrics.canaryWebhookAge.set({}, age)
       metrics.canaryWebhookLimit.set({}, limit)
+      if (age !== null) metrics.canaryWebhookAge.set({}, age)
     } else {
-      metrics.canaryDepositAge.set({ network }, age)
       metrics.canaryDepositLimit.set({ network }, limit)
+      if (age !== null) metrics.canaryDepositAge.set({ network }, age)
     }
   }
 }

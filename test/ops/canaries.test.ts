@@ -55,7 +55,10 @@ test('ages are shown beside their limits, and left out once a canary is off', as
   expect(await shown('deposit_limit')).toEqual([
     'depositd_canary_deposit_limit_seconds{network="base"} 28860',
   ])
-  showCanaries(metrics, [])
+  showCanaries(metrics, [{ network: null, age: null, limit: 190 }])
   expect(await shown('webhook_age')).toEqual([])
+  expect(await shown('webhook_limit')).toEqual(['depositd_canary_webhook_limit_seconds 190'])
+  showCanaries(metrics, [])
+  expect(await shown('webhook_limit')).toEqual([])
   expect(await shown('deposit_limit')).toEqual([])
 })

@@ -90,7 +90,8 @@ test('a webhook of our own and a payment of our own come through, and neither is
     async () => {
       const shown = await metricsOf(daemon.value)
       const isPaid = shown('canary_deposits_total{network="base",outcome="reconciled"}') === 1
-      return isPaid && (shown('canary_webhooks_total{outcome="received"}') ?? 0) > 1 ? shown : null
+      const isShown = shown('canary_webhook_age_seconds') !== null
+      return isPaid && isShown && (shown('canary_webhooks_total{outcome="received"}') ?? 0) > 1 ? shown : null
     },
     120_000,
   )
