@@ -45,6 +45,8 @@ export async function measureScrapes(
   try {
     const first = await scrape(metricsUrl)
     checkFigures(first.text, deposits)
+    // A process that has just started is busy with itself.
+    await sleep(everySeconds * 1000)
     const quiet = await processorMsDuring(child, () => sleep(rounds * everySeconds * 1000))
     const idleMs: number[] = []
     const scraped = await processorMsDuring(child, async () => {
@@ -54,6 +56,7 @@ export async function measureScrapes(
         progress(`scrape ${round}: ${idleMs.at(-1)?.toFixed(1)} ms\n`)
       }
     })
+    progress(`processor time: ${quiet.toFixed(0)} ms without scrapes, ${scraped.toFixed(0)} ms with\n`)
     const loaded = await underLoad({ metricsUrl, webhookUrl, secret }, rounds * Math.min(1, everySeconds))
     return {
       firstMs: first.ms,

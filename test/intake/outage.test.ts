@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => postgres.stop())
 
-test('while the database is away webhooks are answered 503 with a time to come back, and readiness is false', async () => {
+test('while the database is away webhooks are answered 503 with a time to come back, metrics count them, and readiness is false', async () => {
   const settings = parseSettings(
     {
       DATABASE_URL: postgres.url('depositd'),
@@ -49,17 +49,21 @@ test('while the database is away webhooks are answered 503 with a time to come b
     const { unready } = (await response.json()) as { unready: { part: string }[] }
     return { status: response.status, parts: unready.map(({ part }) => part) }
   }
+  const scrape = async () => (await fetch(`${daemon.opsUrl}/metrics`)).text()
   expect(await send('before')).toEqual([202, null, { status: 'stored' }])
   await postgres.stop()
   expect(await send('during')).toEqual([503, '5', { code: 'unavailable' }])
   expect(await send('forged', makeSecret())).toEqual([401, null, { code: 'bad_signature' }])
+  const told = await scrape()
+  expect(told).toContain('depositd_webhook_requests_total{outcome="unavailable"} 1\n')
+  expect(told).toContain('depositd_gauges_readable{part="live"} 0\n')
+  expect(told).not.toMatch(/^depositd_inbox_pending/m)
   expect(await readiness()).toMatchObject({ status: 503, parts: expect.arrayContaining(['database']) })
   postgres = await startPostgres({ folder, port, durability: 'none', log })
   await expect.poll(() => send('during'), { timeout: 30_000 }).toEqual([202, null, { status: 'stored' }])
   expect(await send('before')).toEqual([202, null, { status: 'duplicate' }])
   await expect.poll(async () => (await readiness()).parts, { timeout: 30_000 }).not.toContain('database')
-  const quarantined = async () =>
-    /depositd_quarantine_deliveries (\d+)/.exec(await (await fetch(`${daemon.opsUrl}/metrics`)).text())?.[1]
+  const quarantined = async () => /depositd_quarantine_deliveries (\d+)/.exec(await scrape())?.[1]
   await expect.poll(quarantined, { timeout: 30_000 }).toBe('1')
   await daemon.stop()
 })

@@ -45,6 +45,8 @@ test('every metric of the contract is declared with its type and help', async ()
       'chain_final_block gauge',
       'chain_scanned_block gauge',
       'chain_reorgs_total counter',
+      'chain_coverage_gaps gauge',
+      'unexplained_balance gauge',
       'rpc_requests_total counter',
       'rpc_seconds histogram',
       'deposits gauge',

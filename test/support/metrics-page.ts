@@ -56,8 +56,8 @@ there too.\n`,
     `A label says one of the values below. What is in no list is \`${other}\`. Lists that are open take so many values in one
 process, those of the settings first; what comes later, or is longer than a name, is \`${other}\`, so that nothing that is
 sent can make series without end. Under \`${other}\` counts and amounts are added up, and of ages the highest is shown.
-Counters start at 0 for all combinations of values that are known beforehand, where these are at most 100: the first event
-is an increase.\n`,
+Counters and histograms start at 0 for all combinations of values that are known beforehand, where these are at most 100: the
+first event is an increase.\n`,
     markdownTable(['Label', 'Of', 'Values'], labelRows()),
     '## Exemplars\n',
     `In OpenMetrics each bucket of a histogram may carry what its newest value was measured on. Prometheus keeps it with
