@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answer } from '../../src/ops/readiness.ts'
+import { freePort, loopback } from '../../src/sandbox/free-port.ts'
+import { runCommand } from '../support/command.ts'
+import type { Finding } from '../support/doctor-world.ts'
+import { type EmbeddedProgram, spawnProgram } from '../support/embedded-program.ts'
+import { redisInstalled, startRedis } from '../support/redis.ts'
+import { until } from '../support/until.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+const withinMs = 120_000
+
+const stack = new AsyncDisposableStack()
+let world: World
+let http: Program
+let worker: Program
+
+/** Two programs as the compose file starts them: one takes webhooks, the other does everything else. */
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depositd-apart-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const redis = redisInstalled() ? await startRedis() : null
+  stack.defer(() => redis?.stop())
+  world = await startWorld({ networks: ['base', 'arbitrum'], ...(redis && { queueUrl: redis.url }) }, stack)
+  await world.daemon.stop()
+  const two = await Promise.all(['http', 'worker,scheduler'].map((roles) => start(folder, roles)))
+  ;[http = http, worker = worker] = two
+})
+afterAll(async () => {
+  for (const { program } of [http, worker]) await program.end('SIGKILL')
+  await stack.disposeAsync()
+})
+
+type Program = { program: EmbeddedProgram; ops: string; environment: Record<string, string> }
+
+async function start(folder: string, roles: string): Promise<Program> {
+  const environment = { ...world.environment, OPS_HOST: loopback, OPS_PORT: String(await freePort()) }
+  const program = spawnProgram(folder, ['start', '--roles', roles], environment)
+  return { program, environment, ops: `http://${loopback}:${environment.OPS_PORT}` }
+}
+
+async function readiness({ ops }: Program): Promise<(Answer & { status: number }) | null> {
+  const response = await fetch(`${ops}/readyz`).catch(() => null)
+  return response && { status: response.status, ...((await response.json()) as Answer) }
+}
+
+const isReady = async (program: Program) => ((await readiness(program))?.status === 200 ? true : null)
+
+test('both start at once, and a deposit goes the whole way through the two of them', async () => {
+  for (const program of [http, worker]) await until('it is ready', () => isReady(program), withinMs)
+  const tx = await world.pay({ network: 'base', symbol: 'USDC', owner: 'savings', amount: '5' })
+  await until(
+    'the deposit is reconciled, its webhook included',
+    async () => {
+      const row = await world.db
+        .selectFrom('deposit')
+        .select(['state', 'webhook_at'])
+        .where('tx', '=', tx)
+        .executeTakeFirst()
+      return row?.state === 'reconciled' && row.webhook_at !== null ? true : null
+    },
+    withinMs,
+  )
+})
+
+test('beside them doctor finds nothing that is not well', async () => {
+  const { out } = await runCommand('doctor --json', worker.environment)
+  const findings = JSON.parse(out) as Finding[]
+  expect(findings.filter(({ state }) => state === 'fault')).toEqual([])
+  expect(findings.filter(({ check }) => check.startsWith('port'))).toMatchObject([
+    { says: expect.stringMatching(/^depositd answers on/) },
+    { says: expect.stringMatching(/^depositd answers on/) },
+  ])
+  expect(findings.find(({ check }) => check === 'final base')?.says).toMatch(/^at \d+, and read up to \d+$/)
+})
+
+test('without the worker webhooks are still taken, and both say what is missing', async () => {
+  expect(await worker.program.end('SIGTERM')).toBe(0)
+  // As if it had been gone for long.
+  await sql`update stream set succeeded_at = now() - interval '2 minutes' where name in ('scheduler', 'worker')`.execute(
+    world.db,
+  )
+  const answer = await readiness(http)
+  expect(answer?.warnings.map(({ part }) => part)).toEqual(['scheduler', 'worker'])
+  expect(answer).toMatchObject({ status: 200, ready: true, unready: [] })
+  expect(await http.program.end('SIGTERM')).toBe(0)
+})
