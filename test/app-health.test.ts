@@ -168,8 +168,9 @@ test('a database that hangs is named in time, and found again once it goes on', 
     })
   expect(performance.now() - began).toBeLessThan(8000)
   expect((await fetch(`${opsUrl}/livez`)).status).toBe(200)
-  proxy.resume()
+  proxy.admit()
   await expect.poll(() => readiness(opsUrl), { timeout: 15_000 }).toMatchObject({ status: 200 })
+  proxy.resume()
 })
 
 test.skipIf(!redisInstalled())(

@@ -6,6 +6,8 @@ import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 export type StallingProxy = AsyncDisposable & {
   url: string
   stall: () => void
+  /** New connections come through again; those from before never do, as where a firewall forgot them. */
+  admit: () => void
   resume: () => void
 }
 
@@ -33,6 +35,9 @@ export async function startStallingProxy(target: string): Promise<StallingProxy>
     stall() {
       isStalled = true
       for (const socket of sockets) socket.pause()
+    },
+    admit() {
+      isStalled = false
     },
     resume() {
       isStalled = false
