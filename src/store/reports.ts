@@ -179,13 +179,12 @@ export type Summary = {
   isBalanced: boolean
 }
 
-/** How things stand, in a few numbers. */
+/** How things stand, in a few numbers. What is ignored is no deposit. */
 export async function summarise(db: Kysely<Tables>): Promise<Summary> {
   const [states, oldest, mismatches, unbalanced] = await Promise.all([
     sql<{ state: string; count: number }>`
-      select state, count(*)::int as count from deposit where merged_into is null group by state order by state`.execute(
-      db,
-    ),
+      select state, count(*)::int as count from deposit
+      where merged_into is null and state <> 'ignored' group by state order by state`.execute(db),
     sql<{ seconds: number }>`
       select coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds from deposit
       where state in ('observed', 'confirmed', 'settling', 'settled') and merged_into is null`.execute(db),

@@ -204,3 +204,11 @@ test('the summary says how things stand', async () => {
     isBalanced: true,
   })
 })
+
+test('what is ignored is no deposit of the summary', async () => {
+  await using own = await openBooks()
+  await own.receive(webhook())
+  await own.settle()
+  await sql`update deposit set state = 'ignored'`.execute(own.db)
+  expect((await summarise(own.db)).states).toEqual([])
+})
