@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { probeScope } from '../../src/provider/probe-scope.ts'
+import { readText } from '../docs/pages.ts'
 import { readKey, writeKey } from '../service/fixtures.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
@@ -62,6 +63,14 @@ test('where all is well, each check says so', async () => {
     "
   `)
   expect(status).toBe(0)
+})
+
+test('the page on operations tells of every check', async () => {
+  const [, section = ''] = readText('docs/operations.md').split('\n## Doctor\n')
+  const { out } = await world.run({}, ' --json')
+  const checks = (JSON.parse(out) as Finding[]).map(({ check }) => check.replace(/\bbase$/, 'NETWORK'))
+  expect(checks.length).toBeGreaterThan(15)
+  expect(checks.filter((check) => !section.includes(`\`${check}\``))).toEqual([])
 })
 
 test('a key that may create is warned of, which is no bad news', async () => {

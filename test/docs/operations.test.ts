@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { judgeVitals } from '../../src/core/health.ts'
+import { compose } from '../support/compose-file.ts'
+import { readText } from './pages.ts'
+
+const page = readText('docs/operations.md')
+
+/** Cells of the rows of the table below that heading, without their marks. */
+function rowsBelow(heading: string): string[][] {
+  const [, section = ''] = page.split(`\n## ${heading}\n`)
+  const lines = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'))
+  return lines.map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  )
+}
+
+test('the sizes and networks of the compose file are told', () => {
+  const told = rowsBelow('With Docker Compose').map(([name, , cpus, memory, networks]) => [
+    name,
+    cpus,
+    memory,
+    networks,
+  ])
+  const given = Object.entries(compose.services).map(([name, { deploy, networks }]) => {
+    const { cpus, memory } = deploy.resources.limits
+    return [name, cpus, memory.replace('M', ' MiB').replace('G', ' GiB'), networks.join(', ')]
+  })
+  expect(told).toEqual(given)
+})
+
+test('every part of readiness is told', () => {
+  const vitals = { schema: '', inboxOldest: 0, ages: new Map() }
+  const judged = judgeVitals(vitals, { schema: '', streams: ['poll', 'scan/NETWORK'], waited: 0 })
+  const told = rowsBelow('Health').flatMap(([parts = '']) => parts.split(', '))
+  const parts = ['start', 'stop', 'database', 'queue', ...judged.map(({ part }) => part)]
+  expect(parts.filter((part) => !told.includes(part))).toEqual([])
+})
