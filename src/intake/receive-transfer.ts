@@ -23,8 +23,14 @@ export type IntakeOutcome =
   | 'unavailable'
   | 'aborted'
 
-/** `reason` is there where the signature scheme refused, `traceId` where it was traced. */
-export type Observation = { outcome: IntakeOutcome; seconds: number; reason?: Refusal; traceId?: string }
+/** `reason` is there where the signature scheme refused, `event` where it was believed, `traceId` where it was traced. */
+export type Observation = {
+  outcome: IntakeOutcome
+  seconds: number
+  reason?: Refusal
+  event?: string
+  traceId?: string
+}
 
 /** A webhook that was believed. `traceparent` is what its sender says, and may be anything; times are in milliseconds since 1970. */
 export type Arriving = { sourceKey: string; traceparent: string | undefined; startedAt: number }
@@ -89,7 +95,8 @@ async function store(
   arriving: Omit<Arriving, 'sourceKey'>,
 ): Promise<Received> {
   const traced = trace?.({ ...arriving, sourceKey: row.sourceKey }) ?? null
-  if (traced === null) return { outcome: await write(row) }
+  const event = row.sourceKey
+  if (traced === null) return { outcome: await write(row), event }
   const { traceId, traceparent, end } = traced
   let outcome: IntakeOutcome = 'unavailable'
   try {
@@ -97,7 +104,7 @@ async function store(
   } finally {
     end(outcome)
   }
-  return { outcome, traceId }
+  return { outcome, event, traceId }
 }
 
 const wrongType = { kind: 'wrong_type' } as const

@@ -7,6 +7,7 @@ import {
   payHonestly,
   startDemonstration,
   untilShown,
+  withinMs,
 } from '../support/demonstration.ts'
 import { type Evaluated, evaluateDashboards } from '../support/evaluate-dashboards.ts'
 import {
@@ -19,8 +20,6 @@ import { goWrong, type Wrong, wrongs } from '../support/go-wrong.ts'
 import { allowanceFor, mayBeEmpty } from '../support/may-be-empty.ts'
 import { type LoadedRule, prometheusInstalled, type Series } from '../support/prometheus.ts'
 import { until } from '../support/until.ts'
-
-const withinMs = 180_000
 
 const alarming = wrongs.filter(({ alert }) => alert !== null)
 const dashboards = readDashboards().map(({ name, queries }) => ({
@@ -60,7 +59,7 @@ describe.skipIf(!prometheusInstalled())('a real Prometheus beside depositd', () 
     const times = { from: demonstration.startedAt, to: new Date() }
     for (const { queries } of await evaluateDashboards(demonstration, times))
       for (const query of queries) evaluated.set(query.where, query)
-  }, 3 * withinMs)
+  }, 5 * withinMs)
   afterAll(() => stack.disposeAsync())
 
   const alertsNow = () => demonstration.prometheus.query('ALERTS{alertname!="DepositdWatchdog"}')

@@ -43,7 +43,7 @@ test('a signed webhook is stored as it came, credentials hashed, and then the wa
     'verified-by': 'standard-webhooks',
   })
   expect(intake.wakes() - wakesBefore).toBe(1)
-  expect(intake.observed).toEqual([{ outcome: 'stored', seconds: expect.any(Number) }])
+  expect(intake.observed).toEqual([{ outcome: 'stored', event: 'msg_1', seconds: expect.any(Number) }])
 })
 
 test('the answer tells nothing of what serves it', async () => {

@@ -28,6 +28,9 @@ const forward = {
   forwardRecipient: '0x00000000000000000000000000000000000075a1',
 }
 
+/** How long a busy machine may take for one step. */
+export const withinMs = 180_000
+
 /** A channel that nobody pays into, for what is done to channels. */
 export const vault = { id: 'vault', ...forward }
 
@@ -91,12 +94,16 @@ const payments = [
 ]
 
 /** Pays once in every asset, and returns once all of it is reconciled. */
-export async function payHonestly({ world }: Demonstration): Promise<void> {
+export async function payHonestly({ world, prometheus }: Demonstration): Promise<void> {
+  const isAwaited = async (): Promise<true | null> =>
+    (await prometheus.query('depositd_canary_deposit_age_seconds')).length > 0 || null
+  await until('the payment of the canary is awaited', isAwaited, withinMs)
   const txs = await Promise.all(payments.map((payment) => world.pay(payment)))
-  await until('every payment is reconciled', async () => {
+  const areReconciled = async (): Promise<true | null> => {
     const rows = await world.db.selectFrom('deposit').select('state').where('tx', 'in', txs).execute()
     return (rows.length === txs.length && rows.every(({ state }) => state === 'reconciled')) || null
-  })
+  }
+  await until('every payment is reconciled', areReconciled, withinMs)
 }
 
 /** What accountants do: the month before is closed, and two people book what no evidence tells. */
@@ -125,7 +132,7 @@ export function untilShown({ prometheus }: Demonstration, since: Date): Promise<
     const [oldest] = await prometheus.query(readAt)
     return (oldest?.samples[0]?.[1] ?? 0) > since.getTime() / 1000 || null
   }
-  return until('all gauges were read since', isShown, 300_000)
+  return until('all gauges were read since', isShown, withinMs)
 }
 
 async function command({ environment }: World, line: string): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { startPostgres } from '../../src/sandbox/postgres.ts'
-import { keepBooks, payHonestly, startDemonstration, untilShown } from './demonstration.ts'
+import { keepBooks, payHonestly, startDemonstration, untilShown, withinMs } from './demonstration.ts'
 import { badOnes, describeEvaluated } from './describe-evaluated.ts'
 import { evaluateDashboards } from './evaluate-dashboards.ts'
 import { evaluatedRules } from './evaluate-rules.ts'
@@ -35,7 +35,7 @@ tell('all of it is reconciled; now much goes wrong')
 await goWrong(demonstration)
 tell('everything that went wrong is told; waiting until all of it is shown')
 await untilShown(demonstration, new Date())
-const rules = await until('every rule is evaluated', () => evaluatedRules(demonstration.prometheus), 120_000)
+const rules = await until('every rule is evaluated', () => evaluatedRules(demonstration.prometheus), withinMs)
 tell('asking every query of every dashboard')
 const dashboards = await evaluateDashboards(demonstration, {
   from: demonstration.startedAt,

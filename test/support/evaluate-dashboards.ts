@@ -62,7 +62,9 @@ async function askMetrics({ prometheus }: Sources, text: string, stretch: Times 
   if (stretch === null) return rowsOf(await prometheus.query(text))
   const [start, end] = [stretch.from.getTime() / 1000, stretch.to.getTime() / 1000]
   const step = Math.max(1, Math.ceil((end - start) / pointsMax))
-  return rowsOf(await prometheus.queryRange(text, { start, end, step }))
+  // The last moment is among those that are asked for.
+  const first = end - Math.floor((end - start) / step) * step
+  return rowsOf(await prometheus.queryRange(text, { start: first, end, step }))
 }
 
 /** What has no value, as a quantile of nothing, is no data. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { MismatchKind } from '../../src/core/mismatch.ts'
 import type { DepositKnob } from '../../src/service/faults/fault-table.ts'
 import { runCommand } from './command.ts'
-import { type Demonstration, vault } from './demonstration.ts'
+import { type Demonstration, vault, withinMs } from './demonstration.ts'
 import { sendStruckPayments, signStruckPayments, strikingRate } from './struck-payments.ts'
 import { addressed } from './struck-wishes.ts'
 import { tamper } from './tamper.ts'
@@ -86,11 +86,12 @@ export async function goWrong(demonstration: Demonstration): Promise<void> {
   await sendStruckPayments(base, await signStruckPayments(base, world.service.faults, wanted))
   await tamper({ url: world.serviceDatabaseUrl }, otherRecipient)
   await tamper({ url: world.settings.databaseUrl }, editedAmount)
-  await until('everything that went wrong is told', async () => {
+  const isTold = async (): Promise<true | null> => {
     const { rows } = await sql<{ kind: string }>`select distinct kind from open_mismatch`.execute(world.db)
     const told = new Set(rows.map(({ kind }) => kind))
     return wrongs.every(({ kind }) => told.has(kind)) || null
-  })
+  }
+  await until('everything that went wrong is told', isTold, withinMs)
   await resolveSkew(demonstration)
   await loseWebhooksOfShort(demonstration)
 }
@@ -111,12 +112,13 @@ async function resolveSkew({ world }: Demonstration): Promise<void> {
 async function loseWebhooksOfShort({ world }: Demonstration): Promise<void> {
   world.service.faults.set({ dropWebhookRate: 1, shortForwardRate: 1 })
   const tx = await world.pay({ network: 'base', symbol: 'USDC', owner: 'shop', amount: '4' })
-  await until('the last one is short', async () => {
+  const isShort = async (): Promise<true | null> => {
     const { rows } = await sql`
       select from open_mismatch m join deposit d on d.id = m.deposit_id
       where m.kind = 'settlement_short' and d.tx = ${tx}`.execute(world.db)
     return rows.length > 0 || null
-  })
+  }
+  await until('the last one is short', isShort, withinMs)
 }
 
 const otherRecipient = `
