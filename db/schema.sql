@@ -617,9 +617,9 @@ CREATE INDEX canary_deposit_open ON public.canary_deposit USING btree (network, 
 CREATE INDEX chain_movement_address ON public.chain_movement USING btree (network, address, asset, height);
 CREATE INDEX chain_movement_height ON public.chain_movement USING btree (network, height);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
-CREATE INDEX deposit_open ON public.deposit USING btree (state, network) WHERE (state <> ALL (ARRAY['reconciled'::text, 'refunded'::text, 'failed'::text, 'ignored'::text]));
 CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
+CREATE INDEX deposit_state ON public.deposit USING btree (state, network, merged_into);
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
 CREATE INDEX evidence_group_id ON public.evidence USING btree (group_id);
 CREATE INDEX evidence_group_recheck_at ON public.evidence_group USING btree (recheck_at) WHERE (recheck_at IS NOT NULL);

@@ -23,10 +23,13 @@ export function readTotals(db: Kysely<Tables>): Promise<Totals> {
       select state, coalesce(network, '') as network, count(*)::int as count from deposit
       where merged_into is null group by state, network`.execute(tx)
     const matrix = await sql<Totals['matrix'][number]>`
-      select leg, source, cell, count(*)::int as count
-      from deposit, jsonb_each(matrix) as legs (leg, sources), jsonb_each_text(sources) as cells (source, cell)
-      where coalesce(deposited_at, least(webhook_at, api_at)) >= now() - interval '24 hours'
-        and merged_into is null and state <> 'ignored'
+      select leg, source, cell, sum(deposits)::int as count
+      from (
+        select matrix, count(*) as deposits from deposit
+        where coalesce(deposited_at, least(webhook_at, api_at)) >= now() - interval '24 hours'
+          and merged_into is null and state <> 'ignored'
+        group by matrix
+      ) as alike, jsonb_each(matrix) as legs (leg, sources), jsonb_each_text(sources) as cells (source, cell)
       group by leg, source, cell`.execute(tx)
     const { assets, balances, imbalances } = await readBooks(tx)
     return {
