@@ -21,7 +21,7 @@ const keeping: Keeping = {
   shortMs: 50,
   timesKept: 100,
   keptMaxMs: 60_000,
-  waitMs: 50,
+  waitMs: 25,
   hangMs: 5000,
   nowMs: () => performance.now(),
 }

@@ -112,7 +112,7 @@ const freshness = [
 added up over all that is stored), \`scorecard\` and \`queue\`. Those who scrape one process at the same time share a
 reading. A part that takes longer than 50 ms to read is used again for a multiple of the time beyond that: 100 times for
 \`live\` and \`queue\`, 300 times for the others, and a minute at most ([benchmarks](benchmarks.md#scrape) tell what
-that costs). Whoever scrapes while a part is being read anew waits for it 50 ms at most, and is then told what was read before;
+that costs). Whoever scrapes while a part is being read anew waits for it 25 ms at most, and is then told what was read before;
 \`depositd_gauges_age_seconds\` says how old it is.\n`,
   `What cannot be read, or takes longer than 5 s, is left out of the answer, \`depositd_gauges_readable\` of the part is 0, and
 the log says why. The answer is 200 all the same: what the process counted, like webhooks that it had to refuse, is told
