@@ -53,11 +53,15 @@ function alertLines(rules: readonly LoadedRule[]): string[] {
   const alerts = rules.filter(({ type }) => type === 'alerting')
   const active = alerts.flatMap(({ name, alerts: each }) =>
     each.map(({ state, labels, annotations }) => [
-      `  ${state} ${name} ${pairsOf(labels)}`,
+      `  ${state} ${name} ${pairsOf(withoutName(labels))}`,
       `    ${annotations.summary ?? ''}`,
     ]),
   )
   return [`alerts, of ${alerts.length} rules`, ...active.flat()]
+}
+
+function withoutName(labels: Row): Row {
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => name !== 'alertname'))
 }
 
 function pairsOf(row: Row): string {

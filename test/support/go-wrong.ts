@@ -3,7 +3,7 @@ import type { MismatchKind } from '../../src/core/mismatch.ts'
 import type { DepositKnob } from '../../src/service/faults/fault-table.ts'
 import { runCommand } from './command.ts'
 import { type Demonstration, vault, withinMs } from './demonstration.ts'
-import { sendStruckPayments, signStruckPayments, strikingRate } from './struck-payments.ts'
+import { depositKnobs, sendStruckPayments, signStruckPayments, strikingRate } from './struck-payments.ts'
 import { addressed } from './struck-wishes.ts'
 import { tamper } from './tamper.ts'
 import { until } from './until.ts'
@@ -110,7 +110,8 @@ async function resolveSkew({ world }: Demonstration): Promise<void> {
 
 /** What API and chain agree on waits for no webhook; what is short does. From here on none is sent. */
 async function loseWebhooksOfShort({ world }: Demonstration): Promise<void> {
-  world.service.faults.set({ dropWebhookRate: 1, shortForwardRate: 1 })
+  const spared = Object.fromEntries(depositKnobs.map((knob) => [knob, 0]))
+  world.service.faults.set({ ...spared, dropWebhookRate: 1, shortForwardRate: 1 })
   const tx = await world.pay({ network: 'base', symbol: 'USDC', owner: 'shop', amount: '4' })
   const isShort = async (): Promise<true | null> => {
     const { rows } = await sql`
