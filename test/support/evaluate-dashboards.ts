@@ -27,13 +27,23 @@ export async function connectAccountant(databaseUrl: string): Promise<Client> {
 export async function evaluateDashboards(sources: Sources, times: Times): Promise<EvaluatedDashboard[]> {
   const evaluated: EvaluatedDashboard[] = []
   for (const dashboard of readDashboards()) {
-    const variables = await chooseVariables(dashboard, sources, times)
-    const queries: Evaluated[] = []
-    for (const query of dashboard.queries)
-      queries.push(await evaluate(query, sources, { ...times, variables }))
+    const queries = await evaluateAll(dashboard, sources, times)
     evaluated.push({ name: dashboard.name, title: dashboard.title, queries })
   }
   return evaluated
+}
+
+/** Where a variable cannot be chosen, no panel shows anything. */
+async function evaluateAll(dashboard: Dashboard, sources: Sources, times: Times): Promise<Evaluated[]> {
+  const variables = await chooseVariables(dashboard, sources, times).catch(wordsOf)
+  const queries: Evaluated[] = []
+  for (const query of dashboard.queries) {
+    const { where, language, text } = query
+    if (typeof variables === 'string')
+      queries.push({ where, language, asked: text, outcome: 'failed', problem: variables })
+    else queries.push(await evaluate(query, sources, { ...times, variables }))
+  }
+  return queries
 }
 
 async function evaluate(query: DashboardQuery, sources: Sources, macros: Macros): Promise<Evaluated> {
