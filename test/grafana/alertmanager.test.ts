@@ -102,16 +102,39 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
     const { annotations } = alerts.find(({ alert }) => alert === labels.alertname) ?? {}
     await running.send([{ labels, ...(annotations && { annotations }) }])
     const { summary, impact, runbook_url: runbook, dashboard } = annotations ?? {}
-    const pager = z.object({ payload: z.unknown() }).parse(JSON.parse(await toldTo('/pager')))
+    const pager = z
+      .object({ payload: z.unknown() })
+      .parse(JSON.parse(await toldTo('/pager', labels.alertname)))
     const details: unknown = expect.objectContaining({ impact, runbook, dashboard })
-    expect(pager.payload).toMatchObject({ summary, severity: 'critical', custom_details: details })
-    const chat = await toldTo('/chat')
+    const incident = {
+      summary: `DepositdSealBroken: ${summary}`,
+      severity: 'critical',
+      custom_details: details,
+    }
+    expect(pager.payload).toMatchObject(incident)
+    const chat = await toldTo('/chat', labels.alertname)
     for (const words of [summary, impact, runbook, dashboard]) expect(chat).toContain(words)
+  })
+
+  it('tells what is wrong, too, where several alerts of one name come together', async () => {
+    const alertname = 'DepositdLedgerUntied'
+    const [summary, other] = ['base/native', 'solana/native'].map(
+      (asset) => `The books of ${asset} do not tie`,
+    )
+    const labels = { alertname, severity: 'critical' }
+    await running.send([
+      { labels: { ...labels, asset: 'base/native' }, annotations: { summary: summary ?? '' } },
+      { labels: { ...labels, asset: 'solana/native' }, annotations: { summary: other ?? '' } },
+    ])
+    const pager = z.object({ payload: z.unknown() }).parse(JSON.parse(await toldTo('/pager', alertname)))
+    expect(pager.payload).toMatchObject({ summary: `${alertname}: ${summary} (the first of 2)` })
+    const chat = await toldTo('/chat', alertname)
+    for (const words of [summary, other]) expect(chat).toContain(words)
   })
 
   it('tells the switch that alerts go out', async () => {
     await running.send([{ labels: { alertname: watchdog, severity: 'none' } }])
-    expect(await toldTo('/watchdog')).toContain(watchdog)
+    expect(await toldTo('/watchdog', watchdog)).toContain(watchdog)
   })
 
   it('holds back what a network that is not read explains, on that network', () =>
@@ -136,6 +159,19 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
       ['DepositdDeliverySlowBurn'],
     ))
 
+  // From here on everything that a worker does is held back.
+  it('holds back what a worker that is away explains, also canaries, which are not sent without one', () =>
+    expectHeldBack(
+      [
+        { alertname: 'DepositdNoBeat', severity: 'critical', role: 'worker' },
+        { alertname: 'DepositdQueueStuck', severity: 'critical' },
+        { alertname: 'DepositdCanaryWebhookLost', severity: 'critical' },
+        { alertname: 'DepositdCanaryDepositLate', severity: 'warning', network: 'base' },
+        { alertname: 'DepositdWebhooksNotStored', severity: 'critical' },
+      ],
+      ['DepositdQueueStuck', 'DepositdCanaryWebhookLost', 'DepositdCanaryDepositLate'],
+    ))
+
   it('holds back everything but the watchdog where no daemon answers', async () => {
     const all = alerts.map(({ alert, labels }) => ({ alertname: alert, severity: labels.severity }))
     const awake = ['DepositdAbsent', watchdog]
@@ -155,9 +191,10 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
   response.writeHead(request.url === '/pager' ? 202 : 200).end('ok')
 }
 
-/** The body of the first message to a receiver. */
-function toldTo(receiver: string): Promise<string> {
-  return until(`${receiver} is told`, () => told.find((one) => one.path === receiver)?.body ?? null)
+/** The body of the first message about an alert to a receiver. */
+function toldTo(receiver: string, alert: string): Promise<string> {
+  const isAbout = (one: (typeof told)[number]) => one.path === receiver && one.body.includes(alert)
+  return until(`${receiver} is told of ${alert}`, () => told.find(isAbout)?.body ?? null)
 }
 
 function addressOf(server: Server): string {

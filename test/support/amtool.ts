@@ -20,7 +20,8 @@ export function runAmtool(...words: readonly string[]): { status: number | null;
 
 /**
  * A copy of a configuration for the Alertmanager of Debian, 0.25, which does not know `url_file` of a webhook: that has the
- * address itself in its place. Messages go to this address, below it `/chat`, `/pager` and `/watchdog`, and at once.
+ * address itself in its place. Messages go to this address, below it `/chat`, `/pager` and `/watchdog`, after a second in
+ * which a group gathers.
  */
 export function configurationForDebian(file: string, address: string): { path: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'depositd-amtool-'))
@@ -28,7 +29,7 @@ export function configurationForDebian(file: string, address: string): { path: s
   const text = textOf(file)
     .replace(/^( +- )url_file: .*$/m, `$1url: ${address}/watchdog`)
     .replaceAll('/run/secrets/', `${folder}/`)
-    .replaceAll(/group_wait: \d+s/g, 'group_wait: 0s')
+    .replaceAll(/group_wait: \d+s/g, 'group_wait: 1s')
   writeFileSync(path, `global: { pagerduty_url: '${address}/pager' }\n${text}`)
   writeFileSync(join(folder, 'chat_url'), `${address}/chat`)
   writeFileSync(join(folder, 'pagerduty_key'), 'key')
