@@ -27,7 +27,7 @@ describe('the bounds of panels', () => {
     expect(steps).toContain(bound)
   })
 
-  it('are held to those of alerts about seals, stages, the inbox, polling, chains and jobs', () => {
+  it('are held to those of alerts about seals, stages, the inbox, polling, chains, jobs and signs of life', () => {
     expect(new Set(shown.map(({ alert }) => alert))).toEqual(
       new Set([
         'DepositdSealOverdue',
@@ -39,8 +39,33 @@ describe('the bounds of panels', () => {
         'DepositdSweepOverdue',
         'DepositdChainNotRead',
         'DepositdJobFailing',
+        'DepositdNoBeat',
       ]),
     )
+  })
+})
+
+describe('the bounds of amounts', () => {
+  const amounts = panels.filter(({ panel: { fieldConfig } }) => {
+    const { unit, thresholds } = fieldConfig.defaults
+    return unit === 'locale' && thresholds.steps.length > 1
+  })
+
+  it('are on the panels of what should be zero', () => {
+    expect(amounts.map(({ name, title }) => `${name}, ${title}`)).toEqual([
+      'ledger, Suspense',
+      'ledger, Sum of all entries',
+      'ledger, What the audit found',
+      'ledger, What balances changed by, not explained',
+      'overview, Balances that are not explained',
+      'overview, Books that do not tie',
+    ])
+  })
+
+  it.each(amounts)('let nothing pass of an asset of many decimals: $title of $name', ({ panel }) => {
+    const [, bound] = panel.fieldConfig.defaults.thresholds.steps
+    expect(bound?.value).toBeGreaterThan(0)
+    expect(bound?.value).toBeLessThan(1e-30)
   })
 })
 

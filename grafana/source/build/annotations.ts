@@ -19,14 +19,20 @@ export const reorgs: AnnotationQuery = {
   tagKeys: 'network',
 }
 
-/** Where a version runs that did not one step before, however far apart the steps are. */
+const lastSeen =
+  'max by (version) (max_over_time(timestamp(depositd_build_info)[1d:$__rate_interval] offset $__rate_interval))'
+
+/**
+ * Where a version runs that did not one step before, however far apart the steps are, and is another one than that which
+ * was last seen within a day: daemons that were away for a while are no deploy.
+ */
 export const deploys: AnnotationQuery = {
   name: 'Deploys',
   datasource: prometheus,
   enable: true,
   iconColor: 'blue',
   target: promTarget(
-    'max by (version) (depositd_build_info) unless max by (version) (depositd_build_info offset $__rate_interval)',
+    `max by (version) (depositd_build_info) unless max by (version) (depositd_build_info offset $__rate_interval) unless topk(1, ${lastSeen})`,
   ),
   titleFormat: 'Deploy',
   textFormat: 'depositd {{version}} is here',

@@ -56,6 +56,9 @@ export type Row = { title: string; panels: readonly Panel[] }
 /** For what is neither good nor bad by itself. */
 export const noBounds: readonly Step[] = [{ from: null, color: 'blue' }]
 
+/** The bound of amounts of which none is well, however many decimals the asset has. */
+export const leastAmount = Number.MIN_VALUE
+
 /** The more, the worse: green, and from here on orange, and red. */
 export function worseFrom(orange: number, red: number): readonly Step[] {
   return [

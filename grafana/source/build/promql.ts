@@ -1,8 +1,22 @@
-/** Zero as long as a daemon is scraped, so that "nothing is wrong" and "nobody looks" are told apart. */
+/** Zero as long as a daemon is scraped, so that "nothing happened" and "nobody looks" are told apart: for counters. */
 export const elseZero = 'or 0 * max(depositd_build_info)'
 
+/**
+ * The same for gauges, which are left out where the database cannot be read: zero only as long as it can.
+ * @param part of which a gauge is one
+ */
+export function zeroWhenRead(part: 'live' | 'totals'): string {
+  return `or ${zeroOf(part)}`
+}
+
 /** The same for what has labels: a zero without any only where there is nothing else. */
-export const ifEmptyZero = 'or on () 0 * max(depositd_build_info)'
+export function onlyZeroWhenRead(part: 'live' | 'totals'): string {
+  return `or on () ${zeroOf(part)}`
+}
+
+function zeroOf(part: 'live' | 'totals'): string {
+  return `0 * (max(depositd_gauges_readable{part="${part}"}) == 1)`
+}
 
 /**
  * Series by asset, those of the chosen networks and labels, each with the asset's label and its network.
@@ -10,6 +24,15 @@ export const ifEmptyZero = 'or on () 0 * max(depositd_build_info)'
  */
 export function chosenAssets(expr: string): string {
   return `${expr} * on (asset) group_left (symbol, network) max by (asset, symbol, network) (depositd_asset_info{asset!="other",network=~"$network",symbol=~"$asset"})`
+}
+
+/**
+ * The same for what is wrong: an asset that was never booked has no label and no network. It is shown whatever is
+ * chosen, by its key.
+ */
+export function chosenAndUnbooked(expr: string): string {
+  const unbooked = `${expr} unless on (asset) depositd_asset_info{asset!="other"}`
+  return `${chosenAssets(expr)} or label_join(${unbooked}, "symbol", "", "asset")`
 }
 
 /** Balance of each asset of the books, zero where nothing was ever booked on such an account. */

@@ -1,5 +1,5 @@
 import { noBounds, type Panel, type PromQuery, redFrom, worseFrom } from './panel.ts'
-import { assetLegend, balanceOf, chosenAssets, elseZero, quantile } from './promql.ts'
+import { assetLegend, balanceOf, chosenAndUnbooked, chosenAssets, quantile, zeroWhenRead } from './promql.ts'
 
 /** Gauges come from the database and are the same in every replica: the greatest is the value, a sum is not. */
 export const openMismatches =
@@ -13,7 +13,7 @@ export const booksPanel: Panel = {
   runbook: 'depositdledgerimbalance',
   docs: 'accounting.md#control-totals',
   unit: 'none',
-  queries: [{ expr: `max(abs(depositd_ledger_imbalance)) ${elseZero}`, legend: 'imbalance' }],
+  queries: [{ expr: `max(abs(depositd_ledger_imbalance)) ${zeroWhenRead('totals')}`, legend: 'imbalance' }],
   thresholds: [{ from: null, color: 'red' }],
   words: { '0': { text: 'balanced', color: 'green' } },
   width: 4,
@@ -30,7 +30,7 @@ export const severePanel: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum(max by (kind, network) (depositd_mismatches_open{severity="severe",network=~"$network"})) ${elseZero}`,
+      expr: `sum(max by (kind, network) (depositd_mismatches_open{severity="severe",network=~"$network"})) ${zeroWhenRead('live')}`,
       legend: 'open',
     },
   ],
@@ -72,7 +72,7 @@ export const atRiskPanel: Panel = {
   unit: 'locale',
   queries: [
     {
-      expr: chosenAssets('max by (asset, severity) (depositd_mismatch_value)'),
+      expr: chosenAndUnbooked('max by (asset, severity) (depositd_mismatch_value)'),
       legend: 'value',
     },
   ],

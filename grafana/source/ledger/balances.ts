@@ -1,4 +1,4 @@
-import { noBounds, orangeFrom, type Panel, type PromQuery, type Row } from '../build/panel.ts'
+import { leastAmount, noBounds, orangeFrom, type Panel, type PromQuery, type Row } from '../build/panel.ts'
 import { assetLegend, balanceOf, chosenAssets } from '../build/promql.ts'
 import { inTransitPanel } from '../build/shared.ts'
 
@@ -54,7 +54,7 @@ const suspense: Panel = {
   docs: 'mismatches.md#unreported',
   unit: 'locale',
   queries: [{ expr: `0 - ${chosenAssets(balanceOf('suspense'))}`, legend: assetLegend }],
-  thresholds: orangeFrom(0.000_001),
+  thresholds: orangeFrom(leastAmount),
   signed: true,
   width: 8,
   height: 8,

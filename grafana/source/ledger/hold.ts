@@ -1,5 +1,5 @@
-import { noBounds, type Panel, type Row, redFrom, worseFrom } from '../build/panel.ts'
-import { chosenAssets, elseZero, ifEmptyZero } from '../build/promql.ts'
+import { leastAmount, noBounds, type Panel, type Row, redFrom, worseFrom } from '../build/panel.ts'
+import { chosenAndUnbooked, chosenAssets, onlyZeroWhenRead, zeroWhenRead } from '../build/promql.ts'
 import { booksPanel } from '../build/shared.ts'
 
 const untiedCount: Panel = {
@@ -11,7 +11,10 @@ const untiedCount: Panel = {
   docs: 'accounting.md#control-totals',
   unit: 'short',
   queries: [
-    { expr: `count(max by (control, asset) (depositd_ledger_untied) != 0) ${elseZero}`, legend: 'untied' },
+    {
+      expr: `count(max by (control, asset) (depositd_ledger_untied) != 0) ${zeroWhenRead('live')}`,
+      legend: 'untied',
+    },
   ],
   thresholds: redFrom(1),
   width: 4,
@@ -27,7 +30,7 @@ const told: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum(max by (network) (depositd_mismatches_open{kind="ledger_imbalance"})) ${elseZero}`,
+      expr: `sum(max by (network) (depositd_mismatches_open{kind="ledger_imbalance"})) ${zeroWhenRead('live')}`,
       legend: 'open',
     },
   ],
@@ -45,7 +48,7 @@ const unexplainedCount: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `count(max by (network, asset) (depositd_unexplained_balance{network=~"$network"}) != 0) ${elseZero}`,
+      expr: `count(max by (network, asset) (depositd_unexplained_balance{network=~"$network"}) != 0) ${zeroWhenRead('live')}`,
       legend: 'assets',
     },
   ],
@@ -64,7 +67,7 @@ const sealBroken: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum(max by (network) (depositd_mismatches_open{kind="seal_broken"})) ${elseZero}`,
+      expr: `sum(max by (network) (depositd_mismatches_open{kind="seal_broken"})) ${zeroWhenRead('live')}`,
       legend: 'broken',
     },
   ],
@@ -82,7 +85,7 @@ const sealAge: Panel = {
   runbook: 'depositdsealoverdue',
   docs: 'settings.md#schedule',
   unit: 's',
-  queries: [{ expr: `max(depositd_ledger_seal_age_seconds) ${elseZero}`, legend: 'oldest' }],
+  queries: [{ expr: `max(depositd_ledger_seal_age_seconds) ${zeroWhenRead('live')}`, legend: 'oldest' }],
   thresholds: worseFrom(1200, 3600),
   width: 4,
   height: 4,
@@ -101,7 +104,7 @@ const imbalance: Panel = {
   docs: 'accounting.md#what-postgres-holds',
   unit: 'locale',
   queries: [{ expr: chosenAssets('max by (asset) (abs(depositd_ledger_imbalance))'), legend: 'sum' }],
-  thresholds: redFrom(0.000_001),
+  thresholds: redFrom(leastAmount),
   columns: { sum: 'locale' },
   colored: ['sum'],
   width: 8,
@@ -118,11 +121,11 @@ const untied: Panel = {
   unit: 'locale',
   queries: [
     {
-      expr: `${chosenAssets('max by (control, asset) (depositd_ledger_untied)')} ${ifEmptyZero}`,
+      expr: `${chosenAndUnbooked('max by (control, asset) (depositd_ledger_untied)')} ${onlyZeroWhenRead('live')}`,
       legend: '{{control}} {{symbol}} {{network}}',
     },
   ],
-  thresholds: redFrom(0.000_001),
+  thresholds: redFrom(leastAmount),
   width: 8,
   height: 8,
 }
@@ -137,11 +140,11 @@ const unexplained: Panel = {
   unit: 'locale',
   queries: [
     {
-      expr: `${chosenAssets('max by (asset) (depositd_unexplained_balance)')} ${ifEmptyZero}`,
+      expr: `${chosenAndUnbooked('max by (asset) (depositd_unexplained_balance)')} ${onlyZeroWhenRead('live')}`,
       legend: '{{symbol}} {{network}}',
     },
   ],
-  thresholds: redFrom(0.000_001),
+  thresholds: redFrom(leastAmount),
   width: 8,
   height: 8,
 }

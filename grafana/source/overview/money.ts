@@ -1,5 +1,5 @@
-import { noBounds, type Panel, type Row, redFrom, worseFrom } from '../build/panel.ts'
-import { chosenAssets, elseZero } from '../build/promql.ts'
+import { leastAmount, noBounds, type Panel, type Row, redFrom, worseFrom } from '../build/panel.ts'
+import { chosenAndUnbooked, zeroWhenRead } from '../build/promql.ts'
 import { atRiskPanel, booksPanel, inTransitPanel, severePanel } from '../build/shared.ts'
 
 const oldestSevere: Panel = {
@@ -10,7 +10,10 @@ const oldestSevere: Panel = {
   docs: 'case-work.md#working',
   unit: 's',
   queries: [
-    { expr: `max(depositd_mismatch_oldest_seconds{severity="severe"}) ${elseZero}`, legend: 'oldest' },
+    {
+      expr: `max(depositd_mismatch_oldest_seconds{severity="severe"}) ${zeroWhenRead('live')}`,
+      legend: 'oldest',
+    },
   ],
   thresholds: worseFrom(1, 3600),
   width: 4,
@@ -26,7 +29,7 @@ const oldestDeposit: Panel = {
   unit: 's',
   queries: [
     {
-      expr: `max(depositd_stage_oldest_open_seconds{stage="reconciliation",network=~"$network"}) ${elseZero}`,
+      expr: `max(depositd_stage_oldest_open_seconds{stage="reconciliation",network=~"$network"}) ${zeroWhenRead('live')}`,
       legend: 'oldest',
     },
   ],
@@ -44,7 +47,7 @@ const underWay: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum(max by (state, network) (depositd_deposits{state=~"observed|confirmed|settling|settled",network=~"$network"})) ${elseZero}`,
+      expr: `sum(max by (state, network) (depositd_deposits{state=~"observed|confirmed|settling|settled",network=~"$network"})) ${zeroWhenRead('totals')}`,
       legend: 'under way',
     },
   ],
@@ -96,8 +99,8 @@ const unexplained: Panel = {
   runbook: 'unexplained_balance',
   docs: 'chains.md#what-counts-as-proved',
   unit: 'locale',
-  queries: [{ expr: chosenAssets('max by (asset) (depositd_unexplained_balance)'), legend: 'value' }],
-  thresholds: redFrom(0.000_001),
+  queries: [{ expr: chosenAndUnbooked('max by (asset) (depositd_unexplained_balance)'), legend: 'value' }],
+  thresholds: redFrom(leastAmount),
   columns: { value: 'locale' },
   colored: ['value'],
   width: 12,
@@ -112,8 +115,8 @@ const untied: Panel = {
   runbook: 'depositdledgeruntied',
   docs: 'accounting.md#control-totals',
   unit: 'locale',
-  queries: [{ expr: chosenAssets('max by (control, asset) (depositd_ledger_untied)'), legend: 'value' }],
-  thresholds: redFrom(0.000_001),
+  queries: [{ expr: chosenAndUnbooked('max by (control, asset) (depositd_ledger_untied)'), legend: 'value' }],
+  thresholds: redFrom(leastAmount),
   columns: { value: 'locale' },
   colored: ['value'],
   width: 12,

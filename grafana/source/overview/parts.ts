@@ -1,5 +1,5 @@
 import { type Panel, type Row, redFrom, worseFrom } from '../build/panel.ts'
-import { elseZero } from '../build/promql.ts'
+import { elseZero, zeroWhenRead } from '../build/promql.ts'
 
 const inbox: Panel = {
   title: 'Inbox',
@@ -65,7 +65,7 @@ const seals: Panel = {
   runbook: 'depositdsealoverdue',
   docs: 'seals.md#what-is-checked',
   unit: 's',
-  queries: [{ expr: `max(depositd_ledger_seal_age_seconds) ${elseZero}`, legend: 'oldest' }],
+  queries: [{ expr: `max(depositd_ledger_seal_age_seconds) ${zeroWhenRead('live')}`, legend: 'oldest' }],
   thresholds: worseFrom(1200, 3600),
   width: 4,
   height: 4,

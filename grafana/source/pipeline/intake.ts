@@ -1,5 +1,5 @@
 import { noBounds, orangeFrom, type Panel, type Row, redFrom, worseFrom } from '../build/panel.ts'
-import { quantile } from '../build/promql.ts'
+import { elseZero, quantile } from '../build/promql.ts'
 
 const webhooks: Panel = {
   title: 'Webhooks by outcome',
@@ -24,13 +24,13 @@ const refusedShare: Panel = {
   title: 'Webhooks refused, 15 minutes',
   kind: 'timeseries',
   description:
-    'Share of webhooks that failed verification. Above a tenth, and five in 15 minutes, as the alert: secrets differ, or a stranger knocks.',
+    'Share of webhooks, canaries left out, that failed verification. Above a tenth, and five in 15 minutes, as the alert: secrets differ, or a stranger knocks.',
   runbook: 'depositdwebhooksrefused',
   docs: 'webhooks.md#secrets',
   unit: 'percentunit',
   queries: [
     {
-      expr: 'sum(rate(depositd_webhook_requests_total{outcome=~"bad_signature|bad_timestamp"}[15m])) / (sum(rate(depositd_webhook_requests_total[15m])) > 0) or 0 * max(depositd_build_info)',
+      expr: `sum(rate(depositd_webhook_requests_total{outcome=~"bad_signature|bad_timestamp"}[15m])) / (sum(rate(depositd_webhook_requests_total{outcome!="canary"}[15m])) > 0) ${elseZero}`,
       legend: 'refused',
     },
   ],

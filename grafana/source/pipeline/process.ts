@@ -54,7 +54,7 @@ const beats: Panel = {
   kind: 'stat',
   description:
     'Since the scheduler last made a job, and since a worker last did one. Every ten seconds there is one; what does not beat does not work.',
-  runbook: 'depositdqueuestuck',
+  runbook: 'depositdnobeat',
   unit: 's',
   queries: [{ expr: 'max by (role) (depositd_beat_age_seconds)', legend: '{{role}}' }],
   thresholds: worseFrom(30, 60),
