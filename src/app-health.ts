@@ -1,9 +1,8 @@
 import type { Role } from './app.ts'
 import type { Settings } from './config/settings.ts'
-import { judgeVitals, schedulerStream, workerStream } from './core/health.ts'
+import { judgeDatabase, judgeVitals, schedulerStream, workerStream } from './core/health.ts'
 import type { LiveScheme } from './intake/live-scheme.ts'
-import { scanStream } from './jobs/chain/scan-position.ts'
-import { pollStream } from './jobs/poll/poll-position.ts'
+import { expectedStreams } from './jobs/expected-streams.ts'
 import type { Queue } from './jobs/queue/queue.ts'
 import type { Tick } from './jobs/schedule.ts'
 import type { JobName } from './jobs/work.ts'
@@ -52,18 +51,17 @@ export async function composeReadiness(
 ): Promise<Readiness & AsyncDisposable> {
   const startedAt = Date.now()
   const vitals = createVitalsReader(settings.databaseUrl)
-  const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
-  const streams = [pollStream, ...read.map(({ name }) => scanStream(name))]
+  const streams = expectedStreams(settings)
   const schema = await newestMigration(migrationsFolder)
-  const needed = new Set(roles.flatMap((role) => neededBy(role, streams)))
+  const needed = neededBy(roles, [...streams.keys()])
   return {
     checks: [
       {
         part: 'database',
         async ask() {
           const waited = (Date.now() - startedAt) / 1000
-          const states = judgeVitals(await vitals.read(), { schema, streams, waited })
-          return [{ part: 'database', state: 'fine', says: 'answers' }, ...states]
+          const told = await vitals.read()
+          return [judgeDatabase(told), ...judgeVitals(told, { schema, streams, waited })]
         },
       },
       {
@@ -81,16 +79,17 @@ export async function composeReadiness(
 }
 
 /**
- * Who only takes webhooks has to go on taking them where nobody applies them: they are stored, and applied later. A
- * proxy that left all such processes out would lose them.
+ * Who takes webhooks, whatever else he does, has to go on taking them where nobody applies them: they are stored, and
+ * applied later. A proxy that left all such processes out would lose them.
  */
-function neededBy(role: Role, streams: readonly string[]): readonly string[] {
+function neededBy(roles: readonly Role[], streams: readonly string[]): ReadonlySet<string> {
   const beside: Record<Role, readonly string[]> = {
     http: [],
     worker: ['queue', 'inbox', workerStream, ...streams],
     scheduler: ['queue', schedulerStream],
   }
-  return ['database', 'schema', ...beside[role]]
+  const judged = roles.includes('http') ? [] : roles
+  return new Set(['database', 'schema', ...judged.flatMap((role) => beside[role])])
 }
 
 function warningsOf({ signing }: LiveScheme): Problem[] {

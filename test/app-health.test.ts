@@ -98,7 +98,7 @@ test('two that start at once on an empty database both start, and are both ready
 })
 
 test('worker and scheduler give signs of life by the way that all work takes', async () => {
-  await using running = await start(allRoles)
+  await using running = await start(['worker', 'scheduler'])
   await age(3600, 'scheduler', 'worker')
   const unready = async () => parts((await readiness(running.daemon.opsUrl)).unready)
   expect(await unready()).toEqual(['scheduler', 'worker'])
@@ -113,9 +113,12 @@ describe('what is not well keeps from being ready', () => {
     [['scheduler'], ['scheduler']],
     [['worker'], ['inbox', 'worker', 'poll', 'scan/base']],
     [
-      ['http', 'worker'],
-      ['inbox', 'worker', 'poll', 'scan/base'],
+      ['worker', 'scheduler'],
+      ['scheduler', 'inbox', 'worker', 'poll', 'scan/base'],
     ],
+    // Whoever takes webhooks and does more besides could store them all the same.
+    [['http', 'worker'], []],
+    [[...allRoles], []],
   ])('%s only where its own work needs it, and is told anyway', async (roles, unready) => {
     await using running = await start(roles)
     await age(3600, ...old)
@@ -127,7 +130,7 @@ describe('what is not well keeps from being ready', () => {
       select id, now(), now() - interval '2 minutes' from added returning inbox_id as id`.execute(db)
     try {
       const answer = await readiness(running.daemon.opsUrl)
-      expect(parts(answer.unready)).toEqual(unready)
+      expect(parts(answer.unready).toSorted()).toEqual(unready.toSorted())
       expect(answer.status).toBe(unready.length === 0 ? 200 : 503)
       expect(parts([...answer.unready, ...answer.warnings]).toSorted()).toEqual([...old, 'inbox'].toSorted())
     } finally {
@@ -152,6 +155,25 @@ test('a schema that lacks something is named; one of a newer version does not st
     warnings: [{ part: 'schema', problem: expect.stringContaining('of a newer version') }],
   })
   await sql`delete from kysely_migration where name = '9999_future'`.execute(db)
+})
+
+test('a database that answers and takes nothing is named, as after a failover to a standby', async () => {
+  await using running = await start(['http'])
+  const { opsUrl } = running.daemon
+  expect(await readiness(opsUrl)).toMatchObject({ status: 200 })
+  const name = new URL(database.url).pathname.slice(1)
+  const reconnect = () =>
+    sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'depositd health'
+      and datname = ${name}`.execute(db)
+  await sql`alter database ${sql.ref(name)} set default_transaction_read_only = on`.execute(db)
+  await reconnect()
+  const problem = expect.stringContaining('read only') as string
+  await expect
+    .poll(() => readiness(opsUrl))
+    .toMatchObject({ status: 503, unready: [{ part: 'database', problem }] })
+  await sql`alter database ${sql.ref(name)} reset default_transaction_read_only`.execute(db)
+  await reconnect()
+  await expect.poll(() => readiness(opsUrl)).toMatchObject({ status: 200 })
 })
 
 test('a database that hangs is named in time, and found again once it goes on', async () => {

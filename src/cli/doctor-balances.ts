@@ -19,6 +19,7 @@ const mends = {
   unproved:
     'mend what the chain check of the network says, and try again; another process may be proving them',
   differing: 'depositd mismatches list --kind unexplained_balance; docs/runbook.md#unexplained_balance',
+  unknown: 'mend what the check database says, and try again',
   open: 'let the daemon read on (depositd start), and try again',
 }
 
@@ -38,6 +39,8 @@ export async function balanceFindings({
         return proveNetwork(db, { settings: network, reader: createReader(network), startHeight })
       }),
     )
+  } catch (error) {
+    return [fault('balances', { says: lineOf(error), mend: mends.unknown })]
   } finally {
     await db.destroy()
   }

@@ -83,7 +83,8 @@ function decimalsFinding(check: string, network: NetworkSettings): Promise<reado
 function heightFindings(network: NetworkSettings, readUpTo: bigint | null): Promise<readonly Finding[]> {
   const check = `final ${network.name}`
   const mend = `put another node first in ${rpcOf(network)}: this one lags, or was restored from an old state`
-  return examined(check, mend, async () => {
+  const untold = `try again; where it stays, name other nodes in ${rpcOf(network)}, or a plan that allows what is asked`
+  return examined(check, untold, async () => {
     const { at } = await createReader(network).readBalances({ pairs: [], at: null })
     if (readUpTo === null) return ok(check, `at ${at.height}; nothing is read yet`)
     if (at.height >= readUpTo) return ok(check, `at ${at.height}, and read up to ${readUpTo}`)

@@ -1,9 +1,11 @@
 import type { Settings } from '../config/settings.ts'
-import { judgeVitals, type PartState, schedulerStream, workerStream } from '../core/health.ts'
+import { lineOf } from '../core/errors.ts'
+import { judgeDatabase, judgeVitals, type PartState, schedulerStream, workerStream } from '../core/health.ts'
 import { rulesOf } from '../core/rules-of.ts'
 import { digestOf } from '../jobs/books/put-in-force.ts'
-import { scanStream } from '../jobs/chain/scan-position.ts'
+import { allowedAge, expectedStreams } from '../jobs/expected-streams.ts'
 import { pollStream } from '../jobs/poll/poll-position.ts'
+import { longestPause } from '../jobs/schedule.ts'
 import { migrationsFolder } from '../migrations-folder.ts'
 import { inForce } from '../store/books/rules-in-force.ts'
 import { type Database, openDatabase } from '../store/database.ts'
@@ -24,10 +26,14 @@ import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
 const versionMin = 180_000
 /** Webhooks are refused for a timestamp that is minutes off; deadlines and ages are told by both clocks. */
 const clockMaxSeconds = 5
-/** Seals are made every ten minutes, where the settings do not say otherwise. */
+/** Seals are made every ten minutes, where the settings do not say otherwise; more may pass where they do. */
 const unsealedMaxSeconds = 3600
 
 const unreachable = 'start it, or correct DATABASE_URL; the user has to own the database'
+const readOnly =
+  'point DATABASE_URL at the server that takes writes; where this is to be it: select pg_promote(), or default_transaction_read_only off'
+/** Of a check that could not be made, while others could. */
+const unasked = 'try again; where it stays, the log of the database server tells more'
 
 /** The server, its schema and rights; and, where there is a schema, how the daemon has been working on it. */
 export async function databaseFindings(settings: Settings): Promise<readonly Finding[]> {
@@ -38,15 +44,31 @@ export async function databaseFindings(settings: Settings): Promise<readonly Fin
     queryTimeoutMs: 10_000,
   })
   try {
-    return await examined('database', unreachable, async () => {
-      const facts = await readServerFacts(db)
-      if (facts.version < versionMin) return tooOld(facts)
-      const found = [ok('database', `answers: Postgres ${major(facts)}, as ${facts.user}`)]
-      return [...found, await clockFinding(db), ...(await schemaFindings(db, settings, facts))]
-    })
+    const facts = await askFacts(db)
+    if ('state' in facts) return [facts]
+    if (facts.version < versionMin) return [tooOld(facts)]
+    return [
+      databaseFinding(facts),
+      ...(await examined('clock', unasked, () => clockFinding(db))),
+      ...(await rightsAndSchema(db, settings, facts)),
+    ]
   } finally {
     await db.destroy()
   }
+}
+
+async function askFacts(db: Database<Tables>): Promise<ServerFacts | Finding> {
+  try {
+    return await readServerFacts(db)
+  } catch (error) {
+    return fault('database', { says: lineOf(error), mend: unreachable })
+  }
+}
+
+function databaseFinding(facts: ServerFacts): Finding {
+  const { part, state, says } = judgeDatabase(facts)
+  if (state === 'fine') return ok(part, `answers: Postgres ${major(facts)}, as ${facts.user}`)
+  return fault(part, { says, mend: readOnly })
 }
 
 function major({ version }: ServerFacts): number {
@@ -74,30 +96,28 @@ async function clockFinding(db: Database<Tables>): Promise<Finding> {
   })
 }
 
-async function schemaFindings(
+async function rightsAndSchema(
   db: Database<Tables>,
   settings: Settings,
   { isMade, user }: ServerFacts,
 ): Promise<readonly Finding[]> {
-  const rights = await rightsFinding(db, user)
+  const rights = await examined('rights', unasked, () => rightsFinding(db, user))
   // Of what he may not read, nothing can be told.
-  if (rights.state === 'fault') return [rights]
+  if (rights.some(({ state }) => state === 'fault')) return rights
   if (!isMade) {
     const mend = 'depositd migrate; a start does it, too'
-    return [rights, warning('schema', { says: 'is not made yet', mend })]
+    return [...rights, warning('schema', { says: 'is not made yet', mend })]
   }
-  const vitals = await readHealth(db)
-  const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
-  const states = judgeVitals(vitals, {
-    schema: await newestMigration(migrationsFolder),
-    streams: [pollStream, ...read.map(({ name }) => scanStream(name))],
-    waited: null,
-  })
-  const findings = states.map(vitalFinding)
-  const [schema] = states
+  const vitals = await examined('schema', unasked, () => vitalFindings(db, settings))
   // Of a schema of another version nothing more can be asked for certain.
-  if (schema?.state !== 'fine') return [rights, ...findings]
-  return [rights, ...findings, ...(await booksFindings(db, settings))]
+  if (vitals[0]?.state !== 'ok') return [...rights, ...vitals]
+  return [...rights, ...vitals, ...(await booksFindings(db, settings))]
+}
+
+async function vitalFindings(db: Database<Tables>, settings: Settings): Promise<readonly Finding[]> {
+  const schema = await newestMigration(migrationsFolder)
+  const expected = { schema, streams: expectedStreams(settings), waited: null }
+  return judgeVitals(await readHealth(db), expected).map(vitalFinding)
 }
 
 async function rightsFinding(db: Database<Tables>, user: string): Promise<Finding> {
@@ -131,12 +151,13 @@ function vitalFinding({ part, state, says }: PartState): Finding {
 }
 
 async function booksFindings(db: Database<Tables>, settings: Settings): Promise<Finding[]> {
-  return Promise.all([
-    grantsFinding(db),
-    partitionsFinding(db),
-    sealsFinding(db),
-    policyFinding(db, settings),
+  const found = await Promise.all([
+    examined('grants', unasked, () => grantsFinding(db)),
+    examined('partitions', unasked, () => partitionsFinding(db)),
+    examined('seals', unasked, () => sealsFinding(db, settings)),
+    examined('policy', unasked, () => policyFinding(db, settings)),
   ])
+  return found.flat()
 }
 
 async function grantsFinding(db: Database<Tables>): Promise<Finding> {
@@ -155,14 +176,14 @@ async function partitionsFinding(db: Database<Tables>): Promise<Finding> {
   return warning('partitions', { says, mend: 'depositd migrate, before that month begins' })
 }
 
-async function sealsFinding(db: Database<Tables>): Promise<Finding> {
+async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promise<Finding> {
   const broken = await countOpen(db, 'seal_broken')
   if (broken > 0) {
     const says = `${broken} broken: what is booked is not what was sealed`
     return fault('seals', { says, mend: 'depositd ledger verify; docs/runbook.md#seal_broken' })
   }
   const seconds = Math.floor(await secondsUnsealed(db))
-  if (seconds <= unsealedMaxSeconds)
+  if (seconds <= allowedAge(unsealedMaxSeconds, longestPause(schedule.seal)))
     return ok('seals', seconds === 0 ? 'over all that is booked' : 'are made')
   return fault('seals', {
     says: `the oldest journal without one was booked ${seconds} s ago`,

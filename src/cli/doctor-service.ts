@@ -65,5 +65,10 @@ const scopeFindings: Record<KeyScope, Omit<Finding, 'check'>> = {
     says: 'SERVICE_API_KEY is refused: it is wrong or revoked',
     mend: 'make a key of scope read at the service, and set SERVICE_API_KEY to it',
   },
+  unasked: {
+    state: 'warning',
+    says: 'what it may do is not known: the service did not answer',
+    mend: 'mend what the check service says, and try again',
+  },
   unknown: { state: 'ok', says: 'what it may do cannot be told without doing it', mend: '' },
 }

@@ -5,6 +5,8 @@ export type PartState = { part: string; state: 'fine' | 'warning' | 'fault'; say
 export type Vitals = {
   /** The newest migration that was applied. */
   schema: string
+  /** It answers and takes nothing: a standby, or set so. */
+  isReadOnly: boolean
   inboxOldest: number
   /** Since each stream last came to its end; those that never did are not there. */
   ages: ReadonlyMap<string, number>
@@ -13,8 +15,8 @@ export type Vitals = {
 export type Expected = {
   /** The newest migration that this program has. */
   schema: string
-  /** Streams that are to be read on, beside the signs of life. */
-  streams: readonly string[]
+  /** Streams that are to be read on, beside the signs of life, and for how many seconds one may go unread. */
+  streams: ReadonlyMap<string, number>
   /** For how long what never came was waited for; null where nobody waits. */
   waited: number | null
 }
@@ -25,10 +27,20 @@ export const workerStream = 'worker'
 
 /** An observation that waits longer than this is not being applied. */
 export const inboxOldestMaxSeconds = 60
-/** A stream that was last read completely longer ago is not being read. */
+/** A stream that was last read completely longer ago is not being read, unless it is to be read less often. */
 export const streamAgeMaxSeconds = 300
 /** Who gave no sign of life for longer is gone; six of them are missing then. */
 export const beatAgeMaxSeconds = 60
+
+export function judgeDatabase({ isReadOnly }: Pick<Vitals, 'isReadOnly'>): PartState {
+  const part = 'database'
+  if (!isReadOnly) return { part, state: 'fine', says: 'answers' }
+  return {
+    part,
+    state: 'fault',
+    says: 'answers and is read only: a standby, or set so; nothing can be stored',
+  }
+}
 
 /** Holds what a database tells against what is expected of it, part by part. */
 export function judgeVitals(vitals: Vitals, expected: Expected): PartState[] {
@@ -39,7 +51,7 @@ export function judgeVitals(vitals: Vitals, expected: Expected): PartState[] {
     judgeInbox(vitals.inboxOldest),
     ageOf(schedulerStream, 'tick', beatAgeMaxSeconds),
     ageOf(workerStream, 'job', beatAgeMaxSeconds),
-    ...expected.streams.map((part) => ageOf(part, 'complete reading', streamAgeMaxSeconds)),
+    ...[...expected.streams].map(([part, max]) => ageOf(part, 'complete reading', max)),
   ]
 }
 

@@ -26,4 +26,14 @@ export async function startSchedule(
   }
 }
 
+/** As many ticks tell how regular they are. */
+const ticksLookedAt = 60
+
+/** The longest time between ticks to come, in seconds. */
+export function longestPause(expression: string): number {
+  const times = createTask(expression, ignore, { suppressMissedWarning: true }).getNextRuns(ticksLookedAt)
+  const pauses = times.slice(1).map((time, place) => time.getTime() - (times[place] ?? time).getTime())
+  return Math.max(0, ...pauses) / 1000
+}
+
 function ignore(): void {}

@@ -1,4 +1,5 @@
-export type KeyScope = 'read' | 'write' | 'refused' | 'unknown'
+/** `unasked`: the service did not answer. */
+export type KeyScope = 'read' | 'write' | 'refused' | 'unknown' | 'unasked'
 
 const timeoutMs = 15_000
 
@@ -12,6 +13,7 @@ export async function probeScope(
   creationPath: string,
 ): Promise<KeyScope> {
   const withKey = await statusOf(service.url, creationPath, { 'x-api-key': service.apiKey })
+  if (withKey === null) return 'unasked'
   if (withKey === 401) return 'refused'
   if (withKey === 403) return 'read'
   const withoutKey = await statusOf(service.url, creationPath, {})

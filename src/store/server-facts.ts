@@ -2,14 +2,22 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
 /** What a database server is, and by which clock. */
-export type ServerFacts = { version: number; clock: Date; user: string; isMade: boolean }
+export type ServerFacts = {
+  version: number
+  clock: Date
+  user: string
+  isMade: boolean
+  /** It answers and takes nothing: a standby, or set so. */
+  isReadOnly: boolean
+}
 
 /** `version` is that of the server, as 180004; `isMade` tells whether any migration was ever applied. */
 export async function readServerFacts(db: Kysely<Tables>): Promise<ServerFacts> {
   const { rows } = await sql<ServerFacts>`
     select current_setting('server_version_num')::int as version, clock_timestamp() as clock,
-      current_user::text as user, to_regclass('public.kysely_migration') is not null as "isMade"`.execute(db)
-  return rows[0] ?? { version: 0, clock: new Date(0), user: '', isMade: false }
+      current_user::text as user, to_regclass('public.kysely_migration') is not null as "isMade",
+      current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(db)
+  return rows[0] ?? { version: 0, clock: new Date(0), user: '', isMade: false, isReadOnly: false }
 }
 
 /** What keeps the user from doing what a start does, and what gives it to him; null where nothing does. */

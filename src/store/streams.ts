@@ -40,18 +40,21 @@ export async function seizeLease(
   return { stream, holder, ...row }
 }
 
+type Moved = { cursor: unknown; progress: Record<string, number>; isBehind?: boolean }
+
 /**
- * Moves the cursor in the transaction that stores what was read up to it.
+ * Moves the cursor in the transaction that stores what was read up to it. Where there is more to be read, the stream
+ * has not been read completely, however often it moves.
  * @throws Fault `lease_lost` where somebody else took the stream meanwhile; nothing is written then.
  */
 export async function moveCursor(
   tx: Transaction<Tables>,
   { stream, holder, fence }: Lease,
-  { cursor, progress }: { cursor: unknown; progress: Record<string, number> },
+  { cursor, progress, isBehind = false }: Moved,
 ): Promise<void> {
   const { numAffectedRows } = await sql`
     update stream set cursor = ${JSON.stringify(cursor)}::jsonb, progress = ${JSON.stringify(progress)}::jsonb,
-      succeeded_at = now()
+      succeeded_at = case when ${isBehind} then succeeded_at else now() end
     where name = ${stream} and holder = ${holder} and fence = ${fence}`.execute(tx)
   if (numAffectedRows !== 1n) throw new Fault('lease_lost', { stream })
 }

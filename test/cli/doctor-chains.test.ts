@@ -86,6 +86,23 @@ test('of several nodes one that does not answer is warned of', async () => {
   ])
 })
 
+test('balances of a database that does not answer are a fault in the table, beside the others', async () => {
+  await withToken('', async (changes) => {
+    const away = { DATABASE_URL: 'postgres://x@127.0.0.1:1/x', QUEUE_URL: 'redis://127.0.0.1:1' }
+    const { out, status } = await world.run({ ...changes, ...away }, ' --balances')
+    expect(out).toMatch(/^balances +fault +.*mend what the check database says/m)
+    expect(out).toMatch(/^service +ok /m)
+    expect(status).toBe(1)
+  })
+})
+
+test('a node that does not tell what is final is not told to be behind', async () => {
+  await using silent = await startNode('0x2105', { eth_getBlockByNumber: null })
+  expect(await world.says('final base', { RPC_BASE: silent.url })).toEqual([
+    expect.stringMatching(/^fault \| .* \| try again; where it stays, name other nodes in RPC_BASE/),
+  ])
+})
+
 test('a node that knows less as final than was read is a fault', async () => {
   const hash = `0x${'1'.padStart(64, '0')}`
   const at = (height: string) => {

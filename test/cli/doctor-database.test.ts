@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,7 +8,7 @@ import { type Database, inTransaction, openDatabase } from '../../src/store/data
 import { openMismatches } from '../../src/store/mismatches/mismatches.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import { type DoctorWorld, openDoctorWorld } from '../support/doctor-world.ts'
+import { type DoctorWorld, openDoctorWorld, settingsText } from '../support/doctor-world.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { rewritingProxy } from '../support/redis.ts'
@@ -42,6 +43,31 @@ test('a server that is too old is a fault', async () => {
   expect(await saysChanged('database', (text) => text.replaceAll(/18(\d{4})/g, '14$1'))).toEqual([
     'fault | is Postgres 14; 18 is the oldest that will do | move the database to a newer server (pg_upgrade, or dump and restore)',
   ])
+})
+
+test('a server that takes nothing is a fault, and everything else is looked at all the same', async () => {
+  const name = sql.ref(new URL(books.url).pathname.slice(1))
+  await sql`alter database ${name} set default_transaction_read_only = on`.execute(owner)
+  const said = await world.says('database', { QUEUE_URL: 'redis://127.0.0.1:1' })
+  const rights = await world.says('rights', { QUEUE_URL: 'redis://127.0.0.1:1' })
+  await sql`alter database ${name} reset default_transaction_read_only`.execute(owner)
+  expect(said).toEqual([
+    expect.stringMatching(/^fault \| answers and is read only: .* \| point DATABASE_URL at the server/),
+  ])
+  expect(rights).toEqual(['ok | postgres may act as the daemon'])
+})
+
+test('a check that cannot be made says so, and takes nothing from the others', async () => {
+  await sql`alter view open_mismatch rename to open_mismatch_away`.execute(owner)
+  try {
+    expect(await world.says('seals')).toEqual([
+      expect.stringMatching(/^fault \| .*open_mismatch.* \| try again; where it stays/),
+    ])
+    expect(await world.says('database')).toEqual(['ok | answers: Postgres 18, as postgres'])
+    expect(await world.says('partitions')).toHaveLength(1)
+  } finally {
+    await sql`alter view open_mismatch_away rename to open_mismatch`.execute(owner)
+  }
 })
 
 test('a clock that is off is a fault', async () => {
@@ -161,6 +187,14 @@ test('rows that nobody applies are a fault', async () => {
     expect.stringMatching(
       /^fault \| the oldest waits 3600 s to be applied; 60 s are allowed \| start a worker/,
     ),
+  ])
+})
+
+test('a poll that the settings want seldom may be older', async () => {
+  const path = `${world.folder}/seldom.yaml`
+  writeFileSync(path, `${settingsText}\nschedule: { pollQuiet: 1h }`)
+  expect(await world.says('poll', { DEPOSITD_CONFIG: path })).toEqual([
+    expect.stringMatching(/^ok \| last complete reading 36\d\d s ago$/),
   ])
 })
 

@@ -122,6 +122,12 @@ test.each<[string, Record<string, string>, RegExp]>([
   expect(status).toBe(1)
 })
 
+test('of a service that does not answer, the key is not known to be good', async () => {
+  expect(await world.says('key', { SERVICE_URL: 'http://127.0.0.1:1' })).toEqual([
+    'warning | what it may do is not known: the service did not answer | mend what the check service says, and try again',
+  ])
+})
+
 test('webhooks that are not signed are warned of', async () => {
   const { WEBHOOK_SECRETS: _, ...rest } = world.environment
   const { out } = await runCommand('doctor', { ...rest, WEBHOOK_SCHEME: 'none' })
@@ -169,6 +175,7 @@ test('whatever is not well, its mend is told', async () => {
   expect(faults.map(({ check }) => check).toSorted()).toEqual([
     'chain base',
     'database',
+    'key',
     'port http',
     'queue',
     'service',

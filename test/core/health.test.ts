@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { type Expected, judgeVitals, type Vitals } from '../../src/core/health.ts'
+import { type Expected, judgeDatabase, judgeVitals, type Vitals } from '../../src/core/health.ts'
 
 const vitals: Vitals = {
   schema: '0026_last',
+  isReadOnly: false,
   inboxOldest: 0,
   ages: new Map([
     ['scheduler', 1.9],
@@ -11,7 +12,11 @@ const vitals: Vitals = {
     ['scan/base', 4],
   ]),
 }
-const expected: Expected = { schema: '0026_last', streams: ['poll', 'scan/base'], waited: 0 }
+const streams = new Map([
+  ['poll', 300],
+  ['scan/base', 300],
+])
+const expected: Expected = { schema: '0026_last', streams, waited: 0 }
 
 function judged(changes: Partial<Vitals>, wanted: Partial<Expected> = {}): string[] {
   return judgeVitals({ ...vitals, ...changes }, { ...expected, ...wanted }).map(
@@ -59,6 +64,19 @@ test.each<[string, Partial<Vitals>, string]>([
   ],
 ])('%s', (_what, changes, line) => {
   expect(judged(changes)).toContain(line)
+})
+
+test('a stream that is to be read less often may go unread for longer', () => {
+  const seldom = { streams: new Map([...streams, ['poll', 1200]]) }
+  expect(judged(aged('poll', 1200), seldom)).toContain('poll fine: last complete reading 1200 s ago')
+  expect(judged(aged('poll', 1201), seldom)).toContain(
+    'poll fault: last complete reading 1201 s ago; 1200 s are allowed',
+  )
+})
+
+test('a database that takes nothing is a fault', () => {
+  expect(judgeDatabase({ isReadOnly: false }).state).toBe('fine')
+  expect(judgeDatabase({ isReadOnly: true }).state).toBe('fault')
 })
 
 test('what never came is awaited for as long as it may take, and is a fault from then on', () => {

@@ -59,13 +59,14 @@ export async function openDoctorWorld(
 }
 
 /** A node of a chain, Base unless told otherwise, all of whose tokens have six decimals. It knows of block 1. */
-export function startNode(chainId = '0x2105'): Promise<RawService> {
+export function startNode(chainId = '0x2105', changes: Record<string, unknown> = {}): Promise<RawService> {
   const hash = `0x${'1'.padStart(64, '0')}`
   const block = { number: '0x1', hash, parentHash: hash, timestamp: '0x1', logsBloom: '0x', transactions: [] }
   const answers: Record<string, unknown> = {
     eth_chainId: chainId,
     eth_getBlockByNumber: block,
     eth_call: `0x${'6'.padStart(64, '0')}`,
+    ...changes,
   }
   return startRawService((request, response) => {
     void text(request).then((body) => {

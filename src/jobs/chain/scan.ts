@@ -199,7 +199,7 @@ function savePosition(
   lease: Lease,
   { result, epoch }: { result: ScanResult; epoch: number },
 ) {
-  const { cursor, headHeight } = result
+  const { cursor, headHeight, more: isBehind } = result
   const progress = { head: Number(headHeight), final: Number(cursor.final.height), epoch }
-  return moveCursor(tx, lease, { cursor: encodePosition({ cursor, epoch }), progress })
+  return moveCursor(tx, lease, { cursor: encodePosition({ cursor, epoch }), progress, isBehind })
 }

@@ -4,7 +4,7 @@ import { assets, networks, nodes, rpcMethods } from './label-values.ts'
 const ofNetwork = { labels: { network: networks } }
 
 export const ofChains = {
-  chainHeadLag: gauge('chain_head_lag_seconds', 'Since the network was last read on.', ofNetwork),
+  chainHeadLag: gauge('chain_head_lag_seconds', 'Since the network was last read to its end.', ofNetwork),
   chainFinalBlock: gauge('chain_final_block', 'Height up to which everything final was read.', {
     ...ofNetwork,
     unit: 'height',

@@ -101,6 +101,22 @@ test('of two scans of one process that overlap, the one that was overtaken store
   expect(asked.at(-1)?.cursor?.final.height).toBe(15n)
 })
 
+async function readAt(): Promise<Date | null> {
+  const { rows } = await sql<{ succeeded_at: Date | null }>`
+    select succeeded_at from stream where name = 'scan/base'`.execute(books.db)
+  return rows[0]?.succeeded_at ?? null
+}
+
+test('a network is read completely only where nothing more is to be read', async () => {
+  await scan({ final: 20n, more: true })
+  expect(await readAt()).toBeNull()
+  await scan({ final: 30n })
+  const complete = await readAt()
+  expect(complete).not.toBeNull()
+  await scan({ final: 40n, more: true })
+  expect(await readAt()).toEqual(complete)
+})
+
 test('a transfer to an address that nobody watches is left out', async () => {
   const stranger = '0x00000000000000000000000000000000000000dd' as Address
   expect(await scan({ final: 20n, transfers: [readTransfer({ to: stranger })] })).toMatchObject({ stored: 0 })
