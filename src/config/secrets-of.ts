@@ -1,7 +1,10 @@
 import type { ServiceConfig } from './service-settings.ts'
 import type { Settings } from './settings.ts'
 
-type Holding = Pick<Settings, 'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'tracing'>
+type Holding = Pick<
+  Settings,
+  'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'tracing' | 'canary'
+>
 
 /** Everything in the settings that nobody may read in a log. */
 export function secretsOf({
@@ -11,13 +14,19 @@ export function secretsOf({
   webhooks,
   networks,
   tracing,
+  canary,
 }: Holding): string[] {
-  const nodes = networks.flatMap(({ rpcUrls }) => rpcUrls)
+  const addresses = [
+    ...networks.flatMap(({ rpcUrls }) => rpcUrls),
+    service.url,
+    ...(tracing === null ? [] : [tracing.url]),
+    ...(canary.webhooks === null ? [] : [canary.webhooks.url]),
+  ]
   return [
     service.apiKey,
     ...webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
     ...[databaseUrl, queueUrl].flatMap(passwordOf),
-    ...[...nodes, service.url, ...(tracing === null ? [] : [tracing.url])].flatMap(keysIn),
+    ...addresses.flatMap(keysIn),
     ...Object.values(tracing?.headers ?? {}),
   ].filter((secret) => secret !== '')
 }
@@ -45,20 +54,23 @@ export function secretsOfService({
   ].filter((secret) => secret !== '')
 }
 
+/** Of an address whose user, path and query are words, except for a password that is given as one of the query. */
 function passwordOf(text: string): string[] {
-  const password = URL.parse(text)?.password ?? ''
-  return [password, decoded(password)]
+  const url = URL.parse(text)
+  if (url === null) return []
+  const given = ['password', 'sslpassword'].flatMap((name) => url.searchParams.getAll(name))
+  return [url.password, decoded(url.password), ...given, ...given.map(encodeURIComponent)]
 }
 
-/** Of an address that may hold a key anywhere: its password, what its query says, and the long parts of its path. */
+/** Of an address that may hold a key anywhere: its password, what its query says, and its user and parts of its path where they are long. */
 function keysIn(text: string): string[] {
   const url = URL.parse(text)
   if (url === null) return []
-  const path = url.pathname.split('/').filter(({ length }) => length >= keyLengthMin)
-  return [...passwordOf(text), ...path, ...url.searchParams.values()]
+  const long = [url.username, ...url.pathname.split('/')].filter(({ length }) => length >= keyLengthMin)
+  return [...passwordOf(text), ...long, ...long.map(decoded), ...url.searchParams.values()]
 }
 
-/** Shorter parts of a path are words, as `v2` and `mainnet`. */
+/** Shorter ones are words, as `v2` and `mainnet`. */
 const keyLengthMin = 12
 
 function decoded(text: string): string {

@@ -1,5 +1,12 @@
+import { shorten } from '../core/shorten.ts'
+
 /** Causes within causes. */
 const depthMax = 5
+/** Of several errors at once. */
+const errorsMax = 8
+/** A server may say as much as it likes, and libraries repeat it. */
+const messageMax = 2000
+const stackMax = 4000
 
 type Described = {
   type: string
@@ -17,24 +24,32 @@ type Described = {
  * What was thrown, as it is logged. Libraries hang requests and their headers on their errors; of those nothing is taken.
  */
 export function describeThrown(thrown: unknown, depth = 0): Described {
-  if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown) }
+  if (!(thrown instanceof Error)) return { type: typeof thrown, message: shorten(String(thrown), messageMax) }
   const { name, message, stack } = thrown
   return {
     type: name,
-    message,
+    message: shorten(message, messageMax),
     ...('code' in thrown && isPlain(thrown.code) && { code: thrown.code }),
-    ...(name === 'Fault' && 'details' in thrown && { details: thrown.details }),
-    ...(stack !== undefined && { stack }),
+    ...(name === 'Fault' && 'details' in thrown && { details: shortened(thrown.details) }),
+    ...(stack !== undefined && { stack: shorten(stack, stackMax) }),
     ...(depth < depthMax && deeper(thrown, depth + 1)),
   }
 }
 
 function deeper(thrown: Error, depth: number): Pick<Described, 'cause' | 'errors'> {
-  const errors = thrown instanceof AggregateError ? thrown.errors : []
+  const errors = thrown instanceof AggregateError ? thrown.errors.slice(0, errorsMax) : []
   return {
     ...(thrown.cause !== undefined && { cause: describeThrown(thrown.cause, depth) }),
     ...(errors.length > 0 && { errors: errors.map((one) => describeThrown(one, depth)) }),
   }
+}
+
+/** Each text in it. */
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string') return shorten(value, messageMax)
+  if (Array.isArray(value)) return value.map(shortened)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]))
 }
 
 function isPlain(value: unknown): boolean {

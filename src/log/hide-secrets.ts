@@ -46,18 +46,19 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
 }
 
-const userOfAddress = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s"\\/?#@]*(?::[^\s"\\?#@]*)?@/gi
-const queryOfAddress = /\b((?:https?|wss?):\/\/[^\s"\\?#]+)\?[^\s"\\)\]]+/gi
-const keyInAddress = /\b(?:https?|wss?):\/\/[^\s"\\?#]+/gi
-const longSegment = /\/[\w~.-]{20,}(?=\/|$)/g
-const webhookSecret = /\bwh(?:sec|sk)_[\w+/=-]+/g
-const authorization = /\b(Bearer|Basic) +[\w.~+/=-]{8,}/g
-const authorizationHeader = /\b(authorization\\?["']?\s*[:=]\s*\\?["']?)(?!\[redacted\])[^"'\\,;}]+/gi
-const namedValue =
-  /\b((?:x-)?api[-_]?key|password)(\\?["']?\s*[:=]\s*\\?["']?)(?!\[redacted\])[^\s"'\\,;&}]+/gi
+// Each of these has to pass over any text in time that grows with its length alone: what servers say may be of any form.
+// A word boundary would miss what stands behind a line break, which is `\n` in JSON.
+const address = /(https?|wss?)?:\/\/((?:(?!:\/\/)[^\s"\\?])*)(?:\?(?:\[redacted\]|[^\s"\\)\]])*)?/gi
+const userOfAddress = /^[^/#@:]*(?::[^#]*)?@/
+const longSegment = /\/[\w~.+%=-]{20,}/g
+const webhookSecret = /wh(?:sec|sk)_[\w+/=-]+/g
+const authorization = /(Bearer|Basic) +[\w.~+/=-]{8,}/g
+const authorizationHeader = /(authorization\\*["']?\s*[:=]\s*\\*["']?)(?!\[redacted\])[^"'\\,;}]+/gi
+const namedValue = /((?:x-)?api[-_]?key|password)(\\*["']?\s*[:=]\s*\\*["']?)(?!\[redacted\])[^\s"'\\,;&}]+/gi
 
 function hideForms(text: string): string {
-  return hideInAddresses(text)
+  return text
+    .replaceAll(address, hideInAddress)
     .replaceAll(webhookSecret, mark)
     .replaceAll(authorizationHeader, `$1${mark}`)
     .replaceAll(authorization, `$1 ${mark}`)
@@ -65,10 +66,9 @@ function hideForms(text: string): string {
 }
 
 /** An address keeps its host and the short words of its path; a long one is a key as those of nodes are. */
-function hideInAddresses(text: string): string {
-  if (!text.includes('://')) return text
-  return text
-    .replaceAll(userOfAddress, `$1${mark}@`)
-    .replaceAll(queryOfAddress, `$1?${mark}`)
-    .replaceAll(keyInAddress, (address) => address.replaceAll(longSegment, `/${mark}`))
+function hideInAddress(whole: string, web: string | undefined, place: string): string {
+  const known = place.replace(userOfAddress, `${mark}@`)
+  const path = web === undefined ? known : known.replaceAll(longSegment, `/${mark}`)
+  const query = whole.endsWith(`://${place}`) ? '' : `?${mark}`
+  return `${web ?? ''}://${path}${query}`
 }

@@ -1,5 +1,6 @@
 import { BaseError, type Client, createClient, createTransport, RpcRequestError, type Transport } from 'viem'
 import { Fault, messageOf } from '../../core/errors.ts'
+import { shorten } from '../../core/shorten.ts'
 import type { Health } from '../health.ts'
 import { type Answer, type Codec, type Exchange, openExchange, type Payload } from '../json-rpc.ts'
 import { type Connection, nodeName } from '../options.ts'
@@ -61,13 +62,16 @@ export function refusal(node: EvmNode, what: string, problem: string): Fault<'re
   return new Fault('remote_failed', { what: `${node.name}, ${what}`, problem })
 }
 
+/** A server may say as much as it likes; what it says of its limits is longer than one thinks. */
+const problemMax = 2000
+
 /** What the server itself said, without the URL and the request that the library adds. */
 export function problemOf(error: unknown): string {
-  if (!(error instanceof BaseError)) return messageOf(error)
+  if (!(error instanceof BaseError)) return shorten(messageOf(error), problemMax)
   const rpc = error.walk((inner) => inner instanceof RpcRequestError)
-  if (rpc instanceof RpcRequestError) return `${rpc.details} (code ${rpc.code})`
+  if (rpc instanceof RpcRequestError) return `${shorten(rpc.details, problemMax)} (code ${rpc.code})`
   // Typed as always there, but some errors have none.
-  return error.details || error.shortMessage
+  return shorten(error.details || error.shortMessage, problemMax)
 }
 
 const plainJson: Codec = { encode: JSON.stringify, decode: JSON.parse }

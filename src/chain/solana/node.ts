@@ -1,5 +1,6 @@
 import { createSolanaRpcFromTransport, type RpcTransport } from '@solana/kit'
 import { Fault, isFault, messageOf } from '../../core/errors.ts'
+import { shorten } from '../../core/shorten.ts'
 import type { Health } from '../health.ts'
 import { openExchange, type Payload } from '../json-rpc.ts'
 import { type Connection, nodeName } from '../options.ts'
@@ -24,6 +25,9 @@ export function openNode(connection: Connection): SolanaNode {
   }
 }
 
+/** A server may say as much as it likes. */
+const problemMax = 2000
+
 /**
  * Runs one call.
  * @throws Fault `remote_failed` that names the node and the call
@@ -37,7 +41,7 @@ export async function ask<Result>(
     return await call(node.rpc)
   } catch (error) {
     if (isFault(error, 'remote_failed')) throw error
-    throw refusal(node, what, messageOf(error))
+    throw refusal(node, what, shorten(messageOf(error), problemMax))
   }
 }
 

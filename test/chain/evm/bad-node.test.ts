@@ -186,6 +186,14 @@ test('where every node fails, each is named, and no URL is told', async () => {
   await expect(failing).rejects.not.toThrow('secret-key')
 })
 
+test('of a long refusal the beginning is told', async () => {
+  const error = { code: -32000, message: `no: ${'a-'.repeat(500_000)}` }
+  const failing = scan(start, ({ method }, forward) => (method === 'eth_getLogs' ? { error } : forward()))
+  const said = await failing.then(String, (thrown: Error) => thrown.message)
+  expect(said).toMatch(/logs of .*no: a-.* characters\) \(code -32000\)/)
+  expect(said.length).toBeLessThan(3000)
+})
+
 test('a node that asks to slow down is not asked more', async () => {
   proxy.calls.length = 0
   await expect(scan(start, refusesByCode)).rejects.toThrow('rate limited')

@@ -45,6 +45,14 @@ test.each<[string, Lie, RegExp]>([
   expect(await fixture.found()).toEqual([[tx, `${fixture.usdc}:${owner}`, 5n]])
 })
 
+test('of a long refusal the beginning is told', async () => {
+  const tooLong = { error: { code: -32603, message: `no: ${'a-'.repeat(500_000)}` } }
+  fixture.node.lie(({ method }) => (method === 'getSignaturesForAddress' ? tooLong : undefined))
+  const said = await fixture.found().then(String, (thrown: Error) => thrown.message)
+  expect(said).toMatch(/no: a-.* characters\)/)
+  expect(said.length).toBeLessThan(3000)
+})
+
 test('a failed transaction that is listed as a good one moved nothing', async () => {
   const signature = fixture.node.transact(pays(fixture.associated, 5n, fixture.usdc), { failed: true })
   const entry = { signature, slot: 1001, err: null, memo: null, blockTime: 1 }
