@@ -55,7 +55,9 @@ table public.balance_point (
   reading_height bigint
 );
 table public.canary (
+  is_on boolean not null default true,
   name text not null,
+  owner text,
   since timestamp with time zone not null default now(),
   started_at timestamp with time zone,
   succeeded_at timestamp with time zone

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createPayer } from './chain/pay/payer.ts'
-import type { DepositCanarySettings } from './config/canary.ts'
+import { type DepositCanarySettings, keyProblem, wouldShowSecret } from './config/canary.ts'
 import type { Settings } from './config/settings.ts'
 import { depositCanary, webhookCanary } from './core/canary.ts'
-import { assert } from './core/errors.ts'
+import { assert, Fault } from './core/errors.ts'
 import { parseAmount } from './core/money.ts'
 import { divertCanaries, type Write } from './intake/divert-canaries.ts'
 import type { InboxWriter } from './intake/inbox-writer.ts'
@@ -18,9 +18,8 @@ import { keepReading } from './ops/keep-reading.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Observer } from './ops/observe.ts'
 import { type CanaryObserver, observeCanaries } from './ops/observe-canary.ts'
-import type { ReadGauges } from './ops/read-gauges.ts'
 import { showCanaries } from './ops/show-canaries.ts'
-import { canaryAges, receiveWebhook } from './store/canary.ts'
+import { canaryAges, isCustomer, keepCanaryOwner, receiveWebhook, switchCanaries } from './store/canary.ts'
 import type { Database } from './store/database.ts'
 import type { Tables } from './store/tables.ts'
 
@@ -38,7 +37,7 @@ export type Canaries = {
   jobs: { canary: (key: string) => Promise<void> }
   ticks: Tick[]
   /** Reads beside these gauges how long ago each succeeded, and shows it. */
-  beside: (read: ReadGauges) => ReadGauges
+  beside: <Read>(read: () => Promise<Read>) => () => Promise<Read>
 }
 
 /** How often it is looked whether one is due, and what became of the last. */
@@ -93,22 +92,31 @@ function webhookDeps(
   return {
     ...canary,
     db,
-    sign: (unsigned) => signDelivery({ settings: webhooks.signing(), secrets: webhooks.secrets() }, unsigned),
+    sign(unsigned) {
+      const settings = webhooks.signing()
+      // The scheme may be another by now than it was when the address was allowed.
+      if (wouldShowSecret(settings.scheme, canary.url)) return null
+      return signDelivery({ settings, secrets: webhooks.secrets() }, unsigned)
+    },
     now: () => new Date(),
     observe: observe.webhook,
   }
 }
 
+/** Of every network whose payments have a bound. */
+const nativeDecimals = 18
+
 type Observing = Omit<Parts, 'observe'> & { observe: CanaryObserver }
 
 function depositDeps(
-  { network: name, symbol, amount, owner, everyMs, withinMs, keyPath }: DepositCanarySettings,
+  { network: name, symbol, amount, owner, everyMs, withinMs, keyPath, feeMax }: DepositCanarySettings,
   { networks }: Settings,
   { db, observer, observe }: Observing,
 ): FollowDepositsDeps {
   const network = networks.find((one) => one.name === name)
   const asset = network?.assets.find((one) => one.symbol === symbol)
   assert(network !== undefined && asset !== undefined, `the settings know ${symbol} on ${name}`)
+  const feeBound = parseAmount(feeMax, nativeDecimals)
   const payer = keyPath === null ? null : createPayer(network, { observe: observer.rpc })
   return {
     db,
@@ -116,9 +124,34 @@ function depositDeps(
     everyMs,
     withinMs,
     // The key is in memory for as long as it signs.
-    pay: payer && ((order, onSigned) => payer(order, { key: readFileSync(keyPath ?? '', 'utf8'), onSigned })),
+    pay:
+      payer &&
+      ((order, onSigned) =>
+        payer(order, { key: readFileSync(keyPath ?? '', 'utf8'), feeMax: feeBound, onSigned })),
     observe: observe.deposit,
   }
+}
+
+/**
+ * Puts on what the settings ask for, and off what they do not, before a worker decides or pays anything by them.
+ * @throws Fault `settings_bad` where a key cannot be paid with, or what is a customer's would be booked as ours
+ */
+export async function admitCanaries(db: Database<Tables>, { canary, networks }: Settings): Promise<void> {
+  const { webhooks, deposits } = canary
+  const faults: string[] = []
+  const owners = deposits.map(({ network, owner }) => ({ name: depositCanary(network), owner }))
+  const ofWebhooks = webhooks === null ? [] : [{ name: webhookCanary, owner: null }]
+  await switchCanaries(db, [...ofWebhooks, ...owners])
+  for (const [place, { network: name, owner, keyPath }] of deposits.entries()) {
+    const refuse = (fault: string) => void faults.push(`DEPOSITD_CONFIG, canary.deposits.${place}.${fault}`)
+    const family = networks.find((one) => one.name === name)?.family ?? 'evm'
+    const problem = keyPath && keyProblem(keyPath, family, (path) => readFileSync(path, 'utf8'))
+    if (problem) refuse(problem.says)
+    if (await isCustomer(db, { name: depositCanary(name), owner }))
+      refuse(`owner: ${owner.kind} ${owner.id} has deposits already; make one that is used for nothing else`)
+  }
+  if (faults.length > 0) throw new Fault('settings_bad', { faults })
+  for (const one of owners) await keepCanaryOwner(db, one)
 }
 
 /** Storing webhooks, but for those of ours; where none are sent, nothing passes for one. */

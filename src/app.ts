@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { composeCanaries } from './app-canary.ts'
+import { admitCanaries, composeCanaries } from './app-canary.ts'
 import { composeConsole } from './app-console.ts'
 import { composeBeats, composeReadiness } from './app-health.ts'
 import { composeIntake, composeScheme } from './app-intake.ts'
@@ -23,7 +23,6 @@ import { createObserver, type Observer } from './ops/observe.ts'
 import { startOps } from './ops/server.ts'
 import { traceJobs, traceObserved } from './ops/tracing/tracing.ts'
 import { pinAssets } from './store/assets.ts'
-import { keepCanaryOwners } from './store/canary.ts'
 import { type Database, openDatabase } from './store/database.ts'
 import { keepAccountLabels } from './store/ledger/account-labels.ts'
 import { makePartitions } from './store/ledger/ground.ts'
@@ -158,11 +157,8 @@ function openAsDaemon({ databaseUrl: url }: Settings): Database<Tables> {
 
 /** What was decided by another policy is decided again, and amounts are valued as the settings say. */
 async function applySettings(db: Database<Tables>, settings: Settings, log: Logger): Promise<void> {
+  await admitCanaries(db, settings)
   const isNew = await putInForce({ db, rules: rulesOf(settings), now: () => new Date() })
   if (isNew) tell(log, 'policy_new')
   await keepValuation(db, settings.valuation)
-  await keepCanaryOwners(
-    db,
-    settings.canary.deposits.map(({ owner }) => owner),
-  )
 }

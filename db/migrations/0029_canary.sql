@@ -2,16 +2,19 @@
 -- of its own. Neither is evidence of a customer's money.
 
 -- One row per canary: webhook, or deposit/NETWORK. Whoever moves started_at on is the one who runs it, so that several
--- schedulers never pay twice.
+-- schedulers never pay twice. One that the settings do not ask for any more is off; since tells when it was last put on, or
+-- began to be paid to this owner.
 create table canary (
   name text primary key check (name = 'webhook' or name like 'deposit/%'),
+  is_on boolean not null default true,
+  owner text,
   since timestamptz not null default now(),
   started_at timestamptz,
   succeeded_at timestamptz
 );
 
 -- Whose deposits are canaries. An owner that was one stays one, whatever becomes of the settings: what was paid to it
--- was never a customer's.
+-- was never a customer's. Where that was an error, the owner of the database removes the row (docs/canary.md).
 create table canary_owner (
   kind text not null check (kind in ('channel', 'stable_wallet')),
   id text not null,

@@ -30,6 +30,8 @@ export const canarySection = z
           within: duration.refine((ms) => ms > 0, 'is no time at all').prefault('2h'),
           /** Without it somebody else pays, and we watch. */
           keyFile: z.string().min(1).optional(),
+          /** On EVM networks, in units of the native asset. */
+          feeMax: amount.optional(),
         }),
       )
       .default([]),

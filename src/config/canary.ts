@@ -4,6 +4,7 @@ import type { ContraRule } from '../core/contra.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import { parseAmount } from '../core/money.ts'
+import { parsePrivateKey, privateKeyForms } from '../core/private-key.ts'
 import type { CanarySection } from './canary-schema.ts'
 import type { EnvironmentReader } from './environment.ts'
 
@@ -20,35 +21,41 @@ export type DepositCanarySettings = {
   owner: Owner
   everyMs: number
   withinMs: number
-  /** Null where somebody else pays. */
+  /** Null where somebody else pays. The file is for the worker alone: nobody else looks whether it is there. */
   keyPath: string | null
+  /** The most that one payment may burn, in units of the native asset. */
+  feeMax: string
 }
-
-type Around = { networks: readonly NetworkSettings[]; readText: (path: string) => string }
 
 /** What of the settings file bears on canaries. */
 type Sections = { canary: CanarySection; webhooks: { scheme: string } }
 
 /**
- * Holds the section against the networks and the scheme that it relies on, and looks at the files of keys.
+ * Holds the section against the networks and the scheme that it relies on.
  * @param file null where it has faults: what it asks for is not known then.
  */
-export function readCanary(reader: EnvironmentReader, file: Sections | null, around: Around): CanarySettings {
+export function readCanary(
+  reader: EnvironmentReader,
+  file: Sections | null,
+  networks: readonly NetworkSettings[],
+): CanarySettings {
   if (file === null) return { webhooks: null, deposits: [] }
   const { webhooks, deposits } = file.canary
   const refuse = (fault: string) => void reader.faults.push(`DEPOSITD_CONFIG, canary.${fault}`)
   if (webhooks !== null && file.webhooks.scheme === 'public-key')
     refuse("webhooks: what the scheme public-key signs with is the sender's alone, so that we cannot sign")
+  if (webhooks !== null && wouldShowSecret(file.webhooks.scheme, webhooks.url))
+    refuse('webhooks.url: is not https://, and the scheme shared-secret sends the secret itself')
   const folder = dirname(reader.optional('DEPOSITD_CONFIG') ?? '')
   const read = deposits.map((entry, place): DepositCanarySettings => {
-    const { network, asset, amount, owner, every, within, keyFile } = entry
+    const { network, asset, amount, owner, every, within, keyFile, feeMax = feeMaxDefault } = entry
     const keyPath = keyFile === undefined ? null : resolve(folder, keyFile)
-    const faults = faultsOf(entry, around, keyPath)
+    const faults = faultsOf(entry, networks)
     if (deposits.findIndex((one) => one.network === network) !== place)
       faults.push(`network: ${network} has a canary already`)
     for (const fault of faults) refuse(`deposits.${place}.${fault}`)
-    const times = { everyMs: every, withinMs: within }
-    return { network: network as NetworkName, symbol: asset, amount, owner, ...times, keyPath }
+    const means = { keyPath, feeMax, everyMs: every, withinMs: within }
+    return { network: network as NetworkName, symbol: asset, amount, owner, ...means }
   })
   return {
     webhooks: webhooks && { url: webhooks.url, everyMs: webhooks.every, timeoutMs: webhooks.timeout },
@@ -56,20 +63,35 @@ export function readCanary(reader: EnvironmentReader, file: Sections | null, aro
   }
 }
 
+/** Many times what a payment costs where the native asset is ether; where that is cheap, more is to be allowed. */
+const feeMaxDefault = '0.001'
+const nativeDecimals = 18
+
+/** Whether whoever is on the way would read the secret by which webhooks are believed. */
+export function wouldShowSecret(scheme: string, address: string): boolean {
+  const { protocol, hostname } = new URL(address)
+  const staysHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  return scheme === 'shared-secret' && protocol !== 'https:' && !staysHere
+}
+
 function faultsOf(
-  { network: name, asset: symbol, amount }: CanarySection['deposits'][number],
-  { networks, readText }: Around,
-  keyPath: string | null,
+  { network: name, asset: symbol, amount, feeMax }: CanarySection['deposits'][number],
+  networks: readonly NetworkSettings[],
 ): string[] {
   const network = networks.find((one) => one.name === name)
   if (network === undefined) return [`network: ${name} is no network of these settings`]
   if (network.rpcUrls.length === 0) return [`network: ${name} is not read, and its deposits are not proved`]
-  const key = keyPath === null ? [] : keyFaults(network.family, keyPath, readText)
+  const fee = feeMax === undefined ? [] : feeFaults(network.family, feeMax)
   const labels = [...network.assets, ...(network.unpinned ?? [])].filter((one) => one.symbol === symbol)
   if (labels.length !== 1)
-    return [...key, `asset: ${name} has ${labels.length || 'no'} assets called ${symbol}`]
+    return [...fee, `asset: ${name} has ${labels.length || 'no'} assets called ${symbol}`]
   const decimals = network.assets.find((one) => one.symbol === symbol)?.decimals
-  return [...key, ...amountFaults(amount, decimals)]
+  return [...fee, ...amountFaults(amount, decimals)]
+}
+
+function feeFaults(family: Family, feeMax: string): string[] {
+  if (family === 'solana') return ['feeMax: is fixed on Solana']
+  return amountFaults(feeMax, nativeDecimals).map((fault) => fault.replace('amount', 'feeMax'))
 }
 
 /** Decimals that are left to the chain are not known here; the start of the daemon tells then. */
@@ -81,21 +103,20 @@ function amountFaults(amount: string, decimals: number | undefined): string[] {
   }
 }
 
-const keyForms: Record<Family, { form: RegExp; said: string }> = {
-  evm: { form: /^(0x)?[0-9a-f]{64}$/i, said: '64 hexadecimal digits' },
-  solana: {
-    form: /^\[(\s*\d{1,3}\s*,){63}\s*\d{1,3}\s*\]$/,
-    said: 'a list of 64 bytes, as solana-keygen writes it',
-  },
-}
-
-/** What the file holds is never repeated, and not kept: it is read anew for each payment. */
-function keyFaults(family: Family, path: string, readText: Around['readText']): string[] {
-  const { form, said } = keyForms[family]
+/**
+ * Why that file cannot be paid with; null where it can. What it holds is never repeated, and not kept: it is read anew for
+ * each payment.
+ */
+export function keyProblem(
+  path: string,
+  family: Family,
+  readText: (path: string) => string,
+): { kind: 'unreadable' | 'malformed'; says: string } | null {
   try {
-    return form.test(readText(path).trim()) ? [] : [`keyFile: is no private key: ${said}`]
+    if (parsePrivateKey(family, readText(path)) !== null) return null
+    return { kind: 'malformed', says: `keyFile: is no private key: ${privateKeyForms[family]}` }
   } catch (error) {
-    return [`keyFile: cannot be read: ${messageOf(error)}`]
+    return { kind: 'unreadable', says: `keyFile: cannot be read: ${messageOf(error)}` }
   }
 }
 

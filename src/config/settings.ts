@@ -97,7 +97,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
     logLevel: readLogLevel(reader),
     tracing: readTracing(reader),
   }
-  const canary = readCanary(reader, file, { ...settings, readText })
+  const canary = readCanary(reader, file, settings.networks)
   refuseUnknown(environment, file, reader.faults)
   // Some settings are looked at twice, and each time find the same fault.
   const faults = [...new Set(reader.faults)]

@@ -7,7 +7,8 @@ export type CanaryObserver = {
   webhook: (result: { outcome: string; seconds: number; problem: string | null }) => void
   deposit: (result: {
     network: string
-    outcome: string
+    /** Null where it was told before, and only the time is news. */
+    outcome: string | null
     seconds: number | null
     problem: string | null
   }) => void
@@ -21,8 +22,9 @@ export function observeCanaries(metrics: Metrics, log: LineSink): CanaryObserver
       else tell(log, 'canary_webhook_lost', { outcome, problem })
     },
     deposit({ network, outcome, seconds, problem }) {
-      metrics.canaryDeposits.inc({ network, outcome })
       if (seconds !== null) metrics.canaryDeposit.observe({ network }, seconds)
+      if (outcome === null) return
+      metrics.canaryDeposits.inc({ network, outcome })
       if (outcome !== 'reconciled') tell(log, 'canary_deposit_failed', { network, outcome, problem })
     },
   }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
+import { ownerText } from '../core/address-book.ts'
 import type { AssetKey, NetworkName } from '../core/asset.ts'
 import type { CanaryDepositOutcome, CanaryPlace } from '../core/canary.ts'
 import type { Owner } from '../core/evidence.ts'
+import { inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -21,16 +23,57 @@ export async function claimCanary(
   return rows.length > 0
 }
 
-/** From when on a canary is waited for that others run. */
-export async function expectCanary(db: Kysely<Tables>, name: string): Promise<void> {
-  await sql`insert into canary (name) values (${name}) on conflict (name) do nothing`.execute(db)
+/** An owner of our own, and the canary that pays it. */
+export type CanaryOwner = { name: string; owner: Owner }
+
+/**
+ * Puts these canaries on, and all others off: one that was off, or paid another owner, is waited for from now on, and not
+ * from before.
+ */
+export async function switchCanaries(
+  db: Kysely<Tables>,
+  canaries: readonly { name: string; owner: Owner | null }[],
+): Promise<void> {
+  const names = canaries.map(({ name }) => name)
+  const owners = canaries.map(({ owner }) => owner && ownerText(owner))
+  await sql`
+    with off as (update canary set is_on = false where is_on and name <> all(${names}::text[]))
+    insert into canary (name, owner) select * from unnest(${names}::text[], ${owners}::text[])
+    on conflict (name) do update set is_on = true, owner = excluded.owner, since = now()
+      where not canary.is_on or canary.owner is distinct from excluded.owner`.execute(db)
 }
 
-/** Owners whose deposits are canaries, from now on and for ever. */
-export async function keepCanaryOwners(db: Kysely<Tables>, owners: readonly Owner[]): Promise<void> {
+/** Times of blocks are not quite ours. */
+const clockSlack = '1 minute'
+
+/** Deposits of an owner from before its canary was put on, which are somebody else's. */
+function depositsBefore({ name, owner }: CanaryOwner) {
+  return sql`select from deposit d join canary c on c.name = ${name}
+    where d.owner_kind = ${owner.kind} and d.owner_id = ${owner.id} and d.merged_into is null
+      and least(d.created_at, d.deposited_at) < c.since - ${sql.lit(clockSlack)}::interval`
+}
+
+/** Whether the owner is no canary yet and has deposits of others. */
+export async function isCustomer(db: Kysely<Tables>, canary: CanaryOwner): Promise<boolean> {
+  const { kind, id } = canary.owner
+  const { rows } = await sql<{ yes: boolean }>`
+    select exists (${depositsBefore(canary)})
+      and not exists (select from canary_owner where kind = ${kind} and id = ${id}) as yes`.execute(db)
+  return rows[0]?.yes === true
+}
+
+/**
+ * Keeps an owner as one whose deposits are canaries, from now on and for ever: once the address book knows it, so that no
+ * misspelt one is kept, and only where it has no deposits of others.
+ */
+export async function keepCanaryOwner(db: Kysely<Tables>, canary: CanaryOwner): Promise<void> {
+  const { kind, id } = canary.owner
   await sql`
     insert into canary_owner (kind, id)
-    select * from unnest(${owners.map(({ kind }) => kind)}::text[], ${owners.map(({ id }) => id)}::text[])
+    select o.kind, o.id from owner o
+    where o.kind = ${kind} and o.id = ${id} and exists (select from canary where name = ${canary.name})
+      and not exists (select from canary_owner k where k.kind = o.kind and k.id = o.id)
+      and not exists (${depositsBefore(canary)})
     on conflict (kind, id) do nothing`.execute(db)
 }
 
@@ -83,9 +126,20 @@ export async function startPayment(
   return rows[0]?.id ?? 0n
 }
 
-/** Keeps the transaction of a payment, before it is sent. */
-export async function namePayment(db: Kysely<Tables>, { id, tx }: { id: bigint; tx: string }): Promise<void> {
-  await sql`update canary_deposit set tx = ${tx} where id = ${id}`.execute(db)
+/**
+ * Keeps the transaction of a payment, before it is sent. Where sending the last one failed, this one may be the very same
+ * to the byte: then it is this payment's, and the last was none.
+ */
+export async function namePayment(
+  db: Kysely<Tables>,
+  { id, network, tx }: { id: bigint; network: NetworkName; tx: string },
+): Promise<void> {
+  await inTransaction(db, async (inside) => {
+    await sql`
+      update canary_deposit set tx = null
+      where network = ${network} and tx = ${tx} and id <> ${id} and reconciled_at is null`.execute(inside)
+    await sql`update canary_deposit set tx = ${tx} where id = ${id}`.execute(inside)
+  })
 }
 
 /** Notes that a payment could not be made. @returns false where that is known already */
@@ -114,8 +168,11 @@ export async function findPayments(
     on conflict (network, tx) do nothing`.execute(db)
 }
 
-/** How a payment ended, told once; `seconds` from the payment to the last word of all sources, null where it is not said. */
-export type EndedPayment = { outcome: CanaryDepositOutcome; seconds: number | null }
+/**
+ * How a payment ended; `seconds` from the payment to the last word of all sources, null where it is not said. The outcome
+ * is told once: it is null where one that was told late is reconciled after all.
+ */
+export type EndedPayment = { outcome: CanaryDepositOutcome | null; seconds: number | null }
 
 /** Later than this nobody looks whether a payment that was late was reconciled after all. */
 const paymentsWatched = '30 days'
@@ -124,7 +181,7 @@ type Watched = { name: string; network: NetworkName; withinMs: number }
 
 /**
  * Ends payments whose deposits are reconciled, and those whose time is over. One that is reconciled later than that
- * shows that the way is open again, and is not told a second time.
+ * shows that the way is open again, and how long that took.
  */
 export async function endPayments(
   db: Kysely<Tables>,
@@ -154,17 +211,17 @@ export async function endPayments(
       update canary set succeeded_at = greatest(succeeded_at, (select max(reconciled_at) from reconciled))
       where name = ${name} and exists (select from reconciled)
     )
-    select outcome, seconds from reconciled where told is null
+    select case when told is null then outcome end as outcome, seconds from reconciled
     union all select outcome, null from overdue`.execute(db)
   return rows
 }
 
-/** Seconds since a canary last succeeded, or since it was first expected where it never did. */
+/** Seconds since a canary last succeeded, or since it was put on where it has not since then. */
 export type CanaryAge = { name: string; age: number }
 
 export async function canaryAges(db: Kysely<Tables>): Promise<CanaryAge[]> {
   const { rows } = await sql<CanaryAge>`
-    select name, greatest(extract(epoch from now() - coalesce(succeeded_at, since)), 0)::float8 as age
+    select name, greatest(extract(epoch from now() - greatest(succeeded_at, since)), 0)::float8 as age
     from canary order by name`.execute(db)
   return rows
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { keyProblem } from '../../src/config/canary.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { isFault } from '../../src/core/errors.ts'
 import { environment } from '../support/settings-text.ts'
@@ -6,6 +7,11 @@ import { environment } from '../support/settings-text.ts'
 const evmKey = `0x${'1'.repeat(64)}`
 const deposit = 'network: base, asset: USDC, amount: "0.01", owner: { kind: channel, id: canary }'
 const files: Record<string, string> = { '/keys/base.key': evmKey, '/keys/odd.key': 'correct horse' }
+const readKeyText = (path: string): string => {
+  const found = files[path]
+  if (found === undefined) throw new Error(`no such file: ${path}`)
+  return found
+}
 
 function parse(text: string, changes: Record<string, string> = {}) {
   return parseSettings({ ...environment, DEPOSITD_CONFIG: '/keys/settings.yaml', ...changes }, (path) => {
@@ -48,16 +54,42 @@ test('a deposit is paid every six hours, by somebody else unless there is a key'
     everyMs: 21_600_000,
     withinMs: 7_200_000,
     keyPath: null,
+    feeMax: '0.001',
   })
   const [paid] = parse(`canary: { deposits: [{ ${deposit}, keyFile: base.key }] }`).canary.deposits
   expect(paid?.keyPath).toBe('/keys/base.key')
 })
 
-test('the key itself is nowhere in the settings', () => {
-  const settings = parse(`canary: { deposits: [{ ${deposit}, keyFile: base.key }] }`)
-  expect(
-    JSON.stringify(settings, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
-  ).not.toContain('1'.repeat(64))
+test('the file of a key is not opened by who reads settings: it is for the worker alone', () => {
+  const [paid] = parse(`canary: { deposits: [{ ${deposit}, keyFile: none.key }] }`).canary.deposits
+  expect(paid?.keyPath).toBe('/keys/none.key')
+})
+
+test('a file that cannot be paid with is told, and nothing of what it holds', () => {
+  expect(keyProblem('/keys/base.key', 'evm', readKeyText)).toBeNull()
+  expect(keyProblem('/keys/odd.key', 'evm', readKeyText)).toEqual({
+    kind: 'malformed',
+    says: 'keyFile: is no private key: 64 hexadecimal digits',
+  })
+  expect(keyProblem('/keys/base.key', 'solana', readKeyText)).toMatchObject({ kind: 'malformed' })
+  expect(keyProblem('/keys/none.key', 'evm', readKeyText)).toEqual({
+    kind: 'unreadable',
+    says: 'keyFile: cannot be read: no such file: /keys/none.key',
+  })
+})
+
+test.each([
+  ['http://pay.example/hooks', true],
+  ['http://127.0.0.1.pay.example/hooks', true],
+  ['https://pay.example/hooks', false],
+  ['http://127.0.0.1:8080/hooks', false],
+  ['http://[::1]:8080/hooks', false],
+  ['http://localhost/hooks', false],
+])('a scheme that sends its secret, to %s: %j', (url, isRefused) => {
+  const text = (scheme: string) => `${scheme}\ncanary: { webhooks: { url: "${url}" } }`
+  const shown = faultsOf(text('webhooks: { scheme: shared-secret, header: x-token }'))
+  expect(shown.includes('the scheme shared-secret sends the secret itself')).toBe(isRefused)
+  expect(faultsOf(text('webhooks: { scheme: standard-webhooks }'))).toBe('')
 })
 
 test('what is paid to the owner is booked beside what customers are owed, before any other rule', () => {
@@ -87,15 +119,11 @@ test.each([
   [`deposits: [{ ${deposit.replace('0.01', '0.000')} }]`, 'nothing would be paid'],
   [`deposits: [{ ${deposit.replace('"0.01"', '0.01')} }]`, 'canary.deposits.0.amount'],
   [`deposits: [{ ${deposit} }, { ${deposit} }]`, 'canary.deposits.1.network: base has a canary already'],
-  [`deposits: [{ ${deposit}, keyFile: none.key }]`, 'keyFile: cannot be read'],
-  [`deposits: [{ ${deposit}, keyFile: odd.key }]`, 'is no private key: 64 hexadecimal digits'],
+  [`deposits: [{ ${deposit}, feeMax: "0" }]`, 'canary.deposits.0.feeMax: nothing would be paid'],
+  [`deposits: [{ ${deposit}, feeMax: "1.0000000000000000001" }]`, 'canary.deposits.0.feeMax'],
   [`deposits: [{ ${deposit}, key: 0x1 }]`, 'canary.deposits.0: Unrecognized key'],
 ])('%s is refused', (canary, fault) => {
   expect(faultsOf(`canary: { ${canary} }`)).toContain(fault)
-})
-
-test('what the file of a key holds is not repeated', () => {
-  expect(faultsOf(`canary: { deposits: [{ ${deposit}, keyFile: odd.key }] }`)).not.toContain('horse')
 })
 
 test('more digits than the asset has are refused where its decimals are known', () => {

@@ -43,6 +43,17 @@ test('what is lost or late is counted and said, and a lost webhook has no round 
   ])
 })
 
+test('one that was late and is reconciled after all is measured, and neither counted nor said again', async () => {
+  const { observer, lines, shown } = watched()
+  observer.deposit({ network: 'base', outcome: null, seconds: 9000, problem: null })
+  expect(await shown('deposit_seconds_sum')).toEqual([
+    'depositd_canary_deposit_seconds_sum{network="base"} 9000',
+  ])
+  const counted = await shown('deposits_total')
+  expect(counted.filter((line) => !line.endsWith(' 0'))).toEqual([])
+  expect(lines).toEqual([])
+})
+
 test('ages are shown beside their limits, and left out once a canary is off', async () => {
   const { metrics, shown } = watched()
   showCanaries(metrics, [

@@ -8,28 +8,16 @@ import {
   claimCanary,
   endPayments,
   endWebhook,
-  expectCanary,
   findPayments,
   giveUpPayment,
-  keepCanaryOwners,
   namePayment,
   receiveWebhook,
   startPayment,
   startWebhook,
+  switchCanaries,
 } from '../../src/store/canary.ts'
-import { readScorecard } from '../../src/store/scorecard.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import {
-  base,
-  channelAddress,
-  claim,
-  credit,
-  delivery,
-  payment,
-  txId,
-  usdcOnBase,
-  walletAddress,
-} from '../support/evidence.ts'
+import { base, channelAddress, claim, delivery, payment, txId, usdcOnBase } from '../support/evidence.ts'
 
 let books: Books
 beforeEach(async () => {
@@ -40,6 +28,7 @@ afterEach(() => books[Symbol.asyncDispose]())
 const name = depositCanary(base)
 const hourMs = 3_600_000
 const shop = { kind: 'channel', id: 'shop' } as const
+const canary = { name, owner: shop }
 const order = { network: base, asset: usdcOnBase, amount: 100_000_000n as Amount, address: channelAddress }
 const end = () => endPayments(books.db, { name, network: base, withinMs: 2 * hourMs })
 const ageOf = async (one: string) => (await canaryAges(books.db)).find((age) => age.name === one)?.age ?? null
@@ -58,7 +47,7 @@ async function reconcile(tx: string): Promise<void> {
 
 async function pay(tx: string | null, hoursAgo = 0): Promise<bigint> {
   const id = await startPayment(books.db, order)
-  if (tx !== null) await namePayment(books.db, { id, tx: txId(tx) })
+  if (tx !== null) await namePayment(books.db, { id, network: base, tx: txId(tx) })
   await sql`update canary_deposit set started_at = now() - ${hoursAgo} * interval '1 hour' where id = ${id}`.execute(
     books.db,
   )
@@ -66,7 +55,7 @@ async function pay(tx: string | null, hoursAgo = 0): Promise<bigint> {
 }
 
 test('of twenty who want to run a canary at once, one does', async () => {
-  await expectCanary(books.db, name)
+  await switchCanaries(books.db, [canary])
   for (const one of [name, depositCanary('solana' as never)]) {
     const claims = Array.from({ length: 20 }, () => claimCanary(books.db, { name: one, everyMs: hourMs }))
     expect((await Promise.all(claims)).filter((isMine) => isMine)).toHaveLength(1)
@@ -120,6 +109,7 @@ test('a payment that is not reconciled in time is late, and shows all the same t
   const succeeded = () => sql<{ at: Date | null }>`select succeeded_at as at from canary`.execute(books.db)
   expect((await succeeded()).rows).toEqual([{ at: null }])
   await reconcile('pay')
+  expect(await end()).toEqual([{ outcome: null, seconds: expect.any(Number) }])
   expect(await end()).toEqual([])
   expect((await succeeded()).rows[0]?.at).not.toBeNull()
 })
@@ -150,7 +140,7 @@ test('what others pay to the owner is taken up once, and only from when on it is
   const found = { name, owner: shop, network: base, asset: usdcOnBase }
   const taken = () =>
     sql<{ tx: string }>`select tx from canary_deposit order by id`.execute(books.db).then(({ rows }) => rows)
-  await expectCanary(books.db, name)
+  await switchCanaries(books.db, [canary])
   await reconcile('pay')
   await findPayments(books.db, found)
   expect(await taken()).toEqual([])
@@ -163,28 +153,38 @@ test('what others pay to the owner is taken up once, and only from when on it is
   expect(await end()).toMatchObject([{ outcome: 'late' }])
 })
 
-test('accountants see deposits of the owner named apart, and the scorecard leaves them out', async () => {
+test('a canary that was off, or paid another owner, is waited for from when it is on again', async () => {
+  const longAgo = () =>
+    sql`update canary set since = now() - interval '9 hours', succeeded_at = now() - interval '8 hours'`.execute(
+      books.db,
+    )
+  await switchCanaries(books.db, [canary, { name: 'webhook', owner: null }])
+  await longAgo()
+  await switchCanaries(books.db, [canary])
+  expect(await ageOf(name)).toBeCloseTo(8 * 3600, -2)
+  await switchCanaries(books.db, [canary, { name: 'webhook', owner: null }])
+  expect(await ageOf('webhook')).toBeLessThan(60)
+  expect(await ageOf(name)).toBeCloseTo(8 * 3600, -2)
+  await switchCanaries(books.db, [{ name, owner: { ...shop, id: 'another' } }])
+  expect(await ageOf(name)).toBeLessThan(60)
+  await longAgo()
+  await switchCanaries(books.db, [])
+  await switchCanaries(books.db, [canary])
   await reconcile('pay')
-  await books.receive(
-    claim({
-      serviceId: 'dep_wallet' as ServiceId,
-      owner: { kind: 'stable_wallet', id: 'savings' },
-      deposit: { address: walletAddress, tx: txId('pay2') },
-      settlement: { network: 'stable-wallet' as never, address: 'savings' as never, asset: credit, tx: null },
-    }),
-    payment({ to: walletAddress, tx: txId('pay2') }),
-  )
-  await books.settle()
-  await keepCanaryOwners(books.db, [shop])
-  await keepCanaryOwners(books.db, [shop])
-  for (const view of ['deposits', 'daily_totals']) {
-    const { rows } = await sql`
-      select owner_id, is_canary from accounting.${sql.ref(view)} order by owner_id`.execute(books.db)
-    expect(rows, view).toEqual([
-      { owner_id: 'savings', is_canary: false },
-      { owner_id: 'shop', is_canary: true },
-    ])
-  }
-  const [all] = await readScorecard(books.db, { from: new Date('2025-01-01'), to: new Date('2027-01-01') })
-  expect(all).toMatchObject({ scope: 'service', deposits: 1n })
+  await findPayments(books.db, { name, owner: shop, network: base, asset: usdcOnBase })
+  expect((await sql`select from canary_deposit`.execute(books.db)).rows).toEqual([])
+})
+
+test('a transaction that could not be sent, and is signed again to the byte, is that of the later payment', async () => {
+  await switchCanaries(books.db, [canary])
+  await pay('pay', 1)
+  await pay('pay')
+  const payments = () => sql`select tx, outcome from canary_deposit order by id`.execute(books.db)
+  expect((await payments()).rows).toEqual([
+    { tx: null, outcome: null },
+    { tx: txId('pay'), outcome: null },
+  ])
+  await reconcile('pay')
+  await end()
+  await expect(pay('pay')).rejects.toThrow('canary_deposit_network_tx_key')
 })

@@ -1,15 +1,16 @@
-import { encodeFunctionData, erc20Abi, type Hex, keccak256 } from 'viem'
+import { encodeFunctionData, erc20Abi, type Hex, keccak256, toHex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { estimateFeesPerGas, estimateGas, getTransactionCount, sendRawTransaction } from 'viem/actions'
 import { type Address, assetCode, toTxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
+import { type Amount, formatAmount } from '../../core/money.ts'
 import { requireChain } from '../evm/identity.ts'
-import { ask, type EvmNode, openNode } from '../evm/node.ts'
+import { ask, type EvmNode, openNode, refusal } from '../evm/node.ts'
 import { connections, defaultBounds, type ReaderOptions } from '../options.ts'
 import { createPool } from '../pool.ts'
 import type { NetworkSettings } from '../port.ts'
 import type { Payer, PaymentOrder } from './payment.ts'
-import { readEvmKey } from './read-key.ts'
+import { readKey } from './read-key.ts'
 
 /** Pays on a network whose transactions have the fees of EIP-1559. */
 export function createEvmPayer(settings: NetworkSettings, options: ReaderOptions = {}): Payer {
@@ -20,9 +21,13 @@ export function createEvmPayer(settings: NetworkSettings, options: ReaderOptions
     restMs: options.bounds?.restMs ?? defaultBounds.restMs,
     identify: (node) => requireChain(node, settings),
   })
-  return async (order, { key, onSigned }) => {
-    const account = privateKeyToAccount(readEvmKey(key, settings))
-    const draft = await pool.onFirst((node) => prepare(node, account, order))
+  return async (order, { key, feeMax, onSigned }) => {
+    const account = privateKeyToAccount(toHex(readKey(key, settings)))
+    const draft = await pool.onFirst(async (node) => {
+      const prepared = await prepare(node, account, order)
+      requireFee(node, prepared, feeMax)
+      return prepared
+    })
     const raw = await account.signTransaction({ type: 'eip1559', chainId, ...draft })
     await onSigned(toTxId(keccak256(raw)))
     // Another node may be offered the very same transaction: it counts once.
@@ -48,6 +53,21 @@ async function prepare(node: EvmNode, { address }: PrivateKeyAccount, order: Pay
     const { maxFeePerGas, maxPriorityFeePerGas } = fees
     return { ...transfer, nonce, gas: (gas * gasPercent) / 100n, maxFeePerGas, maxPriorityFeePerGas }
   })
+}
+
+const nativeDecimals = 18
+
+/** What a node says of fees is not believed without a bound: one that lies could burn all that the wallet holds. */
+function requireFee(
+  node: EvmNode,
+  { gas, maxFeePerGas }: { gas: bigint; maxFeePerGas: bigint },
+  feeMax: Amount,
+): void {
+  const fee = gas * maxFeePerGas
+  if (fee <= feeMax) return
+  const [asked, allowed] = [fee, feeMax].map((amount) => formatAmount(amount, nativeDecimals))
+  const problem = `the fee could come to ${asked}, and feeMax is ${allowed}`
+  throw refusal(node, 'preparing a payment', problem)
 }
 
 function transferOf({ asset, to, amount }: PaymentOrder): Transfer {

@@ -6,6 +6,8 @@ export type PaymentOrder = { asset: Asset; to: Address; amount: Amount }
 export type Signing = {
   /** The private key, as its file holds it. */
   key: string
+  /** The most that the fee may come to, in base units of the native asset. On Solana the fee is fixed, and this is not asked. */
+  feeMax: Amount
   /** Told of the transaction before it is sent, so that it is known whatever comes of sending it. */
   onSigned: (tx: TxId) => Promise<void>
 }

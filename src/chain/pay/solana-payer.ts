@@ -28,7 +28,7 @@ import { readMint } from '../solana/mints.ts'
 import { ask, openNode, refusal, type SolanaNode } from '../solana/node.ts'
 import { toKit } from '../solana/watch.ts'
 import type { Payer, PaymentOrder } from './payment.ts'
-import { readSolanaKey } from './read-key.ts'
+import { readKey } from './read-key.ts'
 
 /** Pays lamports, and tokens that withhold no fee; the first payment to an address pays for its token account. */
 export function createSolanaPayer(settings: NetworkSettings, options: ReaderOptions = {}): Payer {
@@ -39,7 +39,7 @@ export function createSolanaPayer(settings: NetworkSettings, options: ReaderOpti
     identify: (node) => requireCluster(node, settings, cluster),
   })
   return async (order, { key, onSigned }) => {
-    const payer = await createKeyPairSignerFromBytes(readSolanaKey(key, settings))
+    const payer = await createKeyPairSignerFromBytes(readKey(key, settings))
     const transaction = await pool.onFirst((node) => sign(node, payer, order))
     const wire = getBase64EncodedWireTransaction(transaction)
     await pool.onFirst((node) => requireSuccess(node, wire))

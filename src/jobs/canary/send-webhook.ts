@@ -53,7 +53,7 @@ function post({ url, timeoutMs, sign, now }: SendWebhookDeps, token: string) {
   const body = canaryBody(token)
   const headers = sign({ id: `canary${randomBytes(16).toString('hex')}`, body, at: now() })
   if (headers === null) {
-    const problem = 'no secret of WEBHOOK_SECRETS counts now that can sign'
+    const problem = 'no secret of WEBHOOK_SECRETS counts now that can sign for this address'
     return { kind: 'failed' as const, problem }
   }
   return postWebhook({ url, headers, body, timeoutMs })

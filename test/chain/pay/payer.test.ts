@@ -16,6 +16,7 @@ import { type Chains, type SandboxNetwork, startChains } from '../../../src/sand
 import { until } from '../../support/until.ts'
 
 const seed = Buffer.alloc(32, 7)
+const feeMax = toAmount(10n ** 15n)
 const evmKey = seed.toString('hex')
 const payees = {
   base: '0x00000000000000000000000000000000000000aa' as Address,
@@ -71,7 +72,7 @@ describe.each(['base', 'solana'] as const)('on %s', (name) => {
         expect(await network.balance(payees[name], asset.key)).toBe(before)
         told.push(tx)
       }
-      await createPayer(network)({ asset, to: payees[name], amount }, { key, onSigned })
+      await createPayer(network)({ asset, to: payees[name], amount }, { key, feeMax, onSigned })
       const [tx] = told
       if (tx === undefined) throw new Error('no transaction was told')
       await until('the payment is in a block', () => network.landed(tx).catch(() => null))
@@ -87,11 +88,25 @@ describe.each(['base', 'solana'] as const)('on %s', (name) => {
     const told: TxId[] = []
     const onSigned = (tx: TxId) => Promise.resolve(void told.push(tx))
     const order = { asset, to: payees[name], amount: toAmount(1n) }
-    await expect(createPayer(network)(order, { key, onSigned })).rejects.toMatchObject({
+    await expect(createPayer(network)(order, { key, feeMax, onSigned })).rejects.toMatchObject({
       code: 'remote_failed',
     })
     expect(told).toEqual([])
   })
+})
+
+test('what a node asks for more than the fee may be is not signed', async () => {
+  const network = networkOf('base')
+  const native = network.assets.find((one) => assetCode(one.key) === 'native')
+  if (native === undefined) throw new Error('no such asset')
+  const { key, address } = wallets.base
+  await network.fund(address, native.key, toAmount(10n ** 18n))
+  const order = { asset: native, to: payees.base, amount: toAmount(1n) }
+  const told: TxId[] = []
+  const onSigned = (tx: TxId) => Promise.resolve(void told.push(tx))
+  const paying = createPayer(network)(order, { key, feeMax: toAmount(20_000n), onSigned })
+  await expect(paying).rejects.toThrow('and feeMax is 0.00000000000002')
+  expect(told).toEqual([])
 })
 
 test('nothing is signed for a node of another chain', async () => {
@@ -101,7 +116,9 @@ test('nothing is signed for a node of another chain', async () => {
   const order = { asset, to: payees.base, amount: toAmount(1n) }
   const told: TxId[] = []
   const onSigned = (tx: TxId) => Promise.resolve(void told.push(tx))
-  await expect(createPayer(network)(order, { key: wallets.base.key, onSigned })).rejects.toMatchObject({
+  await expect(
+    createPayer(network)(order, { key: wallets.base.key, feeMax, onSigned }),
+  ).rejects.toMatchObject({
     code: 'settings_bad',
   })
   expect(told).toEqual([])

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { depositCanary } from '../../../src/core/canary.ts'
 import { Fault } from '../../../src/core/errors.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import {
@@ -7,6 +8,8 @@ import {
   type FollowDepositsDeps,
   followDeposits,
 } from '../../../src/jobs/canary/follow-deposits.ts'
+import { switchCanaries } from '../../../src/store/canary.ts'
+import { saveOwner } from '../../../src/store/owners.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { base, channelAddress, txId, usdcOnBase } from '../../support/evidence.ts'
 
@@ -63,6 +66,41 @@ test('what was signed is waited for, whatever came of sending it, and is not pai
   await follow(breakOff)
   expect(await payments()).toEqual([{ tx: txId('canary'), outcome: null }])
   expect(results).toEqual([])
+})
+
+test('what could not be sent and is signed again to the byte is sent again', async () => {
+  await expect(follow(breakOff)).rejects.toThrow('no answer')
+  await sql`update canary set started_at = null`.execute(books.db)
+  let sent = 0
+  await follow(async (_order, onSigned) => {
+    await onSigned(txId('canary'))
+    sent++
+  })
+  expect(sent).toBe(1)
+  expect(await payments()).toEqual([
+    { tx: null, outcome: null },
+    { tx: txId('canary'), outcome: null },
+  ])
+  expect(results).toEqual([])
+})
+
+test('a payment that could not be noted is due again at once', async () => {
+  const unknown = { key: 'base/none' as never, network: base, symbol: 'NONE', decimals: 6 }
+  await expect(follow(() => Promise.resolve(), { asset: unknown })).rejects.toThrow('foreign key')
+  let paid = 0
+  await follow(() => Promise.resolve(void paid++))
+  expect(paid).toBe(1)
+})
+
+test('an owner is kept as a canary once the address book knows it', async () => {
+  const kept = async () => (await sql`select id from canary_owner`.execute(books.db)).rows
+  const aviary = { kind: 'stable_wallet', id: 'aviary' } as const
+  await switchCanaries(books.db, [{ name: depositCanary(base), owner: aviary }])
+  await follow(null, { owner: aviary })
+  expect(await kept()).toEqual([])
+  await saveOwner(books.db, { owner: aviary, deposits: [], forward: null })
+  await follow(null, { owner: aviary })
+  expect(await kept()).toEqual([{ id: 'aviary' }])
 })
 
 test('an owner without an address is told, and nothing is paid', async () => {

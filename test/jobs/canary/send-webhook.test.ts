@@ -65,6 +65,6 @@ test('where no secret can sign nothing is sent', async () => {
   answer = () => Promise.reject(new Error('nothing was to be sent'))
   await send({ sign: () => null })
   expect(results).toMatchObject([
-    { outcome: 'failed', problem: 'no secret of WEBHOOK_SECRETS counts now that can sign' },
+    { outcome: 'failed', problem: 'no secret of WEBHOOK_SECRETS counts now that can sign for this address' },
   ])
 })

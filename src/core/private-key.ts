@@ -1,0 +1,24 @@
+import type { Family } from './asset.ts'
+
+/** How the file of a private key is written, for people. */
+export const privateKeyForms: Readonly<Record<Family, string>> = {
+  evm: '64 hexadecimal digits',
+  solana: 'a list of 64 bytes, as solana-keygen writes it',
+}
+
+/** The bytes of a private key, of Solana with the public half behind them; null where the text is none. */
+export function parsePrivateKey(family: Family, text: string): Uint8Array | null {
+  return parsers[family](text.trim())
+}
+
+const parsers: Record<Family, (text: string) => Uint8Array | null> = {
+  evm(text) {
+    const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? []
+    return digits === undefined ? null : new Uint8Array(Buffer.from(digits, 'hex'))
+  },
+  solana(text) {
+    if (!/^\[(?:\s*\d{1,3}\s*,){63}\s*\d{1,3}\s*\]$/.test(text)) return null
+    const bytes = [...text.matchAll(/\d+/g)].map(([digits]) => Number(digits))
+    return bytes.some((byte) => byte > 255) ? null : Uint8Array.from(bytes)
+  },
+}
