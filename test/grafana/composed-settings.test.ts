@@ -28,8 +28,8 @@ describe('the settings of the composed daemon', () => {
   it('listen where Prometheus, Docker and the published port expect them', () => {
     const { http, ops } = composedSettings({})
     const { scrape_configs: scraped } = prometheusSettings
-    const targets = scraped.flatMap(({ static_configs: all }) => all.flatMap((one) => one.targets))
-    expect(targets).toEqual(daemons.map((name) => `${name}:${ops.port}`))
+    const found = scraped.flatMap(({ dns_sd_configs: all }) => all)
+    expect(found).toMatchObject([{ names: daemons, port: ops.port }])
     expect(compose.services['depositd-http']?.ports).toEqual([`127.0.0.1:8080:${http.port}`])
     expect(textOf('Dockerfile')).toContain(`EXPOSE ${http.port} ${ops.port}`)
   })

@@ -23,7 +23,7 @@ export function readPromql(expression: string): Reads {
 
 /** What Prometheus itself adds: whether a target answers, which alerts fire, and what the rules record. */
 const added = new Map<string, readonly string[]>([
-  ['up', ['job', 'instance']],
+  ['up', ['job', 'instance', 'daemon']],
   ['ALERTS', ['alertname', 'alertstate', 'severity']],
   ...recordings.map(({ record, labels }): [string, string[]] => [record, Object.keys(labels)]),
 ])

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { mismatchKinds } from '../../src/core/mismatch.ts'
 import { alerts, prometheusFile, recordings, ruleFiles, testsOf, watchdog } from '../support/alert-rules.ts'
 import { promtoolInstalled, runPromtool } from '../support/promtool.ts'
 import { pathOf, runbookSections, textOf } from './files.ts'
@@ -78,11 +79,10 @@ describe('the alert rules', () => {
     expect(alerts.find(({ alert }) => alert === name)).not.toHaveProperty('for')
   })
 
-  it('tell of every severe kind of mismatch by exactly one alert', () => {
-    const [severe] = alerts.filter(({ alert }) => alert === 'DepositdSevereMismatch')
-    const leftOut = /kind!~"([^"]*)"/.exec(severe?.expr ?? '')?.[1]?.split('|') ?? []
-    const others = alerts.filter((one) => one !== severe).map(({ expr }) => expr)
-    expect(leftOut.filter((kind) => !others.some((expr) => expr.includes(`kind="${kind}"`)))).toEqual([])
+  const severe = Object.entries(mismatchKinds).filter(([, { severity }]) => severity === 'severe')
+
+  it.each(severe)('tell of %s, which is severe, by exactly one alert', (kind) => {
+    expect(alerts.filter(({ expr }) => selectsMismatch(expr, kind)).map(({ alert }) => alert)).toHaveLength(1)
   })
 })
 
@@ -122,3 +122,15 @@ describe.skipIf(!promtoolInstalled())('promtool', () => {
     expect(ran, ran.said).toMatchObject({ status: 0 })
   })
 })
+
+/** Whether an expression reads the open mismatches of a severe kind. */
+function selectsMismatch(expression: string, kind: string): boolean {
+  const labels: Readonly<Record<string, string>> = { kind, severity: 'severe' }
+  const selectors = expression.matchAll(/depositd_mismatches_open\{([^}]*)\}/g)
+  return [...selectors].some(([, inside = '']) =>
+    [...inside.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)].every(([, label = '', operator, value = '']) => {
+      const isLike = new RegExp(`^(?:${value})$`).test(labels[label] ?? '')
+      return operator?.startsWith('=') ? isLike : !isLike
+    }),
+  )
+}

@@ -12,7 +12,7 @@ import { declaredSeries } from './promql.ts'
 
 const runbook = textOf('docs/runbook.md')
 const sections = runbookSections()
-const roles = new Set(['depositd_accountant'])
+const roles = new Set(['depositd_accountant', 'depositd_daemon'])
 
 describe('the runbook', () => {
   it.each(Object.keys(mismatchKinds))('has a section about %s', (kind) => {
@@ -72,8 +72,12 @@ describe('the queries of the runbook', () => {
 
   it('are there', () => expect(queries.length).toBeGreaterThan(5))
 
-  it.each(queries)('run as the accountant: %s', async (query) => {
-    await expect(client.query(query)).resolves.toMatchObject({ rows: [] })
+  it('stand all by themselves', () => expect(named(/`(select [^`]*)`/gi)).toEqual([]))
+
+  it.each(queries)('run as the accountant, or as the role they name: %s', async (query) => {
+    const [, role = 'none', rows = query] = /^set role (\w+);\n(.*)/s.exec(query) ?? []
+    await client.query(role === 'none' ? 'reset role' : `set role ${role}`)
+    await expect(client.query(rows)).resolves.toMatchObject({ rows: [] })
   })
 })
 

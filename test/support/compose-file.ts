@@ -74,8 +74,16 @@ export function memoryOf(name: string): number {
   return Number(count) * (unit === 'G' ? 1024 : 1)
 }
 
+/** Names of daemons; each of their addresses is asked. */
+const names = z.strictObject({
+  names: z.array(z.string()),
+  type: z.literal('A'),
+  port: z.int(),
+  refresh_interval: duration,
+})
+
 const scraping = z.object({
-  scrape_configs: z.array(z.object({ static_configs: z.array(z.object({ targets: z.array(z.string()) })) })),
+  scrape_configs: z.array(z.object({ dns_sd_configs: z.array(names), relabel_configs: z.unknown() })),
   alerting: z.object({
     alertmanagers: z.array(z.object({ static_configs: z.array(z.object({ targets: z.array(z.string()) })) })),
   }),

@@ -25,7 +25,7 @@ const projectFile = join(import.meta.dirname, '../../grafana/prometheus/promethe
  */
 export function scrapeConfiguration({ opsUrls, everySeconds }: ScrapeSettings): string {
   const { global, rule_files, scrape_configs } = project.parse(parse(readFileSync(projectFile, 'utf8')))
-  const { scrape_interval: _i, scrape_timeout: _t, ...job } = jobOf(scrape_configs)
+  const { scrape_interval: _i, scrape_timeout: _t, dns_sd_configs: _d, ...job } = jobOf(scrape_configs)
   const every = `${everySeconds}s`
   return stringify({
     global: { ...global, scrape_interval: every, scrape_timeout: every, evaluation_interval: every },

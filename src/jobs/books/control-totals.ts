@@ -12,7 +12,7 @@ export const controlTotals: LedgerCheck = {
 
 function findingsOf({ asset, sum, left, deposits, deposit, ...tie }: Imbalance): string[] {
   const findings = [
-    sum !== 0n && `all entries sum to ${sum}, not to 0`,
+    sum !== 0n && `debits less credits are ${sum}, not 0: sums of days that are over are not what was booked`,
     deposit !== null && `${left} are in transit of closed deposits: of ${deposits}, such as ${deposit}`,
     tie.untied !== 0n && tieFinding(tie),
   ]

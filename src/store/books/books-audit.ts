@@ -13,7 +13,7 @@ import type { Tables } from '../tables.ts'
 /** What is wrong with the books of one asset, in its smallest units. */
 export type Imbalance = {
   asset: AssetKey
-  /** Sum of all its entries. */
+  /** What its debits exceed its credits by, as sums of days that are over and transfers since then say. */
   sum: bigint
   /** What is left in transit of payments whose deposits are closed, without signs; and one of these deposits. */
   left: bigint
@@ -28,13 +28,15 @@ export type Imbalance = {
 type Row = Omit<Imbalance, 'sum' | 'left' | 'untied'> & { sum: string; left: string; untied: string }
 
 /**
- * The assets whose books do not add up. A deposit is closed where nothing more is to be booked of it: it is reconciled,
+ * The assets whose books do not add up. Both sides of a transfer are of one row, so transfers always balance; sums that
+ * are kept of them, from which balances are read, may not. A deposit is closed where nothing more is to be booked of it: it is reconciled,
  * or its payment is no longer on the chain.
  */
 export async function findImbalances(db: Kysely<Tables>): Promise<Imbalance[]> {
   const { rows } = await sql<Row>`
     with unbalanced as (
-      select asset, sum(balance) as sum from ledger_balance group by asset having sum(balance) <> 0
+      select asset, sum(debit - credit) as sum from ledger_turnover('infinity', 'infinity')
+      group by asset having sum(debit - credit) <> 0
     ), in_transit as (
       select j.transfer, e.asset, sum(e.amount) as left
       from ledger_entry e join ledger_journal j on j.id = e.journal_id
@@ -113,13 +115,15 @@ function detailOf({ sum, left, deposits, deposit, untied, addresses, address }: 
   }
 }
 
-/** What the last audit found wrong, beside sums, in units of each asset; 0 where it found nothing. */
+/**
+ * What the last audit found wrong, beside sums, and nobody has resolved, in units of each asset; 0 where there is nothing.
+ */
 export async function untiedUnits(
   db: Kysely<Tables>,
 ): Promise<{ control: string; asset: string; units: number }[]> {
   const { rows } = await sql<{ control: string; asset: string; units: number }>`
     select control, a.key as asset, accounting.in_units(coalesce(amount::numeric, 0), a.decimals)::float8 as units
-    from asset a left join mismatch m on m.asset = a.key and m.kind = ${kind} and m.cleared_at is null
+    from asset a left join mismatch m on m.asset = a.key and m.kind = ${kind} and m.cleared_at is null and m.resolved_at is null
       cross join lateral (values ('in_transit', m.detail ->> 'left'), ('tie_out', m.detail ->> 'untied')) as found (control, amount)
     order by a.key, control`.execute(db)
   return rows

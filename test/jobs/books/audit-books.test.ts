@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { auditBooks } from '../../../src/jobs/books/audit-books.ts'
 import { ledgerChecks } from '../../../src/jobs/books/ledger-checks.ts'
+import { snapshotBooks } from '../../../src/jobs/books/snapshot-books.ts'
 import { untiedUnits } from '../../../src/store/books/books-audit.ts'
-import { inTransaction, openDatabase } from '../../../src/store/database.ts'
+import { openDatabase } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
+import { runbookSections } from '../../grafana/files.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import {
   channelAddress,
@@ -16,22 +19,13 @@ import {
   webhook,
 } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
+import { tamper } from '../../support/tamper.ts'
 
 async function openImbalances({ db }: Books) {
   const { rows } = await sql<{ subject: string; network: string; value: string; detail: object }>`
     select subject, network, value::text as value, detail from mismatch
     where kind = 'ledger_imbalance' and cleared_at is null`.execute(db)
   return rows
-}
-
-/** Does to the books what their triggers refuse to everybody but the owner of the tables. */
-async function tamper({ url }: Books, statement: string): Promise<void> {
-  const owner = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'test owner' })
-  await inTransaction(owner, async (tx) => {
-    await sql`set local session_replication_role = replica`.execute(tx)
-    await sql.raw(statement).execute(tx)
-  })
-  await owner.destroy()
 }
 
 test('books that add up raise nothing, also with deposits on their way and taken back', async () => {
@@ -68,20 +62,47 @@ test('what a closed deposit still has in transit is an imbalance, until the book
   expect(await openImbalances(books)).toEqual([])
 })
 
-test('books of an asset that do not sum to zero are an imbalance, until they do', async () => {
+test('sums that are kept of days that are over, and do not balance, are an imbalance until they do', async () => {
   await using books = await openBooks()
   await books.receive(payment())
   await books.settle()
-  const { rows } = await sql<{ text: string }>`select pg_get_viewdef('ledger_entry') as text`.execute(
-    books.db,
-  )
-  const entries = `create or replace view ledger_entry as ${rows[0]?.text}`
-  await tamper(books, entries.replace('(- ledger_transfer.amount)', '(3 - ledger_transfer.amount)'))
+  for (const table of ['ledger_journal', 'ledger_transfer'])
+    await tamper(books, `update ${table} set recorded_at = recorded_at - interval '3 days'`)
+  await snapshotBooks(books.db)
+  expect(await auditBooks(books.db)).toEqual([])
+  await tamper(books, 'update ledger_snapshot set debit = debit + 3 where debit > 0')
   expect(await auditBooks(books.db)).toMatchObject([{ kind: 'ledger_imbalance', change: 'opened' }])
   expect(await openImbalances(books)).toMatchObject([{ value: '3', detail: { sum: '3' } }])
-  await tamper(books, entries)
+  expect(await findings(books)).toEqual([
+    `${usdcOnBase}, in smallest units: debits less credits are 3, not 0: sums of days that are over are not what was booked`,
+  ])
+  expect(await imbalancesOfRunbook(books)).toEqual([{ asset: usdcOnBase, imbalance: '3' }])
+  await mendByRunbook(books)
   expect(await auditBooks(books.db)).toMatchObject([{ kind: 'ledger_imbalance', change: 'cleared' }])
+  await snapshotBooks(books.db)
+  expect(await auditBooks(books.db)).toEqual([])
+  expect(await imbalancesOfRunbook(books)).toEqual([])
 })
+
+const section = runbookSections().get('depositdledgerimbalance') ?? ''
+
+/** What the section about the alert tells to look for, as the accountant. */
+async function imbalancesOfRunbook({ url }: Books): Promise<unknown[]> {
+  const [, query = ''] = /```sql\n(.*?)```/s.exec(section) ?? []
+  const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'test', role: 'depositd_accountant' })
+  const { rows } = await sql.raw(query).execute(db)
+  await db.destroy()
+  return rows
+}
+
+/** What the section tells the owner of the tables to do. */
+async function mendByRunbook({ url }: Books): Promise<void> {
+  const [, statements = ''] = /```\n(begin;.*?)```/s.exec(section) ?? []
+  const owner = new Client({ connectionString: url })
+  await owner.connect()
+  await owner.query(statements)
+  await owner.end()
+}
 
 async function findings({ db }: Books): Promise<string[]> {
   const check = ledgerChecks.find(({ name }) => name === 'control totals')
@@ -117,10 +138,20 @@ test('a balance that the books do not explain is an imbalance of its address, un
   expect(await findings(books)).toEqual([
     `${usdcOnBase}, in smallest units: books and balances of 1 addresses differ by 9, such as of ${channelAddress}`,
   ])
-  const untied = (await untiedUnits(books.db)).filter(({ units }) => units !== 0)
-  expect(untied).toEqual([{ control: 'tie_out', asset: usdcOnBase, units: 0.000009 }])
   await tamper(books, `update balance_point set balance = balance + 9 where ${where}`)
   expect(await auditBooks(books.db)).toMatchObject([{ kind: 'ledger_imbalance', change: 'cleared' }])
+})
+
+test('what the audit found is told until a person has resolved it', async () => {
+  await using books = await openExampleBooks()
+  const untied = async () => (await untiedUnits(books.db)).filter(({ units }) => units !== 0)
+  const where = `address = '${channelAddress}' and asset = '${usdcOnBase}'`
+  await tamper(books, `update balance_point set balance = balance - 9 where ${where}`)
+  await auditBooks(books.db)
+  expect(await untied()).toEqual([{ control: 'tie_out', asset: usdcOnBase, units: 0.000009 }])
+  const resolved = "resolved_at = now(), resolved_by = 'ana', resolved_reason = 'it was a fee'"
+  await tamper(books, `update mismatch set ${resolved}`)
+  expect(await untied()).toEqual([])
 })
 
 test('a booking of a payment that was never seen is an imbalance, and so is one of another amount', async () => {

@@ -62,7 +62,7 @@ test('a sum that is wrong is told by an audit and stands until it is right, what
   const audit = createSnapshotAudit(books.db, 2)
   await snapshotBooks(books.db)
   for (let run = 0; run < 4; run++) expect(await audit()).toEqual([])
-  await tamper(books, 'update ledger_snapshot set debit = debit + 1 where debit > 0')
+  await tamper(books, 'update ledger_snapshot set debit = debit + 1, credit = credit + 1 where debit > 0')
   const told: string[] = []
   const runs = async () => {
     for (let run = 0; run < 4; run++) {
@@ -82,7 +82,7 @@ test('a sum that is wrong is told by an audit and stands until it is right, what
       found: expect.stringContaining('made anew debit 100000000 credit 0'),
     },
   ])
-  await tamper(books, 'update ledger_snapshot set debit = debit - 1 where debit > 0')
+  await tamper(books, 'update ledger_snapshot set debit = debit - 1, credit = credit - 1 where debit > 0')
   await runs()
   expect(told).toEqual(['ledger_imbalance opened', 'ledger_imbalance cleared'])
 })
