@@ -17,14 +17,18 @@ export const accountant: DashboardSource = {
     sqlVariable(
       'network',
       'Network',
-      "select distinct split_part(asset, '/', 1) as network from accounting.balances order by 1",
+      "select distinct split_part(asset, '/', 1) as network from accounting.trial_balance('infinity') order by 1",
     ),
     sqlVariable(
       'owner',
       'Owner',
       'select distinct owner_id from accounting.deposits where owner_id is not null order by 1',
     ),
-    sqlVariable('asset', 'Asset', 'select distinct asset_symbol from accounting.balances order by 1'),
+    sqlVariable(
+      'asset',
+      'Asset',
+      "select distinct asset_symbol from accounting.trial_balance('infinity') order by 1",
+    ),
   ],
   annotations: [periodCloses],
   rows: [todayRow, depositRow, transitRow, bookRow, feeRow, monthRow, openRow, tieRow],

@@ -5,14 +5,14 @@ const books: Panel = {
   title: 'Books',
   kind: 'stat',
   description:
-    'Assets whose entries do not sum to zero. Any is an emergency: no figure of it can be trusted.',
+    'Assets whose trial balance, of snapshots and of what was booked since, does not sum to zero. Any is an emergency: no figure of it can be trusted.',
   runbook: 'depositdledgerimbalance',
   docs: 'accounting.md#control-totals',
   unit: 'none',
   queries: [
     {
       sql: `select count(*) as assets from (
-  select asset from accounting.balances group by asset having sum(balance_base) <> 0
+  select asset from accounting.trial_balance('infinity') group by asset having sum(balance_base) <> 0
 ) as unbalanced`,
     },
   ],
@@ -53,17 +53,18 @@ where severity = 'severe' and status in ('open', 'snoozed') and ${isChosen('netw
   height: 4,
 }
 
-const unclaimed: Panel = {
-  title: 'Days with unclaimed money',
+const inSuspense: Panel = {
+  title: 'Assets in suspense',
   kind: 'stat',
-  description: 'Days of the chosen time of which something still stands in suspense.',
+  description:
+    'Assets of which something stands in suspense now, until the service claims it or people book it elsewhere.',
   runbook: 'unreported',
   docs: 'journals-by-hand.md#suspense-is-cleared',
   unit: 'short',
   queries: [
     {
-      sql: `select count(distinct day) as days from accounting.daily_totals
-where unclaimed_base <> 0 and $__timeFilter(day) and ${isChosen('network', 'network')}`,
+      sql: `select count(*) as assets from accounting.trial_balance('infinity') as tb
+where account = 'liabilities:suspense' and balance_base <> 0 and ${isChosen("split_part(tb.asset, '/', 1)", 'network')}`,
     },
   ],
   thresholds: orangeFrom(1),
@@ -107,5 +108,5 @@ const late: Panel = {
 
 export const todayRow: Row = {
   title: 'As it stands',
-  panels: [books, untied, severe, unclaimed, months, late],
+  panels: [books, untied, severe, inSuspense, months, late],
 }
