@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
 import { metricDescriptions } from '../../src/ops/metrics.ts'
 import { alerts, recordings } from '../support/alert-rules.ts'
+import { promtoolInstalled, runPromtool } from '../support/promtool.ts'
 import { textOf } from './files.ts'
 
 const page = textOf('docs/slo.md')
@@ -57,3 +62,35 @@ describe('the page about objectives', () => {
 
   it('tells of four ways to burn', () => expect(burns).toHaveLength(4))
 })
+
+const budgets = [...page.matchAll(/```promql\n(.*?)```/gs)].map(([, query = '']) => query)
+
+describe('what is left of the budget, as the page asks for it', () => {
+  it('is asked of each objective', () => {
+    const asked = budgets.map((query) => [...(/stage="(\w+)",le=~"(\d+)\|/.exec(query) ?? [])].slice(1))
+    expect(asked).toEqual(objectives.map(({ slo, seconds }) => [slo, seconds]))
+  })
+
+  it.skipIf(!promtoolInstalled())('is a share of all deposits, also where most hours had none', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'depositd-budget-'))
+    const file = join(folder, 'budget.test.yml')
+    writeFileSync(file, stringify({ evaluation_interval: '1h', tests: [dayOfMonth] }))
+    const ran = runPromtool('test', 'rules', file)
+    rmSync(folder, { recursive: true })
+    expect(ran, ran.said).toMatchObject({ status: 0 })
+  })
+})
+
+/** One busy hour of 900, a slow one of 100 with five late, and then nothing for the rest of the month. */
+const dayOfMonth = {
+  interval: '1h',
+  input_series: objectives.flatMap(({ slo, seconds }) => [
+    { series: `depositd_stage_lag_seconds_count{stage="${slo}"}`, values: '0 900 1000x718' },
+    { series: `depositd_stage_lag_seconds_bucket{stage="${slo}",le="${seconds}"}`, values: '0 900 995x718' },
+  ]),
+  promql_expr_test: budgets.map((query) => ({
+    expr: `round(1000 * (${query}))`,
+    eval_time: '30d',
+    exp_samples: [{ labels: '{}', value: 500 }],
+  })),
+}
