@@ -1,5 +1,7 @@
+import { outliveReader } from './cli/closed-pipe.ts'
 import { run } from './cli/run.ts'
 
+outliveReader(process)
 process.exitCode = await run({
   arguments: process.argv.slice(2),
   environment: process.env,

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { isFault, lineOf } from '../core/errors.ts'
+import { isReaderGone } from './closed-pipe.ts'
 import type { Context } from './context.ts'
 import { describeMatches, describeMismatches } from './describe-cases.ts'
 import { describeEvidence } from './describe-evidence.ts'
@@ -153,6 +154,7 @@ function report(
   error: unknown,
 ): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.fine : exitStatus.wrongUse
+  if (isReaderGone(error)) return exitStatus.fine
   const debug = words.includes('--debug') && error instanceof Error
   stderr.write(`depositd: ${debug ? error.stack : lineOf(error)}\n`)
   return isFault(error, 'settings_bad') || isFault(error, 'usage_bad')
