@@ -9,7 +9,7 @@ import { spaceRuns } from './jobs/chain/space-runs.ts'
 import type { Queue } from './jobs/queue/queue.ts'
 import { tell } from './log/tell.ts'
 import type { Observer } from './ops/observe.ts'
-import { tellStored } from './ops/tell-webhooks.ts'
+import { tellNotStored, tellStored } from './ops/tell-webhooks.ts'
 import type { Tracing } from './ops/tracing/tracing.ts'
 import { createEventIdReader } from './provider/read-event-id.ts'
 import { loadServiceProfile } from './service-profile.ts'
@@ -88,7 +88,7 @@ export async function composeIntake(
     now: () => new Date(),
     observe: observer.webhook,
     onStored: wakeUps.ask,
-    onError: (error) => tell(log, 'webhook_not_stored', { err: error }),
+    onError: tellNotStored(log),
   })
   return {
     url: intake.url,

@@ -4,25 +4,6 @@ import { destination, type Logger, pino } from 'pino'
 import { describeThrown } from './describe-thrown.ts'
 import { createHidden, type Hidden } from './hide-secrets.ts'
 
-/** Never written, wherever they turn up in what is logged, down to the fourth level. */
-const secretNames = [
-  'apiKey',
-  'secret',
-  'secrets',
-  'seed',
-  'password',
-  'authorization',
-  'x-api-key',
-  'body',
-  'url',
-  'databaseUrl',
-  'queueUrl',
-  'rpcUrls',
-]
-const secretPaths = ['', '*', '*.*', '*.*.*'].flatMap((above) =>
-  secretNames.map((name) => `${above}["${name}"]`),
-)
-
 export type LogSettings = {
   level: string
   /** Standard output without it. */
@@ -37,9 +18,8 @@ export function createLog({ level, file, hidden = createHidden() }: LogSettings)
   return pino(
     {
       level,
-      redact: { paths: secretPaths, censor: '[redacted]' },
       serializers: { err: describeThrown },
-      // On the whole line, so that nothing gets past it, whatever it is written as.
+      // On the whole line, so that nothing gets past it, whatever it is written as. Fields are those of the list of events.
       hooks: { streamWrite: hidden.hide },
     },
     destination({ dest: file ?? 1, sync: false }),

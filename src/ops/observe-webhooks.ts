@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { limitLines } from '../log/limit-lines.ts'
 import { tell } from '../log/tell.ts'
 import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
@@ -26,28 +27,14 @@ export type WebhookObserver = {
 
 const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting', 'canary'])
 
-/** Lines of one second. A flood is counted by the metrics, and must not fill a disk. */
-const refusalLinesMax = 10
-
 /** @param now milliseconds */
 export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): WebhookObserver {
-  let second = 0
-  let refusals = 0
-  const logRefusal = (refusal: { outcome: string; reason: string | undefined }): void => {
-    const current = Math.floor(now() / 1000)
-    if (current !== second) {
-      if (refusals > refusalLinesMax)
-        tell(log, 'webhooks_refused_more', { untold: refusals - refusalLinesMax })
-      second = current
-      refusals = 0
-    }
-    if (++refusals <= refusalLinesMax) tell(log, 'webhook_refused', refusal)
-  }
+  const mayTell = limitLines((untold) => tell(log, 'webhooks_refused_more', { untold }), now)
   return {
     webhook({ outcome, seconds, reason, event, traceId }) {
       metrics.webhooks.inc({ outcome })
       metrics.webhookAck.observe({}, seconds, exemplarOf({ event, traceId }))
-      if (!keptOutcomes.has(outcome)) logRefusal({ outcome, reason })
+      if (!keptOutcomes.has(outcome) && mayTell()) tell(log, 'webhook_refused', { outcome, reason })
     },
     quarantineDropped(reason) {
       metrics.quarantineDropped.inc({ reason })

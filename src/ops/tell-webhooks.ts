@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { limitLines } from '../log/limit-lines.ts'
 import { tell } from '../log/tell.ts'
 
 type Stored = { outcomes: readonly string[]; inboxIds: readonly (bigint | null)[] }
@@ -17,6 +18,20 @@ export function tellStored(
       webhook: sourceKey,
       outcome: outcomes[place],
     })
+  }
+}
+
+/**
+ * Tells why webhooks could not be stored: of all that one commit failed for once, and a few times a second at the most.
+ * @param now milliseconds
+ */
+export function tellNotStored(log: Logger, now = Date.now): (error: unknown) => void {
+  const mayTell = limitLines((untold) => tell(log, 'webhooks_not_stored_more', { untold }), now)
+  let last: unknown
+  return (error) => {
+    if (error === last) return
+    last = error
+    if (mayTell()) tell(log, 'webhook_not_stored', { err: error })
   }
 }
 

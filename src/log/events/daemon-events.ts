@@ -29,7 +29,10 @@ export const daemonEvents = {
   webhooks_refused_more: event('warn', 'more webhooks were refused', {
     untold: 'How many of the second before have no line of their own.',
   }),
-  webhook_not_stored: event('error', 'webhook could not be stored', { err }),
+  webhook_not_stored: event('error', 'webhooks could not be stored', { err }),
+  webhooks_not_stored_more: event('error', 'more webhooks could not be stored', {
+    untold: 'How many failures of the second before have no line of their own.',
+  }),
   quarantine_not_stored: event('error', 'quarantine could not be stored; it waits', { err }),
   webhook_settings_read: event('info', 'settings of webhooks were read', {
     change: '`opened` at the start, `changed` or `unchanged` when read anew.',
@@ -43,6 +46,10 @@ export const daemonEvents = {
     'webhooks are taken without a signature: whoever reaches the port can send them',
   ),
 
+  ops_request_failed: event('error', 'an answer of the ops port failed by a fault of the program', {
+    path: 'What was asked for.',
+    err,
+  }),
   gauges_unreadable: event('warn', 'what metrics show could not be read; it is left out of the answer', {
     part: 'Which part: `live`, `totals`, `scorecard` or `queue`.',
     err,
