@@ -13,6 +13,7 @@ export function describeJournals(ledger: Command, context: Context): void {
   twoPeople(journal.command('reverse <id>'))
     .description('take back a journal that was booked by hand')
     .requiredOption('--reason <text>', 'why; it is kept for good')
+    .option('--dry-run', 'show what would be booked, and in the books of which month; book nothing')
     .action(async (id, options) =>
       (await import('./ledger-journal.ts')).reverseJournalCommand(context, id, options),
     )

@@ -3,7 +3,13 @@ import { type JournalFile, parseJournalFile } from '../config/journal-file.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { formatAmount } from '../core/money.ts'
 import type { Transfer } from '../core/posting.ts'
-import { addJournal, type Checked, checkJournal, reverseJournal } from '../jobs/books/book-by-hand.ts'
+import {
+  addJournal,
+  type Checked,
+  checkJournal,
+  checkReversal,
+  reverseJournal,
+} from '../jobs/books/book-by-hand.ts'
 import { type AssetNames, readAssetNames } from '../store/assets.ts'
 import { type BookedJournal, readJournal } from '../store/ledger/manual-journals.ts'
 import { actorOf, actorText, nameOf } from './case-options.ts'
@@ -11,13 +17,13 @@ import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { textOf } from './options.ts'
 import { type Column, printable, printJson, table } from './print.ts'
 
-type Options = { by?: string; approvedBy: string; json?: boolean }
+type Options = { by?: string; approvedBy: string; dryRun?: boolean; json?: boolean }
 
 /** Books what the file holds, or shows what would be booked. */
 export async function addJournalCommand(
   context: Context,
   path: string,
-  { dryRun, json, ...options }: Options & { dryRun?: boolean },
+  { dryRun, json, ...options }: Options,
 ): Promise<void> {
   const { actor, people } = peopleOf(options)
   const written = readJournalFile(path)
@@ -26,13 +32,12 @@ export async function addJournalCommand(
     const deps = { db, known: accounts.known, now: new Date() }
     const assets = await readAssetNames(db)
     if (dryRun === true) {
-      const checked = await checkJournal(deps, written)
-      const line = `fine, and not booked: ${checked.key}, in the books of ${checked.period.slice(0, 7)}`
-      print(context, { line, journal: checked, assets }, json)
+      const journal = await checkJournal(deps, written)
+      print(context, { line: dryLine(journal), journal, assets }, json)
     } else {
       const journal = await addJournal(deps, written, people)
-      const line = `booked as journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
-      print(context, { line, journal, assets }, json)
+      const did = `booked as journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
+      print(context, { line: `${did}\n${placeOf(journal)}`, journal, assets }, json)
     }
   })
 }
@@ -40,15 +45,33 @@ export async function addJournalCommand(
 export async function reverseJournalCommand(
   context: Context,
   word: string,
-  { reason, json, ...options }: Options & { reason: string },
+  { reason, dryRun, json, ...options }: Options & { reason: string },
 ): Promise<void> {
   const { actor, people } = peopleOf(options)
   const id = journalId(word)
+  const byHand = { ...people, reason: textOf('--reason', reason) }
   await withDatabase(context, async (db) => {
-    const journal = await reverseJournal(db, id, { ...people, reason: textOf('--reason', reason) })
-    const line = `journal ${id} is reversed by journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
-    print(context, { line, journal, assets: await readAssetNames(db) }, json)
+    const assets = await readAssetNames(db)
+    if (dryRun === true) {
+      const journal = await checkReversal(db, id, byHand)
+      print(context, { line: dryLine(journal), journal, assets }, json)
+    } else {
+      const journal = await reverseJournal(db, id, byHand)
+      const did = `journal ${id} is reversed by journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
+      print(context, { line: `${did}\n${placeOf(journal)}`, journal, assets }, json)
+    }
   })
+}
+
+function dryLine(journal: Checked): string {
+  return `fine, and not booked: ${journal.key}, ${placeOf(journal)}`
+}
+
+/** In whose books it stands and, where that is another month than the one in which it happened, that it is late. */
+function placeOf({ period, eventAt }: Pick<Checked, 'period' | 'eventAt'>): string {
+  const [books, happened] = [period.slice(0, 7), eventAt.toISOString().slice(0, 7)]
+  const late = books === happened ? '' : `, late: it is of ${happened}`
+  return `in the books of ${books}${late}`
 }
 
 export async function showJournalCommand(
@@ -84,7 +107,7 @@ function readText(path: string): string {
   } catch (error) {
     throw new Fault('usage_bad', {
       problem: `the journal cannot be read: ${messageOf(error)}`,
-      mend: 'give a YAML or JSON file, as docs/accounting.md describes it',
+      mend: 'give a YAML or JSON file, as docs/journals-by-hand.md describes it',
     })
   }
 }
@@ -127,7 +150,7 @@ function textLines({ id, key, kind, ...journal }: BookedJournal): string {
   const { eventAt, recordedAt, period, depositId, reverses, reversedBy, byHand } = journal
   const lines = [
     `journal ${id}: ${kind}, ${key}`,
-    `of ${eventAt.toISOString()}, recorded ${recordedAt.toISOString()}, in the books of ${period.slice(0, 7)}`,
+    `of ${eventAt.toISOString()}, recorded ${recordedAt.toISOString()}, ${placeOf({ period, eventAt })}`,
     depositId === null ? null : `of deposit ${depositId}`,
     byHand && `by ${byHand.by}, approved by ${byHand.approvedBy}: ${byHand.reason}`,
     reverses === null ? null : `reverses journal ${reverses}`,

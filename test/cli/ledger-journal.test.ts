@@ -55,13 +55,18 @@ lines:
   - { debit: assets:bank:main, credit: assets:receivable:service, asset: base/USDC, amount: ${amount} }
 `
 
+const closeJanuary = () => depositd('ledger close 2026-01 --force --by erin --approved-by max --reason test')
+
 test('a journal is added, shown and reversed, and each says by whom', async () => {
   const added = await add(collected('one'))
-  const [, id = ''] = /^booked as journal (\d+), by erin, approved by max\n/.exec(added.out) ?? []
+  const [, id = ''] =
+    /^booked as journal (\d+), by erin, approved by max\nin the books of 2026-01\n/.exec(added.out) ?? []
   expect(added).toMatchObject({ status: 0 })
   expect(added.out).toContain('assets:bank:main  assets:receivable:service  7.500000  USDC')
   const reversed = await depositd(`ledger journal reverse ${id} --by erin --approved-by max --reason twice`)
-  expect(reversed.out).toMatch(/^journal \d+ is reversed by journal \d+, by erin, approved by max\n/)
+  expect(reversed.out).toMatch(
+    /^journal \d+ is reversed by journal \d+, by erin, approved by max\nin the books of 2026-01\n/,
+  )
   const { out } = await depositd(`ledger journal show ${id}`)
   expect(out).toContain(`journal ${id}: manual, manual/one\nof 2026-01-03T00:00:00.000Z, recorded `)
   expect(out).toContain('by erin, approved by max: The service paid what it owed\nreversed by journal ')
@@ -83,6 +88,34 @@ test('a dry run shows what would be booked, and books nothing', async () => {
   const dry = await add(collected('dry'), '--approved-by max --dry-run')
   expect(dry.out).toMatch(/^fine, and not booked: manual\/dry, in the books of 2026-01\n/)
   expect((await add(collected('dry'))).status).toBe(0)
+})
+
+test('what takes a journal of a closed month back says that it is late, and shows it before', async () => {
+  const { out } = await add(collected('late'))
+  const [, id = ''] = /^booked as journal (\d+)/.exec(out) ?? []
+  await closeJanuary()
+  const reverse = `ledger journal reverse ${id} --by erin --approved-by max --reason twice`
+  const dry = await depositd(`${reverse} --dry-run`)
+  expect(dry.out).toMatch(
+    /^fine, and not booked: reversal\/manual\/late, in the books of 2026-02, late: it is of 2026-01\n/,
+  )
+  expect(dry.out).toContain('assets:receivable:service  assets:bank:main  7.500000  USDC')
+  expect((await depositd(`ledger journal show ${id}`)).out).not.toContain('reversed by')
+  const reversed = await depositd(reverse)
+  expect(reversed.out).toMatch(/approved by max\nin the books of 2026-02, late: it is of 2026-01\n/)
+  const again = await depositd(`${reverse} --dry-run`)
+  expect(again).toMatchObject({ status: 2, err: expect.stringContaining('is reversed already, by journal') })
+  await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason test')
+})
+
+test('what was reversed is not booked again under its reference, and the refusal says so', async () => {
+  const { out } = await add(collected('wrong'))
+  const [, id = ''] = /^booked as journal (\d+)/.exec(out) ?? []
+  const reversed = await depositd(`ledger journal reverse ${id} --by erin --approved-by max --reason wrong`)
+  const [, reversal = ''] = /is reversed by journal (\d+)/.exec(reversed.out) ?? []
+  expect((await add(collected('wrong', '"8"'))).err).toBe(
+    `depositd: this was booked as journal ${id}, which is reversed by journal ${reversal}; a correction takes a reference of its own: give it a new one; nothing was booked\n`,
+  )
 })
 
 test.each<[string, () => ReturnType<typeof add>, string]>([
@@ -117,7 +150,7 @@ test.each<[string, () => ReturnType<typeof add>, string]>([
     () => add(collected('x').replace('debit: assets:bank:main, ', '')),
     'base/USDC is not balanced: debits 0.000000, credits 7.500000',
   ],
-  ['the same reference again', () => add(collected('one')), 'this is booked already, as journal '],
+  ['the same reference again', () => add(collected('dry')), 'this is booked already, as journal '],
   [
     'the reversal of a journal of a deposit',
     () => depositd('ledger journal reverse 1 --approved-by max --reason no'),

@@ -14,6 +14,7 @@ import {
   idOfKey,
   openedAccounts,
   readJournal,
+  reversalPeriod,
 } from '../../store/ledger/manual-journals.ts'
 import type { Tables } from '../../store/tables.ts'
 
@@ -33,7 +34,7 @@ type Deps = {
 }
 
 /** What would be booked, and in the books of which month. */
-export type Checked = { key: string; period: string; transfers: readonly Transfer[] }
+export type Checked = Pick<BookedJournal, 'key' | 'eventAt' | 'period' | 'transfers'>
 
 /**
  * Books a journal by hand, whole or not at all. The same journal, or another with its reference, is booked once.
@@ -76,14 +77,14 @@ export async function checkJournal(
   if (faults.length > 0) throw refused(faults.join('; '), 'mend the file')
   const key = `manual/${reference ?? digestOf({ date, reason, transfers })}`
   const before = await idOfKey(db, key)
-  if (before !== null) throw bookedBefore(before)
+  if (before !== null) throw bookedBefore(before, await readJournal(db, before))
   const { period, belongsTo } = await adjustmentPeriod(db, date)
   if (period !== belongsTo)
     throw refused(
       `${belongsTo.slice(0, 7)} is closed`,
       `date it in an open month, the first of which is ${period.slice(0, 7)}, or reopen that one`,
     )
-  return { key, period, transfers }
+  return { key, eventAt: date, period, transfers }
 }
 
 /**
@@ -96,20 +97,37 @@ export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByH
   refuseReason(byHand.reason)
   return await withoutRace(() =>
     inTransaction(db, async (tx) => {
-      const original = await readJournal(tx, id)
-      if (original === null)
-        throw refused(`there is no journal ${id}`, 'take a number from accounting.journal')
-      refuseReversal(original)
-      const transfers = original.transfers.map(({ debit, credit, ...rest }) => ({
-        debit: credit,
-        credit: debit,
-        ...rest,
-      }))
-      const { key, eventAt } = original
-      const journal = { key: `reversal/${key}`, kind: 'reversal' as const, reverses: key, eventAt, transfers }
+      const { key, eventAt, transfers } = reversalOf(await reversible(tx, id))
+      const reverses = key.slice(reversalPrefix.length)
+      const journal = { key, kind: 'reversal' as const, reverses, eventAt, transfers }
       return found(tx, await bookByHand(tx, journal, byHand))
     }),
   )
+}
+
+/**
+ * What `reverseJournal` would book.
+ * @throws Fault `usage_bad` where it would refuse it.
+ */
+export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<Checked> {
+  refuseOnePerson(byHand)
+  refuseReason(byHand.reason)
+  const original = await reversible(db, id)
+  return { ...reversalOf(original), period: await reversalPeriod(db, original) }
+}
+
+async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal> {
+  const original = await readJournal(db, id)
+  if (original === null) throw refused(`there is no journal ${id}`, 'take a number from accounting.journal')
+  refuseReversal(original)
+  return original
+}
+
+const reversalPrefix = 'reversal/'
+
+function reversalOf({ key, eventAt, transfers }: BookedJournal): Omit<Checked, 'period'> {
+  const back = transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
+  return { key: `${reversalPrefix}${key}`, eventAt, transfers: back }
 }
 
 function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
@@ -168,10 +186,16 @@ async function withoutRace<Result>(work: () => Promise<Result>): Promise<Result>
   }
 }
 
-function bookedBefore(id: bigint): Fault {
+function bookedBefore(id: bigint, journal: BookedJournal | null): Fault {
+  const reversedBy = journal?.reversedBy ?? null
+  if (reversedBy === null)
+    return refused(
+      `this is booked already, as journal ${id}`,
+      'where it is another one all the same, give it a reference of its own',
+    )
   return refused(
-    `this is booked already, as journal ${id}`,
-    'where it is another one all the same, give it a reference of its own',
+    `this was booked as journal ${id}, which is reversed by journal ${reversedBy}`,
+    'a correction takes a reference of its own: give it a new one',
   )
 }
 

@@ -78,6 +78,15 @@ export async function adjustmentPeriod(
   return rows[0] ?? { period: '', belongsTo: '' }
 }
 
+/** In whose books a reversal of the journal stands: in none before those of the journal. */
+export async function reversalPeriod(
+  db: Kysely<Tables>,
+  { eventAt, period }: Pick<BookedJournal, 'eventAt' | 'period'>,
+): Promise<string> {
+  const monthOfJournal = new Date(`${period}T00:00:00Z`)
+  return (await adjustmentPeriod(db, eventAt > monthOfJournal ? eventAt : monthOfJournal)).period
+}
+
 /** Of these accounts those that something was booked to. */
 export async function openedAccounts(db: Kysely<Tables>, accounts: readonly string[]): Promise<Set<string>> {
   if (accounts.length === 0) return new Set()
