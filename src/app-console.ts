@@ -72,7 +72,7 @@ export function composeConsole(
     ledger: () => reading(ledger()),
     runbook: (kind) => sectionNamed(runbook, kind),
   }
-  const pages = serveConsole(reader, settings.ops.host)
+  const pages = serveConsole(reader)
   return { read, readiness, console: pages, [Symbol.asyncDispose]: () => db.destroy() }
 }
 

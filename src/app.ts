@@ -71,7 +71,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const observer = createObserver(metrics, options.log)
   const webhooks = composeScheme(asked, { ...options, observer })
   starting.defer(() => webhooks.stop())
-  const ops = await startOps({ ...asked.ops, metrics })
+  const ops = await startOps({ ...asked.ops, metrics, failed: observer.opsFailed })
   starting.defer(() => ops.stop())
 
   const settings = { ...asked, networks: await prepareDatabase(asked, observer) }

@@ -26,6 +26,8 @@ export type Observer = WebhookObserver & {
   rewound: (network: string) => void
   jobFailed: (job: string, error: unknown) => void
   queueTrouble: (event: { kind: string; error?: unknown; wake?: { name: string } }) => void
+  /** An answer of the ops port failed by a fault of the program. */
+  opsFailed: (path: string, error: unknown) => void
   /** A part of what a scrape shows could not be read. */
   gaugesUnreadable: (part: string, error: unknown) => void
 }
@@ -37,6 +39,9 @@ const ended: Record<Change['change'], 'evidence' | 'person' | null> = {
   resolved: 'person',
   cleared: 'evidence',
 }
+
+/** Paths come from outside. */
+const pathShown = 100
 
 export function createObserver(metrics: Metrics, log: Logger): Observer {
   const jobFailed = (name: string, error: unknown): void => {
@@ -77,6 +82,9 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
     queueTrouble({ kind, error, wake }) {
       if (kind === 'job_failed') jobFailed(wake?.name ?? '', error)
       else tell(log, 'queue_trouble', { kind, err: error })
+    },
+    opsFailed(path, error) {
+      tell(log, 'ops_request_failed', { path: path.slice(0, pathShown), err: error })
     },
     gaugesUnreadable(part, error) {
       tell(log, 'gauges_unreadable', { part, err: error })

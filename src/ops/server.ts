@@ -1,12 +1,19 @@
 import { createServer, type Server } from 'node:http'
-import express, { type RequestHandler } from 'express'
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
 import type { Metrics } from './metrics.ts'
+import { refuseOtherNames } from './own-names.ts'
 import type { ReadGauges } from './read-gauges.ts'
 import { type Answer, createReadiness, type Readiness } from './readiness.ts'
 import { serveMetrics } from './serve-metrics.ts'
 
-export type OpsSettings = { host: string; port: number; metrics: Metrics }
+export type OpsSettings = {
+  host: string
+  port: number
+  metrics: Metrics
+  /** Told of a request that failed by a fault of the program. */
+  failed?: (path: string, error: unknown) => void
+}
 
 /** What there is to be shown once the daemon works. */
 export type Shown = {
@@ -30,7 +37,7 @@ export type OpsServer = {
  * everyone.
  * @throws Fault `settings_bad` where the port cannot be had.
  */
-export async function startOps({ host, port, metrics }: OpsSettings): Promise<OpsServer> {
+export async function startOps({ host, port, metrics, failed }: OpsSettings): Promise<OpsServer> {
   let ask = asking(unready('start', 'the database is being brought up to date'))
   let read = nothingRead
   let pages = noPages
@@ -38,12 +45,14 @@ export async function startOps({ host, port, metrics }: OpsSettings): Promise<Op
   const app = express()
   app.disable('x-powered-by')
   app.get('/livez', unkept, (_request, response) => void response.type('text/plain').send('alive\n'))
+  app.use(refuseOtherNames(host))
   app.get('/readyz', unkept, async (_request, response) => {
     const answer = await ask()
     response.status(answer.ready ? 200 : 503).json(answer)
   })
   app.get('/metrics', serveMetrics({ metrics, read: () => read() }))
   app.use((request, response, next) => pages(request, response, next))
+  app.use(answerFailure(failed))
   const server = createServer(app)
   await listen(server, { host, port })
   return {
@@ -68,6 +77,17 @@ const nothingRead: ReadGauges = () =>
   Promise.resolve({ live: null, totals: null, scorecard: null, queue: null })
 
 const noPages: RequestHandler = (_request, _response, next) => next()
+
+/** What went wrong is for the log: nobody who asks is told more than that it did. */
+function answerFailure(failed: OpsSettings['failed']): ErrorRequestHandler {
+  // Express tells those apart by it that they take four.
+  // oxlint-disable-next-line max-params
+  return (error, request, response, _next) => {
+    failed?.(request.path, error)
+    if (response.headersSent) response.destroy()
+    else response.status(500).type('text/plain').send('the answer failed; the log says why\n')
+  }
+}
 
 function asking(answer: Answer): () => Promise<Answer> {
   return () => Promise.resolve(answer)

@@ -1,10 +1,51 @@
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { messageOf } from '../../src/core/errors.ts'
 import { running, startOpsServer as start } from '../support/ops-server.ts'
 
 test('a port that is taken is a fault that names the setting', async () => {
   const port = Number(new URL(await start()).port)
   await expect(start({ port })).rejects.toThrow(/^settings_bad: faults OPS_PORT \d+ cannot be used/)
+})
+
+/** `fetch` sets the host itself. */
+function statusAs(url: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { headers: { host } }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    asked.once('error', reject)
+    asked.end()
+  })
+}
+
+const ownNames = ['localhost:9464', '127.0.0.1', '[::1]:9464']
+const otherNames = ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:9464', 'depositd-http']
+
+test.each(['/', '/metrics', '/readyz'])(
+  'on loopback %s has no other name, so that no page of somebody else can read it under its own',
+  async (path) => {
+    const url = (await start({ console: (_request, response) => void response.send('console') })) + path
+    for (const host of ownNames) expect([host, await statusAs(url, host)]).toEqual([host, 200])
+    for (const host of otherNames) expect([host, await statusAs(url, host)]).toEqual([host, 421])
+  },
+)
+
+test('elsewhere it has the names that others gave it, and whether it is alive is told under any', async () => {
+  const everywhere = (await start({ host: '0.0.0.0' })).replace('0.0.0.0', '127.0.0.1')
+  for (const host of otherNames) expect(await statusAs(`${everywhere}/metrics`, host)).toBe(200)
+  expect(await statusAs(`${await start()}/livez`, 'evil.example')).toBe(200)
+})
+
+test('a scrape that fails says no more than that it did', async () => {
+  const told: string[] = []
+  const failed = (path: string, error: unknown) => void told.push(`${path} ${messageOf(error)}`)
+  const url = await start({ read: () => Promise.reject(new Error('no gauges, hunter2')), failed })
+  const answer = await fetch(`${url}/metrics`)
+  expect([answer.status, await answer.text()]).toEqual([500, 'the answer failed; the log says why\n'])
+  expect(told).toEqual(['/metrics no gauges, hunter2'])
 })
 
 test('stopping does not wait for who keeps a connection open', async () => {

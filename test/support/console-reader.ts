@@ -33,7 +33,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
 
 /** Serves a console that shows what this reads; it is stopped after the test. */
 export function startConsole(changes: Partial<ConsoleReader> = {}): Promise<string> {
-  return startOpsServer({ console: serveConsole(emptyReader(changes), '127.0.0.1') })
+  return startOpsServer({ console: serveConsole(emptyReader(changes)) })
 }
 
 /** The page as a browser asks for it. */

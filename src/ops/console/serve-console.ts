@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import { isFault, messageOf } from '../../core/errors.ts'
+import { isFault } from '../../core/errors.ts'
 import { documentOf, icon, iconPath } from './page.ts'
 import { problemPage } from './problem-page.ts'
 import type { ConsoleReader } from './reading.ts'
@@ -15,18 +15,14 @@ const stylePath = `/console-${createHash('sha256').update(style).digest('hex').s
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/**
- * The console: pages for people that show how it stands, and change nothing.
- * @param host where it listens
- */
-export function serveConsole(reader: ConsoleReader, host: string): Router {
+/** The console: pages for people that show how it stands, and change nothing. */
+export function serveConsole(reader: ConsoleReader): Router {
   const router = Router()
   router.use(refuseOddPaths)
-  const guards = [refuseOtherNames(host), protect]
   for (const [path, answer] of routes) {
     router
       .route(path)
-      .get(...guards, (request, response) => show(request, response, { reader, answer }))
+      .get(protect, (request, response) => show(request, response, { reader, answer }))
       .all(refuseMethod)
   }
   router.route(stylePath).get(protect, serveFile('text/css', style)).all(refuseMethod)
@@ -43,20 +39,6 @@ const refuseOddPaths: RequestHandler = (request, response, next) => {
     return
   }
   next()
-}
-
-const ownNames = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
-
-/**
- * Where it listens on loopback it has no other name. A page of somebody else could have its own name lead here, and would
- * then read what is shown as if it came from there.
- */
-function refuseOtherNames(host: string): RequestHandler {
-  const isOwn = ownNames.test(host.includes(':') ? `[${host}]` : host)
-  return (request, response, next) => {
-    if (!isOwn || ownNames.test(request.headers.host ?? '')) next()
-    else response.status(421).type('text/plain').send('the console is reached as localhost\n')
-  }
 }
 
 const protect: RequestHandler = (_request, response, next) => {
@@ -82,16 +64,19 @@ function serveFile(type: string, text: string): RequestHandler {
 
 type Wanted = { reader: ConsoleReader; answer: Answer }
 
+/** Throws what went wrong in the program itself. */
 async function show(request: Request, response: Response, { reader, answer }: Wanted): Promise<void> {
   const frame = { version: reader.version, stylePath, now: new Date() }
-  const { search } = new URL(request.originalUrl, 'http://console')
   try {
     const { id = '' } = request.params
-    const shown = await answer({ reader, search: new URLSearchParams(search), id: String(id) })
+    const [, query = ''] = request.url.split('?', 2)
+    const shown = await answer({ reader, search: new URLSearchParams(query), id: String(id) })
     if ('redirect' in shown) response.redirect(303, shown.redirect)
     else response.type('text/html').send(documentOf(shown, frame))
   } catch (error) {
-    const { status, line } = problemOf(error)
+    const problem = problemOf(error)
+    if (problem === null) throw error
+    const { status, line } = problem
     response.status(status)
     if (status === 503) response.set('Retry-After', '5')
     if (request.accepts(['text/plain', 'text/html']) === 'text/html')
@@ -100,9 +85,10 @@ async function show(request: Request, response: Response, { reader, answer }: Wa
   }
 }
 
-function problemOf(error: unknown): { status: number; line: string } {
+/** Null of what nobody foresaw. */
+function problemOf(error: unknown): { status: number; line: string } | null {
   if (isFault(error, 'request_refused')) return { status: error.details.status, line: error.details.problem }
   if (isFault(error, 'remote_failed'))
     return { status: 503, line: `${error.details.what}: ${error.details.problem}` }
-  return { status: 500, line: messageOf(error) }
+  return null
 }

@@ -1,8 +1,11 @@
-import { request } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { connect } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
+import { describe, expect, test, vi } from 'vitest'
 import { Fault } from '../../../src/core/errors.ts'
 import type { ConsoleReader } from '../../../src/ops/console/reading.ts'
-import { faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
+import { serveConsole } from '../../../src/ops/console/serve-console.ts'
+import { emptyReader, faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
+import { startOpsServer } from '../../support/ops-server.ts'
 
 const paths = ['/', '/mismatches', '/deposits', '/ledger']
 
@@ -104,7 +107,6 @@ test('a database that does not answer is said, with when to ask again', async ()
   })
   const failing: Partial<ConsoleReader> = {
     overview: () => Promise.reject(fault),
-    deposits: () => Promise.reject(new TypeError('a fault of the program')),
   }
   const url = await startConsole(failing)
   const down = await fetch(url)
@@ -113,35 +115,44 @@ test('a database that does not answer is said, with when to ask again', async ()
     '5',
     'reading the database: no answer within 10000 ms\n',
   ])
-  const broken = await fetch(`${url}/deposits`)
-  expect([broken.status, await broken.text()]).toEqual([500, 'a fault of the program\n'])
 })
 
-/** `fetch` sets the host itself. */
-function statusAs(url: string, host: string): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { headers: { host } }, (response) => {
-      response.resume()
-      resolve(response.statusCode)
-    })
-    asked.once('error', reject)
-    asked.end()
-  })
+test('a fault of the program is for the log, and nobody who asks is told more', async () => {
+  const told: unknown[] = []
+  const thrown = new TypeError('at postgres://somebody:hunter2@db/books')
+  const reader = emptyReader({ deposits: () => Promise.reject(thrown) })
+  const failed = (...what: unknown[]) => void told.push(what)
+  const url = await startOpsServer({ console: serveConsole(reader), failed })
+  const broken = await pageAt(`${url}/deposits`)
+  expect([broken.status, broken.text]).toEqual([500, 'the answer failed; the log says why\n'])
+  expect(told).toEqual([['/deposits', thrown]])
+})
+
+/** As no client writes it that is well-behaved. */
+function answerTo(url: string, target: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.write(`GET ${target} HTTP/1.1\r\nhost: ${hostname}\r\nconnection: close\r\n\r\n`)
+  return textOf(socket)
 }
 
-test('on loopback it has no other name, so that no page of somebody else can read it under its own', async () => {
-  const url = await startConsole()
-  const statuses = await Promise.all(
-    [
-      'localhost:9464',
-      '127.0.0.1',
-      '[::1]:9464',
-      'evil.example',
-      'localhost.evil.example',
-      '127.0.0.1.evil.example:9464',
-    ].map((host) => statusAs(url, host)),
-  )
-  expect(statuses).toEqual([200, 200, 200, 421, 421, 421])
+const odd = [
+  '//',
+  '//?x',
+  'http://x:99999/',
+  'http://x:99999/?refresh=%',
+  '/?refresh=%zz',
+  '///deposits//',
+  '*',
+]
+
+test.each(odd)('whatever %s is, nothing of the program shows', async (target) => {
+  const failed = vi.fn<() => void>()
+  const url = await startOpsServer({ console: serveConsole(emptyReader()), failed })
+  const answer = await answerTo(url, target)
+  expect(answer).toMatch(/^HTTP\/1\.1 (?:200|400|404) /)
+  expect(answer).not.toMatch(/\.[tj]s:\d|node_modules/)
+  expect(failed).not.toHaveBeenCalled()
 })
 
 test('it refreshes by itself only where somebody asked for it', async () => {
