@@ -175,7 +175,7 @@ const outside: Partial<Record<MismatchKind, Outside>> = {
     tests: [
       'books that add up raise nothing, also with deposits on their way and taken back',
       'what a closed deposit still has in transit is an imbalance, until the books are as they were',
-      'books of an asset that do not sum to zero are an imbalance, until they do',
+      'sums that are kept of days that are over, and do not balance, are an imbalance until they do',
       'what is in transit ties to the balances that were proved, also while payments wait to be booked',
       'a balance that the books do not explain is an imbalance of its address, until they do',
       'a booking of a payment that was never seen is an imbalance, and so is one of another amount',
