@@ -21,10 +21,18 @@ export async function closeCommand(
 ): Promise<void> {
   if (soft === true && force === true)
     throw refused('--force is of a close for good', 'leave --force or --soft out')
-  if (force === true && (options.reason === undefined || options.approvedBy === undefined))
-    throw refused('--force takes a second person and a reason', 'name them with --approved-by and --reason')
+  if (force === true) refuseForce(options)
   const action = soft === true ? 'soft_closed' : 'closed'
   await change(context, { month, action, forced: force === true }, options)
+}
+
+function refuseForce({ approvedBy, reason }: Options): void {
+  const missing = [
+    ...(approvedBy === undefined ? ['who agrees with --approved-by'] : []),
+    ...(reason === undefined ? ['why with --reason'] : []),
+  ]
+  if (missing.length > 0)
+    throw refused('--force takes a second person and a reason', `say ${missing.join(', and ')}`)
 }
 
 export async function reopenCommand(context: Context, month: string, options: Options): Promise<void> {
@@ -63,13 +71,19 @@ function periodOf(text: string): Period {
 const words = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'open again' } as const
 
 function textOfChange({ period, action }: PeriodChange, done: Closed, actor: Actor): string {
-  const { severeOpen, sha256, lines } = done
+  const { severeOpen, sha256, lines, severeElsewhere } = done
   return [
     `${period} is ${words[action]}, ${actorText(actor)}`,
     ...(sha256 === null ? [] : [`trial balance of ${lines} lines, sha256 ${sha256}`]),
     ...(severeOpen === 0 ? [] : [`severe mismatches up to its end that are open: ${severeOpen}`]),
+    ...(action === 'reopened' || severeElsewhere.length === 0 ? [] : [warningOf(severeElsewhere)]),
     '',
   ].join('\n')
+}
+
+function warningOf(severe: Closed['severeElsewhere']): string {
+  const kinds = severe.map(({ kind, count }) => `${kind} ${count}`).join(', ')
+  return `WARNING: severe and open all the same, and of a later time: ${kinds}; "npx depositd mismatches list --severity severe" shows them`
 }
 
 function refused(problem: string, mend: string): Fault<'usage_bad'> {

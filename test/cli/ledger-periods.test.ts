@@ -86,6 +86,30 @@ test('severe mismatches refuse a close, and two people force it', async () => {
   expect((await depositd('ledger periods')).out).toMatch(/erin, max +[0-9a-f]{64} forced\n$/)
 })
 
+test('a month is closed with broken seals that were noticed after it, and a warning says so', async () => {
+  await resolveAll()
+  await sql`insert into mismatch (subject, kind, severity, detail, opened_at)
+    values ('seal/1', 'seal_broken', 'severe', '{}', '2026-02-01T00:00:00Z'),
+      ('ledger/1', 'ledger_imbalance', 'severe', '{}', '2026-02-03T00:00:00Z')`.execute(books.db)
+  const warning =
+    'WARNING: severe and open all the same, and of a later time: ledger_imbalance 1, seal_broken 1; "npx depositd mismatches list --severity severe" shows them\n'
+  const soft = await depositd('ledger close 2026-01 --soft --by erin')
+  expect(soft).toEqual({ status: 0, out: `2026-01 is soft-closed, by erin\n${warning}`, err: '' })
+  expect((await depositd('ledger close 2026-01 --by erin')).out).toMatch(
+    new RegExp(`sha256 [0-9a-f]{64}\n${warning}$`),
+  )
+  const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason x')
+  expect(reopened.out).toBe('2026-01 is open again, by erin\n')
+  const again = await depositd('ledger close 2026-01 --by erin --json')
+  expect(JSON.parse(again.out)).toMatchObject({
+    severeOpen: 0,
+    severeElsewhere: [
+      { kind: 'ledger_imbalance', count: 1 },
+      { kind: 'seal_broken', count: 1 },
+    ],
+  })
+})
+
 test.each([
   ['ledger close 2026-13 --by erin', '"2026-13" is no month; write it like 2026-01'],
   ['ledger close 2026-01-01 --by erin', '"2026-01-01" is no month; write it like 2026-01'],
@@ -105,11 +129,23 @@ test.each([
   ],
   [
     'ledger close 2026-01 --force --by erin --reason x',
-    '--force takes a second person and a reason; name them with --approved-by and --reason',
+    '--force takes a second person and a reason; say who agrees with --approved-by',
   ],
   [
     'ledger close 2026-01 --force --by erin --approved-by max',
-    '--force takes a second person and a reason; name them with --approved-by and --reason',
+    '--force takes a second person and a reason; say why with --reason',
+  ],
+  [
+    'ledger close 2026-01 --force --by erin',
+    '--force takes a second person and a reason; say who agrees with --approved-by, and why with --reason',
+  ],
+  [
+    'ledger close 2025-10 --by erin',
+    'the books begin in 2026-01, and 2025-10 is before that; close 2026-01 first: months are closed in order, and what is older is closed with it',
+  ],
+  [
+    'ledger close 2025-12 --soft --by erin',
+    'the books begin in 2026-01, and 2025-12 is before that; close 2026-01 first: months are closed in order, and what is older is closed with it',
   ],
   ['ledger close 2026-01 --force --soft', '--force is of a close for good; leave --force or --soft out'],
   [

@@ -8,11 +8,17 @@ import {
   type PeriodEvent,
   recordPeriodChange,
   refusePeriodChange,
+  severeElsewhere,
   sumJournals,
 } from '../../store/ledger/periods.ts'
 import type { Tables } from '../../store/tables.ts'
 
-export type Closed = PeriodEvent & { sha256: string | null; lines: number }
+export type Closed = PeriodEvent & {
+  sha256: string | null
+  lines: number
+  /** What is severe and open, and did not stop it. */
+  severeElsewhere: readonly { kind: string; count: number }[]
+}
 
 const closing = 'closing the books'
 
@@ -23,13 +29,14 @@ const closing = 'closing the books'
  */
 export async function changePeriod(db: Database<Tables>, change: PeriodChange): Promise<Closed> {
   await refusePeriodChange(db, change)
+  const { period } = change
+  const elsewhere = await severeElsewhere(db, period)
   if (change.action !== 'closed') {
     const event = await patiently(closing, () =>
       inTransaction(db, (tx) => recordPeriodChange(tx, change, null)),
     )
-    return { ...event, sha256: null, lines: 0 }
+    return { ...event, sha256: null, lines: 0, severeElsewhere: elsewhere }
   }
-  const { period } = change
   const { lastJournal: settled } = await patiently(closing, () => inTransaction(db, cutLedger))
   const before = await sumJournals(db, { period, after: 0n, upTo: settled })
   return patiently(closing, () =>
@@ -41,7 +48,7 @@ export async function changePeriod(db: Database<Tables>, change: PeriodChange): 
       const event = await recordPeriodChange(tx, change, sha256)
       assert(event.lastJournal === last, 'nothing is booked while a month is closed')
       await freezeBalance(tx, event.id, lines)
-      return { ...event, sha256, lines: lines.length }
+      return { ...event, sha256, lines: lines.length, severeElsewhere: elsewhere }
     }),
   )
 }

@@ -24,14 +24,39 @@ export type PeriodEvent = {
   lastJournal: bigint | null
 }
 
-/** @throws Fault `usage_bad` where Postgres would refuse the change. */
+/** @throws Fault `usage_bad` where Postgres would refuse the change, or where it is of a month before the books begin. */
 export async function refusePeriodChange(
   db: Kysely<Tables>,
   { period, action, forced }: PeriodChange,
 ): Promise<void> {
+  if (action !== 'reopened') await refuseBeforeBooks(db, period)
   await sql`select check_period_change(${`${period}-01`}::date, ${action}, ${forced})`
     .execute(db)
     .catch(explainRefusal)
+}
+
+/** A month of which nothing is booked would close all before it, too, and be in no list. */
+async function refuseBeforeBooks(db: Kysely<Tables>, period: Period): Promise<void> {
+  const { rows } = await sql<{ begin: string | null }>`
+    select to_char(ledger_month(min(event_at)), 'YYYY-MM') as begin from ledger_transfer`.execute(db)
+  const begin = rows[0]?.begin ?? null
+  if (begin === null || period >= begin) return
+  const mend = `close ${begin} first: months are closed in order, and what is older is closed with it`
+  throw new Fault('usage_bad', { problem: `the books begin in ${begin}, and ${period} is before that`, mend })
+}
+
+/** What is severe and open, and does not stop the close of a month: it is of a later time. */
+export async function severeElsewhere(
+  db: Kysely<Tables>,
+  period: Period,
+): Promise<{ kind: string; count: number }[]> {
+  const { rows } = await sql<{ kind: string; count: number }>`
+    select m.kind, count(*)::integer as count
+    from open_mismatch m left join deposit d on d.id = m.deposit_id
+    where m.severity = 'severe'
+      and coalesce(d.deposited_at, m.opened_at) >= (${`${period}-01`}::date + interval '1 month') at time zone 'UTC'
+    group by m.kind order by m.kind`.execute(db)
+  return rows
 }
 
 /**

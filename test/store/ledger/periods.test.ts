@@ -31,7 +31,7 @@ test.each<[string, () => Promise<unknown>, string]>([
   [
     'a month before the first closed',
     () => months.close('2026-01').then(() => months.close('2025-10')),
-    '2025-10 is closed already',
+    'the books begin in 2026-01, and 2025-10 is before that',
   ],
   [
     'softly twice',
