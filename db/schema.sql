@@ -1773,12 +1773,13 @@ CREATE OR REPLACE FUNCTION accounting.statement(owner text, from_at timestamp wi
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
   with own as (
-    select account, asset from public.ledger_accounts_of(owner)
+    select account, asset, public.ledger_side_of(account) as side from public.ledger_accounts_of(owner)
   ), opening as (
-    select o.account, o.asset, coalesce(t.credit - t.debit, 0) as amount
+    select o.account, o.asset, o.side * coalesce(t.debit - t.credit, 0) as amount
     from own o left join public.ledger_turnover(from_at - interval '1 microsecond', now()) t using (account, asset)
   ), lines as (
-    select 1 as part, 'entry' as line, e.event_at, e.recorded_at, e.journal_id, e.leg, e.account, e.asset, -e.amount as amount
+    select 1 as part, 'entry' as line, e.event_at, e.recorded_at, e.journal_id, e.leg, e.account, e.asset,
+      o.side * e.amount as amount
     from public.ledger_entry e join own o using (account, asset)
     where e.event_at >= from_at and e.event_at < to_at
     union all
@@ -1808,6 +1809,37 @@ AS $function$
     accounting.in_units(t.debit, a.decimals), accounting.in_units(t.credit, a.decimals),
     accounting.in_units(t.debit - t.credit, a.decimals), t.debit, t.credit, t.debit - t.credit
   from public.ledger_turnover(as_of, recorded_as_of) t join public.asset a on a.key = t.asset
+  order by t.asset collate "C", t.account collate "C"
+$function$
+;
+CREATE OR REPLACE FUNCTION accounting.trial_balance_of(month date, recorded_as_of timestamp with time zone DEFAULT now())
+ RETURNS TABLE(account text, code text, asset_symbol text, asset text, debit numeric, credit numeric, balance numeric, debit_base numeric, credit_base numeric, balance_base numeric)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with bound as (
+    select date_trunc('month', month::timestamp)::date as last,
+      (date_trunc('month', month::timestamp) + interval '1 month') at time zone 'UTC' as ends
+  ), late as (
+    select side.account, t.asset, side.debit, side.credit
+    from bound
+      join public.ledger_journal j on j.period > bound.last and j.period <> public.ledger_month(j.event_at)
+        and j.event_at < bound.ends and j.recorded_at <= recorded_as_of
+      join public.ledger_transfer t on t.journal_id = j.id and t.recorded_at = j.recorded_at
+      cross join lateral (values (t.debit, -t.amount, 0), (t.credit, 0, -t.amount)) as side (account, debit, credit)
+  ), happened as (
+    select t.account, t.asset, t.debit, t.credit
+    from bound cross join lateral public.ledger_turnover(bound.ends - interval '1 microsecond', recorded_as_of) t
+  ), turnover as (
+    select part.account, part.asset, sum(part.debit) as debit, sum(part.credit) as credit
+    from (select * from happened union all select * from late) as part
+    group by 1, 2 having sum(part.debit) <> 0 or sum(part.credit) <> 0
+  )
+  select t.account, public.ledger_account_code(t.account), a.symbol, t.asset,
+    accounting.in_units(t.debit, a.decimals), accounting.in_units(t.credit, a.decimals),
+    accounting.in_units(t.debit - t.credit, a.decimals), t.debit, t.credit, t.debit - t.credit
+  from turnover t join public.asset a on a.key = t.asset
   order by t.asset collate "C", t.account collate "C"
 $function$
 ;
@@ -2042,6 +2074,12 @@ begin
   ));
 end
 $function$
+;
+CREATE OR REPLACE FUNCTION public.ledger_side_of(account text)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (split_part(account, ':'::text, 1) = ANY (ARRAY['assets'::text, 'expenses'::text])) THEN 1 ELSE '-1'::integer END
 ;
 CREATE OR REPLACE FUNCTION public.ledger_snapshot_faults(day date)
  RETURNS TABLE(span text, event date, account text, asset text, kept numeric[], found numeric[])
@@ -2427,18 +2465,31 @@ grant select on accounting.valuation to depositd_daemon;
 grant select on accounting.value_at_risk to depositd_accountant;
 grant select on accounting.value_at_risk to depositd_daemon;
 grant select on public.account_label to depositd_daemon;
+grant select on public.asset to depositd_accountant;
 grant select on public.chain_gap to depositd_daemon;
 grant select on public.deposit_report to depositd_daemon;
+grant select on public.ledger_account to depositd_accountant;
 grant select on public.ledger_balance to depositd_daemon;
+grant select on public.ledger_entry to depositd_accountant;
 grant select on public.ledger_entry to depositd_daemon;
+grant select on public.ledger_journal to depositd_accountant;
 grant select on public.ledger_journal to depositd_daemon;
 grant select on public.ledger_last_cut to depositd_daemon;
+grant select on public.ledger_period to depositd_accountant;
 grant select on public.ledger_period to depositd_daemon;
+grant select on public.ledger_period_balance to depositd_accountant;
+grant select on public.ledger_period_event to depositd_accountant;
 grant select on public.ledger_period_event to depositd_daemon;
+grant select on public.ledger_seal to depositd_accountant;
+grant select on public.ledger_snapshot to depositd_accountant;
 grant select on public.ledger_snapshot to depositd_daemon;
+grant select on public.ledger_snapshot_day to depositd_accountant;
 grant select on public.ledger_snapshot_day to depositd_daemon;
+grant select on public.ledger_tie to depositd_accountant;
 grant select on public.ledger_tie to depositd_daemon;
+grant select on public.ledger_transfer to depositd_accountant;
 grant select on public.ledger_transit to depositd_daemon;
+grant select on public.manual_journal to depositd_accountant;
 grant select on public.open_mismatch to depositd_daemon;
 grant select on public.possible_match to depositd_daemon;
 grant select on public.price to depositd_daemon;
@@ -2776,8 +2827,9 @@ comment on column webhooks of view accounting.scorecard is 'Webhooks about these
 comment on function accounting.in_transit_at(timestamp with time zone,timestamp with time zone) is 'What was in transit at a moment, by what had happened until as_of and was written until recorded_as_of: columns as in accounting.in_transit_age.';
 comment on function accounting.in_units(numeric,smallint) is 'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
 comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How the deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
-comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, what is owed to the owner positive; amount_base and balance_base: in smallest units; kind and deposit_id: of the journal.';
+comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in smallest units; kind and deposit_id: of the journal.';
 comment on function accounting.trial_balance(timestamp with time zone,timestamp with time zone) is 'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in smallest units.';
+comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
 comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
 comment on view accounting.conversion is 'One row per journal that settles a payment, with what came in and what it became, before the fee; of a reversal, everything is negative. Values and their difference where a currency is set.';

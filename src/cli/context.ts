@@ -50,10 +50,19 @@ export async function withDatabase<Result>(
   })
   try {
     await pingDatabase(db).catch(explainUnreachable)
-    return await work(db)
+    return await work(db).catch((error: unknown) => explainDenied(error, url))
   } finally {
     await db.destroy()
   }
+}
+
+const insufficientPrivilege = '42501'
+
+function explainDenied(error: unknown, url: string): never {
+  if (!(error instanceof Error && 'code' in error && error.code === insufficientPrivilege)) throw error
+  const login = decodeURIComponent(new URL(url).username)
+  const problem = `${error.message}; ${login} may not do this: run it with the DATABASE_URL of the daemon`
+  throw new Fault('remote_failed', { what: 'the database', problem }, { cause: error })
 }
 
 function explainUnreachable(error: unknown): never {

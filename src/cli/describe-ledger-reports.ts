@@ -34,4 +34,8 @@ function asOf(command: Command): Command {
   return command
     .option('--as-of <time>', 'by what happened up to the end of this day, or up to this time')
     .option('--recorded-as-of <time>', 'by what was written by then')
+    .option(
+      '--period <month>',
+      'by the books of this month, like 2026-01, and of all before it: without what came late',
+    )
 }

@@ -1,14 +1,14 @@
 import type { Database } from '../store/database.ts'
 import { trialBalance } from '../store/ledger/balances.ts'
-import { type BalanceLine, listBalances, totalBalances } from '../store/reports.ts'
+import { type BalanceLine, type BalanceTotal, listBalances, totalBalances } from '../store/reports.ts'
 import type { Tables } from '../store/tables.ts'
 import { type Context, withDatabase } from './context.ts'
-import { momentsOf, type SpanOptions } from './moments.ts'
+import { type BooksOptions, booksOf } from './moments.ts'
 import { limitOf } from './options.ts'
 import { type Column, type News, printJson, table } from './print.ts'
 
-type BalancesOptions = SpanOptions & { limit: string; json?: boolean }
-type Balances = { balances: BalanceLine[]; totals: { asset: string; symbol: string; total: string }[] }
+type BalancesOptions = BooksOptions & { limit: string; json?: boolean }
+type Balances = { balances: BalanceLine[]; totals: BalanceTotal[] }
 
 /** Prints the balance of each account, and of each asset the sum over all accounts. Bad news unless all are 0. */
 export async function balancesCommand(context: Context, options: BalancesOptions): Promise<News> {
@@ -20,7 +20,12 @@ export async function balancesCommand(context: Context, options: BalancesOptions
   if (options.json === true) printJson(context, { balances: shown, left, totals, balanced: isBalanced })
   else if (balances.length === 0) context.stdout.write('nothing is booked yet\n')
   else {
-    const sums = totals.map(({ total, ...asset }) => ({ ...asset, account: '= sum', balance: total }))
+    const sums = totals.map(({ total, total_base: base, ...asset }) => ({
+      ...asset,
+      account: '= sum',
+      balance: total,
+      balance_base: base,
+    }))
     const rows = totals.flatMap(({ asset }) => [...shown, ...sums].filter((row) => row.asset === asset))
     context.stdout.write(table(rows, columns))
     if (left > 0) context.stdout.write(`and ${left} more, which the sums hold; --limit tells of more\n`)
@@ -31,14 +36,26 @@ export async function balancesCommand(context: Context, options: BalancesOptions
 
 /** As of now every row is added up; as of other times snapshots help, where there are some. */
 async function read(db: Database<Tables>, options: BalancesOptions): Promise<Balances> {
-  if (options.asOf === undefined && options.recordedAsOf === undefined) {
+  const { period, asOf, recordedAsOf } = options
+  if (period === undefined && asOf === undefined && recordedAsOf === undefined) {
     const [balances, totals] = await Promise.all([listBalances(db), totalBalances(db)])
     return { balances, totals }
   }
-  const { lines, totals } = await trialBalance(db, momentsOf(options))
+  const { lines, totals } = await trialBalance(db, booksOf(options))
   return {
-    balances: lines.map(({ account, asset, symbol, balance }) => ({ account, asset, symbol, balance })),
-    totals: totals.map(({ asset, symbol, balance }) => ({ asset, symbol, total: balance })),
+    balances: lines.map(({ account, asset, symbol, ...line }) => ({
+      account,
+      asset,
+      symbol,
+      balance: line.balance,
+      balance_base: line.balance_base,
+    })),
+    totals: totals.map(({ asset, symbol, balance, balance_base }) => ({
+      asset,
+      symbol,
+      total: balance,
+      total_base: balance_base,
+    })),
   }
 }
 

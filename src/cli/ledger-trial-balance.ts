@@ -1,11 +1,11 @@
 import { trialBalance } from '../store/ledger/balances.ts'
 import { trialBalanceColumns } from '../telling/told-ledger.ts'
 import { type Context, withDatabase } from './context.ts'
-import { momentsOf, type SpanOptions } from './moments.ts'
+import { type BooksOptions, booksOf } from './moments.ts'
 import { limitOf } from './options.ts'
 import { type News, printJson, table } from './print.ts'
 
-type TrialBalanceOptions = SpanOptions & { limit: string; json?: boolean }
+type TrialBalanceOptions = BooksOptions & { limit: string; json?: boolean }
 
 /** Days of millions of transfers that no snapshot has yet are added up. */
 const queryTimeoutMs = 600_000
@@ -13,7 +13,7 @@ const queryTimeoutMs = 600_000
 /** Prints what was debited and credited on each account. Bad news where the two differ for an asset. */
 export async function trialBalanceCommand(context: Context, options: TrialBalanceOptions): Promise<News> {
   const limit = limitOf(options.limit)
-  const moments = momentsOf(options)
+  const moments = booksOf(options)
   const { lines, totals } = await withDatabase(context, (db) => trialBalance(db, moments), queryTimeoutMs)
   const isBalanced = totals.every(({ debit, credit }) => debit === credit)
   const shown = lines.slice(0, limit)

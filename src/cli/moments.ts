@@ -82,10 +82,23 @@ export function monthOption(text: string): string {
   })
 }
 
-/** The last moments that count, as texts that Postgres reads; null where all does. */
-export function momentsOf(options: SpanOptions): { asOf: string | null; recordedAsOf: string | null } {
+/** Options of commands that tell what the books hold: up to a moment, or in the books of a month. */
+export type BooksOptions = Pick<SpanOptions, 'asOf' | 'recordedAsOf'> & { period?: string }
+
+/**
+ * The last moments that count, as texts that Postgres reads, and the last month; null where all does.
+ * @throws Fault `usage_bad`
+ */
+export function booksOf({ period, ...options }: BooksOptions): {
+  period: string | null
+  asOf: string | null
+  recordedAsOf: string | null
+} {
+  if (period !== undefined && options.asOf !== undefined)
+    throw new Fault('usage_bad', { problem: '--period and --as-of both say where it ends', mend: 'give one' })
   const { until, recordedUntil } = spanOf(options)
-  return { asOf: textOf(until), recordedAsOf: textOf(recordedUntil) }
+  const month = period === undefined ? null : monthOption(period)
+  return { period: month, asOf: textOf(until), recordedAsOf: textOf(recordedUntil) }
 }
 
 function textOf(micros: bigint | null): string | null {

@@ -78,6 +78,8 @@ export type MismatchFilter = {
   kind?: string | undefined
   severity?: string | undefined
   network?: string | undefined
+  /** The gravest and oldest first, unless the newest are to be: of all that ever were, only those are found by an index. */
+  isNewestFirst?: boolean
   /** Only those that come behind this one: the page behind one that ended there. */
   after?: bigint | undefined
   /** A name, or `nobody`. */
@@ -108,11 +110,17 @@ export async function listMismatches(
       cross join lateral (select opened_at + make_interval(hours => hours) as act_by,
         status = any(${ended}::text[]) as has_ended) as acted
     where ${sql.join(wantedOf(filter), sql` and `)}
-    order by ${place} limit ${limit}`.execute(db)
+    order by ${filter.isNewestFirst === true ? newest : place} limit ${limit}`.execute(db)
   return rows
 }
 
-function wantedOf({ also, ids, after, ...filter }: Omit<MismatchFilter, 'limit'>): RawBuilder<unknown>[] {
+function wantedOf({
+  also,
+  ids,
+  after,
+  isNewestFirst,
+  ...filter
+}: Omit<MismatchFilter, 'limit'>): RawBuilder<unknown>[] {
   const { kind, severity, network, assigned, olderThanSeconds, isOverdue } = filter
   // All that ever were are many; those that are open stand in an index of their own.
   const open = [
@@ -124,7 +132,11 @@ function wantedOf({ also, ids, after, ...filter }: Omit<MismatchFilter, 'limit'>
     sql`true`,
     ...(also === 'all' ? [] : open),
     ...where(ids, (some) => sql`id = any(${some}::bigint[])`),
-    ...where(after, (id) => sql`(${place}) > (select ${place} from accounting.mismatches where id = ${id})`),
+    ...where(after, (id) =>
+      isNewestFirst === true
+        ? sql`mismatches.id < ${id}`
+        : sql`(${place}) > (select ${place} from accounting.mismatches where id = ${id})`,
+    ),
     ...where(kind, (name) => sql`kind = ${name}`),
     ...where(severity, (name) => sql`severity = ${name}`),
     ...where(network, (name) => sql`network = ${name}`),
@@ -148,26 +160,37 @@ function where<Value>(
 const place = sql`array_position(array['open', 'snoozed', 'resolved', 'cleared'], status),
   array_position(array['severe', 'warning', 'info'], severity), opened_at, mismatches.id`
 
+const newest = sql`mismatches.id desc`
+
 const kinds = Object.keys(mismatchKinds)
 const hours = Object.values(mismatchKinds).map(({ actWithinHours }) => actWithinHours)
 
 const ended = ['resolved', 'cleared']
 
-export type BalanceLine = { account: string; asset: string; symbol: string; balance: string }
+/** In units of the asset, and in its smallest units. */
+export type BalanceLine = {
+  account: string
+  asset: string
+  symbol: string
+  balance: string
+  balance_base: string
+}
 
 export async function listBalances(db: Kysely<Tables>): Promise<BalanceLine[]> {
   const { rows } = await sql<BalanceLine>`
-    select account, asset, asset_symbol as symbol, balance::text as balance from accounting.balances
+    select account, asset, asset_symbol as symbol, balance::text as balance, balance_base::text as balance_base
+    from accounting.balances
     order by asset, account`.execute(db)
   return rows
 }
 
-export type BalanceTotal = { asset: string; symbol: string; total: string }
+export type BalanceTotal = { asset: string; symbol: string; total: string; total_base: string }
 
 /** The sum of all accounts of each asset: zero, as every transfer has two sides. */
 export async function totalBalances(db: Kysely<Tables>): Promise<BalanceTotal[]> {
   const { rows } = await sql<BalanceTotal>`
-    select asset, min(asset_symbol) as symbol, sum(balance)::text as total from accounting.balances
+    select asset, min(asset_symbol) as symbol, sum(balance)::text as total, sum(balance_base)::text as total_base
+    from accounting.balances
     group by asset order by asset`.execute(db)
   return rows
 }

@@ -157,7 +157,40 @@ test('a statement of many entries says how many it left out, and closes all the 
   expect(all).not.toContain('more; --limit')
 })
 
+test('ledger statement of an account that debits make more has debits positive', async () => {
+  const { out } = await depositd('ledger statement assets:stable_wallet:savings')
+  expect(out).toMatch(/ settlement +\d+ +4 +19\.980000 +19\.980000 +USDC /)
+})
+
+test('documents of statements and trial balances tell amounts in units and in smallest units, as SQL does', async () => {
+  const span = '--from 2026-01-02 --to 2026-01-02'
+  const statement = JSON.parse((await depositd(`ledger statement savings --json ${span}`)).out)
+  expect(statement.lines[1]).toMatchObject({
+    amount: '20.000000',
+    amount_base: '20000000',
+    balance: '20.000000',
+    balance_base: '20000000',
+  })
+  const trial = JSON.parse((await depositd('ledger trial-balance --json')).out)
+  const account = 'liabilities:deposits:stable_wallet:savings'
+  const line = trial.lines.find((one: Line) => one.account === account)
+  const held = { balance: '-20.000000', balance_base: '-20000000' }
+  const sides = { debit: '0.000000', debit_base: '0', credit: '20.000000', credit_base: '20000000' }
+  expect(line).toMatchObject({ ...sides, ...held })
+  expect(trial.totals[0]).toMatchObject({ balance: '0.000000', balance_base: '0' })
+  for (const options of ['', ' --as-of 2027-01-01']) {
+    const { balances, totals } = JSON.parse((await depositd(`ledger balances --json${options}`)).out)
+    expect(balances.find((one: Line) => one.account === account)).toMatchObject(held)
+    expect(totals[0]).toMatchObject({ total: '0.000000', total_base: '0' })
+  }
+})
+
 test.each([
+  [
+    'ledger trial-balance --period 2026-01 --as-of 2026-01-31',
+    '--period and --as-of both say where it ends; give one',
+  ],
+  ['ledger trial-balance --period 2026-13', '--period is "2026-13"; give a month like 2026-01'],
   ['ledger statement nobody', 'nothing was ever booked of "nobody"; give the id of a channel or wallet, '],
   ['ledger statement shop --from 2026-01-02 --to 2026-01-01', 'it ends before --from; '],
   ['ledger statement shop --limit 0', '--limit is "0"; '],

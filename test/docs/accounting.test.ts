@@ -82,7 +82,7 @@ test('the login reads and can do nothing else', async () => {
   await expect(erin.query("update accounting.journal set kind = 'deposit'")).rejects.toThrow(
     'permission denied',
   )
-  await expect(erin.query('select * from ledger_transfer')).rejects.toThrow('permission denied')
+  await expect(erin.query('select * from inbox')).rejects.toThrow('permission denied')
 })
 
 test('the chart lists the accounts that the program books on, and no other', () => {

@@ -1,10 +1,15 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 
 /** The last moments that count, as texts that Postgres reads as times; null where all does. */
-export type Moments = { asOf: string | null; recordedAsOf: string | null }
+export type Moments = {
+  asOf: string | null
+  recordedAsOf: string | null
+  /** A month like `2026-01`: what stands in its books, and in those of all months before it, whenever it happened. */
+  period?: string | null
+}
 
-/** Amounts are decimals in units of the asset, debit balances positive. */
+/** Amounts are decimals in units of the asset, and in its smallest units (`_base`); debit balances positive. */
 export type TrialBalanceLine = {
   account: string
   code: string | null
@@ -13,6 +18,9 @@ export type TrialBalanceLine = {
   debit: string
   credit: string
   balance: string
+  debit_base: string
+  credit_base: string
+  balance_base: string
 }
 
 export type TrialBalance = { lines: TrialBalanceLine[]; totals: TrialBalanceLine[] }
@@ -20,25 +28,33 @@ export type TrialBalance = { lines: TrialBalanceLine[]; totals: TrialBalanceLine
 /** Each account and asset, as many as asked for, and of each asset the sum over all accounts. */
 export async function trialBalance(
   db: Kysely<Tables>,
-  { asOf, recordedAsOf }: Moments,
+  moments: Moments,
   limit?: number,
 ): Promise<TrialBalance> {
   const { rows } = await sql<TrialBalanceLine & { is_sum: boolean }>`
     with line as materialized (
-      select t.account, l.code, t.asset, t.asset_symbol, t.debit, t.credit, t.balance
-      from accounting.trial_balance(
-        coalesce(${asOf}::timestamptz, 'infinity'), coalesce(${recordedAsOf}::timestamptz, 'infinity')) t
+      select t.account, l.code, t.asset, t.asset_symbol, t.debit, t.credit, t.balance, t.debit_base, t.credit_base,
+        t.balance_base
+      from ${balancesOf(moments)} t
         left join accounting.accounts l on l.account = t.account
     )
     (select account, code, asset, asset_symbol as symbol, debit::text as debit, credit::text as credit,
-      balance::text as balance, false as is_sum from line order by line.asset, line.account limit ${limit ?? null}::bigint)
+      balance::text as balance, debit_base::text as debit_base, credit_base::text as credit_base,
+      balance_base::text as balance_base, false as is_sum from line order by line.asset, line.account limit ${limit ?? null}::bigint)
     union all
-    select '= sum', null, asset, min(asset_symbol), sum(debit)::text, sum(credit)::text, sum(balance)::text, true
+    select '= sum', null, asset, min(asset_symbol), sum(debit)::text, sum(credit)::text, sum(balance)::text,
+      sum(debit_base)::text, sum(credit_base)::text, sum(balance_base)::text, true
     from line group by asset
     order by asset, is_sum, account`.execute(db)
   const of = (wanted: boolean) =>
     rows.filter((row) => row.is_sum === wanted).map(({ is_sum: _kind, ...line }) => line)
   return { lines: of(false), totals: of(true) }
+}
+
+function balancesOf({ asOf, recordedAsOf, period = null }: Moments): RawBuilder<unknown> {
+  const recorded = sql`coalesce(${recordedAsOf}::timestamptz, 'infinity')`
+  if (period !== null) return sql`accounting.trial_balance_of(to_date(${period}, 'YYYY-MM'), ${recorded})`
+  return sql`accounting.trial_balance(coalesce(${asOf}::timestamptz, 'infinity'), ${recorded})`
 }
 
 /** A line of an owner's statement: what was owed at the beginning, what changed it, and what is owed at the end. */
@@ -54,6 +70,8 @@ export type StatementLine = {
   symbol: string
   amount: string | null
   balance: string
+  amount_base: string | null
+  balance_base: string
 }
 
 export type StatementWish = { owner: string; from: string; before: string; limit: number }
@@ -65,7 +83,8 @@ export async function readStatement(
 ): Promise<{ lines: StatementLine[]; entries: number }> {
   const { rows } = await sql<StatementLine & { entries: number }>`
     select line, event_at, recorded_at, journal_id, kind, deposit_id, account, asset, asset_symbol as symbol,
-      amount::text as amount, balance::text as balance, entries
+      amount::text as amount, balance::text as balance, amount_base::text as amount_base,
+      balance_base::text as balance_base, entries
     from (
       select *, row_number() over () as place,
         count(*) filter (where line = 'entry') over (rows unbounded preceding) as entry,

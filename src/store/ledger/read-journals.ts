@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { Fault } from '../../core/errors.ts'
 import type { Tables } from '../tables.ts'
 import { cutLedger, patiently } from './ground.ts'
 
@@ -106,17 +107,34 @@ export type LedgerExtent = { lastJournal: bigint; recordedAsOf: string | null }
 /**
  * How far the books go: of what was recorded by then, where a time is given. Nothing that is written later has that
  * time or an earlier one, so that whoever reads up to it reads the same for ever.
- * @throws Fault `remote_failed` where writers do not come to an end
+ * @throws Fault `remote_failed` where writers do not come to an end; `usage_bad` where nothing is sealed for who only reads
  */
 export async function readExtent(db: Kysely<Tables>, recordedAsOf: string | null): Promise<LedgerExtent> {
-  // Writers wait for this transaction, so it does nothing else.
-  const { lastJournal } = await patiently('exporting the books', () => cutLedger(db))
+  const lastJournal = await lastWhole(db)
   const newest = await sql<{ recorded_at: string | null }>`
     select ${isoText(sql`max(recorded_at)`)} as recorded_at from ledger_journal
     where id <= ${lastJournal} and recorded_at <= coalesce(${recordedAsOf}::timestamptz, 'infinity')`.execute(
     db,
   )
   return { lastJournal, recordedAsOf: newest.rows[0]?.recorded_at ?? null }
+}
+
+/**
+ * A number up to which all journals are written, or never will be. Who may not keep writers waiting takes that of the last
+ * seal.
+ */
+async function lastWhole(db: Kysely<Tables>): Promise<bigint> {
+  const { rows } = await sql<{ may_cut: boolean; sealed: bigint | null }>`
+    select has_function_privilege('ledger_cut()', 'execute') as may_cut,
+      (select max(last_journal) from ledger_seal) as sealed`.execute(db)
+  const [{ may_cut: mayCut, sealed } = { may_cut: true, sealed: null }] = rows
+  // Writers wait for this transaction, so it does nothing else.
+  if (mayCut) return (await patiently('exporting the books', () => cutLedger(db))).lastJournal
+  if (sealed !== null) return sealed
+  throw new Fault('usage_bad', {
+    problem: 'this login only reads, and exports up to the last seal, of which there is none yet',
+    mend: 'have "depositd ledger seal" run with the DATABASE_URL of the daemon, or wait until the daemon seals',
+  })
 }
 
 /** An account and all below it: `assets:in_transit` is those of every network. Empty where there is none. */

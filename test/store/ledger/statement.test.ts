@@ -65,3 +65,28 @@ test.each([
   const lines = await statement(owner, '2026-01-01', '2026-02-01')
   expect(lines.filter(({ line }) => line === 'closing')).toHaveLength(accounts)
 })
+
+test.each([
+  ['assets:in_transit:base', 'asset', ['0.000000', '100.000000', '0.000000', '0.000000']],
+  ['expenses:fees:service', 'expense', ['0', '0.100000', '0.100000']],
+  ['liabilities:deposits:channel:shop', 'liability', ['0.000000', '100.000000', '100.000000']],
+  ['equity:conversion', 'equity', ['0.000000', '-100.000000', '-100.000000']],
+])('%s: what makes an account of that class more is positive', async (account, _class, balances) => {
+  const { rows } = await sql<Line & { network: string }>`
+    select split_part(asset, '/', 1) as network, line, asset_symbol as asset, balance::text as balance
+    from accounting.statement(${account}, '2026-01-01', '2026-01-01T10:30:00Z')`.execute(books.db)
+  const network = account.startsWith('expenses') ? 'arbitrum' : 'base'
+  const usdc = rows.filter((row) => row.network === network && row.asset === 'USDC')
+  expect(usdc.map(({ balance }) => Number(balance))).toEqual(balances.map(Number))
+})
+
+test('a statement of an account closes with its balance, negative where that is on the other side', async () => {
+  const { rows } = await sql<{ account: string; isAlike: boolean }>`
+    select a.account, s.balance_base = case a.normal when 'debit' then b.balance_base else -b.balance_base end as "isAlike"
+    from accounting.accounts a join accounting.balances b using (account)
+      join lateral accounting.statement(a.account, '2026-01-01', '2027-01-01') s on s.asset = b.asset and s.line = 'closing'`.execute(
+    books.db,
+  )
+  expect(rows.length).toBeGreaterThan(8)
+  expect(rows.filter(({ isAlike }) => !isAlike)).toEqual([])
+})
