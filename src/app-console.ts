@@ -41,6 +41,13 @@ const evidenceMax = 500
 const linesMax = 500
 const [gravestMax, latestMax, periodsMax, sealsMax] = [10, 10, 36, 20]
 
+/** Those that are open stand in an index of their own, and can be sorted by how grave they are. */
+const listed = {
+  open: { also: 'nothing' },
+  snoozed: { also: 'snoozed' },
+  all: { also: 'all', isNewestFirst: true },
+} as const
+
 /** All that is shown of this daemon, with the console: what that shows is read by connections of its own. */
 export function composeConsole(
   settings: Settings,
@@ -62,8 +69,7 @@ export function composeConsole(
     version,
     networks: settings.networks.map(({ name }) => name),
     overview: () => reading(overview()),
-    mismatches: ({ status, ...wish }) =>
-      reading(listMismatches(db, { ...wish, also: status === 'open' ? 'nothing' : status })),
+    mismatches: ({ status, ...wish }) => reading(listMismatches(db, { ...wish, ...listed[status] })),
     mismatch: (id) => reading(showMismatch(db, id)),
     deposits: (wish) => reading(listDeposits(db, wish)),
     findDeposits: async (reference) =>

@@ -4,10 +4,14 @@ import { composeConsole } from '../src/app-console.ts'
 import { parseSettings } from '../src/config/settings.ts'
 import { encodeObservation } from '../src/core/observation-json.ts'
 import { createMetrics } from '../src/ops/metrics.ts'
+import { createGaugesReader } from '../src/ops/read-gauges.ts'
 import { startOps } from '../src/ops/server.ts'
 import { type Database, inTransaction, openDatabase } from '../src/store/database.ts'
+import { readGauges } from '../src/store/gauges.ts'
 import { listDeposits, listMismatches } from '../src/store/reports.ts'
+import { readDayScorecard } from '../src/store/scorecard.ts'
 import type { Tables } from '../src/store/tables.ts'
+import { readTotals } from '../src/store/totals.ts'
 import { type Books, openBooks } from './support/books.ts'
 import { pageAt } from './support/console-reader.ts'
 import { claim } from './support/evidence.ts'
@@ -106,14 +110,37 @@ test('no page reads a table of deposits, mismatches or evidence through', async 
     '/mismatches',
     '/mismatches?status=snoozed&severity=severe',
     `/mismatches?after=${mismatch}`,
+    '/mismatches?status=all',
+    `/mismatches?status=all&after=${mismatch}`,
+    '/mismatches?status=all&severity=severe',
     `/mismatches/${mismatch}`,
   ]
-  const statuses: number[] = []
-  for (const path of paths) statuses.push((await pageAt(ops.url + path)).status)
-  expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 303, 303, 200, 200, 200, 200])
+  const statuses: string[] = []
+  for (const path of paths) statuses.push(`${path} ${(await pageAt(ops.url + path)).status}`)
+  expect(statuses).toEqual(paths.map((path) => `${path} ${path.includes('/find?') ? 303 : 200}`))
   await shown[Symbol.asyncDispose]()
   await ended()
   expect(await readThrough()).toBe(before)
+})
+
+test('the overview shows the figures of all that is stored', async () => {
+  await using stack = new AsyncDisposableStack()
+  const settings = parseSettings(judgingEnvironment(books.url), () => '')
+  const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
+  stack.defer(() => ops.stop())
+  const unreadable: unknown[] = []
+  const sources = {
+    live: () => readGauges(books.db),
+    totals: () => readTotals(books.db),
+    scorecard: () => readDayScorecard(books.db),
+    queue: () => Promise.resolve({}),
+  }
+  const read = createGaugesReader(sources, (part, error) => void unreadable.push([part, error]))
+  const readiness = { checks: [], isNeeded: () => true, warnings: () => [] }
+  ops.open(stack.use(composeConsole(settings, { version: 'test', read, readiness })))
+  const { status, text } = await pageAt(ops.url)
+  expect([status, unreadable]).toEqual([200, []])
+  expect(text).toMatch(/href="\/deposits\?state=reconciled&#38;network=base">99900</)
 })
 
 test('the deposits of one owner are found without looking at those of others', async () => {
@@ -137,6 +164,25 @@ test('pages of mismatches follow each other without a gap and without one twice'
   const all = await listMismatches(books.db, { limit: 1000, also: 'nothing' })
   expect(all.length).toBe(100)
   expect(seen).toEqual(all.map(({ id }) => id))
+})
+
+test('of all mismatches that ever were the newest come first, page by page, by their index', async () => {
+  const wish = { limit: 30, also: 'all', isNewestFirst: true } as const
+  const first = await listMismatches(books.db, wish)
+  const after = BigInt(first.at(-1)?.id ?? 0)
+  const both = await listMismatches(books.db, { ...wish, limit: 60 })
+  expect([...first, ...(await listMismatches(books.db, { ...wish, after }))]).toMatchObject(
+    both.map(({ id }) => ({ id })),
+  )
+  expect(both.map(({ id }) => Number(id))).toEqual(
+    both.map(({ id }) => Number(id)).toSorted((left, right) => right - left),
+  )
+  const plans = await inTransaction(books.db, async (tx) => {
+    const explained = explainStatements(tx)
+    await listMismatches(explained.tx, { ...wish, after })
+    return explained.plans
+  })
+  expect(plans.join('\n')).toMatch(/Index Scan Backward using mismatch_pkey/)
 })
 
 test('pages of deposits follow each other by their numbers', async () => {

@@ -1,5 +1,5 @@
-import type { DepositState } from '../../core/judging/reconcile.ts'
 import { type DepositRow } from '../../telling/told-deposit.ts'
+import { depositStates } from '../metrics/deposits.ts'
 import { numberOf, oneOf, readQuery, shortText } from './asked.ts'
 import { filterForm } from './filter-form.ts'
 import { html } from './html.ts'
@@ -7,24 +7,12 @@ import { depositList } from './lists.ts'
 import { type Page, pager } from './page.ts'
 import type { DepositsWish } from './reading.ts'
 
-const states: readonly DepositState[] = [
-  'observed',
-  'confirmed',
-  'settling',
-  'settled',
-  'reconciled',
-  'orphaned',
-  'refunded',
-  'held',
-  'failed',
-  'ignored',
-]
 const pageMax = 50
 
 /** @throws Fault `request_refused` where a filter is not known */
 export function depositsWish(search: URLSearchParams, networks: readonly string[]): DepositsWish {
   const asked = readQuery(search, {
-    state: oneOf(states),
+    state: oneOf(depositStates),
     owner: shortText,
     network: oneOf(networks),
     before: numberOf,
@@ -41,7 +29,7 @@ export function depositsPage({ rows, wish, networks }: Listed): Page {
   const last = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
   const body = html`<h1>Deposits</h1>
 ${filterForm('/deposits', [
-  { name: 'state', label: 'State', value: state, words: states, any: 'any but ignored' },
+  { name: 'state', label: 'State', value: state, words: depositStates, any: 'any but ignored' },
   { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
   { name: 'owner', label: 'Owner', value: owner },
 ])}

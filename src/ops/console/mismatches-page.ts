@@ -1,5 +1,6 @@
-import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
+import { mismatchKinds } from '../../core/mismatch.ts'
 import { type MismatchRow } from '../../telling/told-mismatch.ts'
+import { severities } from '../metrics/deposits.ts'
 import { numberOf, oneOf, readQuery } from './asked.ts'
 import { filterForm } from './filter-form.ts'
 import { html } from './html.ts'
@@ -7,7 +8,6 @@ import { mismatchList } from './lists.ts'
 import { type Page, pager } from './page.ts'
 import type { MismatchesWish } from './reading.ts'
 
-const severities: readonly Severity[] = ['severe', 'warning', 'info']
 const statuses = ['open', 'snoozed', 'all'] as const
 const pageMax = 50
 

@@ -1,4 +1,6 @@
 import { duration } from '../../telling/printable.ts'
+import { shownAccounts } from '../metrics/books.ts'
+import { depositStates, severities } from '../metrics/deposits.ts'
 import type { Answer } from '../readiness.ts'
 import type { Live, Totals } from '../reading.ts'
 import { type Html, html, linkTo } from './html.ts'
@@ -23,20 +25,19 @@ const kindColumns: readonly ShownColumn<KindRow>[] = [
   { title: 'OLDEST', of: ({ oldest }) => duration(oldest), align: 'right' },
 ]
 
-const gravity = ['severe', 'warning', 'info']
-
 export function kindsTable({ mismatches }: Live): Html | null {
   if (mismatches.length === 0) return null
   const same = Map.groupBy(mismatches, ({ kind, severity, network }) => `${kind} ${severity} ${network}`)
   const rows = [...same.values()].flatMap(([first, ...more]) =>
     first === undefined ? [] : [together(first, more)],
   )
-  rows.sort(
-    (left, right) =>
-      gravity.indexOf(left.severity) - gravity.indexOf(right.severity) || right.oldest - left.oldest,
-  )
+  rows.sort((left, right) => gravity(left) - gravity(right) || right.oldest - left.oldest)
   return html`<h3>By kind</h3>
 ${tableOf(rows, { caption: 'Open mismatches by kind', columns: kindColumns, empty: '' })}`
+}
+
+function gravity({ severity }: KindRow): number {
+  return severities.findIndex((one) => one === severity)
 }
 
 /** One row of those that differ in nothing but how long they have been open. */
@@ -75,7 +76,7 @@ function unitsText(units: number): string {
 /** A row for each asset, a column for each purpose of accounts. */
 export function moneyTable(totals: Totals): Html {
   const { balances, assets } = totals
-  const accounts = accountOrder.filter((name) => balances.some(({ account }) => account === name))
+  const accounts = shownAccounts.filter((name) => balances.some(({ account }) => account === name))
   const columns: ShownColumn<string>[] = [
     { title: 'ASSET', of: (asset) => assetText(asset, totals) },
     ...accounts.map((name): ShownColumn<string> => {
@@ -91,23 +92,9 @@ export function moneyTable(totals: Totals): Html {
 <p class="note">Debit balances are positive, to six digits; <a href="/ledger">the ledger</a> has each account, exactly.</p>`
 }
 
-const accountOrder = [
-  'in_transit',
-  'forwarded',
-  'stable_wallet',
-  'receivable',
-  'deposits',
-  'suspense',
-  'fees',
-  'tolerance',
-  'write_off',
-  'conversion',
-  'other',
-]
-
 /** A row for each network, a column for each state that some deposit is in. Deposits of other networks have no list. */
 export function statesTable({ deposits }: Totals, known: readonly string[]): Html {
-  const states = stateOrder.filter((state) => deposits.some((one) => one.state === state))
+  const states = depositStates.filter((state) => deposits.some((one) => one.state === state))
   const networks = [...new Set(deposits.map(({ network }) => network))].toSorted()
   const columns: ShownColumn<string>[] = [
     { title: 'NETWORK', of: (network) => (network === '' ? 'not known yet' : network) },
@@ -123,19 +110,6 @@ export function statesTable({ deposits }: Totals, known: readonly string[]): Htm
   ]
   return tableOf(networks, { caption: 'Deposits by network and state', columns, empty: 'No deposits yet.' })
 }
-
-const stateOrder = [
-  'observed',
-  'confirmed',
-  'settling',
-  'settled',
-  'reconciled',
-  'held',
-  'failed',
-  'orphaned',
-  'refunded',
-  'ignored',
-]
 
 export function stagesTable({ stages }: Live): Html {
   const rows = stages.toSorted((left, right) => right.oldest - left.oldest)

@@ -15,6 +15,9 @@ export const accountClasses = [
   'suspense',
 ] as const
 
+/** As balances are shown: what fits no class is one of its own. */
+export const shownAccounts = [...accountClasses, 'other'] as const
+
 const ofAsset = { labels: { asset: assets }, unit: 'units' } as const
 
 export const ofBooks = {
@@ -25,7 +28,7 @@ export const ofBooks = {
   ledgerBalance: gauge(
     'ledger_balance',
     'Balance of the books by what accounts are for, in units of the asset, debit balances positive; approximate.',
-    { labels: { account: [...accountClasses, 'other'], network: networks, asset: assets }, unit: 'units' },
+    { labels: { account: shownAccounts, network: networks, asset: assets }, unit: 'units' },
   ),
   ledgerImbalance: gauge(
     'ledger_imbalance',

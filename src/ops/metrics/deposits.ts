@@ -19,7 +19,8 @@ const stages = every<Stage>({
   settlement: true,
   reconciliation: true,
 })
-const states = every<DepositState>({
+/** In the order of a deposit's life. */
+export const depositStates = every<DepositState>({
   observed: true,
   confirmed: true,
   settling: true,
@@ -39,7 +40,8 @@ const cells = every<Cell>({
   differs: true,
   not_applicable: true,
 })
-const severities = every<Severity>({ severe: true, warning: true, info: true })
+/** The gravest first. */
+export const severities = every<Severity>({ severe: true, warning: true, info: true })
 const kinds = Object.keys(mismatchKinds)
 
 /** For how long a mismatch has been open, each without those before it. */
@@ -55,7 +57,7 @@ export const ofDeposits = {
     'How long the oldest deposit, or for apply the oldest observation, has waited for a stage to complete.',
     { labels: { stage: stages, network: networks } },
   ),
-  deposits: gauge('deposits', 'Deposits by state.', { labels: { state: states, network: networks } }),
+  deposits: gauge('deposits', 'Deposits by state.', { labels: { state: depositStates, network: networks } }),
   matrixCells: gauge(
     'matrix_cells',
     'What each source says of each leg of a deposit: how many of the last 24 hours of deposits have the cell.',
