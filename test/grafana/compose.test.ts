@@ -103,6 +103,26 @@ describe('docker-compose.yml', () => {
     expect(apart).toEqual([])
   })
 
+  it('gives both daemons a folder for the settings file, of which git sees nothing', () => {
+    for (const name of daemons)
+      expect(compose.services[name]?.volumes).toEqual(['./settings:/etc/depositd:ro'])
+    expect(textOf('.env.example')).toMatch(/^#DEPOSITD_CONFIG=\/etc\/depositd\/\w+\.yml$/m)
+    expect(textOf('settings/.gitignore')).toMatch(/^\*$/m)
+  })
+
+  it('lets only workers be scaled: they publish no port and write to no volume', () => {
+    const alone = services.filter(
+      ([, { ports, volumes }]) => ports.length > 0 || volumes.some((volume) => !volume.endsWith(':ro')),
+    )
+    const names = new Set(alone.map(([name]) => name))
+    expect(services.map(([name]) => name).filter((name) => !names.has(name))).toEqual(['depositd-worker'])
+    const told = [...textOf('docs/operations.md').matchAll(/`--scale ([a-z-]+)=\d`\s+(runs|does not start)/g)]
+    expect(told.map(([, name, what]) => `${name} ${what}`)).toEqual([
+      'depositd-worker runs',
+      'depositd-http does not start',
+    ])
+  })
+
   it('mounts only files that are there, and volumes and secrets that it declares', () => {
     const sources = services.flatMap(([, { volumes }]) => volumes.map((volume) => volume.split(':')[0] ?? ''))
     const missing = sources.filter((source) =>
