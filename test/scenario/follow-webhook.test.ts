@@ -89,31 +89,51 @@ test('one search for a row of the inbox finds its commit, its application, its d
     const booked = lines.filter(({ event }) => event === 'journals_posted')
     expect(booked.every((line) => line.deposit === deposit.toString())).toBe(true)
   }
-  // The last webhooks tell of what is booked already; the first was there before anything is.
-  const all = linesWith(`"inbox/${webhooks[0]}"`).flatMap(
-    (line) => (line.journals as string[] | undefined) ?? [],
-  )
-  expect(all.length).toBeGreaterThan(0)
-  expect(journals).toEqual(expect.arrayContaining(all))
 })
+
+test('every journal is told of once; all that were posted once a webhook was applied are found by the rows of webhooks', () => {
+  const booked = linesWith(`"deposit":"${deposit}"`).filter(({ event }) => event === 'journals_posted')
+  expect(booked.flatMap(journalsOf).toSorted()).toEqual(journals.toSorted())
+  const before = text.slice(0, text.findIndex(isFirstApplied)).map((line) => JSON.parse(line) as Line)
+  expect(new Set([...reached(), ...before.flatMap(journalsOf)])).toEqual(new Set(journals))
+  expect(reached().size).toBeGreaterThan(0)
+})
+
+/** Of a batch a line tells only how many. */
+function journalsOf({ event, journals: told }: Line): string[] {
+  return event === 'journals_posted' ? (told as string[]) : []
+}
+
+function isFirstApplied(line: string): boolean {
+  return line.includes('"row_applied"') && line.includes(`"inbox/${webhooks[0]}"`)
+}
+
+/** Journals that a search for rows of webhooks finds. */
+function reached(): Set<string> {
+  return new Set(webhooks.flatMap((id) => linesWith(`"inbox/${id}"`).flatMap(journalsOf)))
+}
 
 test('the trace of a webhook goes from its request through the database to the journals', async () => {
   const applied = await until('traces are sent', () => {
     const found = appliedSpans()
-    const isBooked = receiver.spans.some(({ name }) => name === 'post')
-    return found.length === webhooks.length && isBooked ? found : null
+    return found.length === webhooks.length && traced().size === reached().size ? found : null
   })
   const traces = new Set(applied.map(({ traceId }) => traceId))
   expect(traces.size).toBe(webhooks.length)
   const trees = [...traces].map((traceId) => treeOf(receiver.spans, traceId))
   for (const tree of trees) expect(tree.slice(0, 4)).toEqual(['webhook', '  store', '  apply', '    decide'])
   const posts = receiver.spans.filter(({ name }) => name === 'post')
-  const told = posts.flatMap(({ attributes }) => attributes['depositd.journals'] as string[])
-  expect(new Set(told)).toEqual(new Set(journals.filter((key) => told.includes(key))))
+  expect(traced()).toEqual(reached())
   expect(posts.filter(({ traceId }) => !traces.has(traceId))).toEqual([])
   for (const { service } of receiver.spans) expect(service).toBe('deposits of tests')
   for (const headers of receiver.headers) expect(headers['x-scope']).toBe('tests')
 })
+
+/** Journals that traces name. */
+function traced(): Set<string> {
+  const posts = receiver.spans.filter(({ name }) => name === 'post')
+  return new Set(posts.flatMap(({ attributes }) => attributes['depositd.journals'] as string[]))
+}
 
 test('a batch links to the webhooks that it applied, and they to it', () => {
   const batches = new Map(
