@@ -2,6 +2,7 @@ import { isFault } from '../core/errors.ts'
 import { loadServiceProfile } from '../service-profile.ts'
 import { attachedSettings, type Context } from './context.ts'
 import { balanceFindings } from './doctor-balances.ts'
+import { canaryFindings } from './doctor-canaries.ts'
 import { chainFindings } from './doctor-chains.ts'
 import { databaseFindings } from './doctor-database.ts'
 import { type Finding, fault, ok } from './doctor-finding.ts'
@@ -30,6 +31,7 @@ async function examine(context: Context, balances: boolean): Promise<readonly Fi
       serviceFindings(settings, profile),
       chainFindings(settings),
       portFindings(settings),
+      canaryFindings(settings),
     ])
     const webhooks = webhookFindings(settings.webhooks, new Date())
     const proved = balances ? await balanceFindings(settings) : []

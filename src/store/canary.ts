@@ -46,11 +46,13 @@ export async function switchCanaries(
 /** Times of blocks are not quite ours. */
 const clockSlack = '1 minute'
 
-/** Deposits of an owner from before its canary was put on, which are somebody else's. */
+/** Deposits of an owner from before its canary was put on, or from before now where it is off: they are somebody else's. */
 function depositsBefore({ name, owner }: CanaryOwner) {
-  return sql`select from deposit d join canary c on c.name = ${name}
+  const since = sql`
+    select since from canary where name = ${name} and is_on and owner = ${ownerText(owner)}`
+  return sql`select from deposit d
     where d.owner_kind = ${owner.kind} and d.owner_id = ${owner.id} and d.merged_into is null
-      and least(d.created_at, d.deposited_at) < c.since - ${sql.lit(clockSlack)}::interval`
+      and least(d.created_at, d.deposited_at) < coalesce((${since}), now()) - ${sql.lit(clockSlack)}::interval`
 }
 
 /** Whether the owner is no canary yet and has deposits of others. */
@@ -161,7 +163,8 @@ export async function findPayments(
     select d.network, d.asset, d.amount, d.address, d.deposited_at, d.tx
     from deposit d join canary on canary.name = ${name}
     where d.owner_kind = ${owner.kind} and d.owner_id = ${owner.id} and d.merged_into is null
-      and d.network = ${network} and d.asset = ${asset} and d.deposited_at >= canary.since
+      and d.network = ${network} and d.asset = ${asset}
+      and d.deposited_at >= canary.since - ${sql.lit(clockSlack)}::interval
       and d.state <> 'ignored' and d.tx is not null and d.address is not null and d.amount > 0
       and not exists (select from canary_deposit c where c.network = d.network and c.tx = d.tx)
     order by d.id

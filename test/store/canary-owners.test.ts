@@ -33,6 +33,7 @@ const keptOwners = () =>
 
 test('an owner with deposits of others is no canary, and none that the address book does not know', async () => {
   await payShop()
+  expect(await isCustomer(books.db, canary)).toBe(true)
   await switchCanaries(books.db, [canary])
   expect(await isCustomer(books.db, canary)).toBe(true)
   await keepCanaryOwner(books.db, canary)

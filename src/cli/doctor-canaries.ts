@@ -1,0 +1,81 @@
+import { readFileSync, statSync } from 'node:fs'
+import { type DepositCanarySettings, keyProblem } from '../config/canary.ts'
+import type { Settings } from '../config/settings.ts'
+import { depositCanary } from '../core/canary.ts'
+import { isCustomer } from '../store/canary.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import { readOwners } from '../store/owners.ts'
+import type { Tables } from '../store/tables.ts'
+import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
+
+const mends = {
+  unknown: 'mend what the checks database and schema say, and try again',
+  owner:
+    'depositd channels create, or wallets create, for the canary alone; then name its id in the settings',
+  address: 'make an owner that has an address there (docs/canary.md#the-deposit)',
+  malformed: 'give the file that the wallet was made with (docs/canary.md#the-risk-of-a-key)',
+  unreadable: 'nothing, where no worker runs here; else let the user of the daemon read it',
+}
+
+/** Whether the owners of canaries can be paid and are no customers, and whether keys are there and hidden. */
+export async function canaryFindings({
+  canary,
+  networks,
+  databaseUrl: url,
+}: Settings): Promise<readonly Finding[]> {
+  if (canary.deposits.length === 0) return []
+  const db = openDatabase<Tables>({
+    url,
+    poolMax: 2,
+    applicationName: 'depositd doctor',
+    queryTimeoutMs: 10_000,
+  })
+  try {
+    const found = await Promise.all(
+      canary.deposits.map((one) => {
+        const check = `canary ${one.network}`
+        const family = networks.find(({ name }) => name === one.network)?.family ?? 'evm'
+        return examined(check, mends.unknown, async () => {
+          const troubles = [...(await ownerTroubles(db, one)), ...keyTroubles(one.keyPath, family)]
+          if (troubles.length > 0) return troubles.map((tell) => tell(check))
+          return ok(check, `${one.owner.kind} ${one.owner.id} can be paid, and is no customer`)
+        })
+      }),
+    )
+    return found.flat()
+  } finally {
+    await db.destroy()
+  }
+}
+
+type Trouble = (check: string) => Finding
+
+async function ownerTroubles(
+  db: Database<Tables>,
+  { network, owner }: DepositCanarySettings,
+): Promise<Trouble[]> {
+  const who = `${owner.kind} ${owner.id}`
+  if (await isCustomer(db, { name: depositCanary(network), owner })) {
+    const says = `${who} has deposits already, and no worker starts`
+    return [(check) => fault(check, { says, mend: mends.owner })]
+  }
+  const [entry] = await readOwners(db, owner.kind, [owner.id])
+  if (entry?.deposits.some((one) => one.network === network) === true) return []
+  const says =
+    entry === undefined ? `${who} is not in the address book` : `${who} has no deposit address there`
+  const mend = entry === undefined ? mends.owner : mends.address
+  return [(check) => warning(check, { says, mend })]
+}
+
+function keyTroubles(path: string | null, family: Parameters<typeof keyProblem>[1]): Trouble[] {
+  if (path === null) return []
+  const problem = keyProblem(path, family, (name) => readFileSync(name, 'utf8'))
+  if (problem !== null) {
+    const tell = problem.kind === 'malformed' ? fault : warning
+    return [(check) => tell(check, { says: problem.says, mend: mends[problem.kind] })]
+  }
+  // Rights of the group and of everybody else.
+  const isOpen = (statSync(path).mode & 0o077) !== 0
+  const says = 'keyFile: can be read by other users of this machine'
+  return isOpen ? [(check) => warning(check, { says, mend: `chmod 600 ${path}` })] : []
+}
