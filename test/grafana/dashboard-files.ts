@@ -39,7 +39,8 @@ const rowShape = z.looseObject({
   type: z.literal('row'),
   title: z.string().min(1),
   gridPos: place,
-  panels: z.array(z.unknown()).max(0),
+  collapsed: z.boolean(),
+  panels: z.array(panelShape),
 })
 
 const dashboardShape = z.looseObject({
@@ -76,9 +77,11 @@ export const committed = readdirSync(pathOf(folder)).map((file) => {
   return { name: file.replace(/\.json$/, ''), json, dashboard: dashboardShape.parse(json) }
 })
 
-/** The panels without the rows' headings. */
+/** The panels without the rows' headings, also those of rows that are folded. */
 export function panelsOf({ panels }: CommittedDashboard): CommittedPanel[] {
-  return panels.flatMap((panel) => (panel.type === 'row' ? [] : [panelShape.parse(panel)]))
+  return panels.flatMap((panel) =>
+    panel.type === 'row' ? rowShape.parse(panel).panels : [panelShape.parse(panel)],
+  )
 }
 
 /** The queries of Prometheus with the panels that they are of. */

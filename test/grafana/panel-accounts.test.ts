@@ -55,6 +55,14 @@ test('the books are balanced until a snapshot says of one side what no entry doe
   expect(await shownBy('Books')).toEqual([{ assets: '1' }])
 })
 
+test('what takes the sum of all transfers of every address is asked only once somebody wants to know', () => {
+  const panels = committed.flatMap(({ dashboard }) => dashboard.panels)
+  const asking = panels.filter(
+    ({ type, targets }) => type !== 'row' && JSON.stringify(targets).includes('tie_out'),
+  )
+  expect(asking.flatMap(({ title }) => title)).toEqual([])
+})
+
 test('what came in unclaimed stands in suspense until people book it elsewhere', async () => {
   expect(await shownBy('Assets in suspense')).toEqual([{ assets: '0' }])
   await books.receive(payment())

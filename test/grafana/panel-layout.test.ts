@@ -33,6 +33,11 @@ describe('laying out a dashboard', () => {
   })
 })
 
+it('a row that is folded holds its panels, so that they ask only once it is opened', () => {
+  const rows = layOut([{ title: 'First', panels: [panel, panel], folded: true }])
+  expect(rows).toMatchObject([{ type: 'row', collapsed: true, panels: [{ id: 2 }, { id: 3 }] }])
+})
+
 const urls = (one: Panel) => renderPanel(one, place, 1).links?.map(({ url }) => url)
 
 describe('a panel', () => {

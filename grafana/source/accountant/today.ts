@@ -25,11 +25,17 @@ const books: Panel = {
 const untied: Panel = {
   title: 'Tie to the chain',
   kind: 'stat',
-  description: 'Deposit addresses whose proved balance is not what the books and all known transfers say.',
-  runbook: 'depositdledgeruntied',
+  description:
+    'What audits found in the books that does not add up, or does not tie to proved balances, and is open. The last row asks anew, of every address, when it is opened.',
+  runbook: 'ledger_imbalance',
   docs: 'accounting.md#in-transit-tied-to-the-chain',
   unit: 'short',
-  queries: [{ sql: 'select count(*) as addresses from accounting.tie_out where difference_base <> 0' }],
+  queries: [
+    {
+      sql: `select count(*) as open from accounting.mismatches
+where kind = 'ledger_imbalance' and status in ('open', 'snoozed')`,
+    },
+  ],
   thresholds: redFrom(1),
   width: 4,
   height: 4,

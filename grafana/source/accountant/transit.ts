@@ -118,4 +118,8 @@ order by network, address limit 100`,
   height: 6,
 }
 
-export const tieRow: Row = { title: 'Tied to the chain', panels: [tieOut, differences] }
+export const tieRow: Row = {
+  title: 'Tied to the chain',
+  panels: [tieOut, differences],
+  folded: true,
+}

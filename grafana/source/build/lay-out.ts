@@ -6,13 +6,13 @@ import { renderPanel } from './render-panel.ts'
 export function layOut(rows: readonly Row[]): (GrafanaPanel | RowPanel)[] {
   let id = 0
   let top = 0
-  return rows.flatMap(({ title, panels }) => {
+  return rows.flatMap(({ title, panels, folded = false }) => {
     id += 1
     const heading: RowPanel = {
       id,
       type: 'row',
       title,
-      collapsed: false,
+      collapsed: folded,
       gridPos: { x: 0, y: top, w: 24, h: 1 },
       panels: [],
     }
@@ -28,6 +28,6 @@ export function layOut(rows: readonly Row[]): (GrafanaPanel | RowPanel)[] {
       return renderPanel(panel, place, id)
     })
     top = bottom
-    return [heading, ...placed]
+    return folded ? [{ ...heading, panels: placed }] : [heading, ...placed]
   })
 }

@@ -51,7 +51,8 @@ export type Panel = {
   height: number
 }
 
-export type Row = { title: string; panels: readonly Panel[] }
+/** `folded`: its panels ask only once somebody opens it. For what costs much. */
+export type Row = { title: string; panels: readonly Panel[]; folded?: true }
 
 /** For what is neither good nor bad by itself. */
 export const noBounds: readonly Step[] = [{ from: null, color: 'blue' }]
