@@ -1,9 +1,12 @@
+import type { Role } from './app.ts'
 import type { Settings } from './config/settings.ts'
 import type { Queue } from './jobs/queue/queue.ts'
 import type { Known } from './ops/metrics/label-values.ts'
+import { busiest } from './ops/metrics/scorecard.ts'
+import { type ReadingPart, readingParts } from './ops/metrics/service.ts'
 import type { Observer } from './ops/observe.ts'
-import { createGaugesReader, type ReadGauges } from './ops/read-gauges.ts'
-import type { Database } from './store/database.ts'
+import { createGaugesReader, type GaugesReader } from './ops/read-gauges.ts'
+import { openDatabase } from './store/database.ts'
 import { readGauges } from './store/gauges.ts'
 import { readDayScorecard } from './store/scorecard.ts'
 import type { Tables } from './store/tables.ts'
@@ -18,21 +21,35 @@ export function knownLabels({ networks, creditAsset }: Settings): Known {
   }
 }
 
-/** Reads what metrics show beside what this process counts. */
-export function composeGauges({
-  db,
-  queue,
-  observer,
-}: {
-  db: Database<Tables>
-  queue: Queue
-  observer: Observer
-}): ReadGauges {
+/** Of its own, one for each part that is read, so that whoever scrapes takes no connection from who works. */
+const poolMax = 3
+/** Who waited for a reading has given it up by then. */
+const statementMaxMs = 5000
+
+/** Reads what metrics show beside what this process counts, by connections through which nothing can be written. */
+export function composeGauges(
+  { databaseUrl: url }: Settings,
+  { queue, observer }: { queue: Queue; observer: Observer },
+): { read: GaugesReader } & AsyncDisposable {
+  const db = openDatabase<Tables>({
+    url,
+    poolMax,
+    applicationName: 'depositd gauges',
+    role: 'depositd_daemon',
+    readOnlyWithinMs: statementMaxMs,
+    queryTimeoutMs: statementMaxMs + 1000,
+  })
   const sources = {
     live: () => readGauges(db),
     totals: () => readTotals(db),
-    scorecard: () => readDayScorecard(db),
+    scorecard: async () => busiest(await readDayScorecard(db)),
     queue: () => queue.counts(),
   }
-  return createGaugesReader(sources, observer.gaugesUnreadable)
+  const read = createGaugesReader(sources, observer.gaugesUnreadable)
+  return { read, [Symbol.asyncDispose]: () => db.destroy() }
+}
+
+/** Sums over what is stored are told by workers alone: where webhooks are taken, scrapes cost next to nothing. */
+export function toldBy(roles: readonly Role[]): readonly ReadingPart[] {
+  return roles.includes('worker') ? readingParts : ['live', 'queue']
 }

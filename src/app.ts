@@ -4,7 +4,7 @@ import { admitCanaries, composeCanaries } from './app-canary.ts'
 import { composeConsole } from './app-console.ts'
 import { composeBeats, composeReadiness } from './app-health.ts'
 import { composeIntake, composeScheme } from './app-intake.ts'
-import { composeGauges, knownLabels } from './app-metrics.ts'
+import { composeGauges, knownLabels, toldBy } from './app-metrics.ts'
 import { composeTracing } from './app-tracing.ts'
 import { composeWork, ticksOf } from './app-work.ts'
 import { readDecimals } from './chain/decimals.ts'
@@ -95,12 +95,12 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const schedule = await startSchedule(has('scheduler') ? ticks : [], troubleOf(options.log))
   starting.defer(() => schedule.stop())
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, webhooks }))
-  const read = canaries.beside(composeGauges({ db, queue, observer }))
-  const shown = starting.use(composeConsole(settings, { version: options.version, read, readiness }))
+  const gauges = starting.use(composeGauges(settings, { queue, observer }))
+  const shown = starting.use(composeConsole(settings, { ...options, read: gauges.read, readiness }))
   const receiving = { db, queue, observer, log: options.log, webhooks, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null
   starting.defer(() => intake?.stop())
-  ops.open(shown)
+  ops.open({ ...shown, read: canaries.beside(() => gauges.read(toldBy(options.roles))) })
 
   const running = starting.move()
   return {

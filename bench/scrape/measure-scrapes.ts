@@ -6,20 +6,20 @@ import { makeSecret } from '../../test/support/sign-webhook.ts'
 import { prepare, send } from '../intake/load.ts'
 import type { PostgresGround } from '../postgres-ground.ts'
 import { processorMs, watchSessions } from './processor-time.ts'
-import type { Scraped } from './serve.ts'
+import type { Scraped, ToServe } from './serve.ts'
 import { storeDeposits } from './store-deposits.ts'
 
 export type ScrapeSettings = { rounds: number; deposits: number; everySeconds: number }
 
 export type Measured = {
-  /** Of the first scrape of the process, which finds nothing read. */
+  /** Of the first scrape of the worker, which finds nothing read. */
   firstMs: number
   bytes: number
   series: number
   /** Answer times, where nothing else happens and while webhooks come in as fast as they are answered. */
   idleMs: number[]
   loadedMs: number[]
-  /** Processor time of the daemon and of Postgres together, for each scrape, beyond what both take without any. */
+  /** Processor time of both daemons and Postgres together, for a scrape of each, beyond what all take without any. */
   processorMs: number
   webhooksPerSecond: number
 }
@@ -31,7 +31,10 @@ const database = 'scraped'
 const bodyBytes = 512
 const webhooksPerSecondMax = 8000
 
-/** Scrapes a daemon over a database with so many deposits. @throws where a scrape tells other figures than are stored. */
+/**
+ * Scrapes one daemon that takes webhooks and one that works, over a database with so many deposits.
+ * @throws where a scrape tells other figures than are stored
+ */
 export async function measureScrapes(
   ground: PostgresGround,
   settings: ScrapeSettings,
@@ -41,40 +44,50 @@ export async function measureScrapes(
   const { url, db } = await ground.database(database)
   await storeDeposits(db, deposits, progress)
   const secret = makeSecret()
-  const { child, metricsUrl, webhookUrl } = await start(url, secret)
-  try {
-    const first = await scrape(metricsUrl)
-    checkFigures(first.text, deposits)
-    // A process that has just started is busy with itself.
-    await sleep(everySeconds * 1000)
-    const quiet = await processorMsDuring(child, () => sleep(rounds * everySeconds * 1000))
-    const idleMs: number[] = []
-    const scraped = await processorMsDuring(child, async () => {
-      for (let round = 1; round <= rounds; round++) {
-        await sleep(everySeconds * 1000)
-        idleMs.push((await scrape(metricsUrl)).ms)
-        progress(`scrape ${round}: ${idleMs.at(-1)?.toFixed(1)} ms\n`)
-      }
-    })
-    progress(`processor time: ${quiet.toFixed(0)} ms without scrapes, ${scraped.toFixed(0)} ms with\n`)
-    const loaded = await underLoad({ metricsUrl, webhookUrl, secret }, rounds * Math.min(1, everySeconds))
-    return {
-      firstMs: first.ms,
-      bytes: first.text.length,
-      series: first.text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length,
-      idleMs,
-      processorMs: Math.max(0, scraped - quiet) / rounds,
-      ...loaded,
+  await using stack = new AsyncDisposableStack()
+  const http = await start({ databaseUrl: url, secret, role: 'http' }, stack)
+  const worker = await start({ databaseUrl: url, secret, role: 'worker' }, stack)
+  const daemons = [http, worker]
+  const first = await scrape(worker.metricsUrl)
+  checkFigures(first.text, deposits)
+  await scrape(http.metricsUrl)
+  // A process that has just started is busy with itself.
+  await sleep(everySeconds * 1000)
+  const quiet = await processorMsDuring(daemons, () => sleep(rounds * everySeconds * 1000))
+  const idleMs: number[] = []
+  const scraped = await processorMsDuring(daemons, async () => {
+    for (let round = 1; round <= rounds; round++) {
+      await sleep(everySeconds * 1000)
+      for (const { metricsUrl } of daemons) idleMs.push((await scrape(metricsUrl)).ms)
+      const told = idleMs.slice(-daemons.length).map((ms) => ms.toFixed(1))
+      progress(`scrapes ${round}: ${told.join(' and ')} ms\n`)
     }
-  } finally {
-    const exited = once(child, 'exit')
-    child.disconnect()
-    await exited
+  })
+  progress(`processor time: ${quiet.toFixed(0)} ms without scrapes, ${scraped.toFixed(0)} ms with\n`)
+  const loaded = await underLoad(
+    { daemons, webhookUrl: http.webhookUrl, secret },
+    rounds * Math.min(1, everySeconds),
+  )
+  return {
+    firstMs: first.ms,
+    bytes: first.text.length,
+    series: first.text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length,
+    idleMs,
+    processorMs: Math.max(0, scraped - quiet) / rounds,
+    ...loaded,
   }
 }
 
-async function start(databaseUrl: string, secret: string): Promise<Scraped & { child: ChildProcess }> {
-  const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify({ databaseUrl, secret })])
+type Daemon = Scraped & { child: ChildProcess }
+
+async function start(served: ToServe, stack: AsyncDisposableStack): Promise<Daemon> {
+  const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify(served)])
+  stack.defer(async () => {
+    if (child.exitCode !== null) return
+    const exited = once(child, 'exit')
+    child.disconnect()
+    await exited
+  })
   const [scraped] = (await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(([status]) => Promise.reject(new Error(`the daemon ended with ${status}`))),
@@ -98,16 +111,17 @@ function checkFigures(text: string, deposits: number): void {
   if (imbalance !== '0') throw new Error(`the books are off by ${imbalance}`)
 }
 
-/** Processor time of the daemon and of its sessions while something is done. */
-async function processorMsDuring({ pid = 0 }: ChildProcess, work: () => Promise<unknown>): Promise<number> {
+/** Processor time of the daemons and of their sessions while something is done. */
+async function processorMsDuring(daemons: readonly Daemon[], work: () => Promise<unknown>): Promise<number> {
   using sessions = watchSessions(database)
-  const before = processorMs(pid)
+  const taken = () => daemons.reduce((sum, { child }) => sum + processorMs(child.pid ?? 0), 0)
+  const before = taken()
   await work()
-  return processorMs(pid) - before + sessions.taken()
+  return taken() - before + sessions.taken()
 }
 
 async function underLoad(
-  { metricsUrl, webhookUrl, secret }: Scraped & { secret: string },
+  { daemons, webhookUrl, secret }: { daemons: readonly Daemon[]; webhookUrl: string; secret: string },
   seconds: number,
 ): Promise<Pick<Measured, 'loadedMs' | 'webhooksPerSecond'>> {
   const count = Math.ceil(seconds * webhooksPerSecondMax)
@@ -116,7 +130,7 @@ async function underLoad(
   const loadedMs: number[] = []
   for (let number = 0; number < seconds * loadedScrapesPerSecond; number++) {
     await sleep(1000 / loadedScrapesPerSecond)
-    loadedMs.push((await scrape(metricsUrl)).ms)
+    for (const { metricsUrl } of daemons) loadedMs.push((await scrape(metricsUrl)).ms)
   }
   const sent = await sending
   return { loadedMs, webhooksPerSecond: sent.count / sent.seconds }

@@ -73,7 +73,7 @@ function textOf({ machine, servers, settings, scrape, ...report }: Report): stri
     `scrape: ${scrape.series} series, ${scrape.bytes} bytes; the first took ${scrape.firstMs.toFixed(1)} ms`,
     `  idle        ${spreadText(idleMs, 1)} ms`,
     `  under load  ${spreadText(loadedMs, 1)} ms, 99 of 100 within ${loadedMs.p99.toFixed(1)} ms, beside ${Math.round(webhooksPerSecond)} webhooks/s; ${answer}`,
-    `  processor   ${processorMs.perScrape.toFixed(1)} ms of daemon and Postgres per scrape, ${(100 * processorMs.shareOfCore).toFixed(2)} % of a core; ${cost}`,
+    `  processor   ${processorMs.perScrape.toFixed(1)} ms of both daemons and Postgres per scrape of each, ${(100 * processorMs.shareOfCore).toFixed(2)} % of a core; ${cost}`,
     '',
   ].join('\n')
 }

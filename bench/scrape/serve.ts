@@ -1,12 +1,13 @@
 import { pino } from 'pino'
-import { startDaemon } from '../../src/app.ts'
+import { type Role, startDaemon } from '../../src/app.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 
-/** The daemon that takes webhooks and is scraped, in a process of its own, so that its processor time is known. */
+/** A daemon that is scraped, in a process of its own, so that its processor time is known. */
 export type Scraped = { webhookUrl: string; metricsUrl: string }
+export type ToServe = { databaseUrl: string; secret: string; role: Role }
 
-const { databaseUrl, secret } = JSON.parse(process.argv[2] ?? '{}') as { databaseUrl: string; secret: string }
+const { databaseUrl, secret, role } = JSON.parse(process.argv[2] ?? '{}') as ToServe
 const settings = parseSettings(
   {
     DATABASE_URL: databaseUrl,
@@ -21,7 +22,7 @@ const settings = parseSettings(
   () => '',
 )
 const log = pino({ level: 'silent' })
-const daemon = await startDaemon(settings, { roles: ['http'], version: 'bench', log })
+const daemon = await startDaemon(settings, { roles: [role], version: 'bench', log })
 process.once('disconnect', () => process.exit(0))
 process.send?.({
   webhookUrl: daemon.webhookUrl ?? '',

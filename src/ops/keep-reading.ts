@@ -6,9 +6,9 @@ export type Kept<Value> = { value: Value; ageSeconds: number }
 export type Keeping = {
   /** What takes no longer than this to read is read for everybody who asks. */
   shortMs: number
-  /** What was read is used again for so many times as long as reading took beyond that. */
+  /** What takes longer is used again for so many times as long as it took: reading it takes no greater share of time. */
   timesKept: number
-  /** And never longer than this, however slow the machine was just then. */
+  /** But no longer than this, however slow the machine was just then. */
   keptMaxMs: number
   /** Who asks for what is being read anew is given what was read before after this long. */
   waitMs: number
@@ -18,7 +18,7 @@ export type Keeping = {
 }
 
 const keeping: Keeping = {
-  shortMs: 50,
+  shortMs: 30,
   timesKept: 100,
   keptMaxMs: 60_000,
   waitMs: 25,
@@ -40,8 +40,10 @@ export function keepReading<Value>(
   const refresh = async (since: number): Promise<void> => {
     try {
       const value = await read()
-      const beyondMs = Math.max(0, nowMs() - since - shortMs)
-      last = { value, at: since, dueAt: nowMs() + Math.min(keptMaxMs, beyondMs * timesKept) }
+      const now = nowMs()
+      const tookMs = now - since
+      const keptMs = tookMs <= shortMs ? 0 : Math.min(keptMaxMs, tookMs * timesKept)
+      last = { value, at: since, dueAt: now + keptMs }
     } catch (error) {
       last = null
       throw error

@@ -24,7 +24,11 @@ const declared = {
 }
 
 type Declared = typeof declared
-export type Metrics = { [Name in keyof Declared]: ReturnType<Declared[Name]> } & { registry: Registry }
+export type Metrics = { [Name in keyof Declared]: ReturnType<Declared[Name]> } & {
+  registry: Registry
+  /** Names of gauges that were to be set to what is no number, until they are forgotten. */
+  refused: Set<string>
+}
 
 /** What is declared, for documentation. */
 export const metricDescriptions: readonly MetricDescription[] = Object.values(declared).map(
@@ -39,11 +43,16 @@ export function createMetrics(version: string, known: Known = {}): Metrics {
   // Only where nothing but OpenMetrics is told may there be exemplars, so this one is only there to collect.
   const ground = openRegistry()
   collectDefaultMetrics({ register: ground })
-  const creation: Creation = { registry: ground, admit: createAdmission(known), known }
+  const refused = new Set<string>()
+  const creation: Creation = { registry: ground, admit: createAdmission(known), known, refused }
   const metrics = Object.entries(declared).map(([name, create]) => [name, create(creation)])
   const registry = new Registry()
   for (const metric of metricsOf(ground)) registry.registerMetric(metric)
-  const created = { ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry'>), registry }
+  const created = {
+    ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry' | 'refused'>),
+    registry,
+    refused,
+  }
   created.build.set({ version }, 1)
   return created
 }

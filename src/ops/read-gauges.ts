@@ -1,40 +1,59 @@
 import { type Kept, keepReading } from './keep-reading.ts'
-import type { ReadingPart } from './metrics/service.ts'
-import type { Reading } from './reading.ts'
+import { type ReadingPart, readingParts } from './metrics/service.ts'
+import { agedBy, type Reading } from './reading.ts'
 
 /** How each part is read, on its own: where the queue does not answer, the database still does. */
 export type Sources = { [Part in ReadingPart]: () => Promise<Reading[Part]> }
 
+type ReadParts = { [Part in ReadingPart]: Kept<Reading[Part]> | null }
+
 /** What was read of each part; null of what could not be read. */
-export type ReadGauges = () => Promise<{ [Part in ReadingPart]: Kept<Reading[Part]> | null }>
+export type ReadGauges = () => Promise<ReadParts>
 
-/** Ages and what is open are read at almost every scrape; sums over all that is stored are not. */
-const timesKept: Record<ReadingPart, number> = { live: 100, totals: 300, scorecard: 300, queue: 100 }
+/** What a process tells of each part; it has nothing of what others tell. */
+export type ToldGauges = Partial<ReadParts>
+export type TellGauges = () => Promise<ToldGauges>
 
-/** Makes what reads every part, each no more often than it is worth. */
+/**
+ * By this a part that is dear to read takes a share of one processor and no more: a four hundredth, or of the sums over
+ * what is stored a six hundredth each.
+ */
+const timesKept: Record<ReadingPart, number> = { live: 400, totals: 600, scorecard: 600, queue: 400 }
+/** What is open is never that dear, unless the machine is slow just then. */
+const keptMaxMs: Record<ReadingPart, number> = {
+  live: 60_000,
+  totals: 600_000,
+  scorecard: 600_000,
+  queue: 60_000,
+}
+
+export type GaugesReader = ReadGauges & ((parts: readonly ReadingPart[]) => Promise<ToldGauges>)
+
+/** Makes what reads the parts asked for, or all, each no more often than it is worth. */
 export function createGaugesReader(
   sources: Sources,
   unreadable: (part: ReadingPart, error: unknown) => void,
-): ReadGauges {
-  const live = keepReading(sources.live, { timesKept: timesKept.live })
-  const totals = keepReading(sources.totals, { timesKept: timesKept.totals })
-  const scorecard = keepReading(sources.scorecard, { timesKept: timesKept.scorecard })
-  const queue = keepReading(sources.queue, { timesKept: timesKept.queue })
-  const orNull = async <Value>(part: ReadingPart, read: () => Promise<Kept<Value>>) => {
+): GaugesReader {
+  const keep = <Part extends ReadingPart>(part: Part): (() => Promise<Kept<Reading[Part]>>) =>
+    keepReading(sources[part], { timesKept: timesKept[part], keptMaxMs: keptMaxMs[part] })
+  const live = keep('live')
+  const reads: { [Part in ReadingPart]: () => Promise<Kept<Reading[Part]>> } = {
+    live: async () => {
+      const { value, ageSeconds } = await live()
+      return { value: agedBy(ageSeconds, value), ageSeconds }
+    },
+    totals: keep('totals'),
+    scorecard: keep('scorecard'),
+    queue: keep('queue'),
+  }
+  const orNull = async (part: ReadingPart) => {
     try {
-      return await read()
+      return [part, await reads[part]()] as const
     } catch (error) {
       unreadable(part, error)
-      return null
+      return [part, null] as const
     }
   }
-  return async () => {
-    const [ofLive, ofTotals, ofScorecard, ofQueue] = await Promise.all([
-      orNull('live', live),
-      orNull('totals', totals),
-      orNull('scorecard', scorecard),
-      orNull('queue', queue),
-    ])
-    return { live: ofLive, totals: ofTotals, scorecard: ofScorecard, queue: ofQueue }
-  }
+  return async (parts: readonly ReadingPart[] = readingParts) =>
+    Object.fromEntries(await Promise.all(parts.map(orNull))) as ReadParts
 }

@@ -28,6 +28,23 @@ export type Live = {
   streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
 }
 
+/** What was read of what is open or waits, so many seconds later. What was 0 is of nothing that waits, and stays 0. */
+export function agedBy(seconds: number, live: Live): Live {
+  const later = (age: number) => (age === 0 ? 0 : age + seconds)
+  const withOldest = <Row extends { oldest: number }>(row: Row): Row => ({
+    ...row,
+    oldest: later(row.oldest),
+  })
+  return {
+    ...live,
+    inbox: withOldest(live.inbox),
+    stages: live.stages.map(withOldest),
+    mismatches: live.mismatches.map(withOldest),
+    sealAge: later(live.sealAge),
+    streams: live.streams.map((stream) => ({ ...stream, age: stream.age + seconds })),
+  }
+}
+
 /** What is counted or added up over all that is stored. */
 export type Totals = {
   deposits: readonly { state: string; network: string; count: number }[]

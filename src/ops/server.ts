@@ -3,7 +3,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
 import type { Metrics } from './metrics.ts'
 import { refuseOtherNames } from './own-names.ts'
-import type { ReadGauges } from './read-gauges.ts'
+import type { TellGauges } from './read-gauges.ts'
 import { type Answer, createReadiness, type Readiness } from './readiness.ts'
 import { serveMetrics } from './serve-metrics.ts'
 
@@ -17,7 +17,7 @@ export type OpsSettings = {
 
 /** What there is to be shown once the daemon works. */
 export type Shown = {
-  read: ReadGauges
+  read: TellGauges
   readiness: Readiness
   /** Pages for people. */
   console?: RequestHandler
@@ -73,7 +73,7 @@ export async function startOps({ host, port, metrics, failed }: OpsSettings): Pr
   }
 }
 
-const nothingRead: ReadGauges = () =>
+const nothingRead: TellGauges = () =>
   Promise.resolve({ live: null, totals: null, scorecard: null, queue: null })
 
 const noPages: RequestHandler = (_request, _response, next) => next()

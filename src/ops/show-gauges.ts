@@ -1,28 +1,32 @@
 import { mismatchKinds } from '../core/mismatch.ts'
 import { mismatchAges } from './metrics/deposits.ts'
-import { readingParts } from './metrics/service.ts'
+import { type ReadingPart, readingParts } from './metrics/service.ts'
 import type { Metrics } from './metrics.ts'
-import type { ReadGauges } from './read-gauges.ts'
-import type { Live, Scores, Totals } from './reading.ts'
+import type { ToldGauges } from './read-gauges.ts'
+import type { Live, Reading, Scores, Totals } from './reading.ts'
 
 /** Sets every gauge to what was read; what no longer occurs, or could not be read, disappears. */
-export function showGauges(metrics: Metrics, shown: Awaited<ReturnType<ReadGauges>>): void {
-  const { live, totals, scorecard, queue } = shown
+export function showGauges(metrics: Metrics, told: ToldGauges): void {
   for (const name of shownHere) metrics[name].clear()
-  showParts(metrics, shown)
-  if (live !== null) showLive(metrics, live.value)
-  if (totals !== null) showTotals(metrics, totals.value)
-  for (const one of scorecard?.value ?? []) showScores(metrics, one)
-  for (const [state, count] of Object.entries(queue?.value ?? {}))
-    metrics.queueJobs.set({ queue: 'depositd', state }, count)
-}
-
-function showParts(metrics: Metrics, shown: Awaited<ReturnType<ReadGauges>>): void {
+  const show: Record<ReadingPart, () => void> = {
+    live: () => told.live && showLive(metrics, told.live.value),
+    totals: () => told.totals && showTotals(metrics, told.totals.value),
+    scorecard: () => told.scorecard?.value.forEach((one) => showScores(metrics, one)),
+    queue: () => told.queue && showQueue(metrics, told.queue.value),
+  }
   for (const part of readingParts) {
-    const kept = shown[part]
-    metrics.gaugesReadable.set({ part }, kept === null ? 0 : 1)
+    const kept = told[part]
+    if (kept === undefined) continue
+    metrics.refused.clear()
+    show[part]()
+    metrics.gaugesReadable.set({ part }, kept === null || metrics.refused.size > 0 ? 0 : 1)
     if (kept !== null) metrics.gaugesAge.set({ part }, kept.ageSeconds)
   }
+}
+
+function showQueue(metrics: Metrics, queue: Reading['queue']): void {
+  for (const [state, count] of Object.entries(queue))
+    metrics.queueJobs.set({ queue: 'depositd', state }, count)
 }
 
 const shownHere = [

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { untiedUnits } from './books/books-audit.ts'
 import { unexplainedUnits } from './chain/balance-differences.ts'
 import { secondsUnsealed } from './ledger/seals.ts'
+import { readAlone } from './read-alone.ts'
 import type { Tables } from './tables.ts'
 
 /** What is open or waits, as it stands in the database: the same whichever replica asks. Ages are in seconds. */
@@ -30,35 +31,29 @@ export type Gauges = {
 }
 
 /** Reads rows that are few however much is stored: what is open, or waits. */
-export async function readGauges(db: Kysely<Tables>): Promise<Gauges> {
-  const [inbox, quarantine, stages, mismatches, atRisk, sealAge, untied, unexplained, streams] =
-    await Promise.all([
-      readInbox(db),
-      sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(db),
-      readStages(db),
-      readMismatches(db),
-      sql<Gauges['atRisk'][number]>`
-        select asset, severity, amount::float8 as units from accounting.value_at_risk`.execute(db),
-      secondsUnsealed(db),
-      untiedUnits(db),
-      unexplainedUnits(db),
-      sql<Gauges['streams'][number]>`
-        select name, ${age(sql`succeeded_at`)} as age, progress from stream where succeeded_at is not null`.execute(
-        db,
-      ),
-    ])
-  const applying = inbox.pending === 0 ? [] : [{ stage: 'apply', network: '', oldest: inbox.oldest }]
-  return {
-    inbox,
-    quarantine: quarantine.rows[0]?.count ?? 0,
-    stages: [...applying, ...stages],
-    mismatches,
-    atRisk: atRisk.rows,
-    sealAge,
-    untied,
-    unexplained,
-    streams: streams.rows,
-  }
+export function readGauges(db: Kysely<Tables>): Promise<Gauges> {
+  return readAlone(db, async (tx) => {
+    const inbox = await readInbox(tx)
+    const applying = inbox.pending === 0 ? [] : [{ stage: 'apply', network: '', oldest: inbox.oldest }]
+    const quarantine = await sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(tx)
+    const atRisk = await sql<Gauges['atRisk'][number]>`
+      select asset, severity, amount::float8 as units from accounting.value_at_risk`.execute(tx)
+    const streams = await sql<Gauges['streams'][number]>`
+      select name, ${age(sql`succeeded_at`)} as age, progress from stream where succeeded_at is not null`.execute(
+      tx,
+    )
+    return {
+      inbox,
+      quarantine: quarantine.rows[0]?.count ?? 0,
+      stages: [...applying, ...(await readStages(tx))],
+      mismatches: await readMismatches(tx),
+      atRisk: atRisk.rows,
+      sealAge: await secondsUnsealed(tx),
+      untied: await untiedUnits(tx),
+      unexplained: await unexplainedUnits(tx),
+      streams: streams.rows,
+    }
+  })
 }
 
 async function readInbox(db: Kysely<Tables>): Promise<Gauges['inbox']> {

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { assets, createAdmission, networks, other } from '../../src/ops/metrics/label-values.ts'
+import { assets, createAdmission, networks, other, routes } from '../../src/ops/metrics/label-values.ts'
+import { busiest } from '../../src/ops/metrics/scorecard.ts'
 import { createMetrics, metricDescriptions } from '../../src/ops/metrics.ts'
 import { createObserver } from '../../src/ops/observe.ts'
 import { showGauges } from '../../src/ops/show-gauges.ts'
@@ -8,6 +9,18 @@ import { readingOf } from '../support/readings.ts'
 
 const known = { network: ['base', 'solana'], asset: ['base/0x1'] }
 const many = Array.from({ length: 1000 }, (_each, number) => `stranger${number}\n"}`)
+
+const scores = {
+  completeness: '1',
+  duplicates: 0n,
+  delivery_p50_seconds: 1,
+  delivery_p95_seconds: 1,
+  delivery_p99_seconds: 1,
+  settle_p50_seconds: 1,
+  settle_p95_seconds: 1,
+  settle_p99_seconds: 1,
+  fee_share: '0',
+}
 
 async function seriesOf(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
   const text = await metrics.registry.metrics()
@@ -26,17 +39,6 @@ function attack(metrics: ReturnType<typeof createMetrics>): void {
     observer.queueTrouble({ kind: 'job_failed', wake: { name: text } })
     observer.mismatches([{ kind: text, severity: text, network: text, change: 'opened' }])
     metrics.stageLag.observe({ stage: text, network: text }, 1)
-  }
-  const route = {
-    completeness: '1',
-    duplicates: 0n,
-    delivery_p50_seconds: 1,
-    delivery_p95_seconds: 1,
-    delivery_p99_seconds: 1,
-    settle_p50_seconds: 1,
-    settle_p95_seconds: 1,
-    settle_p99_seconds: 1,
-    fee_share: '0',
   }
   const reading = readingOf({
     stages: many.map((text) => ({ stage: text, network: text, oldest: 1 })),
@@ -58,7 +60,7 @@ function attack(metrics: ReturnType<typeof createMetrics>): void {
     balances: many.map((text) => ({ account: text, network: text, asset: text, units: 1 })),
     imbalances: many.map((text) => ({ asset: text, units: 1 })),
     coverageGaps: many.map((text) => ({ network: text, stretches: 1 })),
-    scorecard: many.map((text) => ({ route: text, ...route })),
+    scorecard: many.map((text) => ({ route: text, ...scores })),
     queue: Object.fromEntries(many.map((text) => [text, 1])),
   })
   showGauges(metrics, reading)
@@ -98,6 +100,23 @@ test('what strangers say is told together as other, and the networks of the sett
   ])
   expect(lines).toContain('depositd_stage_oldest_open_seconds{stage="finality",network="other"} 8')
   expect(lines).toContain('depositd_webhook_requests_total{outcome="other"} 1000')
+})
+
+test('routes are told apart anew each time, so that those of long ago keep no place', async () => {
+  const metrics = createMetrics('test', known)
+  attack(metrics)
+  showGauges(metrics, readingOf({ scorecard: [{ route: 'USDC on base to USDC on arbitrum', ...scores }] }))
+  const told = (await seriesOf(metrics)).filter((line) => line.includes('scorecard_completeness'))
+  expect(told).toEqual(['depositd_scorecard_completeness_ratio{route="USDC on base to USDC on arbitrum"} 1'])
+})
+
+test('of too many routes those of most deposits are told apart, the same ones whoever asks', () => {
+  const lines = many.map((route, number) => ({ route, deposits: BigInt(number % 500) }))
+  const told = busiest([...lines, { route: 'all', deposits: 124_750n }])
+  expect(told).toHaveLength(routes.upTo)
+  expect(told[0]?.route).toBe('all')
+  expect(Math.min(...told.map(({ deposits }) => Number(deposits)))).toBe(468)
+  expect(busiest([{ route: 'all', deposits: 124_750n }, ...lines.toReversed()])).toEqual(told)
 })
 
 test('an open set takes so many values and no long one, whatever comes first', () => {

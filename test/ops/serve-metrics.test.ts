@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ReadGauges } from '../../src/ops/read-gauges.ts'
+import type { ToldGauges } from '../../src/ops/read-gauges.ts'
 import { startOpsServer as start } from '../support/ops-server.ts'
 import { readingOf } from '../support/readings.ts'
 
@@ -17,7 +17,7 @@ function samples(text: string): Map<string, number> {
   )
 }
 
-async function scrape(reading: Awaited<ReturnType<ReadGauges>>): Promise<Map<string, number>> {
+async function scrape(reading: ToldGauges): Promise<Map<string, number>> {
   const response = await fetch(`${await start({ read: () => Promise.resolve(reading) })}/metrics`)
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toContain('text/plain')
@@ -192,4 +192,40 @@ test('a gauge without labels is told again once it can be read again', async () 
   await fetch(`${url}/metrics`)
   const found = samples(await (await fetch(`${url}/metrics`)).text())
   expect(found.get('depositd_quarantine_deliveries')).toBe(3)
+})
+
+test('a figure that is none is left out, its part is not whole, and all the rest is told', async () => {
+  const none: unknown = null
+  const found = await scrape(
+    readingOf({
+      atRisk: [
+        { asset: 'base/0x1', severity: 'severe', units: none as number },
+        { asset: 'base/0x2', severity: 'severe', units: 2 },
+      ],
+      sealAge: Number.NaN,
+      quarantine: 7,
+      deposits: [{ state: 'settled', network: 'base', count: 3 }],
+    }),
+  )
+  expect([...found.keys()].filter((name) => /mismatch_value|seal_age/.test(name))).toEqual([
+    'depositd_mismatch_value{asset="base/0x2",severity="severe"}',
+  ])
+  expect(Object.fromEntries(found)).toMatchObject({
+    depositd_quarantine_deliveries: 7,
+    'depositd_deposits{state="settled",network="base"}': 3,
+    'depositd_gauges_readable{part="live"}': 0,
+    'depositd_gauges_readable{part="totals"}': 1,
+  })
+})
+
+test('of a part that others tell there is nothing, not even that it could not be read', async () => {
+  const { live, queue } = readingOf({ queue: { waiting: 1 } })
+  const found = await scrape({ live, queue })
+  const parts = [...found.keys()].filter((name) => name.startsWith('depositd_gauges_'))
+  expect(parts.toSorted()).toEqual([
+    'depositd_gauges_age_seconds{part="live"}',
+    'depositd_gauges_age_seconds{part="queue"}',
+    'depositd_gauges_readable{part="live"}',
+    'depositd_gauges_readable{part="queue"}',
+  ])
 })

@@ -102,7 +102,8 @@ const aggregation = [
     ],
   ),
   `Gauges are read from the database or the queue and are the same in every replica: take the \`max\`, never the sum, before
-anything else is done with them. Those of one process alone are \`depositd_build_info\`, \`depositd_webhooks_unsigned\`,
+anything else is done with them. A process without the role \`worker\` leaves out those of the parts \`totals\` and
+\`scorecard\`, which workers tell. Those of one process alone are \`depositd_build_info\`, \`depositd_webhooks_unsigned\`,
 \`depositd_gauges_readable\`, \`depositd_gauges_age_seconds\` and \`depositd_rpc_node_score\`.\n`,
 ]
 
@@ -110,11 +111,13 @@ const freshness = [
   '## How fresh, and at what cost\n',
   `A scrape reads the gauges in four parts, each for itself: \`live\` (what is open or waits), \`totals\` (what is counted or
 added up over all that is stored), \`scorecard\` and \`queue\`. Those who scrape one process at the same time share a
-reading. A part that takes longer than 50 ms to read is used again for a multiple of the time beyond that: 100 times for
-\`live\` and \`queue\`, 300 times for the others, and a minute at most ([benchmarks](benchmarks.md#scrape) tell what
-that costs). Whoever scrapes while a part is being read anew waits for it 25 ms at most, and is then told what was read before;
-\`depositd_gauges_age_seconds\` says how old it is.\n`,
-  `What cannot be read, or takes longer than 5 s, is left out of the answer, \`depositd_gauges_readable\` of the part is 0, and
+reading. A part that takes longer than 30 ms to read is used again for 400 times as long as that took (\`live\` and
+\`queue\`, a minute at most) or 600 times (\`totals\` and \`scorecard\`, ten minutes at most), so that it takes no more than
+such a share of one processor of Postgres; a part takes one connection, and there are three for them, through which nothing
+can be written ([benchmarks](benchmarks.md#scrape) tell what that costs). Whoever scrapes while a part is being read anew
+waits for it 25 ms at most, and is then told what was read before; \`depositd_gauges_age_seconds\` says how old it is. Ages of
+what waits are told as of the scrape all the same. The 63 routes of most deposits are told apart beside \`all\`.\n`,
+  `A figure that is none, like an empty one, is left out alone; \`depositd_gauges_readable\` of its part is 0 then, too. What cannot be read, or takes longer than 5 s, is left out of the answer, \`depositd_gauges_readable\` of the part is 0, and
 the log says why. The answer is 200 all the same: what the process counted, like webhooks that it had to refuse, is told
 while the database is down.\n`,
 ]

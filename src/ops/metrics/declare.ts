@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type OpenMetricsContentType, type Registry } from 'prom-client'
-import { type Admit, combinations, type Known, other, type Values } from './label-values.ts'
+import { type Admit, combinations, createAdmission, type Known, other, type Values } from './label-values.ts'
 
 const prefix = 'depositd_'
 
@@ -24,7 +24,13 @@ export type MetricDescription = {
 }
 
 /** What the metrics of one process share. */
-export type Creation = { registry: Registry<OpenMetricsContentType>; admit: Admit; known: Known }
+export type Creation = {
+  registry: Registry<OpenMetricsContentType>
+  admit: Admit
+  known: Known
+  /** Names of gauges that were to be set to what is no number. */
+  refused: Set<string>
+}
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>
 type Shape<Label extends string> = { labels?: Readonly<Record<Label, Values>>; unit?: Unit }
@@ -65,13 +71,21 @@ export function counter<Label extends string = never>(
 export function gauge<Label extends string = never>(suffix: string, help: string, shape: Shape<Label> = {}) {
   const described = describe('gauge', { suffix, help }, shape)
   return Object.assign(
-    ({ registry, admit }: Creation) => {
+    ({ registry, admit, known, refused }: Creation) => {
       const { name, labels: labelNames, values, unit } = described
       const metric = new Gauge({ name, help, labelNames, registers: [registry] })
       const folded = new Map<string, number>()
+      let admitAnew = createAdmission(known)
+      const admitHere: Admit = (allowed, value) =>
+        ('set' in allowed && allowed.isAnew ? admitAnew : admit)(allowed, value)
       return {
+        /** What is no number, like a null of the database, is left out: the rest is to be told all the same. */
         set(labels: Labels<Label>, value: number) {
-          const said = shown(values, labels, admit)
+          if (!Number.isFinite(value)) {
+            refused.add(name)
+            return
+          }
+          const said = shown(values, labels, admitHere)
           const key = JSON.stringify(said)
           const isFolded = Object.values(said).includes(other)
           const all = isFolded ? fold(unit, folded.get(key), value) : value
@@ -81,6 +95,7 @@ export function gauge<Label extends string = never>(suffix: string, help: string
         /** Until it is set again, nothing is told. */
         clear() {
           folded.clear()
+          admitAnew = createAdmission(known)
           if (labelNames.length === 0) metric.remove()
           else metric.reset()
         },

@@ -1,5 +1,10 @@
 /** What nobody can list beforehand; so many values of a set are told apart in one process, whichever metric has them. */
-export type OpenSet = { set: string; upTo: number }
+export type OpenSet = {
+  set: string
+  upTo: number
+  /** They are told apart in each answer for itself, by gauges alone: what was there before keeps no place. */
+  isAnew?: true
+}
 
 /** What a label may say: one of a closed list, or of an open set. All else is `other`. */
 export type Values = readonly string[] | OpenSet
@@ -12,7 +17,7 @@ export type Admit = (values: Values, value: string) => string
 
 export const networks: OpenSet = { set: 'network', upTo: 32 }
 export const assets: OpenSet = { set: 'asset', upTo: 64 }
-export const routes: OpenSet = { set: 'route', upTo: 64 }
+export const routes: OpenSet = { set: 'route', upTo: 64, isAnew: true }
 export const nodes: OpenSet = { set: 'node', upTo: 32 }
 export const rpcMethods: OpenSet = { set: 'method', upTo: 32 }
 

@@ -1,6 +1,13 @@
 import { gauge } from './declare.ts'
 import { routes } from './label-values.ts'
 
+/** Those that are told apart: the whole service and the routes of most deposits, the same ones whichever replica asks. */
+export function busiest<Line extends { route: string; deposits: bigint }>(lines: readonly Line[]): Line[] {
+  const rank = (left: Line, right: Line) =>
+    Number(right.deposits - left.deposits) || (left.route < right.route ? -1 : 1)
+  return lines.toSorted(rank).slice(0, routes.upTo)
+}
+
 const ofRoute = { labels: { route: routes } }
 const spread = { labels: { route: routes, quantile: ['0.5', '0.95', '0.99'] } }
 

@@ -1,0 +1,82 @@
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startDaemon } from '../src/app.ts'
+import { composeGauges } from '../src/app-metrics.ts'
+import { parseSettings } from '../src/config/settings.ts'
+import { createMetrics } from '../src/ops/metrics.ts'
+import { createObserver } from '../src/ops/observe.ts'
+import { freePort, loopback } from '../src/sandbox/free-port.ts'
+import { openDatabase } from '../src/store/database.ts'
+import type { Tables } from '../src/store/tables.ts'
+import { type Books, openBooks } from './support/books.ts'
+import { makeSecret } from './support/sign-webhook.ts'
+
+let books: Books
+beforeAll(async () => {
+  books = await openBooks()
+})
+afterAll(() => books[Symbol.asyncDispose]())
+
+const silent = pino({ level: 'silent' })
+
+async function settingsOf() {
+  const environment = {
+    DATABASE_URL: books.url,
+    SERVICE_URL: 'http://127.0.0.1:9',
+    SERVICE_API_KEY: 'key',
+    WEBHOOK_SECRETS: makeSecret(),
+    RPC_BASE: 'http://127.0.0.1:9',
+    HTTP_HOST: loopback,
+    HTTP_PORT: String(await freePort()),
+    OPS_HOST: loopback,
+    OPS_PORT: String(await freePort()),
+  }
+  return parseSettings(environment, () => '')
+}
+
+/** What the sessions that read gauges do just now. */
+async function sessions(): Promise<{ state: string }[]> {
+  const { rows } = await sql<{ state: string }>`
+    select state from pg_stat_activity where application_name = 'depositd gauges'
+      and datname = current_database()`.execute(books.db)
+  return rows
+}
+
+test('gauges that hang hold three connections of their own at most, and Postgres itself ends what they ask', async () => {
+  await using stack = new AsyncDisposableStack()
+  const owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
+  stack.defer(() => owner.destroy())
+  const queue = { counts: () => Promise.resolve({ waiting: 2 }) } as never
+  const observer = createObserver(createMetrics('test'), silent)
+  const { read } = stack.use(composeGauges(await settingsOf(), { queue, observer }))
+  await owner.transaction().execute(async (tx) => {
+    await sql`lock table deposit, stream in access exclusive mode`.execute(tx)
+    const [told] = await Promise.all([read(), read(), read()])
+    expect(told).toMatchObject({
+      live: null,
+      totals: null,
+      scorecard: null,
+      queue: { value: { waiting: 2 } },
+    })
+    expect((await sessions()).length).toBe(3)
+    const isEnded = async () => (await sessions()).every(({ state }) => state !== 'active')
+    await expect.poll(isEnded, { timeout: 5000 }).toBe(true)
+  })
+  expect((await read()).live).not.toBeNull()
+}, 60_000)
+
+test('a process that only takes webhooks leaves to workers what is dear to read', async () => {
+  const settings = await settingsOf()
+  const parts = async (roles: Parameters<typeof startDaemon>[1]['roles']) => {
+    const daemon = await startDaemon(settings, { roles, version: 'test', log: silent })
+    try {
+      const text = await (await fetch(`${daemon.opsUrl}/metrics`)).text()
+      return [...text.matchAll(/^depositd_gauges_readable\{part="(\w+)"\} 1$/gm)].map(([, part]) => part)
+    } finally {
+      await daemon.stop()
+    }
+  }
+  expect(await parts(['http'])).toEqual(['live', 'queue'])
+  expect(await parts(['worker'])).toEqual(['live', 'totals', 'scorecard', 'queue'])
+}, 60_000)
