@@ -18,6 +18,18 @@ export function describeJournals(ledger: Command, context: Context): void {
       (await import('./ledger-journal.ts')).reverseJournalCommand(context, id, options),
     )
   journal
+    .command('list')
+    .description('journals, the newest first')
+    .option('--period <month>', 'only in the books of this month, like 2026-01')
+    .option(
+      '--kind <kind>',
+      'only these: deposit, settlement, refund, write_off, withdrawal, manual or reversal',
+    )
+    .option('--by <name>', 'only what this person booked by hand')
+    .option('--limit <count>', 'how many', '50')
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./list-journals.ts')).listJournalsCommand(context, options))
+  journal
     .command('show <id>')
     .description('one journal with its lines, and who booked it')
     .option('--json', 'print a JSON document')

@@ -14,6 +14,7 @@ import { type AssetNames, readAssetNames } from '../store/assets.ts'
 import { type BookedJournal, readJournal } from '../store/ledger/manual-journals.ts'
 import { actorOf, actorText, nameOf } from './case-options.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
+import { journalDocument } from './journal-document.ts'
 import { textOf } from './options.ts'
 import { type Column, printable, printJson, table } from './print.ts'
 
@@ -120,14 +121,14 @@ function journalId(word: string): bigint {
 function noJournal(word: string): Fault {
   return new Fault('usage_bad', {
     problem: `there is no journal ${word}`,
-    mend: 'take a number from accounting.journal',
+    mend: 'take a number from "depositd ledger journal list"',
   })
 }
 
 type Shown = { line: string; journal: BookedJournal | Checked; assets: AssetNames }
 
 function print(context: Context, { line, journal, assets }: Shown, json = false): void {
-  if (json) printJson(context, journal)
+  if (json) printJson(context, journalDocument(journal, assets))
   else context.stdout.write(`${printable(line)}\n${table(journal.transfers, columnsOf(assets))}`)
 }
 

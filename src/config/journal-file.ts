@@ -35,7 +35,15 @@ export type JournalFile = z.output<typeof schema>
 
 /** Reads a file of YAML or JSON. Every fault is named with its place; nothing unknown is let through. */
 export function parseJournalFile(content: string): { file: JournalFile | null; faults: string[] } {
-  return parseYaml(schema, content)
+  const { file, faults } = parseYaml(schema, content)
+  return { file, faults: faults.map(countFromOne) }
+}
+
+/** People count the lines of a journal from 1, as those of the file. */
+function countFromOne(fault: string): string {
+  const [, before = '', place, after = ''] = /^((?:line \d+, )?)lines\.(\d+)([.:][^]*)$/.exec(fault) ?? []
+  if (place === undefined) return fault
+  return `${before}line ${Number(place) + 1} of the journal${after.replace(/^\./, ', ')}`
 }
 
 const firstBlock = new Date('2009-01-01T00:00:00Z')

@@ -77,10 +77,12 @@ test('a journal of a deposit is shown as one document', async () => {
   expect(JSON.parse(out)).toMatchObject({
     id: '1',
     kind: 'deposit',
-    depositId: '1',
-    period: '2026-01-01',
-    byHand: null,
-    transfers: [{ debit: 'assets:in_transit:base', amount: '100000000' }],
+    deposit_id: '1',
+    period: '2026-01',
+    reason: null,
+    transfers: [
+      { debit: 'assets:in_transit:base', symbol: 'USDC', amount: '100.000000', amount_base: '100000000' },
+    ],
   })
 })
 
@@ -133,7 +135,7 @@ test.each<[string, () => ReturnType<typeof add>, string]>([
   [
     'a negative amount',
     () => add(collected('x', '"-1"')),
-    'line 6, lines.0.amount: is negative: exchange debit and credit',
+    'line 6, line 1 of the journal, amount: is negative: exchange debit and credit',
   ],
   [
     'an unknown account',
@@ -173,4 +175,33 @@ test('a reversal is not reversed, in one line', async () => {
   expect(err).toBe(
     `depositd: journal ${id} is a reversal, which is not reversed; add what is right as a new journal; nothing was booked\n`,
   )
+})
+
+test('journals are listed by month, kind and person, the newest first', async () => {
+  const { out } = await add(collected('listed'), '--by Zoe --approved-by max')
+  const [, id = ''] = /^booked as journal (\d+)/.exec(out) ?? []
+  const lines = async (options: string) =>
+    (await depositd(`ledger journal list ${options}`)).out.trimEnd().split('\n')
+  const all = await lines('--limit 1000')
+  expect(all[1]).toMatch(
+    new RegExp(`^ +${id}  manual +2026-01-03T00:00:00.000Z  2026-01 +Zoe, max +The service`),
+  )
+  expect(all.at(-1)).toMatch(/^ +1 {2}deposit +2026-01-\d\dT[\d:.]+Z {2}2026-01 +1$/)
+  expect(await lines('--by zoe')).toHaveLength(2)
+  expect((await lines('--kind reversal --by erin --period 2026-02'))[1]).toMatch(
+    /reversal.* 2026-02 late .*twice$/,
+  )
+  expect(
+    (await lines('--kind deposit --limit 2')).slice(1).every((line) => line.includes('  deposit  ')),
+  ).toBe(true)
+  expect(await lines('--period 2031-01')).toEqual(['there is no such journal'])
+  const json = JSON.parse((await depositd('ledger journal list --by zoe --json')).out)
+  expect(json).toMatchObject([
+    { journal_id: id, posting_key: 'manual/listed', period: '2026-01', made_by: 'Zoe', reversed_by: null },
+  ])
+  expect(await depositd('ledger journal list --kind bill')).toEqual({
+    status: 2,
+    out: '',
+    err: 'depositd: --kind does not know "bill"; use deposit, settlement, refund, write_off, withdrawal, manual, reversal\n',
+  })
 })

@@ -118,7 +118,8 @@ export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHa
 
 async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal> {
   const original = await readJournal(db, id)
-  if (original === null) throw refused(`there is no journal ${id}`, 'take a number from accounting.journal')
+  if (original === null)
+    throw refused(`there is no journal ${id}`, 'take a number from "depositd ledger journal list"')
   refuseReversal(original)
   return original
 }

@@ -33,7 +33,7 @@ export function draftTransfers(
 ): { transfers: Transfer[]; faults: string[] } {
   const faults: string[] = []
   const read = lines.map((line, place) =>
-    readLine(line, books, (fault) => void faults.push(`lines.${place}: ${fault}`)),
+    readLine(line, books, (fault) => void faults.push(`line ${place + 1} of the journal: ${fault}`)),
   )
   if (faults.length > 0) return { transfers: [], faults }
   const whole = read.flatMap(({ debit, credit, ...rest }) =>

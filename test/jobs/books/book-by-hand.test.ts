@@ -145,7 +145,7 @@ test.each<[string, () => Promise<unknown>, string]>([
       add({
         lines: [{ debit: 'assets:typo', credit: 'equity:conversion', asset: 'base/USDC', amount: '1' }],
       }),
-    'lines.0: there is no account assets:typo: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: there is no account assets:typo: take one of the books, or name it in the setting accounts.own',
   ],
   [
     'an account of nobody',
@@ -160,7 +160,7 @@ test.each<[string, () => Promise<unknown>, string]>([
           },
         ],
       }),
-    'lines.0: there is no account liabilities:deposits:channel:nobody: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: there is no account liabilities:deposits:channel:nobody: take one of the books, or name it in the setting accounts.own',
   ],
   [
     'an unbalanced journal',
@@ -170,7 +170,7 @@ test.each<[string, () => Promise<unknown>, string]>([
   [
     'a pattern in place of an account',
     () => add({ lines: [{ ...line, credit: 'assets:stable_wallet:*' }] }),
-    'lines.0: there is no account assets:stable_wallet:*: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: there is no account assets:stable_wallet:*: take one of the books, or name it in the setting accounts.own',
   ],
   [
     'what is in transit',

@@ -61,27 +61,27 @@ test.each<[string, DraftLine[], string]>([
   [
     'an unknown account',
     [line({ ...both, debit: 'assets:typo' })],
-    'lines.0: there is no account assets:typo: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: there is no account assets:typo: take one of the books, or name it in the setting accounts.own',
   ],
   [
     'what is no account',
     [line({ ...both, debit: 'bank' })],
-    'lines.0: there is no account bank: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: there is no account bank: take one of the books, or name it in the setting accounts.own',
   ],
   [
     'an unknown asset',
     [line({ ...both, asset: 'base/USDX' })],
-    'lines.0: there is no asset base/USDX: write it as network/SYMBOL or network/contract',
+    'line 1 of the journal: there is no asset base/USDX: write it as network/SYMBOL or network/contract',
   ],
   [
     'a symbol of two assets',
     [line({ ...both, asset: 'base/DAI' })],
-    'lines.0: base/DAI are several assets: write the contract in place of the symbol',
+    'line 1 of the journal: base/DAI are several assets: write the contract in place of the symbol',
   ],
   [
     'more digits than the asset has',
     [line({ ...both, amount: '0.0000001' })],
-    'lines.0: 0.0000001 is no amount of USDC, which has 6 decimals',
+    'line 1 of the journal: 0.0000001 is no amount of USDC, which has 6 decimals',
   ],
   [
     'one account on both sides',
