@@ -57,7 +57,15 @@ async function change(context: Context, { month, ...asked }: Asked, options: Opt
     throw refused(`${wanted.approvedBy} cannot approve what ${wanted.by} does`, 'name somebody else')
   const done = await withDatabase(context, (db) => changePeriod(db, wanted), queryTimeoutMs)
   const { period, action } = wanted
-  if (json === true) printJson(context, { period, action, ...done })
+  const { severeOpen, severeElsewhere, ...frozen } = done
+  if (json === true)
+    printJson(context, {
+      period,
+      action,
+      ...frozen,
+      severe_open: severeOpen,
+      severe_elsewhere: severeElsewhere,
+    })
   else context.stdout.write(printable(textOfChange(wanted, done, actor)))
 }
 

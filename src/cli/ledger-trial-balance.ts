@@ -19,7 +19,15 @@ export async function trialBalanceCommand(context: Context, options: TrialBalanc
   const shown = lines.slice(0, limit)
   const left = lines.length - shown.length
   if (options.json === true)
-    printJson(context, { ...moments, lines: shown, left, totals, balanced: isBalanced })
+    printJson(context, {
+      period: moments.period,
+      as_of: moments.asOf,
+      recorded_as_of: moments.recordedAsOf,
+      lines: shown,
+      left,
+      totals,
+      balanced: isBalanced,
+    })
   else if (lines.length === 0) context.stdout.write('nothing is booked by then\n')
   else {
     const rows = totals.flatMap(({ asset }) => [...shown, ...totals].filter((row) => row.asset === asset))

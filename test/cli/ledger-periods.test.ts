@@ -55,7 +55,7 @@ test('a month is closed, listed, opened again and closed anew, and its history t
 test('what is printed as JSON has all that the views have', async () => {
   await resolveAll()
   const closed = JSON.parse((await depositd('ledger close 2026-01 --by erin --json')).out)
-  expect(closed).toMatchObject({ period: '2026-01', action: 'closed', severeOpen: 0, lines: 14 })
+  expect(closed).toMatchObject({ period: '2026-01', action: 'closed', severe_open: 0, lines: 14 })
   const periods = JSON.parse((await depositd('ledger periods --json --limit 1000')).out) as object[]
   expect(periods.at(-1)).toMatchObject({
     period: '2026-01',
@@ -102,8 +102,8 @@ test('a month is closed with broken seals that were noticed after it, and a warn
   expect(reopened.out).toBe('2026-01 is open again, by erin\n')
   const again = await depositd('ledger close 2026-01 --by erin --json')
   expect(JSON.parse(again.out)).toMatchObject({
-    severeOpen: 0,
-    severeElsewhere: [
+    severe_open: 0,
+    severe_elsewhere: [
       { kind: 'ledger_imbalance', count: 1 },
       { kind: 'seal_broken', count: 1 },
     ],

@@ -56,7 +56,7 @@ test('ledger trial-balance and balances --period print the books of that month',
   const { url } = months.books
   const read = async (line: string) => JSON.parse((await runCommand(line, { DATABASE_URL: url })).out)
   const month = await read('ledger trial-balance --period 2026-01 --json')
-  expect(month).toMatchObject({ period: '2026-01', asOf: null, balanced: true })
+  expect(month).toMatchObject({ period: '2026-01', as_of: null, balanced: true })
   const credits = month.lines.map(({ credit_base: credit }: { credit_base: string }) => credit)
   expect(credits).toEqual(['0', '75'])
   const { balances } = await read('ledger balances --period 2026-01 --json')
