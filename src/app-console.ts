@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hiddenOf } from './app-hidden.ts'
 import type { Settings } from './config/settings.ts'
 import { toTxId } from './core/asset.ts'
 import { Fault, isFault, messageOf } from './core/errors.ts'
@@ -62,9 +63,10 @@ export function composeConsole(
     queryTimeoutMs: statementMaxMs + 1000,
   })
   const runbook = readRunbook()
+  const { reading, partOf } = readsHiding(hiddenOf(settings).hide)
   const askHealth = createReadiness(readiness)
-  const overview = kept(overviewKeptMs, () => readOverview(db, { read, askHealth }))
-  const ledger = kept(ledgerKeptMs, () => readLedger(db))
+  const overview = kept(overviewKeptMs, () => readOverview(db, { read, askHealth, partOf }))
+  const ledger = kept(ledgerKeptMs, () => readLedger(db, partOf))
   const reader: ConsoleReader = {
     version,
     networks: settings.networks.map(({ name }) => name),
@@ -82,20 +84,34 @@ export function composeConsole(
   return { read, readiness, console: pages, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
-/** @throws Fault `remote_failed` whatever went wrong, or where it takes too long */
-async function reading<Value>(work: Promise<Value>): Promise<Value> {
-  const what = 'reading the database'
-  try {
-    return await within(pageMaxMs, what, work)
-  } catch (error) {
-    if (isFault(error, 'remote_failed')) throw error
-    throw new Fault('remote_failed', { what, problem: messageOf(error) }, { cause: error })
+/** Ways to read of which whoever looks is told what went wrong, without what servers may say of secrets. */
+function readsHiding(hide: (text: string) => string) {
+  const said = (error: unknown): string => hide(messageOf(error))
+  return {
+    /** @throws Fault `remote_failed` whatever went wrong, or where it takes too long */
+    reading: async <Value>(work: Promise<Value>): Promise<Value> => {
+      const what = 'reading the database'
+      try {
+        return await within(pageMaxMs, what, work)
+      } catch (error) {
+        if (isFault(error, 'remote_failed')) throw error
+        throw new Fault('remote_failed', { what, problem: said(error) }, { cause: error })
+      }
+    },
+    partOf: async <Value>(work: Promise<Value>): Promise<Part<Value>> => {
+      try {
+        return { value: await work }
+      } catch (error) {
+        return { problem: said(error) }
+      }
+    },
   }
 }
 
-type Asked = { read: ReadGauges; askHealth: ReturnType<typeof createReadiness> }
+type PartOf = ReturnType<typeof readsHiding>['partOf']
+type Asked = { read: ReadGauges; askHealth: ReturnType<typeof createReadiness>; partOf: PartOf }
 
-async function readOverview(db: Database<Tables>, { read, askHealth }: Asked): Promise<Overview> {
+async function readOverview(db: Database<Tables>, { read, askHealth, partOf }: Asked): Promise<Overview> {
   const [gauges, health, gravest, latest] = await Promise.all([
     read(),
     askHealth(),
@@ -119,7 +135,7 @@ async function readDeposit(
   return { ...shown, evidence: shown.evidence.slice(0, evidenceMax), isCut, explanation }
 }
 
-async function readLedger(db: Database<Tables>): Promise<LedgerReading> {
+async function readLedger(db: Database<Tables>, partOf: PartOf): Promise<LedgerReading> {
   const now = { asOf: null, recordedAsOf: null }
   const [trial, periods, seals] = await Promise.all([
     partOf(trialBalance(db, now, linesMax)),
@@ -127,14 +143,6 @@ async function readLedger(db: Database<Tables>): Promise<LedgerReading> {
     partOf(newestSeals(db, sealsMax)),
   ])
   return { readAt: new Date(), trial, periods, seals }
-}
-
-async function partOf<Value>(work: Promise<Value>): Promise<Part<Value>> {
-  try {
-    return { value: await work }
-  } catch (error) {
-    return { problem: messageOf(error) }
-  }
 }
 
 /** Reads at most once in so long; who asks while it is read waits for the same. What failed is not kept. */

@@ -1,5 +1,7 @@
 import type { Role } from './app.ts'
+import { hiddenOf } from './app-hidden.ts'
 import type { Settings } from './config/settings.ts'
+import { messageOf } from './core/errors.ts'
 import { judgeDatabase, judgeVitals, schedulerStream, workerStream } from './core/health.ts'
 import type { LiveScheme } from './intake/live-scheme.ts'
 import { expectedStreams } from './jobs/expected-streams.ts'
@@ -54,8 +56,9 @@ export async function composeReadiness(
   const streams = expectedStreams(settings)
   const schema = await newestMigration(migrationsFolder)
   const needed = neededBy(roles, [...streams.keys()])
+  const { hide } = hiddenOf(settings)
   return {
-    checks: [
+    checks: hideProblems(hide, [
       {
         part: 'database',
         async ask() {
@@ -71,11 +74,19 @@ export async function composeReadiness(
           return [{ part: 'queue', state: 'fine', says: 'answers' }]
         },
       },
-    ],
+    ]),
     isNeeded: (part) => needed.has(part),
     warnings: () => warningsOf(webhooks),
     [Symbol.asyncDispose]: vitals.stop,
   }
+}
+
+/** What servers and libraries say may hold a password. */
+function hideProblems(hide: (text: string) => string, checks: Readiness['checks']): Readiness['checks'] {
+  const shown = (error: unknown): never => {
+    throw new Error(hide(messageOf(error)), { cause: error })
+  }
+  return checks.map(({ part, ask }) => ({ part, ask: () => ask().catch(shown) }))
 }
 
 /**

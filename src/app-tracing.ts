@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { hiddenOf } from './app-hidden.ts'
 import type { Settings } from './config/settings.ts'
 import { tell } from './log/tell.ts'
 import { noTracing } from './ops/tracing/no-tracing.ts'
@@ -10,12 +11,14 @@ import type { Tables } from './store/tables.ts'
 type Traced = { db: Database<Tables>; log: Logger; version: string }
 
 /** Traces where the settings say whereto. Without that nothing of OpenTelemetry is even loaded. */
-export async function composeTracing({ tracing }: Settings, { db, log, version }: Traced): Promise<Tracing> {
+export async function composeTracing(settings: Settings, { db, log, version }: Traced): Promise<Tracing> {
+  const { tracing } = settings
   if (tracing === null) return noTracing
   const { startTracing } = await import('./ops/tracing/otlp-tracing.ts')
   tell(log, 'tracing_started', { collector: new URL(tracing.url).host, ratio: tracing.ratio })
   return startTracing(tracing, {
     version,
+    hide: hiddenOf(settings).hide,
     traceparentsOf: (ids) => traceparentsOf(db, ids),
     onLost: (error) => tell(log, 'traces_not_sent', { err: error }),
   })

@@ -5,6 +5,7 @@ import {
   BatchSpanProcessor,
   ParentBasedSampler,
   type SpanExporter,
+  type SpanProcessor,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
@@ -16,6 +17,8 @@ const batchMax = 512
 const waitingMax = 8192
 const sendEveryMs = 2000
 const sendTimeoutMs = 5000
+/** Later than that, so that who sends says why it did not come to an end. */
+const exportTimeoutMs = sendTimeoutMs + 1000
 
 export type Export = {
   tracer: Tracer
@@ -28,44 +31,82 @@ export function openExport(
   { url, headers, serviceName, ratio }: TracingSettings,
   { version, onLost }: Pick<TracingDeps, 'version' | 'onLost'>,
 ): Export {
-  const exporter = telling(
+  const lost = countLost(onLost)
+  const exporter = lost.telling(
     new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendTimeoutMs }),
-    onLost,
   )
+  const batches = new BatchSpanProcessor({
+    exporter,
+    maxExportBatchSize: batchMax,
+    maxQueueSize: waitingMax,
+    scheduledDelayMillis: sendEveryMs,
+    exportTimeoutMillis: exportTimeoutMs,
+  })
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter,
-        maxExportBatchSize: batchMax,
-        maxQueueSize: waitingMax,
-        scheduledDelayMillis: sendEveryMs,
-        exportTimeoutMillis: sendTimeoutMs,
-      }),
-    ],
+    spanProcessors: [lost.bounded(batches)],
   })
   return {
     tracer: provider.getTracer('depositd', version),
-    // What could not be sent was told when it happened.
-    stop: () => provider.shutdown().catch(() => undefined),
-  }
-}
-
-/** Tells why spans were not sent, and takes it as done: the library itself would tell nobody. */
-function telling(exporter: SpanExporter, onLost: (error: unknown) => void): SpanExporter {
-  return {
-    export(spans, done) {
-      exporter.export(spans, (result) => {
-        if (result.error !== undefined) onLost(lost(spans.length, result.error))
-        done(result)
-      })
+    async stop() {
+      // Whatever goes wrong, what did not come to an end is told of.
+      await provider.shutdown().catch(() => undefined)
+      lost.tellRest()
     },
-    shutdown: () => exporter.shutdown(),
   }
 }
 
-function lost(spans: number, cause: Error): Fault<'remote_failed'> {
+/** Counts what waits, what is on its way and what was dropped, and tells of all that did not arrive: the library tells nobody. */
+function countLost(onLost: (error: unknown) => void) {
+  const count = { waiting: 0, underWay: 0, dropped: 0 }
+  const tell = (spans: number, cause: Error): void => {
+    if (spans > 0) onLost(faultOf(spans, cause))
+  }
+  const tellDropped = (): void => {
+    tell(count.dropped, new Error(`more than ${waitingMax} waited`))
+    count.dropped = 0
+  }
+  return {
+    /** Drops what is too much before the library does so. */
+    bounded(batches: SpanProcessor): SpanProcessor {
+      return {
+        onStart: (span, context) => batches.onStart(span, context),
+        onEnd(span) {
+          if (count.waiting >= waitingMax) {
+            count.dropped++
+            return
+          }
+          count.waiting++
+          batches.onEnd(span)
+        },
+        forceFlush: () => batches.forceFlush(),
+        shutdown: () => batches.shutdown(),
+      }
+    },
+    telling(exporter: SpanExporter): SpanExporter {
+      return {
+        export(spans, done) {
+          count.waiting -= spans.length
+          count.underWay += spans.length
+          exporter.export(spans, (result) => {
+            count.underWay -= spans.length
+            if (result.error !== undefined) tell(spans.length, result.error)
+            tellDropped()
+            done(result)
+          })
+        },
+        shutdown: () => exporter.shutdown(),
+      }
+    },
+    tellRest(): void {
+      tellDropped()
+      tell(count.waiting + count.underWay, new Error('the collector did not take them before the end'))
+    },
+  }
+}
+
+function faultOf(spans: number, cause: Error): Fault<'remote_failed'> {
   const problem = `${spans} spans were dropped: ${cause.message}`
   return new Fault('remote_failed', { what: 'sending traces', problem }, { cause })
 }

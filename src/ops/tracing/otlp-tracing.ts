@@ -10,7 +10,8 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import { messageOf } from '../../core/errors.ts'
+import { Fault, messageOf } from '../../core/errors.ts'
+import { shorten } from '../../core/shorten.ts'
 import type { AppliedTrail } from '../tell-applied.ts'
 import { openExport } from './otlp-export.ts'
 import { traceBatch } from './trace-batch.ts'
@@ -19,6 +20,8 @@ import type { Tracing, TracingDeps, TracingSettings } from './tracing.ts'
 
 /** Batches whose rows are still looked up; of more at once none is traced. */
 const lookupsMax = 8
+/** Of what a job threw. The log has more of it. */
+const statusMax = 1000
 
 /** Sends traces to a collector, by OTLP over HTTP. Only what has an address to send to loads this file. */
 export function startTracing(settings: TracingSettings, deps: TracingDeps): Tracing {
@@ -30,7 +33,7 @@ export function startTracing(settings: TracingSettings, deps: TracingDeps): Trac
     job: ({ name, key }, work) => {
       const attributes = key === '' ? {} : { 'depositd.key': key }
       const span = tracer.startSpan(`job ${name}`, { kind: SpanKind.CONSUMER, attributes }, ROOT_CONTEXT)
-      return running.run(trace.setSpan(ROOT_CONTEXT, span), () => endWith(span, work))
+      return running.run(trace.setSpan(ROOT_CONTEXT, span), () => endWith(span, work, deps.hide))
     },
     applied: (batch) => batches.applied(batch, running.getStore() ?? ROOT_CONTEXT),
     rpc({ network, node, method, outcome, seconds }) {
@@ -79,6 +82,12 @@ function traceWebhook(
 /** Traces batches once it was looked up where the traces of their rows go on. */
 function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) {
   const lookups = new Set<Promise<void>>()
+  let untraced = 0
+  const tellUntraced = (): void => {
+    const problem = `${untraced} batches have no spans: ${lookupsMax} others were still looked up`
+    if (untraced > 0) onLost(new Fault('remote_failed', { what: 'tracing batches', problem }))
+    untraced = 0
+  }
   const follow = async (batch: AppliedTrail, context: Context): Promise<void> => {
     const ids = [...batch.taken.map(({ id }) => id), ...batch.trails.flatMap(bookedRows)]
     const found = await traceparentsOf([...new Set(ids)])
@@ -86,10 +95,17 @@ function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) 
   }
   return {
     applied(batch: AppliedTrail, context: Context): void {
-      if (batch.rows + batch.journals === 0 || lookups.size >= lookupsMax) return
+      if (batch.rows + batch.journals === 0) return
+      if (lookups.size >= lookupsMax) {
+        untraced++
+        return
+      }
       const lookup = follow(batch, context).catch(onLost)
       lookups.add(lookup)
-      void lookup.finally(() => lookups.delete(lookup))
+      void lookup.finally(() => {
+        lookups.delete(lookup)
+        tellUntraced()
+      })
     },
     finish: () => Promise.all(lookups),
   }
@@ -108,11 +124,15 @@ function contextOf(place: TracePlace | null): Context | null {
 }
 
 /** Ends the span with the work, however that ends. */
-async function endWith<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
+async function endWith<Result>(
+  span: Span,
+  work: () => Promise<Result>,
+  hide: TracingDeps['hide'],
+): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(error) })
+    span.setStatus({ code: SpanStatusCode.ERROR, message: shorten(hide(messageOf(error)), statusMax) })
     throw error
   } finally {
     span.end()

@@ -31,6 +31,8 @@ export type TracingDeps = {
   version: string
   /** The traces in which rows of the inbox came in. */
   traceparentsOf: (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, string>>
+  /** Takes secrets out of what was thrown, as the log does: a collector belongs to others. */
+  hide: (text: string) => string
   /** What kept traces from being sent. They are dropped. */
   onLost: (error: unknown) => void
 }

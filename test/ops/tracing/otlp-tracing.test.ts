@@ -1,8 +1,11 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AppliedTrail } from '../../../src/ops/tell-applied.ts'
 import { startTracing } from '../../../src/ops/tracing/otlp-tracing.ts'
 import { parseTraceparent } from '../../../src/ops/tracing/traceparent.ts'
-import type { TracingDeps } from '../../../src/ops/tracing/tracing.ts'
+import type { Tracing, TracingDeps } from '../../../src/ops/tracing/tracing.ts'
 import { type OtlpReceiver, startOtlpReceiver, treeOf } from '../../support/otlp-receiver.ts'
 
 let receiver: OtlpReceiver
@@ -16,16 +19,18 @@ const sampled = `00-${senders.traceId}-${senders.spanId}-01`
 const arriving = { sourceKey: 'msg_1', startedAt: Date.now() }
 const times = { begunAt: 1000, loadedAt: 1010, decidedAt: 1020, bookedAt: 1030 }
 
+type Asked = Partial<TracingDeps> & { ratio?: number; url?: string }
+
 function start(
   traceparents: ReadonlyMap<bigint, string> = new Map(),
-  change: Partial<TracingDeps> = {},
-  ratio = 1,
+  { ratio = 1, url = `${receiver.url}/v1/traces`, ...change }: Asked = {},
 ) {
   const lost: unknown[] = []
   const tracing = startTracing(
-    { url: `${receiver.url}/v1/traces`, headers: {}, serviceName: 'test', ratio },
+    { url, headers: {}, serviceName: 'test', ratio },
     {
       version: 'test',
+      hide: (text) => text.replaceAll('hunter2', '***'),
       traceparentsOf: (ids) => Promise.resolve(new Map([...traceparents].filter(([id]) => ids.includes(id)))),
       onLost: (error) => lost.push(error),
       ...change,
@@ -68,12 +73,12 @@ test('what is no traceparent begins a trace of its own', () => {
 })
 
 test('of all webhooks only a share is traced', () => {
-  const { tracing } = start(new Map(), {}, 0.5)
+  const { tracing } = start(new Map(), { ratio: 0.5 })
   const traced = Array.from({ length: 400 }, () => tracing.webhook({ ...arriving, traceparent: undefined }))
   const share = traced.filter((one) => one !== null).length / 400
   expect(share).toBeGreaterThan(0.3)
   expect(share).toBeLessThan(0.7)
-  expect(start(new Map(), {}, 0).tracing.webhook({ ...arriving, traceparent: undefined })).toBeNull()
+  expect(start(new Map(), { ratio: 0 }).tracing.webhook({ ...arriving, traceparent: undefined })).toBeNull()
 })
 
 test('what later evidence books is found in the traces of the webhooks that told of the deposit', async () => {
@@ -110,29 +115,75 @@ test('a row that came in without a trace gets none, and a trace that is not samp
 
 test('a job that fails says so, and what it throws goes on', async () => {
   const { tracing } = start()
-  const failing = tracing.job({ name: 'prove', key: 'base' }, () => Promise.reject(new Error('no node')))
-  await expect(failing).rejects.toThrow('no node')
+  const said = 'no node at hunter2'
+  const failing = tracing.job({ name: 'prove', key: 'base' }, () => Promise.reject(new Error(said)))
+  await expect(failing).rejects.toThrow(said)
   await tracing.stop()
   const span = receiver.spans.find(({ name }) => name === 'job prove')
   expect(span).toMatchObject({
     attributes: { 'depositd.key': 'base' },
-    status: { code: 2, message: 'no node' },
+    status: { code: 2, message: 'no node at ***' },
   })
 })
 
+/** Traces so many webhooks, of two spans each. */
+function trace(tracing: Tracing, webhooks: number): void {
+  for (let number = 0; number < webhooks; number++)
+    tracing.webhook({ ...arriving, traceparent: undefined })?.end('stored')
+}
+
+/** How many spans were told of as lost. */
+function lostOf(lost: readonly unknown[]): number {
+  return lost.reduce<number>((sum, error) => sum + Number(/(\d+) spans were/.exec(String(error))?.[1]), 0)
+}
+
 test('a collector that is not there is told of, and holds up nothing', async () => {
-  const lost: unknown[] = []
-  const settings = { url: 'http://127.0.0.1:9/v1/traces', headers: {}, serviceName: 'test', ratio: 1 }
-  const deps = {
-    version: 'test',
-    traceparentsOf: () => Promise.resolve(new Map()),
-    onLost: (error: unknown) => lost.push(error),
-  }
-  const tracing = startTracing(settings, deps)
-  tracing.webhook({ ...arriving, traceparent: undefined })?.end('stored')
+  const { tracing, lost } = start(new Map(), { url: 'http://127.0.0.1:9/v1/traces' })
+  trace(tracing, 1)
   await tracing.stop()
-  expect(String(lost[0])).toContain('2 spans were dropped')
+  expect(lostOf(lost)).toBe(2)
 }, 15_000)
+
+test('every span that a collector did not take is told of, those for which there was no room, too', async () => {
+  await using silent = await startSilence()
+  const { tracing, lost } = start(new Map(), { url: `${silent.url}/v1/traces` })
+  trace(tracing, 10_000)
+  await tracing.stop()
+  expect(lostOf(lost)).toBe(20_000)
+  expect(lost.map(String).join()).toContain('more than 8192 waited')
+}, 30_000)
+
+test('nothing is told of as lost that arrived', async () => {
+  const { tracing, lost } = start()
+  const before = receiver.spans.length
+  trace(tracing, 500)
+  await tracing.stop()
+  expect(receiver.spans.length - before).toBe(1000)
+  expect(lost).toEqual([])
+})
+
+/** A server that takes connections and never answers. */
+async function startSilence() {
+  const server = createServer(() => undefined).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+test('of more batches at once than are looked up, it is told how many have no spans', async () => {
+  const { promise, resolve } = Promise.withResolvers<ReadonlyMap<bigint, string>>()
+  const { tracing, lost } = start(new Map(), { traceparentsOf: () => promise })
+  for (let number = 0; number < 11; number++) tracing.applied(batchOf({}))
+  resolve(new Map())
+  await tracing.stop()
+  expect(lost.map(String)).toEqual([expect.stringContaining('3 batches have no spans')])
+})
 
 test('a database that does not tell where traces go on is told of, and holds up nothing', async () => {
   const gone = new Error('connection lost')
