@@ -24,7 +24,7 @@ export async function claimCanary(
 }
 
 /** An owner of our own, and the canary that pays it. */
-export type CanaryOwner = { name: string; owner: Owner }
+type CanaryOwner = { name: string; owner: Owner }
 
 /**
  * Puts these canaries on, and all others off: one that was off, or paid another owner, is waited for from now on, and not
