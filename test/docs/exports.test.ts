@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => books[Symbol.asyncDispose]())
 
 async function outputOf(command: string): Promise<string> {
-  const [program = '', ...words] = command.split(' ')
+  const [program = '', ...words] = command.replace(/^npx /, '').split(' ')
   if (program !== 'depositd')
     return execFileSync(program, words, { encoding: 'utf8' }).replaceAll(/ +$/gm, '')
   const { status, out, err } = await runCommand(words.join(' '), { DATABASE_URL: books.url })
@@ -56,4 +56,9 @@ test('the page lists every format with its file, and every column of the file fo
   }
   for (const column of formatOf('journal-csv', chart).head.trim().split(','))
     expect(page).toContain(`\`${column}\``)
+})
+
+test('the page lists the columns of entries.csv in their order', () => {
+  const columns = formatOf('csv', chart).head.trim().split(',')
+  expect(page).toContain(`\n\n${columns.map((column) => `\`${column}\``).join(', ')}\n\n`)
 })
