@@ -213,7 +213,10 @@ export async function summarise(db: Kysely<Tables>): Promise<Summary> {
       where state in ('observed', 'confirmed', 'settling', 'settled') and merged_into is null`.execute(db),
     sql<{ kind: string; count: number }>`
       select kind, count(*)::int as count from open_mismatch group by kind order by kind`.execute(db),
-    sql`select 1 from ledger_balance group by asset having sum(balance) <> 0`.execute(db),
+    sql`
+      select 1 from ledger_turnover('infinity', 'infinity') group by asset having sum(debit - credit) <> 0`.execute(
+      db,
+    ),
   ])
   return {
     states: states.rows,

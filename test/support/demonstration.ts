@@ -106,7 +106,7 @@ export async function payHonestly({ world, prometheus }: Demonstration): Promise
   await until('every payment is reconciled', areReconciled, withinMs)
 }
 
-/** What accountants do: the month before is closed, and two people book what no evidence tells. */
+/** What accountants do: two people book what no evidence tells, in the month before, which is closed, and in this one. */
 export async function keepBooks({ world, startedAt }: Demonstration): Promise<void> {
   const [year, month] = [startedAt.getUTCFullYear(), startedAt.getUTCMonth()]
   const before = new Date(Date.UTC(year, month - 1)).toISOString().slice(0, 7)
@@ -115,11 +115,14 @@ export async function keepBooks({ world, startedAt }: Demonstration): Promise<vo
   const owed = { debit: 'assets:receivable:service', credit: 'liabilities:suspense' }
   const lost = { debit: 'expenses:write_off', credit: 'liabilities:suspense' }
   const lines = [owed, lost].map((line) => ({ ...line, asset: 'base/USDC', amount: '3' }))
-  const date = startedAt.toISOString().slice(0, 10)
-  await writeFile(file, stringify({ date, reason: 'What the bank says', lines }))
-  try {
-    await command(world, `ledger close ${before} --by erin`)
+  const book = async (date: string): Promise<void> => {
+    await writeFile(file, stringify({ date, reason: 'What the bank says', lines }))
     await command(world, `ledger journal add ${file} --by erin --approved-by max`)
+  }
+  try {
+    await book(`${before}-28`)
+    await command(world, `ledger close ${before} --by erin`)
+    await book(startedAt.toISOString().slice(0, 10))
   } finally {
     await rm(folder, { recursive: true })
   }
