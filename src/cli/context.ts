@@ -20,8 +20,7 @@ export const embeddedFolder = '.depositd'
 
 /** The environment; where it names no database, with the settings that embedded mode left in this folder. */
 export function attachedEnvironment({ environment }: Context): Environment {
-  if (environment.DATABASE_URL !== undefined || environment.DATABASE_URL_FILE !== undefined)
-    return environment
+  if (namesDatabase(environment)) return environment
   const embedded = readSettings(embeddedFolder)
   if (embedded === null) {
     throw new Fault('settings_bad', {
@@ -31,7 +30,19 @@ export function attachedEnvironment({ environment }: Context): Environment {
   return { ...environment, ...embedded }
 }
 
+function namesDatabase(environment: Environment): boolean {
+  return environment.DATABASE_URL !== undefined || environment.DATABASE_URL_FILE !== undefined
+}
+
+/** What embedded mode says of a file that somebody names in vain; null where none is named. */
+export function unreadFile({ DEPOSITD_CONFIG: file }: Environment): string | null {
+  if (file === undefined) return null
+  return `DEPOSITD_CONFIG is not read: without SERVICE_URL the settings are ${embeddedFolder}/embedded.yaml, which each start makes`
+}
+
 export function attachedSettings(context: Context): Settings {
+  const unread = namesDatabase(context.environment) ? null : unreadFile(context.environment)
+  if (unread !== null) context.stderr.write(`depositd: ${unread}\n`)
   return parseSettings(attachedEnvironment(context), (path) => readFileSync(path, 'utf8'))
 }
 

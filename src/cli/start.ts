@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault, messageOf } from '../core/errors.ts'
 import { tell } from '../log/tell.ts'
-import { type Context, embeddedFolder } from './context.ts'
+import { type Context, embeddedFolder, unreadFile } from './context.ts'
 import { wholeNumber, wordOf } from './options.ts'
 import { untilSignal } from './signals.ts'
 import { version } from './version.ts'
@@ -62,14 +62,19 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
   const logFile = join(embeddedFolder, 'depositd.log')
   const level = parseLogLevel(context.environment)
   screen.say(`depositd ${version}, with everything it needs on this machine; state in ${embeddedFolder}/`)
+  const unread = unreadFile(context.environment)
+  if (unread !== null) screen.say(unread)
   const signalled = untilSignal()
   const { startEmbedded } = await import('../embedded.ts')
   const { createLog } = await import('../log/create-log.ts')
+  const { createHidden } = await import('../log/hide-secrets.ts')
+  const hidden = createHidden()
   const starting = startEmbedded({
     folder: embeddedFolder,
     version,
     environment: context.environment,
-    log: createLog({ level, file: logFile }),
+    log: createLog({ level, file: logFile, hidden }),
+    hidden,
     onPart: screen.part,
     trafficEveryMs: trafficSeconds * 1000,
   })

@@ -36,7 +36,11 @@ const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
 
 /** As the page says it is run. */
 function checkProof(proof = 'proof.json', anchors = 'anchors.jsonl', ...published: string[]) {
-  const ran = spawnSync(process.execPath, ['check-proof.mjs', proof, anchors, ...published], {
+  return runScript([proof, anchors, ...published])
+}
+
+function runScript(words: readonly string[]) {
+  const ran = spawnSync(process.execPath, ['check-proof.mjs', ...words], {
     cwd: folder,
     encoding: 'utf8',
   })
@@ -65,6 +69,13 @@ test('the proof of every journal is one, by the anchors, and by the hash of a la
   }
   await proofOf(3)
   expect(checkProof('proof.json', 'anchors.jsonl', seals[2]?.hash ?? '')).toMatchObject({ status: 0 })
+})
+
+test.each([[[]], [['proof.json']]])('without its files, %j, it says what it takes', (words) => {
+  expect(runScript(words)).toEqual({
+    status: 1,
+    said: 'NOT PROVED: give the proof and the anchors: node check-proof.mjs proof.json anchors.jsonl [HASH]',
+  })
 })
 
 test('the hash of an earlier seal, or of none, proves nothing', async () => {
