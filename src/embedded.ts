@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { type Daemon, roles, startDaemon } from './app.ts'
 import { EnvironmentReader } from './config/environment.ts'
+import { secretsOf } from './config/secrets-of.ts'
 import { parseSettings, type Settings } from './config/settings.ts'
 import { Fault } from './core/errors.ts'
 import { transfersPath } from './intake/server.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from './jobs/provision.ts'
+import type { Hidden } from './log/hide-secrets.ts'
 import { connectOwners } from './provider/owners-client.ts'
 import type { Chains } from './sandbox/chains.ts'
 import { demoOwners } from './sandbox/demo-owners.ts'
@@ -31,6 +33,8 @@ export type EmbeddedOptions = {
   /** Settings the user gave; ports and log level count here. */
   environment: Readonly<Record<string, string | undefined>>
   log: Logger
+  /** Of the log: secrets of the settings are in no line of it. */
+  hidden: Hidden
   onPart: OnPart
   /** Time between two payments of the demonstration. */
   trafficEveryMs: number
@@ -47,6 +51,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   await using starting = new AsyncDisposableStack()
   const { postgres, chains, service, ports } = await startWorld(options, starting)
   const settings = settingsOf(options, { postgres, chains, service, ports })
+  options.hidden.add(secretsOf(settings))
   const daemon = await timed(onPart, 'daemon', async () => {
     const started = await startDaemon(settings, { roles, version: options.version, log })
     starting.defer(() => started.stop())

@@ -1,15 +1,14 @@
 import type { Logger } from 'pino'
+import { hiddenOf } from '../app-hidden.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { createLog } from '../log/create-log.ts'
-import { createHidden } from '../log/hide-secrets.ts'
 
 type DaemonLog = { log: Logger; readSettings: () => Settings }
 
 /** The log of a daemon, on standard output or in a file. Secrets of its settings are in no line, and neither are those that are read anew later. */
 export function openDaemonLog(settings: Settings, readSettings: () => Settings, file?: string): DaemonLog {
-  const hidden = createHidden()
-  hidden.add(secretsOf(settings))
+  const hidden = hiddenOf(settings)
   return {
     log: createLog({ level: settings.logLevel, hidden, ...(file !== undefined && { file }) }),
     readSettings() {
