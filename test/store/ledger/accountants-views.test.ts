@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AssetKey } from '../../../src/core/asset.ts'
+import type { Amount } from '../../../src/core/money.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -8,7 +10,9 @@ import {
   channelAddress,
   claim,
   delivery,
+  liquidity,
   payment,
+  policy,
   txId,
   usdcOnBase,
   webhook,
@@ -144,5 +148,26 @@ test('each line of a tie is told apart, and together they are the balance', asyn
     insert into balance_difference (network, address, asset, after_height, after_balance, height, balance, change)
     values ('base', ${channelAddress}, ${usdcOnBase}, 18, 0, 20, 8, 8)`.execute(own.db)
   expect(await tie()).toMatchObject([{ unexplained: '8', difference: '-8' }])
+  await reader.destroy()
+})
+
+test('coin that the service sends for moving a deposit on is in no view but tie_out, as not booked', async () => {
+  await using own = await openBooks({
+    rules: { policy, routes: [], senders: new Set([`base/${liquidity}`]) },
+  })
+  const reader = openAsAccountant(own)
+  await own.receive(
+    payment({ from: liquidity, asset: 'base/native' as AssetKey, index: 'native', amount: 70n as Amount }),
+  )
+  await own.settle()
+  await sql`insert into asset (key, network, symbol, decimals) values ('base/native', 'base', 'ETH', 18)`.execute(
+    own.db,
+  )
+  await sql`insert into balance_point (network, address, asset, opening_height, height, balance, checked_at)
+    values ('base', ${channelAddress}, 'base/native', 0, 1000, 70, now())`.execute(own.db)
+  expect(await read('select * from accounting.deposits', reader)).toEqual([])
+  expect(await read('select not_booked_base as waits, difference from accounting.tie_out', reader)).toEqual([
+    { waits: '70', difference: expect.stringMatching(/^0(\.0+)?$/) },
+  ])
   await reader.destroy()
 })
