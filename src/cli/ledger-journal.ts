@@ -132,49 +132,8 @@ function print(context: Context, { line, journal, assets }: Shown, json = false)
   else context.stdout.write(`${printable(line)}\n${table(journal.transfers, columnsOf(assets))}`)
 }
 
-/** With the names and units of the accounting views, as `ledger journal list` has them. */
-function documentOf(journal: BookedJournal | Checked, assets: AssetNames) {
-  const { key, eventAt, period, transfers } = journal
-  return {
-    posting_key: key,
-    event_at: eventAt,
-    period: period.slice(0, 7),
-    belongs_to: eventAt.toISOString().slice(0, 7),
-    ...('id' in journal && bookedOf(journal)),
-    transfers: transfers.map(({ debit, credit, asset, amount }) => {
-      const { symbol, decimals } = namedIn(assets, asset)
-      return {
-        debit,
-        credit,
-        asset_symbol: symbol,
-        asset,
-        amount: formatAmount(amount, decimals),
-        amount_base: amount,
-      }
-    }),
-  }
-}
-
-function bookedOf({ id, kind, depositId, reverses, reversedBy, recordedAt, byHand }: BookedJournal) {
-  return {
-    journal_id: id,
-    kind,
-    deposit_id: depositId,
-    reverses,
-    reversed_by: reversedBy,
-    recorded_at: recordedAt,
-    made_by: byHand?.by ?? null,
-    approved_by: byHand?.approvedBy ?? null,
-    reason: byHand?.reason ?? null,
-  }
-}
-
-function namedIn(assets: AssetNames, asset: string): { symbol: string; decimals: number } {
-  return assets.get(asset) ?? { symbol: '', decimals: 0 }
-}
-
 function columnsOf(assets: AssetNames): Column<Transfer>[] {
-  const named = (asset: string) => namedIn(assets, asset)
+  const named = (asset: string) => assets.get(asset) ?? { symbol: '', decimals: 0 }
   return [
     { title: 'DEBIT', of: ({ debit }) => debit },
     { title: 'CREDIT', of: ({ credit }) => credit },
