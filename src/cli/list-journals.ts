@@ -30,7 +30,7 @@ export async function listJournalsCommand(context: Context, options: Options): P
 }
 
 const columns: Column<JournalLine>[] = [
-  { title: 'JOURNAL', of: ({ journal_id: id }) => id.toString(), align: 'right' },
+  { title: 'JOURNAL', of: ({ id }) => id.toString(), align: 'right' },
   { title: 'WHAT', of: ({ kind }) => kind },
   { title: 'HAPPENED', of: ({ event_at: at }) => at.toISOString() },
   { title: 'BOOKS OF', of: ({ period, belongs_to: month }) => `${period}${period === month ? '' : ' late'}` },

@@ -81,7 +81,12 @@ test('a journal of a deposit is shown as one document', async () => {
     period: '2026-01',
     reason: null,
     transfers: [
-      { debit: 'assets:in_transit:base', symbol: 'USDC', amount: '100.000000', amount_base: '100000000' },
+      {
+        debit: 'assets:in_transit:base',
+        asset_symbol: 'USDC',
+        amount: '100.000000',
+        amount_base: '100000000',
+      },
     ],
   })
 })
@@ -197,7 +202,7 @@ test('journals are listed by month, kind and person, the newest first', async ()
   expect(await lines('--period 2031-01')).toEqual(['there is no such journal'])
   const json = JSON.parse((await depositd('ledger journal list --by zoe --json')).out)
   expect(json).toMatchObject([
-    { journal_id: id, posting_key: 'manual/listed', period: '2026-01', made_by: 'Zoe', reversed_by: null },
+    { id, posting_key: 'manual/listed', period: '2026-01', made_by: 'Zoe', reversed_by: null },
   ])
   expect(await depositd('ledger journal list --kind bill')).toEqual({
     status: 2,

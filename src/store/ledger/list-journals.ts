@@ -14,7 +14,7 @@ export type JournalKind = Tables['ledger_journal']['kind']
 
 /** A journal with the columns of `accounting.journal` and, where it was booked by hand, of `accounting.manual_journals`. */
 export type JournalLine = {
-  journal_id: bigint
+  id: bigint
   posting_key: string
   kind: JournalKind
   deposit_id: bigint | null
@@ -36,7 +36,7 @@ export async function listJournals(
   limit: number,
 ): Promise<JournalLine[]> {
   const { rows } = await sql<JournalLine>`
-    select j.id as journal_id, j.posting_key, j.kind, j.deposit_id, j.reverses, r.id as reversed_by, j.event_at,
+    select j.id, j.posting_key, j.kind, j.deposit_id, j.reverses, r.id as reversed_by, j.event_at,
       j.recorded_at, to_char(j.period, 'YYYY-MM') as period, to_char(ledger_month(j.event_at), 'YYYY-MM') as belongs_to,
       m.made_by, m.approved_by, m.reason
     from ledger_journal j
