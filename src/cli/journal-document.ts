@@ -12,6 +12,7 @@ export function journalDocument(journal: BookedJournal | Checked, assets: AssetN
     posting_key: key,
     event_at: eventAt,
     period: period.slice(0, 7),
+    belongs_to: eventAt.toISOString().slice(0, 7),
     ...('id' in journal ? bookedPart(journal) : {}),
     transfers: journal.transfers.map((transfer) => transferDocument(transfer, assets)),
   }
@@ -31,5 +32,12 @@ function bookedPart({ recordedAt, depositId, reverses, reversedBy, byHand }: Boo
 
 function transferDocument({ debit, credit, asset, amount }: Transfer, assets: AssetNames): object {
   const { symbol, decimals } = assets.get(asset) ?? { symbol: '', decimals: 0 }
-  return { debit, credit, symbol, asset, amount: formatAmount(amount, decimals), amount_base: amount }
+  return {
+    debit,
+    credit,
+    asset_symbol: symbol,
+    asset,
+    amount: formatAmount(amount, decimals),
+    amount_base: amount,
+  }
 }
