@@ -19,11 +19,11 @@ export type TellGauges = () => Promise<ToldGauges>
  * what is stored a six hundredth each.
  */
 const timesKept: Record<ReadingPart, number> = { live: 400, totals: 600, scorecard: 600, queue: 400 }
-/** What is open is never that dear, unless the machine is slow just then. */
+/** A slow moment of the machine must not make figures old for long. */
 const keptMaxMs: Record<ReadingPart, number> = {
   live: 60_000,
-  totals: 600_000,
-  scorecard: 600_000,
+  totals: 120_000,
+  scorecard: 120_000,
   queue: 60_000,
 }
 
