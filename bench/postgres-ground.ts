@@ -36,7 +36,8 @@ const sharedBuffers = '1GB'
 /** Copying a large database takes minutes. */
 const queryTimeoutMs = 3_600_000
 
-const open = (url: string) => openDatabase<Tables>({ url, poolMax: 4, applicationName: 'bench', queryTimeoutMs })
+const open = (url: string) =>
+  openDatabase<Tables>({ url, poolMax: 4, applicationName: 'bench', queryTimeoutMs })
 
 export async function startPostgresGround(stack: AsyncDisposableStack): Promise<PostgresGround> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-bench-'))

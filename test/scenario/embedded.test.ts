@@ -21,7 +21,17 @@ test('a start shows its parts, reconciles on every kind of network, stops whole 
   timeout: 600_000,
 }, async () => {
   const first = await startProgram(folder, 1)
-  for (const part of ['postgres', 'mainnet', 'base', 'arbitrum', 'solana', 'service', 'daemon', 'console', 'metrics']) {
+  for (const part of [
+    'postgres',
+    'mainnet',
+    'base',
+    'arbitrum',
+    'solana',
+    'service',
+    'daemon',
+    'console',
+    'metrics',
+  ]) {
     expect(first.output()).toMatch(new RegExp(`^  ${part} +\\S`, 'm'))
   }
   expect((await processesIn(folder)).length).toBeGreaterThan(4)
