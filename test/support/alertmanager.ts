@@ -1,11 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { z } from 'zod'
-import { freePort, loopback } from '../../src/sandbox/free-port.ts'
-import { until } from './until.ts'
+import { startMonitoring } from './monitoring-server.ts'
 
 const heldAlerts = z.array(
   z.object({
@@ -28,38 +22,14 @@ export type Alertmanager = {
 
 /** A throwaway Alertmanager on a free loopback port, with the configuration of a file. Debian's name differs. */
 export async function startAlertmanager(file: string): Promise<Alertmanager> {
-  const folder = await mkdtemp(join(tmpdir(), 'depositd-alertmanager-'))
-  const url = `http://${loopback}:${await freePort()}`
-  const words = [
+  const { url, stop } = await startMonitoring('prometheus-alertmanager', ({ folder, address }) => [
     `--config.file=${file}`,
     `--storage.path=${folder}`,
-    `--web.listen-address=${new URL(url).host}`,
+    `--web.listen-address=${address}`,
     '--cluster.listen-address=',
     '--log.level=error',
-  ]
-  const server = spawn('prometheus-alertmanager', words, { stdio: ['ignore', 'ignore', 'inherit'] })
-  const ended = once(server, 'exit')
-  const stop = async (): Promise<void> => {
-    server.kill('SIGKILL')
-    await ended
-    await rm(folder, { recursive: true, force: true })
-  }
-  try {
-    await until('Alertmanager is ready', () => {
-      if (server.exitCode !== null) throw new Error(`prometheus-alertmanager ended with ${server.exitCode}`)
-      return isReady(url)
-    })
-  } catch (error) {
-    await stop()
-    throw error
-  }
+  ])
   return { ...callsOf(`${url}/api/v2/alerts`), stop }
-}
-
-async function isReady(url: string): Promise<true | null> {
-  const response = await fetch(`${url}/-/ready`).catch(() => null)
-  await response?.body?.cancel()
-  return response?.ok === true || null
 }
 
 function callsOf(url: string): Omit<Alertmanager, 'stop'> {

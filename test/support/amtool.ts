@@ -3,14 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { textOf } from '../grafana/files.ts'
+import { isInstalled } from './programs-needed.ts'
 
-/** False where Debian's `prometheus-alertmanager`, which brings amtool, is missing. In CI it must be there. */
-export function amtoolInstalled(): boolean {
-  const installed = spawnSync('amtool', ['--version']).status === 0
-  if (!installed && process.env.CI === 'true')
-    throw new Error('CI needs amtool: apt-get install --no-install-recommends prometheus-alertmanager')
-  return installed
-}
+export const amtoolInstalled = (): boolean => isInstalled('amtool')
 
 /** Runs amtool to its end and gives its exit status with all that it said. */
 export function runAmtool(...words: readonly string[]): { status: number | null; said: string } {

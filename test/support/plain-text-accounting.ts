@@ -1,20 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import { isInstalled } from './programs-needed.ts'
 
-/** False where a program of Debian's package is missing. In CI it must be there. */
-function isInstalled(program: string, debian: string): boolean {
-  const installed = spawnSync(program, ['--version']).status === 0
-  if (!installed && process.env.CI === 'true')
-    throw new Error(`CI needs ${program}: apt-get install --no-install-recommends ${debian}`)
-  return installed
-}
+export const hledgerInstalled = (): boolean => isInstalled('hledger')
 
-export function hledgerInstalled(): boolean {
-  return isInstalled('hledger', 'hledger')
-}
-
-export function beancountInstalled(): boolean {
-  return isInstalled('bean-check', 'beancount')
-}
+export const beancountInstalled = (): boolean => isInstalled('bean-check')
 
 /** Runs a program to its end, without any language set, and gives its exit status with all that it said. */
 export function runProgram(

@@ -1,20 +1,37 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 
 /** Programs that some tests need and npm does not bring. */
-export const programs = [
-  { name: 'redis-server', debian: 'redis-server', without: 'the queue on Redis is' },
-  { name: 'curl', debian: 'curl', without: 'the calls as a shell makes them are' },
-  { name: 'promtool', debian: 'prometheus', without: 'the alert rules are' },
-  { name: 'amtool', debian: 'prometheus-alertmanager', without: 'the routing of alerts is' },
-  { name: 'hledger', debian: 'hledger', without: 'what hledger makes of an export is' },
-  { name: 'bean-check', debian: 'beancount', without: 'what Beancount makes of an export is' },
-].map((program) => ({ ...program, isInstalled: () => isInstalled(program.name) }))
+const programs = {
+  'redis-server': { debian: 'redis-server', without: 'the queue on Redis is' },
+  curl: { debian: 'curl', without: 'the calls as a shell makes them are' },
+  promtool: {
+    debian: 'prometheus',
+    without: 'the alert rules, and dashboards beside a real Prometheus, are',
+  },
+  amtool: { debian: 'prometheus-alertmanager', without: 'the routing of alerts is' },
+  hledger: { debian: 'hledger', without: 'what hledger makes of an export is' },
+  'bean-check': { debian: 'beancount', without: 'what Beancount makes of an export is' },
+} as const
 
-function isInstalled(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
+export type Program = keyof typeof programs
+
+/** Those that are missing. */
+export function missingPrograms(): { name: string; debian: string; without: string }[] {
+  return Object.entries(programs)
+    .map(([name, program]) => ({ name, ...program }))
+    .filter(({ name }) => !answers(name))
+}
+
+/** False where a program is missing. In CI it must be there. */
+export function isInstalled(program: Program): boolean {
+  const installed = answers(program)
+  if (!installed && process.env.CI === 'true')
+    throw new Error(
+      `CI needs ${program}: apt-get install --no-install-recommends ${programs[program].debian}`,
+    )
+  return installed
+}
+
+function answers(program: string): boolean {
+  return spawnSync(program, ['--version']).status === 0
 }

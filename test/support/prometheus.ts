@@ -1,19 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { freePort, loopback } from '../../src/sandbox/free-port.ts'
-import { until } from './until.ts'
+import { startMonitoring } from './monitoring-server.ts'
+import { isInstalled } from './programs-needed.ts'
 
-/** False where Debian's `prometheus` is missing. In CI it must be there. */
-export function prometheusInstalled(): boolean {
-  const installed = spawnSync('prometheus', ['--version']).status === 0
-  if (!installed && process.env.CI === 'true')
-    throw new Error('CI needs prometheus: apt-get install --no-install-recommends prometheus')
-  return installed
-}
+export const prometheusInstalled = (): boolean => isInstalled('promtool')
 
 const sample = z.tuple([z.number(), z.string().transform(Number)])
 
@@ -88,41 +79,18 @@ export type Prometheus = {
 
 /** A throwaway Prometheus on a free loopback port, with this configuration. */
 export async function startPrometheus(configuration: string): Promise<Prometheus> {
-  const folder = await mkdtemp(join(tmpdir(), 'depositd-prometheus-'))
-  const file = join(folder, 'prometheus.yml')
-  await writeFile(file, configuration)
-  const port = await freePort()
-  const url = `http://${loopback}:${port}`
-  const words = [
-    `--config.file=${file}`,
-    `--storage.tsdb.path=${join(folder, 'data')}`,
-    `--web.listen-address=${loopback}:${port}`,
-    '--enable-feature=exemplar-storage',
-    '--log.level=error',
-  ]
-  const server = spawn('prometheus', words, { stdio: ['ignore', 'ignore', 'inherit'] })
-  const ended = once(server, 'exit')
-  const stop = async (): Promise<void> => {
-    server.kill('SIGKILL')
-    await ended
-    await rm(folder, { recursive: true, force: true })
-  }
-  try {
-    await until('Prometheus is ready', () => {
-      if (server.exitCode !== null) throw new Error(`prometheus ended with ${server.exitCode}`)
-      return isReady(url)
-    })
-  } catch (error) {
-    await stop()
-    throw error
-  }
+  const { url, stop } = await startMonitoring('prometheus', async ({ folder, address }) => {
+    const file = join(folder, 'prometheus.yml')
+    await writeFile(file, configuration)
+    return [
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=${address}`,
+      '--enable-feature=exemplar-storage',
+      '--log.level=error',
+    ]
+  })
   return { url, ...queriesOf(url), stop }
-}
-
-async function isReady(url: string): Promise<true | null> {
-  const response = await fetch(`${url}/-/ready`).catch(() => null)
-  await response?.body?.cancel()
-  return response?.ok === true || null
 }
 
 function queriesOf(url: string): Omit<Prometheus, 'url' | 'stop'> {

@@ -1,16 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
+import { isInstalled } from './programs-needed.ts'
 
-/** False where Debian's `redis-server` is missing. In CI it must be there. */
-export function redisInstalled(): boolean {
-  const installed = spawnSync('redis-server', ['--version']).status === 0
-  if (!installed && process.env.CI === 'true')
-    throw new Error('CI needs redis-server: apt-get install redis-server')
-  return installed
-}
+export const redisInstalled = (): boolean => isInstalled('redis-server')
 
 export type RedisServer = {
   url: string

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { programs } from './programs-needed.ts'
+import { missingPrograms } from './programs-needed.ts'
 
 /** `npm test`: all tests, with a line on what could not run here, and a closing line that counts. */
 
-const missing = programs.filter(({ isInstalled }) => !isInstalled())
+const missing = missingPrograms()
 for (const { name, debian, without } of missing) {
   process.stdout.write(`${name} is not installed: ${without} left out (apt-get install ${debian})\n`)
 }

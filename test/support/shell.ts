@@ -1,5 +1,6 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { isInstalled } from './programs-needed.ts'
 
 export type Spoken = { status: number; out: string; err: string }
 
@@ -17,12 +18,7 @@ export function depositd(words: readonly string[], place: Place): Promise<Spoken
   return runFile(process.execPath, [main, ...words], place)
 }
 
-/** False where curl is missing. In CI it must be there. */
-export function curlInstalled(): boolean {
-  const installed = spawnSync('curl', ['--version']).status === 0
-  if (!installed && process.env.CI === 'true') throw new Error('CI needs curl: apt-get install curl')
-  return installed
-}
+export const curlInstalled = (): boolean => isInstalled('curl')
 
 function runFile(
   file: string,
