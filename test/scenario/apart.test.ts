@@ -80,10 +80,11 @@ test('beside them doctor finds nothing that is not well', async () => {
 
 test('without the worker webhooks are still taken, and both say what is missing', async () => {
   expect(await worker.program.end('SIGTERM')).toBe(0)
-  // As if it had been gone for long.
-  await sql`update stream set succeeded_at = now() - interval '2 minutes' where name in ('scheduler', 'worker')`.execute(
-    world.db,
-  )
+  // As if it had been gone for long; where all went fast, it has given no sign of life yet.
+  await sql`
+    insert into stream (name, succeeded_at)
+    select name, now() - interval '2 minutes' from unnest(array['scheduler', 'worker']) as name
+    on conflict (name) do update set succeeded_at = excluded.succeeded_at`.execute(world.db)
   const answer = await readiness(http)
   expect(answer?.warnings.map(({ part }) => part)).toEqual(['scheduler', 'worker'])
   expect(answer).toMatchObject({ status: 200, ready: true, unready: [] })
