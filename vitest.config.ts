@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -5,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
+    // Tests mostly wait, for chains and for deadlines: two at once take little longer than one, also on two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Limits end what hangs; how fast a machine is decides no test.
     testTimeout: 120_000,
     hookTimeout: 180_000,
