@@ -33,7 +33,8 @@ const initialOptions = [
 const serverOptions = {
   listen_addresses: loopback,
   unix_socket_directories: '',
-  max_connections: '60',
+  // A daemon of all roles takes up to thirty, and so do the service, commands and a second daemon beside it.
+  max_connections: '200',
   // Reads in the server's own processes: the default keeps three more running for it.
   io_method: 'sync',
   jit: 'off',
