@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { EnvironmentReader } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import { parseSecrets } from '../config/webhook-settings.ts'
@@ -21,6 +21,7 @@ import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { noDeposit } from './options.ts'
 import { type News, printJson, table } from './print.ts'
 import { version } from './version.ts'
+import { writeOut } from './write-out.ts'
 
 type MakeOptions = { out: string; json?: boolean }
 
@@ -38,7 +39,7 @@ export async function makeEvidenceCommand(
     return makeOne(db, { depositId, groupId, settings, profileText })
   })
   refuseSecrets(made.text, settings)
-  writeFile(out, made.text)
+  writeOut(out, made.text)
   const { checks } = verifyBundle(made.text)
   const failed = checks.filter(({ outcome }) => outcome === 'failed')
   if (json === true) printJson(context, { file: out, sha256: made.sha256, checks })
@@ -123,17 +124,6 @@ function nodesOf(words: readonly string[]): Nodes {
   })
   const byName = Map.groupBy(pairs, ([name]) => name)
   return new Map([...byName].map(([name, some]) => [name, some.map(([, url]) => url)]))
-}
-
-function writeFile(path: string, text: string): void {
-  try {
-    writeFileSync(path, text)
-  } catch (error) {
-    throw new Fault('usage_bad', {
-      problem: `--out cannot be written: ${messageOf(error)}`,
-      mend: 'give the path of a file, in a folder that there is',
-    })
-  }
 }
 
 function readFile(path: string): string {

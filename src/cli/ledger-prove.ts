@@ -1,5 +1,4 @@
-import { writeFileSync } from 'node:fs'
-import { Fault, messageOf } from '../core/errors.ts'
+import { Fault } from '../core/errors.ts'
 import { makeProof, type Proof } from '../ledger/seals/proof.ts'
 import type { Database } from '../store/database.ts'
 import { journalNamed, readJournals, type StoredJournal } from '../store/ledger/sealed-rows.ts'
@@ -7,6 +6,7 @@ import { sealOfJournal } from '../store/ledger/seals.ts'
 import type { Tables } from '../store/tables.ts'
 import { type Context, withDatabase } from './context.ts'
 import { type News, printJson } from './print.ts'
+import { writeOut } from './write-out.ts'
 
 type ProveOptions = { out: string; json?: boolean }
 
@@ -21,7 +21,7 @@ export async function proveJournalCommand(
     context.stdout.write(`NOT PROVED: seal ${seal} is broken; "depositd ledger verify" tells what is wrong\n`)
     return 'bad'
   }
-  writeFile(out, `${JSON.stringify(proof, null, 2)}\n`)
+  writeOut(out, `${JSON.stringify(proof, null, 2)}\n`)
   if (json === true) printJson(context, { file: out, seal: proof.seal })
   else context.stdout.write(`${out}: it is sealed by seal ${seal}, ${proof.seal.hash}\n`)
   return 'good'
@@ -46,15 +46,4 @@ async function prove(db: Database<Tables>, name: string): Promise<{ seal: string
   const after = seal.number === '1' ? null : seal.after
   for await (const page of readJournals(db, { after, last: seal.last })) journals.push(...page.journals)
   return { seal: seal.number, proof: makeProof(seal, journals, id.toString()) }
-}
-
-function writeFile(path: string, text: string): void {
-  try {
-    writeFileSync(path, text)
-  } catch (error) {
-    throw new Fault('usage_bad', {
-      problem: `--out cannot be written: ${messageOf(error)}`,
-      mend: 'give the path of a file, in a folder that there is',
-    })
-  }
 }

@@ -1,21 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Seal } from '../../ledger/seals/seal.ts'
 import type { Tables } from '../tables.ts'
 
-/** A seal as text: numbers decimal, hashes hexadecimal, the time in UTC to the microsecond. */
-export type StoredSeal = {
-  number: string
-  after: string
-  last: string
-  journals: string
-  root: string
-  previous: string
-  sealedAt: string
-  hash: string
-}
-
 /** Those behind a number, in order. */
-export async function sealsAfter(db: Kysely<Tables>, number: string, limit: number): Promise<StoredSeal[]> {
-  const { rows } = await sql<StoredSeal>`
+export async function sealsAfter(db: Kysely<Tables>, number: string, limit: number): Promise<Seal[]> {
+  const { rows } = await sql<Seal>`
     select ${columns} from ledger_seal where number > ${number} order by ledger_seal.number limit ${limit}`.execute(
     db,
   )
@@ -23,15 +12,15 @@ export async function sealsAfter(db: Kysely<Tables>, number: string, limit: numb
 }
 
 /** The newest first. */
-export async function newestSeals(db: Kysely<Tables>, limit: number): Promise<StoredSeal[]> {
-  const { rows } = await sql<StoredSeal>`
+export async function newestSeals(db: Kysely<Tables>, limit: number): Promise<Seal[]> {
+  const { rows } = await sql<Seal>`
     select ${columns} from ledger_seal order by ledger_seal.number desc limit ${limit}`.execute(db)
   return rows
 }
 
 /** The seal in whose stretch a journal is. */
-export async function sealOfJournal(db: Kysely<Tables>, journal: bigint): Promise<StoredSeal | null> {
-  const { rows } = await sql<StoredSeal>`
+export async function sealOfJournal(db: Kysely<Tables>, journal: bigint): Promise<Seal | null> {
+  const { rows } = await sql<Seal>`
     select ${columns} from ledger_seal where last_journal >= ${journal} order by last_journal limit 1`.execute(
     db,
   )
@@ -51,7 +40,7 @@ export async function leavesOfSeal(db: Kysely<Tables>, number: string): Promise<
 }
 
 /** Whether the seal was stored: another may have been made at the same time, and stands. */
-export async function insertSeal(db: Kysely<Tables>, seal: StoredSeal, leaves: Buffer): Promise<boolean> {
+export async function insertSeal(db: Kysely<Tables>, seal: Seal, leaves: Buffer): Promise<boolean> {
   const { number, after, last, journals, root, previous, sealedAt, hash } = seal
   const { numAffectedRows } = await sql`
     insert into ledger_seal (number, after_journal, last_journal, journals, root, previous, sealed_at, hash, leaves)

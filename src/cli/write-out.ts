@@ -1,0 +1,17 @@
+import { writeFileSync } from 'node:fs'
+import { Fault, messageOf } from '../core/errors.ts'
+
+/**
+ * Writes what a command makes to the file of `--out`.
+ * @throws Fault `usage_bad` where that cannot be written
+ */
+export function writeOut(path: string, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (error) {
+    throw new Fault('usage_bad', {
+      problem: `--out cannot be written: ${messageOf(error)}`,
+      mend: 'give the path of a file, in a folder that there is',
+    })
+  }
+}
