@@ -1,4 +1,5 @@
 import { assert, Fault } from '../core/errors.ts'
+import { reach } from '../failpoint.ts'
 
 /** A webhook as it is kept: body byte for byte, and the headers that tell how it was signed. */
 export type InboxRow = {
@@ -81,6 +82,7 @@ export function createInboxWriter(settings: Settings): InboxWriter {
     try {
       const outcomes = await store(groups.map(arrivalOf))
       assert(outcomes.length === groups.length, 'the store answers once per row')
+      reach('intake.committed')
       for (const [place, group] of groups.entries()) answer(group, outcomes[place] ?? 'duplicate')
     } catch (error) {
       refuse(groups, error)

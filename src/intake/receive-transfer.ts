@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { reach } from '../failpoint.ts'
 import { type Admitting, admitDelivery } from './admit-delivery.ts'
 import type { SourceReader } from './client-source.ts'
 import type { Write } from './divert-canaries.ts'
@@ -66,7 +67,9 @@ export function receiveTransfer(receiving: Receiving) {
     })
     answer(response, received.outcome)
     receiving.observe({ ...received, seconds: (performance.now() - startedAt) / 1000 })
-    if (received.outcome === 'stored' || received.outcome === 'conflicting') receiving.onStored()
+    if (received.outcome !== 'stored' && received.outcome !== 'conflicting') return
+    reach('intake.answered')
+    receiving.onStored()
   }
 }
 
@@ -74,6 +77,7 @@ async function receive(receiving: Receiving, request: IncomingMessage, startedAt
   const source = receiving.sourceOf(request)
   const read = await receiving.readBody(request, source)
   if (read.kind !== 'read') return { outcome: read.kind }
+  reach('intake.received')
   const delivery = { headers: request.headers, body: read.body, receivedAt: receiving.now() }
   const admission = isPlainJson(request.headers) ? admitDelivery(receiving, delivery) : wrongType
   if (admission.kind === 'admitted') {

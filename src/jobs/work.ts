@@ -1,4 +1,5 @@
 import { Fault } from '../core/errors.ts'
+import { reach } from '../failpoint.ts'
 import { dueNetworks } from '../store/chain/named-transactions.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
 import { takeDecisions } from '../store/mismatches/cases.ts'
@@ -92,6 +93,7 @@ export function createWork(given: WorkDeps): Work {
       await wakeIf(reading.stored > 0, 'apply')
     },
     async sweep() {
+      reach('sweep.began')
       await decideDue(deps)
       deps.observe.mismatches(await takeDecisions(deps.db))
       if ((await oldestPending(deps.db)) > overdueSeconds) await applyAll(deps)
@@ -151,6 +153,7 @@ async function applyAll(deps: Working): Promise<Told> {
   const named = new Set<string>()
   for (;;) {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
+    if (applied.rows > 0) reach('apply.committed')
     deps.observe.applied(applied)
     for (const id of applied.told) told.add(id)
     for (const network of applied.named) named.add(network)

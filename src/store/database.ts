@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import { Pool, type PoolClient, types } from 'pg'
 import { isFault } from '../core/errors.ts'
+import { reach } from '../failpoint.ts'
 
 export type Database<Tables> = Kysely<Tables>
 
@@ -68,7 +69,10 @@ function prepareNamed(client: PoolClient): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   const named = (text: unknown, ...rest: unknown[]) => {
     const name = typeof text === 'string' ? preparedForm.exec(text)?.[1] : undefined
-    return name === undefined ? query(text, ...rest) : query({ name, text, values: rest[0] })
+    if (name === undefined) return query(text, ...rest)
+    const answered = query({ name, text, values: rest[0] })
+    reach('statement.sent')
+    return answered
   }
   client.query = named as typeof client.query
 }

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import { Fault, messageOf } from '../core/errors.ts'
+import { reach } from '../failpoint.ts'
 
 /**
  * Brings a database to the newest schema and returns the names of the migrations it applied.
@@ -45,6 +46,7 @@ function apply(text: string): Migration {
   return {
     up: async (db) => {
       await sql.raw(text).execute(db)
+      reach('migrate.in_transaction')
     },
   }
 }

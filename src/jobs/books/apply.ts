@@ -5,6 +5,7 @@ import { type Claim, linkKeys, type Observation, type ServiceId } from '../../co
 import { type Lag, secondsBetween } from '../../core/lag.ts'
 import { decodeObservation } from '../../core/observation-json.ts'
 import { earliest } from '../../core/time.ts'
+import { reach } from '../../failpoint.ts'
 import type { ClaimReader, Reading as ClaimReading } from '../../provider/read-claim.ts'
 import { numberDeposits, saveDeposits } from '../../store/books/deposits.ts'
 import { type LinkedObservation, saveEvidence } from '../../store/books/evidence.ts'
@@ -74,10 +75,8 @@ export function applyPending(deps: ApplyDeps, wanted: Wanted = batchMax): Promis
     const now = deps.now()
     const { readable, unreadable, decided } = await applyRows(tx, rows, deps)
     const opened = await openMismatches(tx, unreadable)
-    await finishPending(
-      tx,
-      rows.map(({ id }) => id),
-    )
+    const ids = rows.map(({ id }) => id)
+    await finishPending(tx, ids)
     return {
       ...decided,
       rows: rows.length,
@@ -199,6 +198,7 @@ export async function decideGroups(
   if (groups.length === 0) return nothingDecided(begunAt)
   const loaded = await loadGroups(tx, groups, kept)
   const loadedAt = clock()
+  reach('apply.read')
   const decisions = loaded.map((group) => ({
     groupId: group.id,
     ...decide({ ...group, completeUntil }, rules, now),
@@ -221,6 +221,7 @@ export async function decideGroups(
   const lags = deposits.flatMap(({ id, lags: own }) => own.map((lag) => ({ ...lag, of: { depositId: id } })))
   const unseen = deposits.flatMap((deposit) => deposit.unseen.filter((one) => readNetworks.has(one.network)))
   const named = await askForTransactions(tx, unseen, now)
+  reach('apply.in_transaction')
   const times = { begunAt, loadedAt, decidedAt, bookedAt: clock() }
   const told = { lags, mismatches, named, times, trails: trailsOf(deposits, kept ?? [], loaded) }
   return { groups: groups.length, journals: journals.length, ...told }

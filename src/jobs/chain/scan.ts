@@ -3,6 +3,7 @@ import type { ChainReader, OnDemandReader, ScanResult } from '../../chain/port.t
 import type { AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import type { Sighting } from '../../core/evidence.ts'
+import { reach } from '../../failpoint.ts'
 import { rewindBalances } from '../../store/chain/balance-points.ts'
 import {
   type Enrolment,
@@ -111,6 +112,7 @@ async function finish(deps: ScanDeps, reader: NetworkReader, read: Read): Promis
   const first = position === null ? result : null
   const [planned] = await Promise.allSettled([planEnrolment(reader, { book, startHeight, first })])
   const enrolment = planned.status === 'fulfilled' ? planned.value : nobody
+  reach('scan.read')
   const { stored, withdrawn } = await store(deps, { ...read, network: reader.network, enrolment })
   if (planned.status === 'rejected') throw planned.reason
   return {
@@ -147,6 +149,7 @@ function store(deps: ScanDeps, storing: Storing): Promise<Pick<Scanned, 'stored'
     const count = await appendSightings(tx, found)
     const vanished = await withdraw(await vanishedBy(tx, network, { result, position }))
     await storeCoverage(tx, deps, storing)
+    reach('scan.in_transaction')
     await savePosition(tx, lease, { result, epoch })
     return { stored: rewound + count + vanished, withdrawn: rewound + vanished }
   })

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { reach } from '../../failpoint.ts'
 import type { DepositPage } from '../../provider/deposit-client.ts'
 import { inTransaction } from '../../store/database.ts'
 import { missedRecords, staleRecords } from '../../store/records.ts'
@@ -32,6 +33,7 @@ export async function pollDeposits(deps: PollDeps): Promise<Reading | null> {
   if (lease === null) return null
   const reading = nothingRead()
   const recent = await readRecent(deps, positionIn(deps.client.list, readPosition(lease.cursor)), reading)
+  reach('poll.read')
   await save(deps, lease, { position: recent, reading })
   const swept = await sweepRecords(deps, recent, reading)
   await save(deps, lease, { position: swept, reading })
@@ -44,7 +46,10 @@ type Progress = { position: Position; reading: Reading }
 async function save({ db }: PollDeps, lease: Lease, { position, reading }: Progress): Promise<void> {
   const { pages, stored } = reading
   const progress = { pages, stored, ...(position.sweptAt !== null && { sweptAt: position.sweptAt / 1000 }) }
-  await inTransaction(db, (tx) => moveCursor(tx, lease, { cursor: position, progress }))
+  await inTransaction(db, async (tx) => {
+    await moveCursor(tx, lease, { cursor: position, progress })
+    reach('poll.in_transaction')
+  })
 }
 
 async function readRecent(deps: PollDeps, before: Position, reading: Reading): Promise<Position> {
