@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Hex, numberToHex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
-import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import {
   changes,
@@ -14,6 +14,7 @@ import {
 } from '../support/rpc-proxy.ts'
 import { asData } from '../support/small-contracts.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
+import { depositor } from '../support/told-networks.ts'
 
 const stack = new AsyncDisposableStack()
 let anvil: Anvil

@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import { type Hex, toHex } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
-import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import { type Answer, type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
+import { depositor } from '../support/told-networks.ts'
 import { until } from '../support/until.ts'
 
 const stack = new AsyncDisposableStack()

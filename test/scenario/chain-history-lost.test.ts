@@ -3,10 +3,11 @@ import type { Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { runCommand } from '../support/command.ts'
-import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import { type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
+import { depositor } from '../support/told-networks.ts'
 import { until } from '../support/until.ts'
 
 type Chain = { name: string; anvil: Anvil; token: TestToken; proxy: RpcProxy }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
-import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import {
   changes,
@@ -16,6 +16,7 @@ import {
   startRpcProxy,
 } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
+import { depositor } from '../support/told-networks.ts'
 import { until } from '../support/until.ts'
 
 const stack = new AsyncDisposableStack()

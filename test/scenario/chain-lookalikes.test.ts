@@ -3,10 +3,11 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
 import { runCommand } from '../support/command.ts'
-import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { fee, placeFeeToken } from '../support/fee-token.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
+import { depositor } from '../support/told-networks.ts'
 
 /** As the address that is paid looks where its middle is left out. */
 const lookalike = '0x0000000000000000beef000000000000000a11ce'

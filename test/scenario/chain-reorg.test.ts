@@ -3,9 +3,10 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
-import { type DaemonOnAnvil, depositor, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
+import { depositor } from '../support/told-networks.ts'
 
 /** The second account of anvil's published development mnemonic. */
 const other = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')

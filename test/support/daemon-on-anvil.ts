@@ -1,41 +1,23 @@
-import { writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { stringify } from 'yaml'
 import { type Daemon, roles, startDaemon } from '../../src/app.ts'
 import { parseSettings } from '../../src/config/settings.ts'
-import { type NetworkName, parseAddress } from '../../src/core/asset.ts'
-import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
-import { saveOwner } from '../../src/store/owners.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { testDatabase } from './postgres.ts'
-import { startRawService } from './raw-service.ts'
-import { makeSecret } from './sign-webhook.ts'
+import {
+  type Credited,
+  cursorOf,
+  saveDepositor,
+  startCreditingService,
+  type Told,
+  writeToldSettings,
+} from './told-networks.ts'
 import { until } from './until.ts'
-
-/** A network as the daemon is told of it. */
-export type Told = {
-  name: string
-  /** Null on Solana. */
-  chainId: number | null
-  /** In order of preference. */
-  urls: readonly string[]
-  token: string
-  /** More tokens, each with 18 decimals. */
-  others?: readonly { symbol: string; contract: string }[]
-  /** Where it is paid to; `depositor` without it. */
-  address?: string
-  /** More of its entry in the settings file, as `{ finality: { tag: 'safe' } }`. */
-  more?: object
-}
-
-/** A deposit as the service would list it. */
-export type Credited = { network: string; tx: string; index: string; contract: string | null; amount: bigint }
 
 /** The whole daemon, ticking each second, over chains that a test mines; the service is a list that a test writes. */
 export type DaemonOnAnvil = {
@@ -52,23 +34,6 @@ export type DaemonOnAnvil = {
   cursor(network: string): Promise<{ height: bigint; hash: string } | null>
 }
 
-/** The one address that is paid to, on every EVM network. */
-export const depositor = '0x00000000000000000000000000000000000a11ce'
-const wallet = 'savings'
-
-const familyOf = (chainId: number | null) => (chainId === null ? 'solana' : 'evm')
-
-/** Nothing is late but what the service does not tell of, so that it is booked at once, in suspense. */
-const policy = {
-  webhookWithin: '1h',
-  apiWithin: '1h',
-  chainWithin: '1h',
-  reportWithin: '1s',
-  settlementWithin: '1h',
-}
-const everySecond = '* * * * * *'
-const schedule = { scan: everySecond, poll: everySecond, sweep: everySecond, backfill: everySecond }
-
 export async function startDaemonOnAnvil(
   networks: readonly Told[],
   stack: AsyncDisposableStack,
@@ -77,19 +42,12 @@ export async function startDaemonOnAnvil(
   stack.defer(() => database.drop())
   const db = openDatabase<Tables>({ url: database.url, poolMax: 4, applicationName: 'test' })
   stack.defer(() => db.destroy())
-  await saveOwner(db, {
-    owner: { kind: 'stable_wallet', id: wallet },
-    deposits: networks.map(({ name, chainId, address = depositor }) => ({
-      network: name as NetworkName,
-      address: parseAddress(familyOf(chainId), address),
-    })),
-    forward: null,
-  })
+  await saveDepositor(db, networks)
   const credited: Credited[] = []
-  const service = stack.use(await startService(credited))
+  const service = stack.use(await startCreditingService(credited))
   const folder = await mkdtemp(join(tmpdir(), 'depositd-anvil-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const environment = await writeSettings(folder, networks, {
+  const environment = await writeToldSettings(folder, networks, {
     DATABASE_URL: database.url,
     SERVICE_URL: service.url,
   })
@@ -112,75 +70,6 @@ export async function untilRead(world: DaemonOnAnvil, network: string, height: b
     const { rows } = await sql`select from inbox_pending limit 1`.execute(world.db)
     return reached !== null && reached.height >= height && rows.length === 0 ? reached : null
   })
-}
-
-async function cursorOf(db: Database<Tables>, network: string) {
-  const { rows } = await sql<{ height: string; hash: string }>`
-    select cursor #>> '{final,height}' as height, cursor #>> '{final,hash}' as hash from stream
-    where name = ${`scan/${network}`} and cursor is not null`.execute(db)
-  const [row] = rows
-  return row === undefined ? null : { height: BigInt(row.height), hash: row.hash }
-}
-
-async function writeSettings(
-  folder: string,
-  networks: readonly Told[],
-  servers: Record<string, string>,
-): Promise<Record<string, string>> {
-  const path = join(folder, 'settings.yaml')
-  const entries = networks.map(({ name, chainId, token, others = [], more }) => ({
-    name,
-    family: familyOf(chainId),
-    chainId,
-    ...more,
-    assets: [
-      { symbol: 'USDC', contract: token, decimals: chainId === null ? 6 : 18 },
-      chainId === null
-        ? { symbol: 'SOL', contract: 'native', decimals: 9 }
-        : { symbol: 'ETH', contract: 'native', decimals: 18 },
-      ...others.map((one) => ({ ...one, decimals: 18 })),
-    ],
-  }))
-  writeFileSync(path, stringify({ networks: entries, policy, schedule }))
-  const urls = networks.map(({ name, urls: some }) => [`RPC_${name.toUpperCase()}`, some.join(',')])
-  return {
-    ...servers,
-    SERVICE_API_KEY: 'key',
-    WEBHOOK_SECRETS: makeSecret(),
-    ...Object.fromEntries(urls),
-    HTTP_HOST: loopback,
-    HTTP_PORT: String(await freePort()),
-    OPS_HOST: loopback,
-    OPS_PORT: String(await freePort()),
-    LOG_LEVEL: 'silent',
-    DEPOSITD_CONFIG: path,
-  }
-}
-
-function startService(credited: readonly Credited[]) {
-  return startRawService(({ url = '' }, response) => {
-    const records = credited.map(recordOf)
-    const id = /deposits\/([^?]+)/.exec(url)?.[1]
-    const one = records.find((record) => record.id === id)
-    const body = id === undefined ? { data: records, next_cursor: null } : one
-    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(body ?? { code: 'not_found' }))
-  })
-}
-
-const listedAt = new Date().toISOString()
-
-function recordOf({ network, tx, index, contract, amount }: Credited, place: number) {
-  return {
-    id: `dep_${place + 1}`,
-    owner: { type: 'stable_wallet', id: wallet },
-    status: 'credited',
-    source: { network, address: depositor, contract, amount: amount.toString(), transaction: tx, index },
-    destination: { network: null, address: wallet, contract: null, amount: '7', transaction: null },
-    fee: { amount: '0' },
-    created_at: listedAt,
-    updated_at: listedAt,
-  }
 }
 
 function lineByLine(lines: string[]): Writable {
