@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { freePort } from '../../../src/sandbox/free-port.ts'
+import { until } from '../../support/until.ts'
+import type { ChaosWorld } from '../world.ts'
+
+/** A process of the program beside those of the world, which the fault that started it ends itself. */
+export type AnotherDaemon = AsyncDisposable & {
+  pid: number
+  opsUrl: string
+  /** Where it takes webhooks. */
+  url: string
+  output: () => string
+  signal: (signal: NodeJS.Signals) => void
+  ended: Promise<number | null>
+}
+
+export type Starting = {
+  roles?: string
+  /** Settings beside those of the world; null leaves one of those out. */
+  environment?: Readonly<Record<string, string | null>>
+  /** Nobody reads what it prints, and the pipe stays open. */
+  isUnread?: boolean
+  /** It is enough that it lives: what makes it ready is for later. */
+  isReadyLater?: boolean
+  /** Another checkout's `src/main.ts`. */
+  main?: string
+}
+
+const ownMain = join(import.meta.dirname, '../../../src/main.ts')
+const upWithinMs = 120_000
+
+/** Starts a process and does not wait for it. */
+export async function spawnDaemon(world: ChaosWorld, starting: Starting): Promise<AnotherDaemon> {
+  const { roles = 'http', environment = {}, isUnread = false, main = ownMain } = starting
+  const ports = { HTTP_PORT: String(await freePort()), OPS_PORT: String(await freePort()) }
+  const settings: Record<string, string | null> = { ...world.environment, ...ports, ...environment }
+  const given = Object.entries(settings).filter((one): one is [string, string] => one[1] !== null)
+  const child = spawn(process.execPath, [main, 'start', '--roles', roles], {
+    cwd: world.folder,
+    env: { PATH: process.env.PATH, ...Object.fromEntries(given) },
+  })
+  const output = isUnread ? () => '' : outputOf(child)
+  const ended = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null)
+  return {
+    pid: child.pid ?? 0,
+    opsUrl: `http://127.0.0.1:${ports.OPS_PORT}`,
+    url: `http://127.0.0.1:${ports.HTTP_PORT}/webhooks/transfers`,
+    output,
+    signal: (signal) => void child.kill(signal),
+    ended,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** Starts a process and waits until it is ready. */
+export async function startDaemon(world: ChaosWorld, starting: Starting): Promise<AnotherDaemon> {
+  const daemon = await spawnDaemon(world, starting)
+  const refused = daemon.ended.then((status) => {
+    throw new Error(`the process ended with ${status} as it started: ${daemon.output().slice(-2000)}`)
+  })
+  await Promise.race([until('the process is up', () => answers(daemon, starting), upWithinMs), refused])
+  refused.catch(() => undefined)
+  return daemon
+}
+
+async function answers({ opsUrl }: AnotherDaemon, { isReadyLater = false }: Starting): Promise<true | null> {
+  const answer = await fetch(`${opsUrl}/${isReadyLater ? 'livez' : 'readyz'}`).catch(() => null)
+  return answer?.status === 200 || null
+}
+
+function outputOf({ stdout, stderr }: ChildProcess): () => string {
+  let text = ''
+  stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  stderr?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  return () => text
+}

@@ -1,0 +1,74 @@
+import { besideGenuineTraffic } from './genuine-traffic.ts'
+import { runTimes, stretchBetween } from './schedule-statistics.ts'
+import { type Scrape, scrape } from './scrape.ts'
+import type { IntakeProcess, Target } from './target.ts'
+
+/** Stands in whatever an attacker sends beside its bodies: nobody's log may repeat it. */
+export const attackerWord = 'said-by-an-attacker-4711'
+
+/** An attack on the process that takes webhooks; its own addresses are 127.0.0.2 to 127.0.0.199. */
+export type Attack = (intake: IntakeProcess) => Promise<void>
+
+const delayMaxSeconds = 0.1
+/** Bodies that are still arriving may take 64 MiB, and what waits for the quarantine 32 MiB; the rest is what a collector leaves for later. */
+const growthMaxBytes = 192 * 1024 * 1024
+/** As docs/webhooks.md has it. */
+const quarantineRowsMax = 10_000
+const quarantineBytesMax = 64_000_000
+
+/**
+ * Attacks while genuine webhooks go on, and holds what I10 says: they are answered, the process lives, its event loop is
+ * not held up, memory is flat, what is kept of the attack is bounded, and no secret is told.
+ */
+export async function underAttack(target: Target, attack: Attack): Promise<void> {
+  const { intake } = target
+  const before = await scrape(intake.opsUrl)
+  const times = runTimes(intake.pid)
+  const genuine = await besideGenuineTraffic(target, () => attack(intake))
+  const after = await scrape(intake.opsUrl)
+  holdLoopDelay(after, stretchBetween(times, runTimes(intake.pid)))
+  holdMemory(before, after)
+  await holdQuarantine(target)
+  holdSecrecy(target, intake.output())
+  target.say(`${genuine} genuine webhooks were taken meanwhile`)
+}
+
+/** What the machine itself took, for others of its processes, is not the program's delay. */
+function holdLoopDelay(after: Scrape, stretch: number): void {
+  const delay = after.value('nodejs_eventloop_lag_p99_seconds') ?? Number.NaN
+  const allowed = delayMaxSeconds * stretch
+  if (!(delay < allowed))
+    throw new Error(`the event loop was held up for ${delay} s (p99), beyond ${allowed.toFixed(3)} s`)
+}
+
+function holdMemory(before: Scrape, after: Scrape): void {
+  const name = 'process_resident_memory_bytes'
+  const grown = (after.value(name) ?? Number.NaN) - (before.value(name) ?? Number.NaN)
+  if (!(grown < growthMaxBytes)) throw new Error(`the process grew by ${Math.round(grown / 1_048_576)} MiB`)
+}
+
+async function holdQuarantine({ connect }: Target): Promise<void> {
+  const client = await connect()
+  try {
+    const { rows } = await client.query<{ rows: number; bytes: number }>(
+      `select count(*)::int as rows, coalesce(sum(length(body) + length(headers::text)), 0)::float8 as bytes from quarantine`,
+    )
+    const [kept = { rows: 0, bytes: 0 }] = rows
+    if (kept.rows > quarantineRowsMax || kept.bytes > quarantineBytesMax * 1.1)
+      throw new Error(`the quarantine holds ${kept.rows} deliveries of ${kept.bytes} bytes`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** No secret of the settings is in what a process printed, and nothing that an attacker said. */
+export function holdSecrecy(
+  { environment, secret }: Pick<Target, 'environment' | 'secret'>,
+  output: string,
+): void {
+  const passwords = ['DATABASE_URL', 'QUEUE_URL'].map((name) => URL.parse(environment[name] ?? '')?.password)
+  const secrets = [secret, secret.replace(/^whsec_/, ''), environment.SERVICE_API_KEY, ...passwords]
+  const told = secrets.filter((one) => one !== undefined && one.length >= 6 && output.includes(one))
+  if (told.length > 0) throw new Error(`${told.length} secrets are in what the process printed`)
+  if (output.includes(attackerWord)) throw new Error('the process printed what an attacker said')
+}
