@@ -1,0 +1,157 @@
+import { Client } from 'pg'
+import { until } from '../../support/until.ts'
+import { running, withRole } from '../daemons.ts'
+import type { Fault } from '../fault.ts'
+import {
+  type Answered,
+  holdAccepted,
+  holdAnswered,
+  holdAnswers,
+  keepSending,
+  type Sender,
+  untilTaken,
+} from '../own-webhooks.ts'
+import { countBackends, endBackends } from '../postgres-acts.ts'
+import { untilReady, untilUnready } from '../readiness.ts'
+import type { ChaosWorld } from '../world.ts'
+
+/** Refusals that are waited for, so that more than one moment was seen. */
+const refusedMin = 5
+
+const isRefused = ({ status }: Answered) => status === 503
+
+function untilRefused(sender: Sender, min = refusedMin): Promise<unknown> {
+  const before = sender.answered.filter(isRefused).length
+  return until('webhooks are answered 503', () =>
+    sender.answered.filter(isRefused).length >= before + min ? true : null,
+  )
+}
+
+type Outage = {
+  title: string
+  /** Begins it, and returns what ends it. */
+  begin: (world: ChaosWorld) => Promise<() => Promise<void>>
+}
+
+/** Through all of it webhooks come: answered 503 with a time to come back, or 202 and then stored, and nothing else. */
+function outage({ title, begin }: Outage): Fault {
+  return {
+    name: 'F4',
+    title,
+    ground: 'shared',
+    async strike(world, random) {
+      const sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, 3)
+      await world.pay(random.between(1, 2))
+      const end = await begin(world)
+      await untilRefused(sender)
+      await untilUnready(running(world), 'database')
+      // What still came through at the beginning does not any more.
+      const from = sender.answered.length
+      await untilRefused(sender)
+      const during = sender.answered.slice(from)
+      await end()
+      await untilTaken(sender)
+      await world.pay(1)
+      await untilReady(withRole(world, 'http'))
+      const answered = await sender.stop()
+      holdAnswers(answered)
+      holdAnswered(answered)
+      await holdAccepted(world, answered)
+      const taken = during.filter(({ status }) => status === 202).length
+      if (taken > 0) throw new Error(`${taken} webhooks were answered 202 while nothing could be stored`)
+      const refused = answered.filter(isRefused).length
+      world.say(`${refused} of ${answered.length} webhooks were answered 503`)
+    },
+  }
+}
+
+async function killServer({ postgres }: ChaosWorld): Promise<() => Promise<void>> {
+  await postgres.kill()
+  return () => postgres.start()
+}
+
+/** New sessions cannot write, and the old ones are ended. */
+async function makeReadOnly(world: ChaosWorld): Promise<() => Promise<void>> {
+  const name = new URL(world.databaseUrl).pathname.slice(1)
+  const set = async (value: string) => {
+    const client = await world.connect()
+    try {
+      await client.query('set default_transaction_read_only = off')
+      await client.query(`alter database "${name}" set default_transaction_read_only = ${value}`)
+      await endBackends(client)
+    } finally {
+      await client.end()
+    }
+  }
+  await set('on')
+  return () => set('off')
+}
+
+/** Every connection that the server has is somebody else's, as where another program leaks them. */
+async function takeConnections(world: ChaosWorld): Promise<() => Promise<void>> {
+  const own: Client[] = [await world.connect()]
+  const [watcher] = own
+  const take = async () => {
+    const client = new Client({ connectionString: world.databaseUrl, application_name: 'leaking' })
+    client.on('error', () => undefined)
+    await client.connect()
+    own.push(client)
+  }
+  await until('no connection is left for the daemons', async () => {
+    // They are many, and each takes the place of one that was ended.
+    while (
+      await take().then(
+        () => true,
+        () => false,
+      )
+    )
+      continue
+    if (watcher === undefined || (await countBackends(watcher)) === 0) return true
+    await endBackends(watcher)
+    return null
+  })
+  return async () => {
+    await Promise.all(own.map((client) => client.end()))
+  }
+}
+
+const backendsEnded: Fault = {
+  name: 'F4',
+  title: 'the connections to Postgres are ended again and again',
+  ground: 'shared',
+  async strike(world, random) {
+    const sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, 3)
+    const paying = world.pay(random.between(2, 4))
+    const client = await world.connect()
+    const rounds = random.between(10, 30)
+    let ended = 0
+    try {
+      for (let round = 0; round < rounds; round++) {
+        const from = sender.answered.length
+        ended += await endBackends(client)
+        // Some webhooks between two blows, so that each hits connections that work.
+        await until('webhooks are answered', () => (sender.answered.length >= from + 3 ? true : null))
+      }
+    } finally {
+      await client.end()
+    }
+    await paying
+    await untilTaken(sender)
+    const answered = await sender.stop()
+    holdAnswers(answered)
+    holdAnswered(answered)
+    await holdAccepted(world, answered)
+    if (ended < rounds) throw new Error(`only ${ended} connections were ended in ${rounds} rounds`)
+    world.say(
+      `${ended} connections ended in ${rounds} rounds, ${answered.filter(isRefused).length} times 503`,
+    )
+  },
+}
+
+const outages: readonly Outage[] = [
+  { title: 'Postgres is killed and started again', begin: killServer },
+  { title: 'Postgres is read-only for a while', begin: makeReadOnly },
+  { title: 'Postgres has no connection left', begin: takeConnections },
+]
+
+export const postgresLost: readonly Fault[] = [...outages.map(outage), backendsEnded]
