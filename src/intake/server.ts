@@ -74,8 +74,11 @@ export async function startIntake(settings: IntakeSettings): Promise<Intake> {
     if (stopping) response.shouldKeepAlive = false
     app(request, response)
   })
-  server.maxConnections = limits.connectionsMax
-  limitConnections(server, { perSourceMax: limits.connectionsPerSourceMax, isTrusted })
+  limitConnections(server, {
+    max: limits.connectionsMax,
+    perSourceMax: limits.connectionsPerSourceMax,
+    isTrusted,
+  })
   await listen(server, settings)
 
   return {

@@ -67,6 +67,19 @@ test('a client that closes connections may open as many again', async () => {
   await expect.poll(() => deliverFrom(attacker, intake).catch(() => 0)).toBe(202)
 })
 
+test('where every place is taken, who has the most gives up its oldest for a client with fewer, and for nobody else', async () => {
+  const intake = await start({ limits: { connectionsPerSourceMax: 10, connectionsMax: 12 } })
+  const many = await Promise.all(Array.from({ length: 9 }, () => open(intake, attacker)))
+  const few = await Promise.all(['127.0.0.4', '127.0.0.5', '127.0.0.5'].map((one) => open(intake, one)))
+  for (const socket of [...many, ...few]) socket.resume()
+  const tenth = await open(intake, attacker)
+  tenth.resume()
+  await expect.poll(() => tenth.closed).toBe(true)
+  expect(await deliverFrom(sender, intake)).toBe(202)
+  await expect.poll(() => many.map(({ closed }) => closed)).toEqual([true, ...Array<boolean>(8).fill(false)])
+  expect(few.filter(({ closed }) => closed)).toHaveLength(0)
+})
+
 test('a trusted proxy brings the connections of many clients', async () => {
   const intake = await start({ limits: { connectionsPerSourceMax: 1 }, trustedProxies: ['127.0.0.0/8'] })
   const silent = await Promise.all(Array.from({ length: 20 }, () => open(intake, attacker)))
