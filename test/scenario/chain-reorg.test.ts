@@ -1,15 +1,12 @@
 import { sql } from 'kysely'
-import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import type { Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
+import { type Anvil, rich } from '../support/anvil.ts'
+import { rawOf, replaceAbove, signTransfer, startReplayable } from '../support/anvil-history.ts'
 import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
-import { deployToken, type TestToken } from '../support/test-token.ts'
+import type { TestToken } from '../support/test-token.ts'
 import { depositor } from '../support/told-networks.ts'
-
-/** The second account of anvil's published development mnemonic. */
-const other = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
 
 const stack = new AsyncDisposableStack()
 let anvil: Anvil
@@ -19,13 +16,8 @@ let world: DaemonOnAnvil
 let amount = 0n
 
 beforeAll(async () => {
-  // Of the same transactions on the same block, such a node makes the same block each time.
-  anvil = await startAnvil(8453, ['--block-base-fee-per-gas', '0'])
+  ;({ anvil, token } = await startReplayable())
   stack.defer(() => anvil.stop())
-  await anvil.client.setBlockTimestampInterval({ interval: 1 })
-  token = await deployToken(anvil, 'USDC')
-  await token.send(other.address, 10n ** 20n)
-  await anvil.mine(3)
   const told = { name: 'base', chainId: anvil.chainId, urls: [anvil.url], token: token.address }
   world = await startDaemonOnAnvil([{ ...told, more: { startHeight: 0 } }], stack)
 })
@@ -80,24 +72,6 @@ async function gone(): Promise<unknown[]> {
   return rows
 }
 
-/** Replaces all blocks above a height by as many others, the first of which hold these transactions, one list each. */
-async function replaceAbove(height: bigint, ...blocks: Hex[][]): Promise<void> {
-  const depth = Number((await anvil.client.getBlockNumber()) - height)
-  const placed = blocks.flatMap((transactions, place) => transactions.map((raw) => [raw, place]))
-  await anvil.client.request({ method: 'anvil_reorg' as never, params: [depth, placed] as never })
-}
-
-/** A transfer by somebody else than who usually pays, signed and not sent. */
-async function signTransfer(to: Hex, value: bigint): Promise<Hex> {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, value] })
-  const nonce = await anvil.client.getTransactionCount({ address: other.address })
-  const fees = { gas: 200_000n, maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1n }
-  return other.signTransaction({ to: token.address, data, nonce, chainId: anvil.chainId, ...fees })
-}
-
-const rawOf = (hash: Hex): Promise<Hex> =>
-  anvil.client.request({ method: 'eth_getRawTransactionByHash', params: [hash] } as never)
-
 async function hold(): Promise<void> {
   await makeFinal()
   const watched = { network: 'base', rpcUrl: anvil.url, address: depositor, token: token.address }
@@ -147,15 +121,18 @@ test('history that goes to another one and back again: each time the books follo
   const fork = await anvil.client.getBlockNumber()
   const tx = await pay()
   await anvil.mine(5)
-  const [raw, { hash: first }] = [await rawOf(tx), await anvil.client.getBlock({ blockNumber: fork + 1n })]
+  const [raw, { hash: first }] = [
+    await rawOf(anvil, tx),
+    await anvil.client.getBlock({ blockNumber: fork + 1n }),
+  ]
   await makeFinal()
   await untilIs(tx, ['confirmed deposit'])
   const before = await rewinds()
   for (let round = 1; round <= 2; round++) {
-    await replaceAbove(fork)
+    await replaceAbove(anvil, fork)
     await makeFinal()
     await untilIs(tx, ['orphaned'])
-    await replaceAbove(fork, [raw])
+    await replaceAbove(anvil, fork, [[raw]])
     expect((await anvil.client.getBlock({ blockNumber: fork + 1n })).hash).toBe(first)
     await makeFinal()
     await untilIs(tx, ['confirmed deposit'])
@@ -173,8 +150,8 @@ test('payments that are included again elsewhere, under other numbers, are one d
   await untilIs(told, ['reconciled deposit settlement'])
   await untilIs(untold, ['confirmed deposit'])
   const before = await gone()
-  const extra = await signTransfer(rich.address, 5n)
-  await replaceAbove(fork, [], [extra, await rawOf(told), await rawOf(untold)])
+  const extra = await signTransfer({ anvil, token }, rich.address, 5n)
+  await replaceAbove(anvil, fork, [[], [extra, await rawOf(anvil, told), await rawOf(anvil, untold)]])
   await makeFinal()
   await untilIs(told, ['reconciled deposit settlement'])
   await untilIs(untold, ['confirmed deposit'])
@@ -183,7 +160,7 @@ test('payments that are included again elsewhere, under other numbers, are one d
 })
 
 test('a transaction that is dropped, comes back and is dropped again is withdrawn each time', async () => {
-  const serializedTransaction = await signTransfer(depositor, ++amount)
+  const serializedTransaction = await signTransfer({ anvil, token }, depositor, ++amount)
   const fork = await anvil.client.getBlockNumber()
   await pay()
   await makeFinal()
@@ -193,7 +170,7 @@ test('a transaction that is dropped, comes back and is dropped again is withdraw
   await anvil.reorg(1)
   await makeFinal()
   await untilIs(tx, ['orphaned'])
-  await replaceAbove(fork)
+  await replaceAbove(anvil, fork)
   await makeFinal()
   await anvil.client.sendRawTransaction({ serializedTransaction })
   await anvil.mine()
