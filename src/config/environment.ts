@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../core/errors.ts'
+import { isSlipOf } from './slip.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -7,6 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export class EnvironmentReader {
   readonly faults: string[] = []
   readonly #environment: Environment
+  readonly #asked = new Set<string>()
 
   constructor(environment: Environment) {
     this.#environment = environment
@@ -21,6 +23,7 @@ export class EnvironmentReader {
 
   /** Empty where a fault was named, so that nobody names another. */
   optional(name: string): string | undefined {
+    this.#asked.add(name)
     const file = this.#environment[`${name}_FILE`]
     const value = this.#environment[name]
     if (file === undefined) return value === undefined ? undefined : this.#filled(name, value)
@@ -62,6 +65,20 @@ export class EnvironmentReader {
     if (text !== undefined && text !== '' && choice === undefined)
       this.faults.push(`${name} is ${JSON.stringify(text)}; it takes ${choices.join(', ')}`)
     return choice ?? null
+  }
+
+  /**
+   * Once everything was asked for: names that differ by a slip of the hand from one that was. What was meant would
+   * silently be its default.
+   */
+  refuseSlips(): void {
+    const known = [...this.#asked].flatMap((name) => [name, `${name}_FILE`])
+    const isNamed = (name: string) => this.faults.some((fault) => fault.startsWith(`${name} is no setting`))
+    const others = Object.keys(this.#environment).filter((name) => !known.includes(name) && !isNamed(name))
+    for (const name of others) {
+      const meant = known.find((one) => isSlipOf(name, one))
+      if (meant !== undefined) this.faults.push(`${name} is no setting; ${meant} is one`)
+    }
   }
 
   #checkUrl(name: string, schemes: readonly string[], text: string): string {

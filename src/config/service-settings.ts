@@ -70,6 +70,7 @@ export function readServiceSettings(
     logLevel: readLogLevel(reader),
   }
   refuseUnknown(environment, file, reader.faults)
+  reader.refuseSlips()
   return { config, faults: [...new Set(reader.faults)] }
 }
 

@@ -8,6 +8,7 @@ import { accountsOf } from './accounts.ts'
 import { type CanarySettings, canaryContras, canaryPatterns, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
+import { readPlace } from './place.ts'
 import { policiesOf } from './policies.ts'
 import { readingOf } from './reading-schema.ts'
 import { creditAssetOf, parseSettingsFile, type SettingsFile, worldOf } from './settings-file.ts'
@@ -73,8 +74,6 @@ export type Listening = { host: string; port: number }
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-const databaseSchemes = ['postgres', 'postgresql']
-const queueSchemes = ['redis', 'rediss', ...databaseSchemes]
 const httpSchemes = ['http', 'https']
 
 /**
@@ -85,10 +84,8 @@ const httpSchemes = ['http', 'https']
 export function parseSettings(environment: Environment, readText: (path: string) => string): Settings {
   const reader = new EnvironmentReader(environment)
   const file = readSettingsFile(reader, readText)
-  const databaseUrl = reader.url('DATABASE_URL', databaseSchemes)
   const settings = {
-    databaseUrl,
-    queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl),
+    ...readPlace(reader),
     service: serviceOf(reader, file),
     webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
     networks: file === null ? [] : networksOf(file, reader),
@@ -99,21 +96,11 @@ export function parseSettings(environment: Environment, readText: (path: string)
   }
   const canary = readCanary(reader, file, settings.networks)
   refuseUnknown(environment, file, reader.faults)
+  reader.refuseSlips()
   // Some settings are looked at twice, and each time find the same fault.
   const faults = [...new Set(reader.faults)]
   if (faults.length > 0 || file === null) throw new Fault('settings_bad', { faults })
   return { ...settings, canary, ...fileSettings(file) }
-}
-
-/**
- * Reads only where the database is, for commands that need nothing else.
- * @throws Fault `settings_bad`
- */
-export function parseDatabaseUrl(environment: Environment): string {
-  const reader = new EnvironmentReader(environment)
-  const url = reader.url('DATABASE_URL', databaseSchemes)
-  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
-  return url
 }
 
 /**

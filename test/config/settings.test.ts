@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseDatabaseUrl, parseSettings, type Settings } from '../../src/config/settings.ts'
+import { parseDatabaseUrl } from '../../src/config/place.ts'
+import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import { isFault } from '../../src/core/errors.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -178,6 +179,16 @@ test('a settings file that cannot be read is a fault beside the others', () => {
   ).toThrow(
     'settings_bad: faults DEPOSITD_CONFIG cannot be read: ENOENT: no such file; HTTP_PORT is no port: "x"',
   )
+})
+
+test('a name with a slip of the hand is named beside the setting that was meant', () => {
+  expect(
+    faultsOf({ LOG_LEVLE: 'debug', QUEUE_ULR_FILE: '/run/queue', OPS_PROT: '1', HTTPS_PORT: '2' }),
+  ).toEqual([
+    'LOG_LEVLE is no setting; LOG_LEVEL is one',
+    'QUEUE_ULR_FILE is no setting; QUEUE_URL_FILE is one',
+    'OPS_PROT is no setting; OPS_PORT is one',
+  ])
 })
 
 test('what is no setting of ours is left alone', () => {
