@@ -3,6 +3,7 @@ import { createQueue, queueLimits } from '../../src/jobs/queue/queue.ts'
 import type { QueueEvent, QueueLimits } from '../../src/jobs/queue/queue-port.ts'
 import { emptyDatabase } from './postgres.ts'
 import { redisInstalled, startRedis } from './redis.ts'
+import { startRedisCluster } from './redis-cluster.ts'
 
 export type QueueServer = { url: string; end: () => Promise<void> }
 
@@ -24,6 +25,14 @@ export const queueServers: readonly {
     missing: !redisInstalled(),
     async begin() {
       const { url, stop } = await startRedis()
+      return { url, end: stop }
+    },
+  },
+  {
+    server: 'a Redis Cluster',
+    missing: !redisInstalled(),
+    async begin() {
+      const { url, stop } = await startRedisCluster()
       return { url, end: stop }
     },
   },

@@ -59,6 +59,8 @@ export type RunningWorker = {
 export type Backend = {
   add: (wake: Wake) => Promise<void>
   counts: () => Promise<Record<QueueState, number>>
+  /** What may make it lose wake-ups, as it is set now; null where nothing is known to. */
+  danger: () => Promise<string | null>
   startWorker: (runs: Runs, concurrency: number) => RunningWorker
   close: () => Promise<void>
 }

@@ -1,6 +1,5 @@
 import { createRedisBackend, Queue } from 'bullmq'
-import { Redis } from 'ioredis'
-import { Fault, messageOf } from '../../core/errors.ts'
+import { Cluster } from 'ioredis'
 import { within } from '../within.ts'
 import {
   CuttableWorker,
@@ -13,15 +12,17 @@ import {
   workerOptions,
 } from './queue-bullmq.ts'
 import type { Backend, QueueSettings } from './queue-port.ts'
+import { evictionProblem, findRedis, type RedisPlace } from './redis-place.ts'
 
 /**
- * Producers fail at once while Redis is away; workers wait for it.
+ * Producers fail soon while Redis is away; workers wait for it.
  * @throws Fault `remote_failed` where Redis does not answer; `settings_bad` where it may evict keys.
  */
 export async function openRedisQueue(settings: QueueSettings): Promise<Backend> {
   const { name, limits, report } = settings
-  await checkServer(settings)
-  const queue = new Queue<WakeData>(name, { ...queueOptions, connection: producerConnection(settings) })
+  const place = await findRedis(settings)
+  const producing = connectionTo(place, settings, producerUse(settings))
+  const queue = new Queue<WakeData>(name, { ...queueOptions, connection: producing })
   queue.on('error', (error) => report({ kind: 'connection_failed', error }))
   await within(limits.answerTimeoutMs, 'Redis', queue.waitUntilReady())
 
@@ -30,17 +31,18 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
       await queue.add(wake.name, { key: wake.key }, wakeOptions(wake, limits))
     },
     counts: () => countJobs(queue),
-    startWorker(runs, concurrency) {
-      const options = {
-        ...queueOptions,
-        ...workerOptions(limits),
-        connection: workerConnection(settings),
-        concurrency,
-      }
-      const worker = new CuttableWorker(name, (job) => runs.run(wakeOf(job)), options, createRedisBackend)
-      return runningWorker({ worker, runs, cut: () => cutRedis(worker.getBackend()) }, settings)
+    async danger() {
+      const client = await queue.getBackend().connection.client
+      return evictionProblem(await client.info())
     },
-    close: () => cutRedis(queue.getBackend()),
+    startWorker(runs, concurrency) {
+      const connection = connectionTo(place, settings, workerUse)
+      const options = { ...queueOptions, ...workerOptions(limits), connection, concurrency }
+      const worker = new CuttableWorker(name, (job) => runs.run(wakeOf(job)), options, createRedisBackend)
+      const running = runningWorker({ worker, runs, cut: () => cutRedis(worker.getBackend()) }, settings)
+      return { stop: () => running.stop().finally(() => cutCluster(connection)) }
+    },
+    close: () => cutRedis(queue.getBackend()).finally(() => cutCluster(producing)),
   }
 }
 
@@ -52,56 +54,38 @@ async function cutRedis(backend: { connection: Closable; blockingConnection?: Cl
   await backend.connection.close(true)
 }
 
-function producerConnection(settings: QueueSettings) {
-  return {
-    ...eitherConnection(settings),
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: settings.limits.answerTimeoutMs,
-  }
+type Connection = ReturnType<typeof connectionTo>
+
+/** A client of a cluster is ours: BullMQ closes the copies that it makes of it, and nothing else. */
+function cutCluster(connection: Connection): void {
+  if (connection instanceof Cluster) connection.disconnect()
 }
 
-function workerConnection(settings: QueueSettings) {
-  return { ...eitherConnection(settings), maxRetriesPerRequest: null }
+type Use = { enableOfflineQueue: boolean; maxRetriesPerRequest: number | null; commandTimeout?: number }
+
+const workerUse: Use = { enableOfflineQueue: true, maxRetriesPerRequest: null }
+
+function producerUse({ limits }: QueueSettings): Use {
+  return { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: limits.answerTimeoutMs }
 }
 
-function eitherConnection({ url, limits }: QueueSettings) {
-  return {
-    url,
-    connectTimeout: limits.answerTimeoutMs,
-    retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 10), limits.reconnectDelayMs),
-  }
-}
-
-async function checkServer({ url, limits, report }: QueueSettings): Promise<void> {
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    retryStrategy: () => null,
-    connectTimeout: limits.answerTimeoutMs,
+function connectionTo(place: RedisPlace, { url, limits }: QueueSettings, use: Use) {
+  const retryStrategy = (attempt: number) =>
+    Math.min(50 * 2 ** Math.min(attempt, 10), limits.reconnectDelayMs)
+  const connectTimeout = limits.answerTimeoutMs
+  if (place.kind === 'server') return { url, connectTimeout, retryStrategy, ...use }
+  const { enableOfflineQueue, ...each } = use
+  const cluster = new Cluster([...place.nodes], {
+    enableOfflineQueue,
+    clusterRetryStrategy: retryStrategy,
+    // Not each node by itself: what waits at one that is gone for good would wait for ever, rather than be sent to its heir.
+    clusterNodeRetryStrategy: null,
+    slotsRefreshTimeout: limits.answerTimeoutMs,
+    // Certificates bear the names by which the nodes tell of each other.
+    dnsLookup: (address, callback) => callback(null, address),
+    redisOptions: { ...place.options, connectTimeout, ...each },
   })
-  let cause: unknown
-  redis.on('error', (error) => {
-    cause = error
-  })
-  try {
-    await within(limits.answerTimeoutMs, 'Redis', redis.connect())
-    const policy = evictionPolicy(await redis.info('memory'))
-    if (policy === undefined) report({ kind: 'eviction_policy_unknown' })
-    else if (policy !== 'noeviction') throw new Fault('settings_bad', { faults: [evictionFault(policy)] })
-  } catch (error) {
-    if (error instanceof Fault) throw error
-    const what = `connecting to QUEUE_URL (${new URL(url).host})`
-    throw new Fault('remote_failed', { what, problem: messageOf(cause ?? error) }, { cause: cause ?? error })
-  } finally {
-    redis.disconnect()
-  }
-}
-
-/** From INFO, since servers run by others often refuse CONFIG. */
-function evictionPolicy(info: string): string | undefined {
-  return /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
-}
-
-function evictionFault(policy: string): string {
-  return `QUEUE_URL: the Redis server has maxmemory-policy ${policy} and would drop wake-ups: set maxmemory-policy noeviction there`
+  // BullMQ passes its errors on; once it has let go of the client, there is nobody to be told.
+  cluster.on('error', () => undefined)
+  return cluster
 }

@@ -17,8 +17,11 @@ export type Queue = {
   /** Starts running jobs. Called once. */
   work: (handlers: Handlers, options: { concurrency: number }) => void
   counts: () => Promise<Record<QueueState, number>>
-  /** @throws where the server does not answer. */
-  ping: () => Promise<void>
+  /**
+   * @returns what makes the server lose wake-ups, as it is set by now; null where nothing is known to
+   * @throws where the server does not answer.
+   */
+  ping: () => Promise<string | null>
   /** Lets active jobs finish within the limit, then closes every connection. */
   stop: () => Promise<void>
 }
@@ -63,6 +66,7 @@ export async function createQueue(asked: QueueSettings): Promise<Queue> {
     counts,
     async ping() {
       await counts()
+      return within(limits.answerTimeoutMs, 'asking how the queue is kept', backend.danger())
     },
     stop: () => (stopped ??= stop()),
   }
