@@ -4,7 +4,7 @@ import { Client } from 'pg'
 export type WatchedOnSolana = { network: string; rpcUrl: string; address: string; mint: string; from: bigint }
 
 type TokenBalance = { accountIndex: number; mint: string; owner: string; uiTokenAmount: { amount: string } }
-type Told = {
+export type Told = {
   transaction: { signatures: string[]; message: { accountKeys: string[] } }
   meta: {
     err: unknown
@@ -76,7 +76,7 @@ function paidBy(told: Told, watched: WatchedOnSolana): object[] {
 }
 
 /** What the owner has more of in all his accounts. */
-function tokensTo({ meta }: Told, { address, mint }: { address: string; mint: string }): bigint {
+export function tokensTo({ meta }: Told, { address, mint }: { address: string; mint: string }): bigint {
   if (meta.err !== null) return 0n
   const sum = (balances: readonly TokenBalance[]) =>
     balances
@@ -86,7 +86,7 @@ function tokensTo({ meta }: Told, { address, mint }: { address: string; mint: st
 }
 
 /** What he has more of himself, without the rent that came back from his own token accounts. He never pays fees. */
-function coinsTo({ meta, transaction }: Told, address: string): bigint {
+export function coinsTo({ meta, transaction }: Told, address: string): bigint {
   if (meta.err !== null) return 0n
   const { writable, readonly } = meta.loadedAddresses
   const accounts = [...transaction.message.accountKeys, ...writable, ...readonly]

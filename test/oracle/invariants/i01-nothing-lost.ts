@@ -1,0 +1,18 @@
+/** I1: every webhook that was answered by 2xx has one row, and each row reaches a state that can be told. */
+export const i1 = {
+  'every webhook that was answered by 2xx is in the inbox once': `
+    select answered.id, count(inbox.id) from hold.answered
+    left join inbox on source = 'webhook' and source_key = answered.id
+    group by answered.id having count(inbox.id) <> 1`,
+
+  'nothing that came in still waits to be applied': `
+    select inbox_id, stored_at from inbox_pending`,
+
+  'what repeats or contradicts a webhook stands beside one that is there': `
+    select inbox_id from webhook_repeat where not exists (
+      select from inbox where id = inbox_id and source = 'webhook')
+    union all
+    select inbox_id from webhook_conflict
+    where not exists (select from inbox where id = inbox_id and source = 'webhook')
+      or not exists (select from inbox where id = first_id and source = 'webhook')`,
+} as const satisfies Record<string, string>
