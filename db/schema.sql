@@ -485,7 +485,6 @@ constraint ledger_journal_pkey on ledger_journal: PRIMARY KEY (id);
 constraint ledger_journal_posting_key_key on ledger_journal: UNIQUE (posting_key);
 constraint ledger_journal_reversal on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
 constraint ledger_journal_reverses_fkey on ledger_journal: FOREIGN KEY (reverses) REFERENCES ledger_journal(id);
-constraint ledger_journal_reverses_key on ledger_journal: UNIQUE (reverses);
 constraint ledger_last_cut_is_only_check on ledger_last_cut: CHECK (is_only);
 constraint ledger_last_cut_pkey on ledger_last_cut: PRIMARY KEY (is_only);
 constraint ledger_period_balance_account_asset_fkey on ledger_period_balance: FOREIGN KEY (account, asset) REFERENCES ledger_account(id, asset);
@@ -533,13 +532,13 @@ constraint ledger_transfer_amount_is_number on ledger_transfer: CHECK ((amount <
 constraint ledger_transfer_amount_is_number on ledger_transfer_default: CHECK ((amount < 'NaN'::numeric));
 constraint ledger_transfer_check1 on ledger_transfer: CHECK ((credit <> debit));
 constraint ledger_transfer_check1 on ledger_transfer_default: CHECK ((credit <> debit));
-constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset);
-constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset);
-constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset);
-constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset);
+constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
 constraint ledger_transfer_default_pkey on ledger_transfer_default: PRIMARY KEY (journal_id, leg, recorded_at);
-constraint ledger_transfer_journal_id_fkey1 on ledger_transfer: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
-constraint ledger_transfer_journal_id_fkey1 on ledger_transfer_default: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
+constraint ledger_transfer_journal_id_fkey1 on ledger_transfer: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
+constraint ledger_transfer_journal_id_fkey1 on ledger_transfer_default: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
 constraint ledger_transfer_leg_check1 on ledger_transfer: CHECK ((leg > 0));
 constraint ledger_transfer_leg_check1 on ledger_transfer_default: CHECK ((leg > 0));
 constraint ledger_transfer_pkey on ledger_transfer: PRIMARY KEY (journal_id, leg, recorded_at);
@@ -683,7 +682,7 @@ CREATE UNIQUE INDEX inbox_source_source_key_key ON public.inbox USING btree (sou
 CREATE UNIQUE INDEX ledger_account_pkey ON public.ledger_account USING btree (id, asset);
 CREATE UNIQUE INDEX ledger_journal_pkey ON public.ledger_journal USING btree (id);
 CREATE UNIQUE INDEX ledger_journal_posting_key_key ON public.ledger_journal USING btree (posting_key);
-CREATE UNIQUE INDEX ledger_journal_reverses_key ON public.ledger_journal USING btree (reverses);
+CREATE UNIQUE INDEX ledger_journal_reverses_key ON public.ledger_journal USING btree (reverses) WHERE (reverses IS NOT NULL);
 CREATE UNIQUE INDEX ledger_last_cut_pkey ON public.ledger_last_cut USING btree (is_only);
 CREATE UNIQUE INDEX ledger_period_balance_pkey ON public.ledger_period_balance USING btree (event_id, account, asset);
 CREATE UNIQUE INDEX ledger_period_event_pkey ON public.ledger_period_event USING btree (id);
@@ -1968,6 +1967,20 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.hold_decimals()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (select from public.deposit where old.key in (asset, settlement_asset)) then
+    raise exception 'asset %: amounts were kept by % decimals', old.key, old.decimals
+      using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.hold_period_event()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1987,6 +2000,33 @@ begin
     values (new.period, case new.action when 'reopened' then 'open' else new.action end)
     on conflict (period) do update set state = excluded.state;
   return new;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.keep_account_labels(patterns text[], codes text[], names text[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '30s'
+AS $function$
+begin
+  lock table public.account_label in share row exclusive mode;
+  if not exists (
+    select from (
+      select l.place, l.pattern, l.code, l.name
+      from unnest(patterns, codes, names) with ordinality as l (pattern, code, name, place)
+    ) as wanted
+    full join public.account_label kept using (place)
+    where (wanted.pattern, wanted.code, wanted.name) is distinct from (kept.pattern, kept.code, kept.name)
+  ) then
+    return false;
+  end if;
+  delete from public.account_label;
+  insert into public.account_label (place, pattern, code, name)
+    select l.place, l.pattern, l.code, l.name
+    from unnest(patterns, codes, names) with ordinality as l (pattern, code, name, place);
+  return true;
 end
 $function$
 ;
@@ -2254,22 +2294,39 @@ $function$
 CREATE OR REPLACE FUNCTION public.refuse_late_transfer()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
+  is_unknown boolean;
   is_late boolean;
   is_other boolean;
   takes_back boolean;
 begin
-  select bool_or(journal.xmin <> pg_current_xact_id()::xid),
+  -- By its key, one by one: a plan is kept for long, and one that read all journals would be kept while they grow.
+  select bool_or(journal.id is null), bool_or(journal.xmin <> pg_current_xact_id()::xid),
     bool_or(added.event_at <> journal.event_at or added.recorded_at <> journal.recorded_at
       or added.period <> journal.period),
     bool_or(journal.reverses is not null)
-  into is_late, is_other, takes_back
-  from added join public.ledger_journal journal on journal.id = added.journal_id;
-  if is_late then
+  into is_unknown, is_late, is_other, takes_back
+  from added left join lateral (
+    select j.id, j.xmin, j.event_at, j.recorded_at, j.period, j.reverses
+    from public.ledger_journal j where j.id = added.journal_id limit 1
+  ) as journal on true;
+  if is_unknown then
+    raise exception 'ledger_transfer: there is no such journal, which its foreign key says'
+      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_journal_id_fkey1';
+  elsif is_late then
     raise exception 'ledger_transfer: the journal is already booked; post a new one';
   elsif is_other then
     raise exception 'ledger_transfer: times and period are not those of the journal';
+  elsif exists (
+    select from (select debit as id, asset from added union select credit, asset from added) as side
+    where not exists (
+      select from public.ledger_account a where a.id = side.id and a.asset = side.asset
+    )
+  ) then
+    raise exception 'ledger_transfer: there is no such account of that asset, which its foreign keys say'
+      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_debit_asset_fkey1';
   elsif takes_back and exists (
     select from added
       join public.ledger_journal journal on journal.id = added.journal_id
@@ -2352,6 +2409,7 @@ RETURN (SELECT (count(*))::integer AS count FROM (open_mismatch m LEFT JOIN depo
 
 CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['manual'::text, 'reversal'::text]))) EXECUTE FUNCTION check_manual_journal();
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
+CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW WHEN ((old.decimals <> new.decimals)) EXECUTE FUNCTION hold_decimals();
 CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2389,6 +2447,7 @@ grant delete, insert, select, update on public.chain_gap_since to depositd_daemo
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
 grant delete, insert, select, update on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
+grant insert, select on public.asset to depositd_daemon;
 grant insert, select on public.canary_owner to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
@@ -2400,7 +2459,6 @@ grant insert, select on public.mismatch_event to depositd_daemon;
 grant insert, select on public.sighting to depositd_daemon;
 grant insert, select on public.webhook_conflict to depositd_daemon;
 grant insert, select, update on public.api_record to depositd_daemon;
-grant insert, select, update on public.asset to depositd_daemon;
 grant insert, select, update on public.canary to depositd_daemon;
 grant insert, select, update on public.canary_deposit to depositd_daemon;
 grant insert, select, update on public.chain_network to depositd_daemon;
@@ -2415,87 +2473,168 @@ grant insert, select, update on public.proposal to depositd_daemon;
 grant insert, select, update on public.stream to depositd_daemon;
 grant insert, select, update on public.webhook_repeat to depositd_daemon;
 grant select on accounting.accounts to depositd_accountant;
+grant select on accounting.accounts to depositd_backup;
 grant select on accounting.accounts to depositd_daemon;
 grant select on accounting.balances to depositd_accountant;
+grant select on accounting.balances to depositd_backup;
 grant select on accounting.balances to depositd_daemon;
 grant select on accounting.conversion to depositd_accountant;
+grant select on accounting.conversion to depositd_backup;
 grant select on accounting.conversion to depositd_daemon;
 grant select on accounting.coverage to depositd_accountant;
+grant select on accounting.coverage to depositd_backup;
 grant select on accounting.coverage to depositd_daemon;
 grant select on accounting.coverage_gaps to depositd_accountant;
+grant select on accounting.coverage_gaps to depositd_backup;
 grant select on accounting.coverage_gaps to depositd_daemon;
 grant select on accounting.daily_totals to depositd_accountant;
+grant select on accounting.daily_totals to depositd_backup;
 grant select on accounting.daily_totals to depositd_daemon;
 grant select on accounting.deposits to depositd_accountant;
+grant select on accounting.deposits to depositd_backup;
 grant select on accounting.deposits to depositd_daemon;
 grant select on accounting.entries to depositd_accountant;
+grant select on accounting.entries to depositd_backup;
 grant select on accounting.entries to depositd_daemon;
 grant select on accounting.fees to depositd_accountant;
+grant select on accounting.fees to depositd_backup;
 grant select on accounting.fees to depositd_daemon;
 grant select on accounting.in_transit_age to depositd_accountant;
+grant select on accounting.in_transit_age to depositd_backup;
 grant select on accounting.in_transit_age to depositd_daemon;
 grant select on accounting.journal to depositd_accountant;
+grant select on accounting.journal to depositd_backup;
 grant select on accounting.journal to depositd_daemon;
 grant select on accounting.late_items to depositd_accountant;
+grant select on accounting.late_items to depositd_backup;
 grant select on accounting.late_items to depositd_daemon;
 grant select on accounting.manual_journals to depositd_accountant;
+grant select on accounting.manual_journals to depositd_backup;
 grant select on accounting.manual_journals to depositd_daemon;
 grant select on accounting.mismatch_ageing to depositd_accountant;
+grant select on accounting.mismatch_ageing to depositd_backup;
 grant select on accounting.mismatch_ageing to depositd_daemon;
 grant select on accounting.mismatch_history to depositd_accountant;
+grant select on accounting.mismatch_history to depositd_backup;
 grant select on accounting.mismatch_history to depositd_daemon;
 grant select on accounting.mismatches to depositd_accountant;
+grant select on accounting.mismatches to depositd_backup;
 grant select on accounting.mismatches to depositd_daemon;
 grant select on accounting.period_balances to depositd_accountant;
+grant select on accounting.period_balances to depositd_backup;
 grant select on accounting.period_balances to depositd_daemon;
 grant select on accounting.period_history to depositd_accountant;
+grant select on accounting.period_history to depositd_backup;
 grant select on accounting.period_history to depositd_daemon;
 grant select on accounting.periods to depositd_accountant;
+grant select on accounting.periods to depositd_backup;
 grant select on accounting.periods to depositd_daemon;
 grant select on accounting.prices to depositd_accountant;
+grant select on accounting.prices to depositd_backup;
 grant select on accounting.prices to depositd_daemon;
 grant select on accounting.scorecard to depositd_accountant;
+grant select on accounting.scorecard to depositd_backup;
 grant select on accounting.scorecard to depositd_daemon;
 grant select on accounting.seals to depositd_accountant;
+grant select on accounting.seals to depositd_backup;
 grant select on accounting.seals to depositd_daemon;
 grant select on accounting.tie_out to depositd_accountant;
+grant select on accounting.tie_out to depositd_backup;
 grant select on accounting.tie_out to depositd_daemon;
 grant select on accounting.valuation to depositd_accountant;
+grant select on accounting.valuation to depositd_backup;
 grant select on accounting.valuation to depositd_daemon;
 grant select on accounting.value_at_risk to depositd_accountant;
+grant select on accounting.value_at_risk to depositd_backup;
 grant select on accounting.value_at_risk to depositd_daemon;
+grant select on public.account_label to depositd_backup;
 grant select on public.account_label to depositd_daemon;
+grant select on public.address_book to depositd_backup;
+grant select on public.api_record to depositd_backup;
 grant select on public.asset to depositd_accountant;
+grant select on public.asset to depositd_backup;
+grant select on public.balance_difference to depositd_backup;
+grant select on public.balance_point to depositd_backup;
+grant select on public.canary to depositd_backup;
+grant select on public.canary_deposit to depositd_backup;
+grant select on public.canary_owner to depositd_backup;
+grant select on public.canary_webhook to depositd_backup;
+grant select on public.chain_coverage to depositd_backup;
+grant select on public.chain_gap to depositd_backup;
 grant select on public.chain_gap to depositd_daemon;
+grant select on public.chain_gap_since to depositd_backup;
+grant select on public.chain_movement to depositd_backup;
+grant select on public.chain_network to depositd_backup;
+grant select on public.chain_watch to depositd_backup;
+grant select on public.deposit to depositd_backup;
+grant select on public.deposit_report to depositd_backup;
 grant select on public.deposit_report to depositd_daemon;
+grant select on public.evidence to depositd_backup;
+grant select on public.evidence_group to depositd_backup;
+grant select on public.inbox to depositd_backup;
+grant select on public.inbox_pending to depositd_backup;
 grant select on public.ledger_account to depositd_accountant;
+grant select on public.ledger_account to depositd_backup;
+grant select on public.ledger_balance to depositd_backup;
 grant select on public.ledger_balance to depositd_daemon;
 grant select on public.ledger_entry to depositd_accountant;
+grant select on public.ledger_entry to depositd_backup;
 grant select on public.ledger_entry to depositd_daemon;
 grant select on public.ledger_journal to depositd_accountant;
+grant select on public.ledger_journal to depositd_backup;
 grant select on public.ledger_journal to depositd_daemon;
+grant select on public.ledger_last_cut to depositd_backup;
 grant select on public.ledger_last_cut to depositd_daemon;
 grant select on public.ledger_period to depositd_accountant;
+grant select on public.ledger_period to depositd_backup;
 grant select on public.ledger_period to depositd_daemon;
 grant select on public.ledger_period_balance to depositd_accountant;
+grant select on public.ledger_period_balance to depositd_backup;
 grant select on public.ledger_period_event to depositd_accountant;
+grant select on public.ledger_period_event to depositd_backup;
 grant select on public.ledger_period_event to depositd_daemon;
 grant select on public.ledger_seal to depositd_accountant;
+grant select on public.ledger_seal to depositd_backup;
 grant select on public.ledger_snapshot to depositd_accountant;
+grant select on public.ledger_snapshot to depositd_backup;
 grant select on public.ledger_snapshot to depositd_daemon;
 grant select on public.ledger_snapshot_day to depositd_accountant;
+grant select on public.ledger_snapshot_day to depositd_backup;
 grant select on public.ledger_snapshot_day to depositd_daemon;
 grant select on public.ledger_tie to depositd_accountant;
+grant select on public.ledger_tie to depositd_backup;
 grant select on public.ledger_tie to depositd_daemon;
 grant select on public.ledger_transfer to depositd_accountant;
+grant select on public.ledger_transfer to depositd_backup;
+grant select on public.ledger_transfer_default to depositd_backup;
+grant select on public.ledger_transit to depositd_backup;
 grant select on public.ledger_transit to depositd_daemon;
+grant select on public.link_key to depositd_backup;
 grant select on public.manual_journal to depositd_accountant;
+grant select on public.manual_journal to depositd_backup;
+grant select on public.mismatch to depositd_backup;
+grant select on public.mismatch_event to depositd_backup;
+grant select on public.mismatch_event_pending to depositd_backup;
+grant select on public.named_transaction to depositd_backup;
+grant select on public.open_mismatch to depositd_backup;
 grant select on public.open_mismatch to depositd_daemon;
+grant select on public.owner to depositd_backup;
+grant select on public.possible_match to depositd_backup;
 grant select on public.possible_match to depositd_daemon;
+grant select on public.price to depositd_backup;
 grant select on public.price to depositd_daemon;
+grant select on public.proposal to depositd_backup;
+grant select on public.quarantine to depositd_backup;
+grant select on public.sighting to depositd_backup;
+grant select on public.stream to depositd_backup;
+grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;
+grant select on public.valuation_in_force to depositd_backup;
 grant select on public.valuation_in_force to depositd_daemon;
+grant select on public.valuation_rule to depositd_backup;
 grant select on public.valuation_rule to depositd_daemon;
+grant select on public.webhook_conflict to depositd_backup;
+grant select on public.webhook_repeat to depositd_backup;
 
 comment on column account of view accounting.accounts is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
