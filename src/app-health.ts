@@ -2,7 +2,7 @@ import type { Role } from './app.ts'
 import { hiddenOf } from './app-hidden.ts'
 import type { Settings } from './config/settings.ts'
 import { messageOf } from './core/errors.ts'
-import { judgeDatabase, judgeVitals, schedulerStream, workerStream } from './core/health.ts'
+import { judgeDatabase, judgeVitals, type PartState, schedulerStream, workerStream } from './core/health.ts'
 import type { LiveScheme } from './intake/live-scheme.ts'
 import { expectedStreams } from './jobs/expected-streams.ts'
 import type { Queue } from './jobs/queue/queue.ts'
@@ -70,8 +70,8 @@ export async function composeReadiness(
       {
         part: 'queue',
         async ask() {
-          await queue.ping()
-          return [{ part: 'queue', state: 'fine', says: 'answers' }]
+          const danger = await queue.ping()
+          return [judgeQueue(danger)]
         },
       },
     ]),
@@ -79,6 +79,12 @@ export async function composeReadiness(
     warnings: () => warningsOf(webhooks),
     [Symbol.asyncDispose]: vitals.stop,
   }
+}
+
+/** Wake-ups that are lost cost time alone, and so it goes on with a server that may lose them. */
+function judgeQueue(danger: string | null): PartState {
+  const part = 'queue'
+  return danger === null ? { part, state: 'fine', says: 'answers' } : { part, state: 'warning', says: danger }
 }
 
 /** What servers and libraries say may hold a password. */

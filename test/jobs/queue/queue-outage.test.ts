@@ -132,6 +132,17 @@ describe.skipIf(!redisInstalled())('a queue on Redis', () => {
     },
   )
 
+  test('tells of a server that is set to evict while it runs, and goes on', async () => {
+    const { url } = await redisServer()
+    const queue = await openQueue(url)
+    expect(await queue.ping()).toBeNull()
+    await command(url, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+    expect(await queue.ping()).toContain('maxmemory-policy allkeys-lru and would drop wake-ups')
+    const runs = counting(queue)
+    await queue.wake('apply')
+    await expect.poll(runs).toBe(1)
+  })
+
   test('finds out about evictions although CONFIG is forbidden, and names what INFO needs', async () => {
     const { url } = await redisServer('--maxmemory-policy', 'allkeys-lru')
     const limited = url.replace('redis://', 'redis://limited:secret@')

@@ -190,7 +190,7 @@ for (const { server, missing, begin } of queueServers) {
 
     test('it answers a ping', async () => {
       const queue = await openQueue()
-      await expect(queue.ping()).resolves.toBeUndefined()
+      await expect(queue.ping()).resolves.toBeNull()
     })
   })
 }
