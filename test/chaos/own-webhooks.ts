@@ -48,10 +48,14 @@ export type Sender = {
 }
 
 /** Between an answer and the next webhook of that sender: a trickle that the oracle has no trouble to read. */
-const pauseMs = 15
+const usualPauseMs = 40
 
 /** Sends webhook after webhook, so many beside each other, until it is stopped. */
-export function keepSending(world: Sending, prefix: string, beside = 2): Sender {
+export function keepSending(
+  world: Sending,
+  prefix: string,
+  { beside = 2, pauseMs = usualPauseMs }: { beside?: number; pauseMs?: number } = {},
+): Sender {
   const answered: Answered[] = []
   const stopping = new AbortController()
   const one = async (place: number) => {

@@ -36,7 +36,7 @@ function killedAt({ failpoint, title, left }: Point): Fault {
       const nth = random.between(2, 12)
       const since = await serviceNow(world)
       const daemon = await inPlaceOf(world, 'http', { roles: 'http', dieAt: { failpoint, nth } })
-      const sender = keepSending(world, `f1_${daemon.pid}`, 3)
+      const sender = keepSending(world, `f1_${daemon.pid}`, { beside: 3 })
       await world.pay(random.between(1, 3))
       await untilDead(daemon, failpoint)
       const own = await sender.stop()

@@ -11,7 +11,7 @@ import {
   type Sender,
   untilTaken,
 } from '../own-webhooks.ts'
-import { countBackends, endBackends } from '../postgres-acts.ts'
+import { countBackends, endBackends, lockInbox } from '../postgres-acts.ts'
 import { untilReady, untilUnready } from '../readiness.ts'
 import type { ChaosWorld } from '../world.ts'
 
@@ -40,7 +40,7 @@ function outage({ title, begin }: Outage): Fault {
     title,
     ground: 'shared',
     async strike(world, random) {
-      const sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, 3)
+      const sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, { beside: 3 })
       await world.pay(random.between(1, 2))
       const end = await begin(world)
       await untilRefused(sender)
@@ -120,7 +120,7 @@ const backendsEnded: Fault = {
   title: 'the connections to Postgres are ended again and again',
   ground: 'shared',
   async strike(world, random) {
-    const sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, 3)
+    const sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, { beside: 3 })
     const paying = world.pay(random.between(2, 4))
     const client = await world.connect()
     const rounds = random.between(10, 30)
@@ -135,6 +135,7 @@ const backendsEnded: Fault = {
     } finally {
       await client.end()
     }
+    await endUnderWay(world, sender)
     await paying
     await untilTaken(sender)
     const answered = await sender.stop()
@@ -146,6 +147,16 @@ const backendsEnded: Fault = {
       `${ended} connections ended in ${rounds} rounds, ${answered.filter(isRefused).length} times 503`,
     )
   },
+}
+
+/** The others may all have hit connections that were idle: this one hits a commit. */
+async function endUnderWay(world: ChaosWorld, sender: Sender): Promise<void> {
+  const lock = await lockInbox(world)
+  await lock.untilWaiting()
+  const refused = untilRefused(sender, 1)
+  await lock.endWaiting()
+  await lock.release()
+  await refused
 }
 
 const outages: readonly Outage[] = [
