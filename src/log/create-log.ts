@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { destination, type Logger, pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { describeThrown } from './describe-thrown.ts'
 import { createHidden, type Hidden } from './hide-secrets.ts'
+import { openDestination } from './log-destination.ts'
 
 export type LogSettings = {
   level: string
@@ -22,6 +23,6 @@ export function createLog({ level, file, hidden = createHidden() }: LogSettings)
       // On the whole line, so that nothing gets past it, whatever it is written as. Fields are those of the list of events.
       hooks: { streamWrite: hidden.hide },
     },
-    destination({ dest: file ?? 1, sync: false }),
+    openDestination(file),
   )
 }
