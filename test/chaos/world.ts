@@ -1,4 +1,6 @@
 import type { Client } from 'pg'
+import type { OwnerEntry } from '../../src/core/address-book.ts'
+import type { SandboxNetwork } from '../../src/sandbox/local-networks.ts'
 import type { ServiceFaults } from './service-faults.ts'
 import type { TcpProxy } from './tcp-proxy.ts'
 
@@ -11,20 +13,23 @@ export type DaemonProcess = {
   readonly opsUrl: string
   /** Everything it has printed: JSON lines of its log. */
   output: () => string
+  isRunning: () => boolean
   signal: (signal: NodeJS.Signals) => void
   /** Resolves with its exit status once it has ended, null where a signal ended it. */
   readonly ended: Promise<number | null>
   /** SIGKILL, and waits. */
   kill: () => Promise<void>
-  /** SIGTERM, and waits. */
+  /** SIGTERM, also to one that stands still, and waits. */
   stop: () => Promise<number | null>
-  /** Steps the clock of that process, in milliseconds beside the real time. */
-  setClock: (offsetMs: number) => void
+  /** Steps the clock of that process, in milliseconds beside the real time; returns once it shows that time. */
+  setClock: (offsetMs: number) => Promise<void>
 }
 
 export type DaemonOptions = {
   /** The process kills itself by SIGKILL when it comes to that failpoint for the nth time; the first by default. */
   dieAt?: { failpoint: string; nth?: number }
+  /** The same, by SIGSTOP. */
+  stopAt?: { failpoint: string; nth?: number }
   /** Settings beside, or in the place of, those of the world. */
   environment?: Readonly<Record<string, string>>
   /** Another checkout's `src/main.ts`. */
@@ -36,6 +41,8 @@ export type ServerProcess = {
   readonly pid: number
   /** Past the proxy. */
   readonly url: string
+  /** Where its data are. */
+  readonly data: string
   readonly proxy: TcpProxy
   kill: () => Promise<void>
   /** On the same port, on what was kept. */
@@ -44,6 +51,8 @@ export type ServerProcess = {
 
 export type ChaosNetwork = {
   readonly name: 'base' | 'arbitrum' | 'solana'
+  /** As payers use it, past the proxy. */
+  readonly sandbox: SandboxNetwork
   /** Past the proxy. */
   readonly url: string
   readonly proxy: TcpProxy
@@ -58,7 +67,10 @@ export type ChaosWorld = {
   connect: () => Promise<Client>
   readonly databaseUrl: string
   readonly serviceDatabaseUrl: string
+  /** Of the daemons: by it everything is reached through the proxies. */
   readonly environment: Readonly<Record<string, string>>
+  /** The same past the proxies, for commands of who looks on. */
+  readonly straight: Readonly<Record<string, string>>
   readonly folder: string
 
   readonly postgres: ServerProcess
@@ -69,12 +81,17 @@ export type ChaosWorld = {
   /** Where the service sends webhooks: before whichever process has the role `http`. */
   readonly intake: { readonly url: string; readonly proxy: TcpProxy; readonly secret: string }
 
-  /** Those that are to run now: one of `http`, two of `worker,scheduler`. What ends is started again by `recover`. */
+  /** All that were started and not ended by `recover`, in the order of their starts, also those that died meanwhile. */
   daemons: () => readonly DaemonProcess[]
+  /** Returns once it works, or has ended. What takes webhooks gets all that come from then on. */
   start: (roles: string, options?: DaemonOptions) => Promise<DaemonProcess>
-  /** Starts again what does not run, ends what the fault added, opens every proxy, sets every clock right. */
+  /**
+   * Heals every proxy, the service and the servers, ends what the fault added or armed and starts what is missing of one
+   * `http` and two `worker,scheduler`, sets every clock right, and has the service send at once what it still has to send.
+   */
   recover: () => Promise<void>
 
+  readonly owners: readonly OwnerEntry[]
   /** Real payments to the owners' deposit addresses, on all networks in turn. */
   pay: (count: number) => Promise<readonly PaidDeposit[]>
   /** All that was paid since the beginning. */

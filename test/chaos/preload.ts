@@ -1,0 +1,42 @@
+import { subscribe } from 'node:diagnostics_channel'
+
+// Loaded into the program's own processes before the program: it dies or stops where it is told to, and has a clock that can
+// be stepped. The program knows nothing of it.
+
+/** What a process is told at its start, as JSON in `CHAOS`, and later as messages. */
+export type Orders = {
+  dieAt?: { failpoint: string; nth?: number }
+  stopAt?: { failpoint: string; nth?: number }
+  clockMs?: number
+}
+
+const orders = JSON.parse(process.env.CHAOS ?? '{}') as Orders
+let offsetMs = orders.clockMs ?? 0
+const timesReached = new Map<string, number>()
+
+subscribe('depositd.failpoint', (message) => {
+  const name = String(message)
+  const times = (timesReached.get(name) ?? 0) + 1
+  timesReached.set(name, times)
+  const isAt = (order: Orders['dieAt']) => order?.failpoint === name && (order.nth ?? 1) === times
+  if (isAt(orders.dieAt)) process.kill(process.pid, 'SIGKILL')
+  if (isAt(orders.stopAt)) process.kill(process.pid, 'SIGSTOP')
+})
+
+const RealDate = Date
+const now = () => RealDate.now() + offsetMs
+
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, words: [], created) =>
+    Reflect.construct(target, words.length === 0 ? [now()] : words, created),
+  apply: () => new RealDate(now()).toString(),
+  get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+})
+
+process.on('message', (message: Orders) => {
+  offsetMs = message.clockMs ?? offsetMs
+  process.send?.({ clockMs: offsetMs })
+})
+// Nobody would ever end it.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+process.channel?.unref()
