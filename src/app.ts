@@ -2,33 +2,26 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { admitCanaries, composeCanaries } from './app-canary.ts'
 import { composeConsole } from './app-console.ts'
+import { prepareDatabase } from './app-database.ts'
 import { composeBeats, composeReadiness } from './app-health.ts'
 import { composeIntake, composeScheme } from './app-intake.ts'
 import { composeGauges, knownLabels, toldBy } from './app-metrics.ts'
 import { composeTracing } from './app-tracing.ts'
 import { composeWork, ticksOf } from './app-work.ts'
-import { readDecimals } from './chain/decimals.ts'
 import type { Settings } from './config/settings.ts'
-import type { NetworkSettings } from './core/asset.ts'
 import { rulesOf } from './core/rules-of.ts'
 import { transfersPath } from './intake/server.ts'
 import { putInForce } from './jobs/books/put-in-force.ts'
-import { pinDecimals } from './jobs/chain/pin-decimals.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue/queue.ts'
-import { startSchedule } from './jobs/schedule.ts'
+import { sharedTicks, startSchedule } from './jobs/schedule.ts'
 import { tell } from './log/tell.ts'
-import { migrationsFolder } from './migrations-folder.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { createObserver, type Observer } from './ops/observe.ts'
 import { startOps } from './ops/server.ts'
 import { traceJobs, traceObserved } from './ops/tracing/tracing.ts'
-import { pinAssets } from './store/assets.ts'
-import { type Database, openDatabase } from './store/database.ts'
-import { keepAccountLabels } from './store/ledger/account-labels.ts'
-import { makePartitions } from './store/ledger/ground.ts'
+import type { Database } from './store/database.ts'
 import { keepValuation } from './store/ledger/prices.ts'
-import { migrate } from './store/migrate.ts'
-import { releaseLeases } from './store/streams.ts'
+import { claimTick, releaseLeases } from './store/streams.ts'
 import type { Tables } from './store/tables.ts'
 
 export const roles = ['http', 'worker', 'scheduler'] as const
@@ -54,14 +47,10 @@ export type DaemonOptions = {
   readSettings?: () => Settings
 }
 
-/** Books of years are written anew where a migration needs that. */
-export const migrationMaxMs = 3_600_000
-
-const poolMax = 12
 const workerConcurrency = 8
 
 /**
- * Migrates the database and starts the daemon's roles against the servers the settings name.
+ * Migrates the database, where its user may, and starts the daemon's roles against the servers the settings name.
  * @throws Fault `settings_bad` or `remote_failed` that says which server, and what is off.
  */
 export async function startDaemon(asked: Settings, options: DaemonOptions): Promise<Daemon> {
@@ -74,8 +63,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const ops = await startOps({ ...asked.ops, metrics, failed: observer.opsFailed })
   starting.defer(() => ops.stop())
 
-  const settings = { ...asked, networks: await prepareDatabase(asked, observer) }
-  const db = openAsDaemon(settings)
+  const { db, settings } = await prepareDatabase(asked, observer)
   starting.defer(() => db.destroy())
   starting.defer(() => releaseLeases(db, holder).catch(() => undefined))
   const tracing = await composeTracing(settings, { ...options, db })
@@ -88,7 +76,10 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const beats = composeBeats({ db, queue, observer })
   const canaries = composeCanaries(settings, { db, queue, observer, metrics, log: options.log, webhooks })
   const jobs = { ...traceJobs(tracing, work), ...beats.jobs, ...canaries.jobs }
-  const ticks = [...ticksOf(settings, { queue, observer }), ...beats.ticks, ...canaries.ticks]
+  const ticks = sharedTicks(
+    [...ticksOf(settings, { queue, observer }), ...beats.ticks, ...canaries.ticks],
+    (tick, quietMs) => claimTick(db, { tick, quietMs }),
+  )
   const has = (role: Role) => options.roles.includes(role)
   if (has('worker')) await applySettings(db, settings, options.log)
   if (has('worker')) queue.work(jobs, { concurrency: workerConcurrency })
@@ -121,38 +112,6 @@ function troubleOf(log: Logger): (error: unknown) => void {
 
 function openQueue({ queueUrl }: Settings, { queueTrouble }: Observer): Promise<Queue> {
   return createQueue({ url: queueUrl, name: 'depositd', limits: queueLimits, report: queueTrouble })
-}
-
-/**
- * Brings the schema up to date, pins the assets and keeps how accounts are called, as the user of the URL; the daemon itself may do less.
- * @returns the networks with all that was left to the chain
- */
-async function prepareDatabase(
-  { databaseUrl, networks, creditAsset, accounts }: Settings,
-  { rpc }: Observer,
-): Promise<NetworkSettings[]> {
-  const owner = openDatabase<Tables>({
-    url: databaseUrl,
-    poolMax: 2,
-    applicationName: 'depositd migrate',
-    queryTimeoutMs: migrationMaxMs,
-  })
-  try {
-    await migrate(owner, migrationsFolder)
-    await makePartitions(owner)
-    await pinAssets(owner, [creditAsset])
-    await keepAccountLabels(owner, accounts.labels)
-    return await pinDecimals(owner, networks, (network, labels) =>
-      readDecimals(network, labels, { observe: rpc }),
-    )
-  } finally {
-    await owner.destroy()
-  }
-}
-
-/** As a role that may add to the books and never change them. */
-function openAsDaemon({ databaseUrl: url }: Settings): Database<Tables> {
-  return openDatabase<Tables>({ url, poolMax, applicationName: 'depositd', role: 'depositd_daemon' })
 }
 
 /** What was decided by another policy is decided again, and amounts are valued as the settings say. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import { parseDatabaseUrl, parseSettings, type Settings } from '../config/settings.ts'
+import { parseDatabaseUrl } from '../config/place.ts'
+import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { readSettings } from '../sandbox/settings-files.ts'
 import { type Database, openDatabase, pingDatabase } from '../store/database.ts'
@@ -76,7 +77,9 @@ function explainDenied(error: unknown, url: string): never {
   throw new Fault('remote_failed', { what: 'the database', problem }, { cause: error })
 }
 
-function explainUnreachable(error: unknown): never {
+/** What is foreseen says already what is wrong. */
+export function explainUnreachable(error: unknown): never {
+  if (error instanceof Fault) throw error
   const problem = `${messageOf(error)}; is "depositd start" running in this folder, or is DATABASE_URL right?`
   throw new Fault('remote_failed', { what: 'reaching the database', problem }, { cause: error })
 }

@@ -16,6 +16,7 @@ import {
   countOpen,
   grantsToMend,
   lackOfRights,
+  mayChangeBooks,
   monthsWithoutPartition,
   readServerFacts,
   type ServerFacts,
@@ -122,7 +123,7 @@ async function vitalFindings(db: Database<Tables>, settings: Settings): Promise<
 
 async function rightsFinding(db: Database<Tables>, user: string): Promise<Finding> {
   const lack = await lackOfRights(db)
-  if (lack === null) return ok('rights', `${user} may act as the daemon`)
+  if (lack === null) return loginFinding(user, await mayChangeBooks(db))
   const says = {
     membership: `${user} may not act as depositd_daemon`,
     creation: `${user} may not create the roles that the daemon works as`,
@@ -132,6 +133,14 @@ async function rightsFinding(db: Database<Tables>, user: string): Promise<Findin
     creation: `as a superuser: alter role "${user}" createrole`,
   }
   return fault('rights', { says: says[lack], mend: mend[lack] })
+}
+
+function loginFinding(user: string, mayChange: boolean): Finding {
+  if (!mayChange) return ok('rights', `${user} works as depositd_daemon, and cannot change what is booked`)
+  return warning('rights', {
+    says: `${user} owns the books: whoever takes over the daemon may change what is booked`,
+    mend: 'let the daemon log in as a member of depositd_daemon that owns nothing: docs/security.md#logins',
+  })
 }
 
 const mends: Readonly<Record<string, string>> = {

@@ -31,6 +31,18 @@ export async function lackOfRights(db: Kysely<Tables>): Promise<'membership' | '
   return row.made ? 'membership' : 'creation'
 }
 
+/** Whether the user, or a role that it can become, could change what is booked; a schema that is not made is nobody's. */
+export async function mayChangeBooks(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select coalesce(bool_or(
+      pg_has_role(c.relowner, 'MEMBER') or has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE, TRIGGER')
+    ), (select rolsuper or rolcreaterole from pg_roles where rolname = current_user)) as may
+    from pg_class c
+    where c.oid in (to_regclass('public.ledger_journal'), to_regclass('public.ledger_transfer'),
+      to_regclass('public.ledger_seal'), to_regclass('public.inbox'))`.execute(db)
+  return rows[0]?.may ?? false
+}
+
 /** Without any of these the daemon fails at its first deposit. */
 const needed = [
   ['select', 'kysely_migration'],

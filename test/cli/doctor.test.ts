@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { probeScope } from '../../src/provider/probe-scope.ts'
 import { readText } from '../docs/pages.ts'
 import { readKey, writeKey } from '../service/fixtures.ts'
+import { prepareQueueSchema } from '../../src/jobs/queue/queue-schema.ts'
+import { openDatabase } from '../../src/store/database.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
 import { type DoctorWorld, type Finding, openDoctorWorld } from '../support/doctor-world.ts'
@@ -14,9 +16,24 @@ let world: DoctorWorld
 
 beforeAll(async () => {
   books = stack.use(await openBooks())
-  world = await openDoctorWorld(books.url, stack)
+  world = await openDoctorWorld(await asRunner(books.url), stack)
 })
 afterAll(() => stack.disposeAsync())
+
+/** As the daemon should log in: a member of its role that owns nothing. */
+async function asRunner(ownerUrl: string): Promise<string> {
+  const owner = openDatabase({ url: ownerUrl, poolMax: 1, applicationName: 'test owner' })
+  await prepareQueueSchema({ url: ownerUrl, name: 'depositd' })
+  await sql`create role doctor_runner login password 'r' in role depositd_daemon`.execute(owner)
+  stack.defer(async () => {
+    await sql`drop role doctor_runner`.execute(owner)
+    await owner.destroy()
+  })
+  const url = new URL(ownerUrl)
+  url.username = 'doctor_runner'
+  url.password = 'r'
+  return url.href
+}
 
 const streams = ['scheduler', 'worker', 'poll', 'scan/base']
 
@@ -39,9 +56,9 @@ test('where all is well, each check says so', async () => {
   expect(plain).toMatchInlineSnapshot(`
     "CHECK STATE SAYS MEND
     settings ok can be read
-    database ok answers: Postgres 18, as postgres
+    database ok answers: Postgres 18, as doctor_runner
     clock ok the database's is 0.1 s ahead of this machine
-    rights ok postgres may act as the daemon
+    rights ok doctor_runner works as depositd_daemon, and cannot change what is booked
     schema ok at 0026_last
     inbox ok nothing waits to be applied
     scheduler ok last tick 0 s ago

@@ -46,6 +46,7 @@ export async function openPostgresQueue(settings: QueueSettings): Promise<Backen
       await queue.add(wake.name, { key: wake.key }, wakeOptions(wake, limits))
     },
     counts: () => countJobs(queue),
+    danger: () => Promise.resolve(null),
     startWorker(runs, concurrency) {
       const options = { ...workerOptions(limits), connection: pool, concurrency, drainDelay: idlePollSeconds }
       const worker = new CuttableWorker(name, (job) => runs.run(wakeOf(job)), options, createPostgresBackend)
@@ -86,8 +87,16 @@ async function prepareSchema(pool: PgPool, { url, limits }: QueueSettings): Prom
   } catch (error) {
     await within(limits.stopTimeoutMs, 'closing the queue', pool.end())
     const what = `connecting to QUEUE_URL (${new URL(url).host})`
-    throw new Fault('remote_failed', { what, problem: messageOf(error) }, { cause: error })
+    const problem = isDenied(error) ? `${messageOf(error)}; ${ownersWork}` : messageOf(error)
+    throw new Fault('remote_failed', { what, problem }, { cause: error })
   }
+}
+
+const ownersWork =
+  'its tables are made by "depositd migrate", with the DATABASE_URL of the owner; on a server of its own the user of QUEUE_URL owns them'
+
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42501'
 }
 
 /** Read first: a role without the right to create schemas can use a queue that is up to date. */

@@ -1,0 +1,108 @@
+import { readDecimals } from './chain/decimals.ts'
+import type { Place } from './config/place.ts'
+import type { Settings } from './config/settings.ts'
+import type { NetworkSettings } from './core/asset.ts'
+import { Fault, messageOf } from './core/errors.ts'
+import { pinDecimals } from './jobs/chain/pin-decimals.ts'
+import { prepareQueueSchema } from './jobs/queue/queue-schema.ts'
+import { migrationsFolder } from './migrations-folder.ts'
+import type { Observer } from './ops/observe.ts'
+import { pinAssets } from './store/assets.ts'
+import { type Database, openDatabase } from './store/database.ts'
+import { keepAccountLabels } from './store/ledger/account-labels.ts'
+import { makePartitions } from './store/ledger/ground.ts'
+import { readStanding, type Standing } from './store/may-migrate.ts'
+import { migrate, newestMigration } from './store/migrate.ts'
+import type { Tables } from './store/tables.ts'
+
+/** Books of years are written anew where a migration needs that. */
+const migrationMaxMs = 3_600_000
+const poolMax = 12
+
+/**
+ * The database as the daemon works on it, and the settings with the decimals that were left to the chains.
+ * @throws Fault `settings_bad` or `remote_failed`
+ */
+export async function prepareDatabase(
+  asked: Settings,
+  observer: Observer,
+): Promise<{ db: Database<Tables>; settings: Settings }> {
+  await bringUpToDate(asked)
+  const db = await openAsDaemon(asked)
+  try {
+    return { db, settings: { ...asked, networks: await keepSettings(db, asked, observer) } }
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+}
+
+/**
+ * Brings the schema up to date where the user of the URL owns it, and that of the queue where that is the same database.
+ * A user that does not own it, which is how a daemon should log in, is refused where somebody else has to migrate first.
+ * @returns the names of the migrations that were applied
+ * @throws Fault `remote_failed` that says what to run
+ */
+export async function bringUpToDate(place: Place): Promise<readonly string[]> {
+  const db = openDatabase<Tables>({
+    url: place.databaseUrl,
+    poolMax: 2,
+    applicationName: 'depositd migrate',
+    queryTimeoutMs: migrationMaxMs,
+  })
+  try {
+    const standing = await readStanding(db)
+    if (!standing.mayMigrate) return await refuseOld(standing)
+    const applied = await migrate(db, migrationsFolder)
+    await makePartitions(db)
+    if (isOnePlace(place)) await prepareQueueSchema({ url: place.databaseUrl, name: 'depositd' })
+    return applied
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** A newer schema than that of this version does: the owner migrates before daemons are replaced. */
+async function refuseOld({ user, schema }: Standing): Promise<readonly string[]> {
+  const needed = await newestMigration(migrationsFolder)
+  if (schema >= needed) return []
+  const isAt = schema === '' ? `${user} sees none` : `it is at ${schema}`
+  const problem = `${isAt}, this version needs ${needed}, and ${user} may not make it: run "depositd migrate" first, with the DATABASE_URL of the owner, and see that ${user} is a member of depositd_daemon`
+  throw new Fault('remote_failed', { what: 'the schema of the database', problem })
+}
+
+function isOnePlace({ databaseUrl, queueUrl }: Place): boolean {
+  const [own, queue] = [new URL(databaseUrl), new URL(queueUrl)]
+  return queue.protocol.startsWith('postgres') && own.host === queue.host && own.pathname === queue.pathname
+}
+
+/**
+ * As a role that may add to the books and never change them.
+ * @throws Fault `remote_failed` where the user of the URL is no member of it
+ */
+async function openAsDaemon({ databaseUrl: url }: Place): Promise<Database<Tables>> {
+  const db = openDatabase<Tables>({ url, poolMax, applicationName: 'depositd', role: 'depositd_daemon' })
+  try {
+    await makePartitions(db)
+    return db
+  } catch (error) {
+    await db.destroy()
+    const user = decodeURIComponent(new URL(url).username)
+    const problem = `${messageOf(error)}; as the owner: grant depositd_daemon to "${user}"`
+    throw new Fault('remote_failed', { what: 'working as depositd_daemon', problem }, { cause: error })
+  }
+}
+
+/**
+ * Pins the assets and keeps how accounts are called, as the daemon.
+ * @returns the networks with all that was left to the chain
+ */
+async function keepSettings(
+  db: Database<Tables>,
+  { networks, creditAsset, accounts }: Settings,
+  { rpc }: Observer,
+): Promise<NetworkSettings[]> {
+  await pinAssets(db, [creditAsset])
+  await keepAccountLabels(db, accounts.labels)
+  return pinDecimals(db, networks, (network, labels) => readDecimals(network, labels, { observe: rpc }))
+}

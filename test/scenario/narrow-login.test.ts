@@ -1,0 +1,177 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { Client } from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../src/sandbox/postgres.ts'
+import { runCommand } from '../support/command.ts'
+import type { Finding } from '../support/doctor-world.ts'
+import { spawnProgram } from '../support/embedded-program.ts'
+import type { TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+const withinMs = 120_000
+
+const stack = new AsyncDisposableStack()
+let server: PostgresServer
+let world: World
+let folder: string
+/** As the daemon should be started: by a login that owns nothing. */
+let narrow: Record<string, string>
+
+/** On a server of its own, whose owner of the books is no superuser: the queue is in the same database. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'depositd-narrow-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const log = pino({ level: 'silent' })
+  server = await startPostgres({ folder: join(folder, 'postgres'), durability: 'none', log })
+  stack.defer(() => server.stop())
+  await asSuperuser(`create role keeper login createrole password 'k'`)
+  world = await startWorld({ networks: ['base', 'arbitrum'], makeDatabase }, stack)
+  await world.daemon.stop()
+  await asOwner(`create role runner login password 'r'; grant depositd_daemon to runner`)
+  narrow = { ...world.environment, DATABASE_URL: as('runner', 'r') }
+})
+afterAll(() => stack.disposeAsync())
+
+let made = 0
+
+async function makeDatabase(): Promise<TestDatabase> {
+  const name = `books${made++}`
+  await asSuperuser(`create database ${name} owner keeper`)
+  const url = new URL(server.url(name))
+  url.username = 'keeper'
+  url.password = 'k'
+  return { url: url.href, drop: () => Promise.resolve() }
+}
+
+async function asSuperuser(text: string): Promise<void> {
+  await query(server.url('postgres'), text)
+}
+
+const ownerUrl = () => world.environment.DATABASE_URL ?? ''
+const asOwner = (text: string) => query(ownerUrl(), text)
+
+function as(user: string, password: string): string {
+  const url = new URL(ownerUrl())
+  url.username = user
+  url.password = password
+  return url.href
+}
+
+async function query(url: string, text: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+async function isReady(): Promise<true | null> {
+  const answer = await fetch(`http://127.0.0.1:${world.settings.ops.port}/readyz`).catch(() => null)
+  return answer?.status === 200 || null
+}
+
+async function partitions(): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class where relname ~ '^ledger_transfer_[0-9]{6}$' order by relname desc`.execute(
+    world.db,
+  )
+  return rows.map(({ name }) => name)
+}
+
+test('the whole daemon runs by a login that owns nothing, and makes the months to come', async () => {
+  const [last = ''] = await partitions()
+  await asOwner(`drop table ${last}`)
+  const program = spawnProgram(folder, ['start'], narrow)
+  stack.defer(() => program.end('SIGKILL').then(() => undefined))
+  await until('it is ready', isReady, withinMs)
+  const tx = await world.pay({ network: 'base', symbol: 'USDC', owner: 'savings', amount: '5' })
+  await until(
+    'the deposit is reconciled',
+    async () => {
+      const row = await world.db.selectFrom('deposit').select('state').where('tx', '=', tx).executeTakeFirst()
+      return row?.state === 'reconciled' || null
+    },
+    withinMs,
+  )
+  expect(await partitions()).toContain(last)
+  const { out } = await runCommand('doctor --json', narrow)
+  const findings = JSON.parse(out) as Finding[]
+  expect(findings.filter(({ state }) => state === 'fault')).toEqual([])
+  expect(findings.find(({ check }) => check === 'rights')).toMatchObject({
+    state: 'ok',
+    says: 'runner works as depositd_daemon, and cannot change what is booked',
+  })
+  const { rows } = await sql<{ usename: string }>`
+    select distinct usename from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+      and application_name like 'depositd%'`.execute(world.db)
+  expect(rows).toEqual([{ usename: 'runner' }])
+  expect(await program.end('SIGTERM')).toBe(0)
+})
+
+test.each([
+  'rebuild --verify',
+  'ledger verify',
+  'ledger trial-balance',
+  'ledger seal',
+  'mismatches list',
+  'deposits list',
+  'replay',
+  'migrate',
+])('so do the commands of people: %s', async (line) => {
+  expect(await runCommand(line, narrow)).toMatchObject({
+    status: 0,
+    err: expect.not.stringMatching(/denied|depositd:/) as string,
+  })
+})
+
+test.each([
+  'delete from ledger_journal',
+  'update ledger_transfer set amount = 1',
+  'truncate ledger_seal',
+  'alter table ledger_transfer disable trigger all',
+  'update inbox set body = null',
+  'update kysely_migration set name = name',
+  'set role keeper',
+  'create table public.mine (id integer)',
+  'create schema mine',
+  'create role mine',
+  'grant depositd_daemon to depositd_accountant',
+  `update asset set network = 'base'`,
+  'update asset set decimals = 2',
+  'drop schema bullmq cascade',
+  'delete from bullmq.migration',
+  `copy (select 1) to program 'true'`,
+  'set session_replication_role = replica',
+  `alter function refuse_change() owner to runner`,
+])('nor does it help who took it over to drop the role: %s', async (statement) => {
+  await expect(query(narrow.DATABASE_URL ?? '', `reset role; ${statement}`)).rejects.toThrow(
+    /permission denied|must be owner|must be able to SET ROLE|only roles|amounts were kept by/i,
+  )
+})
+
+test('where the schema is behind it says who has to do what, and starts once that was done', async () => {
+  await asOwner(`delete from kysely_migration where name = (select max(name) from kysely_migration)`)
+  const expected =
+    /the schema of the database: it is at 00\d\d_\w+, this version needs 00\d\d_\w+, and runner may not make it: run "depositd migrate" first, with the DATABASE_URL of the owner/
+  const program = spawnProgram(folder, ['start'], narrow)
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toMatch(expected)
+  const migrating = await runCommand('migrate', narrow)
+  expect(migrating).toMatchObject({ status: 1, out: '' })
+  expect(migrating.err).toMatch(expected)
+})
+
+test('a login that is no member of the role is told what to grant', async () => {
+  await asOwner(`create role stranger login password 's'`)
+  const environment = { ...narrow, DATABASE_URL: as('stranger', 's') }
+  const program = spawnProgram(folder, ['start'], environment)
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toMatch(/stranger sees none, .* see that stranger is a member of depositd_daemon/)
+})
