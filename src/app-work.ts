@@ -78,7 +78,7 @@ function composeProof(deps: ProveDeps, networks: readonly ProvenNetwork[]): Work
 
 type Waking = { queue: Queue; observer: Observer }
 
-/** Every scheduler ticks; the queue makes one job of the ticks of all of them. */
+/** What is to be done, and how often; however many jobs are asked for while one waits, they are one. */
 export function ticksOf({ networks, schedule }: Settings, { queue, observer }: Waking): Tick[] {
   const wake = (job: JobName, key?: string) => () =>
     queue.wake(job, key).catch((error: unknown) => observer.jobFailed(job, error))

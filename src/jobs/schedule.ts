@@ -26,14 +26,41 @@ export async function startSchedule(
   }
 }
 
+/** Schedulers tick within so many milliseconds of each other, however seldom they do. */
+const quietMaxMs = 60_000
+
 /** As many ticks tell how regular they are. */
 const ticksLookedAt = 60
 
 /** The longest time between ticks to come, in seconds. */
 export function longestPause(expression: string): number {
+  return Math.max(0, ...pausesOf(expression)) / 1000
+}
+
+function pausesOf(expression: string): number[] {
   const times = createTask(expression, ignore, { suppressMissedWarning: true }).getNextRuns(ticksLookedAt)
-  const pauses = times.slice(1).map((time, place) => time.getTime() - (times[place] ?? time).getTime())
-  return Math.max(0, ...pauses) / 1000
+  return times.slice(1).map((time, place) => time.getTime() - (times[place] ?? time).getTime())
+}
+
+/**
+ * Ticks of which one of all schedulers runs each. Where that cannot be asked each runs it: the same work asked for
+ * twice costs less than work that nobody asks for.
+ * @param claim whether a tick is the caller's, and nobody's for so many milliseconds after it
+ */
+export function sharedTicks(
+  ticks: readonly Tick[],
+  claim: (tick: string, quietMs: number) => Promise<boolean>,
+): Tick[] {
+  return ticks.map((tick) => {
+    const quietMs = Math.min(quietMaxMs, ...pausesOf(tick.expression)) / 2
+    const isOurs = () => claim(tick.name, quietMs).catch(() => true)
+    return {
+      ...tick,
+      async run() {
+        if (await isOurs()) await tick.run()
+      },
+    }
+  })
 }
 
 function ignore(): void {}

@@ -76,6 +76,25 @@ export async function keepLease(
   if (numAffectedRows !== 1n) throw new Fault('lease_lost', { stream })
 }
 
+/**
+ * One of all schedulers that tick at about the same time has a tick; by the database's clock, since theirs differ.
+ * @param quietMs for so long after it nobody has the next one
+ * @returns whether it is the caller's
+ */
+export async function claimTick(
+  db: Kysely<Tables>,
+  { tick, quietMs }: { tick: string; quietMs: number },
+): Promise<boolean> {
+  // A clock that was set back must not keep everybody waiting until it is there again.
+  const { rows } = await sql`
+    insert into stream (name, fence, expires_at)
+    values (${`tick/${tick}`}, 1, now() + ${quietMs}::float8 * interval '1 millisecond')
+    on conflict (name) do update set fence = stream.fence + 1, expires_at = excluded.expires_at
+      where stream.expires_at < now() or stream.expires_at > excluded.expires_at
+    returning fence`.execute(db)
+  return rows.length > 0
+}
+
 /** A stream's cursor, null where it has none yet. In a transaction, it stays as it is until that ends. */
 export async function readCursor(db: Kysely<Tables>, stream: string): Promise<unknown> {
   const { rows } = await sql<{ cursor: unknown }>`

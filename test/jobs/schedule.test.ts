@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { startSchedule } from '../../src/jobs/schedule.ts'
+import { sharedTicks, startSchedule } from '../../src/jobs/schedule.ts'
 import { until } from '../support/until.ts'
 
 const everySecond = '* * * * * *'
@@ -43,3 +43,18 @@ test('what a tick throws is told', async () => {
   expect(told[0]).toBe(gone)
   expect(said).toEqual([])
 }, 20_000)
+
+test('of several schedulers the one that claims a tick runs it, and each where that cannot be asked', async () => {
+  const claims: [string, number][] = []
+  let runs = 0
+  const tick = { name: 'poll', expression: '*/15 * * * * *', run: () => Promise.resolve(void runs++) }
+  const answers = [
+    () => Promise.resolve(true),
+    () => Promise.resolve(false),
+    () => Promise.reject(new Error()),
+  ]
+  const ticks = answers.flatMap((answer) => sharedTicks([tick], (...claim) => (claims.push(claim), answer())))
+  for (const { run } of ticks) await run()
+  expect(runs).toBe(2)
+  expect(claims).toEqual(answers.map(() => ['poll', 7500]))
+})

@@ -1,6 +1,7 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../src/store/database.ts'
-import { type Lease, moveCursor, releaseLeases, takeLease } from '../../src/store/streams.ts'
+import { claimTick, type Lease, moveCursor, releaseLeases, takeLease } from '../../src/store/streams.ts'
 import { type Books, openBooks } from '../support/books.ts'
 
 let books: Books
@@ -82,4 +83,22 @@ test('leases that are given back are free at once, and only those', async () => 
   await expect(move(mine, null)).rejects.toMatchObject({ code: 'lease_lost' })
   expect(await take('scan/mine', 'new')).toMatchObject({ fence: mine.fence + 1n })
   expect(await take('scan/yours', 'new')).toBeNull()
+})
+
+const claim = (tick: string, quietMs: number) => claimTick(books.db, { tick, quietMs })
+
+test('of twenty schedulers that have a tick at once, one gets it, and the next tick is for anybody again', async () => {
+  for (const _tick of ['first', 'second']) {
+    const race = await Promise.all(Array.from({ length: 20 }, () => claim('raced', long)))
+    expect(race.filter(Boolean)).toHaveLength(1)
+    await sql`update stream set expires_at = now() - interval '1 s' where name = 'tick/raced'`.execute(
+      books.db,
+    )
+  }
+})
+
+test('a tick that was claimed by a clock far ahead keeps nobody waiting', async () => {
+  expect(await claim('ahead', long)).toBe(true)
+  expect(await claim('ahead', long)).toBe(false)
+  expect(await claim('ahead', 500)).toBe(true)
 })
