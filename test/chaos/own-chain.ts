@@ -6,7 +6,7 @@ import { type OwnGround, startOwnGround, untilRead } from './own-ground.ts'
 import type { Random } from './random.ts'
 import type { ChaosWorld } from './world.ts'
 
-/** An own ground over one EVM chain, called `base`, that mines only when it is told to. */
+/** An own ground over one EVM chain that mines only when it is told to; the daemon may know it by several names. */
 export type OwnChain = Replayable & {
   ground: OwnGround
   random: Random
@@ -14,7 +14,7 @@ export type OwnChain = Replayable & {
   pay: () => Promise<Hex>
   /** The service says that it has credited this payment. */
   credit: (tx: Hex) => Promise<void>
-  /** Mines until everything that was sent is final, and waits until the daemon has read it. */
+  /** Mines until everything that was sent is final, and waits until the daemon has read it under each name. */
   makeFinal: (blocks?: number) => Promise<void>
   /** Holds the books against the chain as it is now. */
   hold: () => Promise<void>
@@ -22,22 +22,29 @@ export type OwnChain = Replayable & {
   mayKill: () => Promise<void>
 }
 
-type OnChain = { world: ChaosWorld; random: Random; stack: AsyncDisposableStack }
+export type Striking = { world: ChaosWorld; random: Random; stack: AsyncDisposableStack }
 
-/** @param told what the daemon is told of the chain beside where it is, and where else its node seems to be. */
+/** What the daemon is told of the chain, one entry for each name that it knows it by. */
+type Telling = (chain: Replayable) => Promise<readonly Partial<Told>[]>
+
+const bySelf: Telling = () => Promise.resolve([{}])
+
 export async function startOwnChain(
-  { world, random, stack }: OnChain,
-  told: Partial<Told> = { more: { startHeight: 0 } },
+  { world, random, stack }: Striking,
+  telling: Telling = bySelf,
 ): Promise<OwnChain> {
   const chain = await startReplayable()
   const { anvil, token } = chain
   stack.defer(() => anvil.stop())
   const base = { name: 'base', chainId: anvil.chainId, urls: [anvil.url], token: token.address }
-  const ground = await startOwnGround(world, [{ ...base, ...told }], stack)
+  const told = (await telling(chain)).map((one) => ({ ...base, more: { startHeight: 0 }, ...one }))
+  const others = told.flatMap((one) => (one.others ?? []).map(({ contract }) => contract))
+  const ground = await startOwnGround(world, told, stack)
   let amount = 0n
   const makeFinal = async (blocks = 3): Promise<void> => {
     await anvil.mine(blocks)
-    await untilRead(ground, 'base', (await anvil.client.getBlockNumber()) - 2n)
+    const height = (await anvil.client.getBlockNumber()) - 2n
+    for (const { name } of told) await untilRead(ground, name, height)
   }
   return {
     ...chain,
@@ -52,12 +59,10 @@ export async function startOwnChain(
     makeFinal,
     async hold() {
       await makeFinal()
-      await holdOwnBooks(ground, {
-        network: 'base',
-        rpcUrl: anvil.url,
-        address: depositor,
-        token: token.address,
+      const watched = told.map(({ name }) => {
+        return { network: name, rpcUrl: anvil.url, address: depositor, token: token.address, others }
       })
+      await holdOwnBooks(ground, ...watched)
     },
     async mayKill() {
       if (random.fraction() < 0.3) await ground.replaceWorker()

@@ -132,14 +132,14 @@ async function emptyQueue({ redis }: ChaosWorld): Promise<string | null> {
 }
 
 async function untilUp({ opsUrl, output, ended }: Program): Promise<void> {
-  let status: number | null | undefined
-  void ended.then((code) => {
-    status = code
+  let isOver = false
+  void ended.finally(() => {
+    isOver = true
   })
   await until(
     'a process of the own ground is up',
     async () => {
-      if (status !== undefined) throw new Error(`it ended with ${status}: ${output()}`)
+      if (isOver) throw new Error(`it ended: ${output()}`)
       const response = await fetch(`${opsUrl}/livez`).catch(() => null)
       return response?.ok === true ? true : null
     },

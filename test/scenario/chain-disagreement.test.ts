@@ -1,18 +1,11 @@
 import { sql } from 'kysely'
-import { type Hex, numberToHex } from 'viem'
+import type { Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Anvil, rich, startAnvil } from '../support/anvil.ts'
+import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
-import {
-  changes,
-  inEachLog,
-  lacksLogs,
-  type RpcProxy,
-  type Script,
-  startRpcProxy,
-} from '../support/rpc-proxy.ts'
-import { asData } from '../support/small-contracts.ts'
+import { contradicted } from '../support/rpc-lies.ts'
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
 import { depositor } from '../support/told-networks.ts'
 
@@ -85,41 +78,11 @@ async function disagreements(network: string, isOpen: boolean): Promise<unknown[
   return rows
 }
 
-/** Adds a payment to the logs of the newest block that is asked for. */
-const inventsPayment: Script = async ({ method, params }, forward) => {
-  const { result } = await forward()
-  if (method !== 'eth_getLogs') return { result }
-  const [{ toBlock }] = params as [{ toBlock: Hex }]
-  const block = await anvil.client.getBlock({ blockNumber: BigInt(toBlock) })
-  const invented = {
-    address: token.address,
-    topics: [transferTopic, asData(rich.address), asData(depositor)],
-    data: numberToHex(1_000_000n, { size: 32 }),
-    blockNumber: toBlock,
-    blockHash: block.hash,
-    transactionHash: block.hash,
-    transactionIndex: '0x0',
-    logIndex: '0x63',
-    removed: false,
-  }
-  return { result: [...(result as object[]), invented] }
-}
-const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-
-const saysStatus = (status: Hex): Script =>
-  changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as object), status }))
-
-test.each<[string, Script]>([
-  ['hides a payment, filter and all', lacksLogs],
-  ['invents a payment', inventsPayment],
-  ['tells of another amount', inEachLog({ data: numberToHex(77n, { size: 32 }) })],
-  ['says that what was paid has failed', saysStatus('0x0')],
-  ['says that what failed was paid', saysStatus('0x1')],
-])(
-  'a node that %s is outvoted by two, and with one more nothing is booked until they agree',
-  async (_what, lie) => {
+test.each(contradicted)(
+  'a node that $name is outvoted by two, and with one more nothing is booked until they agree',
+  async ({ script }) => {
     await makeFinal()
-    liar.behave(lie)
+    liar.behave(script(anvil, token.address))
     const before = await finalHeight()
     const txs = await pay()
     await anvil.mine(2)

@@ -4,17 +4,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
-import {
-  changes,
-  hidesLogs,
-  inEachBlock,
-  inEachLog,
-  lacksFilters,
-  lacksLogs,
-  type RpcProxy,
-  type Script,
-  startRpcProxy,
-} from '../support/rpc-proxy.ts'
+import { isElsewhere, seenThrough } from '../support/rpc-lies.ts'
+import { lacksLogs, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
 import { depositor } from '../support/told-networks.ts'
 import { until } from '../support/until.ts'
@@ -43,7 +34,7 @@ beforeAll(async () => {
   stack.defer(() => proxy.stop())
   mover = await startRpcProxy(anvil.url)
   stack.defer(() => mover.stop())
-  mover.behave(isElsewhere)
+  mover.behave(isElsewhere(elsewhere))
   const told = { chainId: anvil.chainId, token: token.address, more: { startHeight: 0 } }
   world = await startDaemonOnAnvil(
     [
@@ -97,29 +88,6 @@ async function expectWhole(): Promise<void> {
   await holdInvariants(world, ...networks)
 }
 
-type Row = Record<string, unknown>
-const otherHash = `0x${'ab'.repeat(32)}`
-/** A server that lacks the blocks above a height answers for logs, and then for the head; blocks have no log filter. */
-function lagsInLogs(height: bigint): Script {
-  let lags = false
-  return async (call, forward) => {
-    if (call.method === 'eth_getLogs') {
-      lags = true
-      return { result: [] }
-    }
-    const answer = await lacksFilters(call, forward)
-    if (!lags || call.method !== 'eth_getBlockByNumber' || call.params[0] !== 'latest') return answer
-    lags = false
-    return { result: { ...(answer.result as Row), number: `0x${height.toString(16)}` } }
-  }
-}
-
-const isElsewhere: Script = async ({ method, params }) => ({
-  result: await elsewhere.client.request({ method, params } as never),
-})
-
-const justOne: Script = changes('eth_getLogs', (logs) => (logs as Row[]).slice(1))
-
 test('a node of another chain is not read, and is once it is of the right one', async () => {
   const refused = () =>
     world.logged.some((line) => line.includes('RPC_MOVED: expected chain id 8453, found 1'))
@@ -128,39 +96,28 @@ test('a node of another chain is not read, and is once it is of the right one', 
   await expectWhole()
 })
 
-test.each<[string, (read: bigint) => Script, RegExp]>([
-  ['answers empty logs', () => hidesLogs, /its logs left out/],
-  ['leaves one log out', () => justOne, /its logs left out/],
-  ['lags behind what it answered for', lagsInLogs, /it is at \d+, but answered for blocks up to/],
-  ['answers logs of a foreign block', () => inEachLog({ blockHash: otherHash }), /is not the one at/],
-  ['answers logs that are removed', () => inEachLog({ removed: true }), /marked as removed/],
-  ['answers logs of an odd form', () => inEachLog({ data: '0x' }), /odd form/],
-  ['answers blocks that do not link', () => inEachBlock({ parentHash: otherHash }), /its parent is/],
-  [
-    'answers receipts of a foreign block',
-    () => changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as Row), blockHash: otherHash })),
-    /of another block/,
-  ],
-  ['is of another chain all at once', () => isElsewhere, /expected chain id 8453, found 1/],
-])('a node that %s moves nothing, and is read on when it is well again', async (_what, lie, refusal) => {
-  const before = await makeFinal()
-  const heard = world.logged.length
-  const refusals = () => world.logged.slice(heard).filter((line) => refusal.test(line)).length
-  proxy.behave(lie(before.height))
-  const txs = await pay()
-  await anvil.mine(4)
-  await until('it is refused again and again', () => (refusals() >= 2 ? true : null))
-  const height = (await anvil.client.getBlockNumber()) - 3n
-  expect((await world.cursor('base'))?.height).toBeLessThan(height)
-  expect(await booked('base', txs)).toEqual([])
-  await untilRead(world, 'spare', height)
-  await makeFinal()
-  for (const network of ['base', 'spare']) {
-    await expect.poll(() => booked(network, txs)).toEqual(['deposit', 'deposit'])
-  }
-  expect(await troubles()).toEqual([])
-  await expectWhole()
-})
+test.each(seenThrough)(
+  'a node that $name moves nothing, and is read on when it is well again',
+  async ({ script, refusal }) => {
+    const before = await makeFinal()
+    const heard = world.logged.length
+    const refusals = () => world.logged.slice(heard).filter((line) => refusal.test(line)).length
+    proxy.behave(script(before.height, elsewhere))
+    const txs = await pay()
+    await anvil.mine(4)
+    await until('it is refused again and again', () => (refusals() >= 2 ? true : null))
+    const height = (await anvil.client.getBlockNumber()) - 3n
+    expect((await world.cursor('base'))?.height).toBeLessThan(height)
+    expect(await booked('base', txs)).toEqual([])
+    await untilRead(world, 'spare', height)
+    await makeFinal()
+    for (const network of ['base', 'spare']) {
+      await expect.poll(() => booked(network, txs)).toEqual(['deposit', 'deposit'])
+    }
+    expect(await troubles()).toEqual([])
+    await expectWhole()
+  },
+)
 
 test('logs that a node did not have yet, nor their filter, are found when it is read again', async () => {
   await makeFinal()

@@ -5,7 +5,8 @@ import { saveOwner } from '../../src/store/owners.ts'
 import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import { newAddress } from '../support/solana-ledger.ts'
-import { honest, type Lie, type SolanaTestNode, startSolanaNode } from '../support/solana-node.ts'
+import { hidesFailures, ofUnknownVersion, solanaRefused, withoutEntry } from '../support/solana-lies.ts'
+import { honest, type SolanaTestNode, startSolanaNode } from '../support/solana-node.ts'
 import { associatedAccount, owner, payer, pays, solana } from '../support/solana-watch.ts'
 import { until } from '../support/until.ts'
 
@@ -84,40 +85,6 @@ async function untilRefused(said: RegExp): Promise<void> {
   })
 }
 
-const blockOf = (slot: bigint, change: (block: Record<string, unknown>) => unknown): Lie => {
-  return (call) => {
-    if (call.method !== 'getBlock' || BigInt(String(call.params[0])) !== slot) return undefined
-    const { result } = node.honestly(call) as { result: Record<string, unknown> }
-    return change(result) as ReturnType<Lie>
-  }
-}
-const late = (code: number) => () => ({ error: { code, message: 'Block not available for slot' } })
-const withoutMeta = (block: Record<string, unknown>) =>
-  'transactions' in block
-    ? {
-        result: {
-          ...block,
-          transactions: (block.transactions as object[]).map((one) => ({ ...one, meta: null })),
-        },
-      }
-    : undefined
-
-/** A list of signatures without one. */
-const withoutEntry = (signature: string): Lie => {
-  return (call) => {
-    if (call.method !== 'getSignaturesForAddress') return undefined
-    const { result } = node.honestly(call) as { result: { signature: string }[] }
-    return { result: result.filter((entry) => entry.signature !== signature) }
-  }
-}
-
-/** Neither the transaction is there, nor what it did. */
-const isNull = ({ tx, slot }: { tx: string; slot: bigint }): Lie => {
-  const ofBlock = blockOf(slot, withoutMeta)
-  return (call) =>
-    call.method === 'getTransaction' && call.params[0] === tx ? { result: null } : ofBlock(call)
-}
-
 describe.each([
   { way: 'by owner', others: 0 },
   { way: 'by block', others: crowd },
@@ -125,41 +92,30 @@ describe.each([
   beforeAll(() => start(others))
   afterAll(() => stack.disposeAsync())
 
-  test.each<[string, (told: { tx: string; slot: bigint }) => Lie, RegExp]>([
-    ['answers null for what it lists', isNull, /cannot be read|does not tell what it did/],
-    ['does not have the block yet (-32004)', ({ slot }) => blockOf(slot, late(-32004)), /block/],
-    ['says that the slot was skipped (-32007)', ({ slot }) => blockOf(slot, late(-32007)), /block/],
-    [
-      'says that the slot is missing in its store (-32009)',
-      ({ slot }) => blockOf(slot, late(-32009)),
-      /block/,
-    ],
-  ])('a node that %s moves nothing, and is read on when it is well again', async (_what, lieOf, said) => {
-    const earlier = pay()
-    await untilBooked(earlier)
-    const tx = pay()
-    const { slot } = node
-    node.slot += 2n
-    node.lie(lieOf({ tx, slot }))
-    await untilRefused(said)
-    expect((await world.cursor('solana'))?.height).toBeLessThan(slot)
-    expect(await booked(tx)).toEqual([])
-    node.lie(honest)
-    await untilBooked(tx)
-    await expectWhole()
-  })
+  test.each(solanaRefused)(
+    'a node that $name moves nothing, and is read on when it is well again',
+    async ({ lie, refusal }) => {
+      const earlier = pay()
+      await untilBooked(earlier)
+      const tx = pay()
+      const { slot } = node
+      node.slot += 2n
+      node.lie(lie(node, { tx, slot }))
+      await untilRefused(refusal)
+      expect((await world.cursor('solana'))?.height).toBeLessThan(slot)
+      expect(await booked(tx)).toEqual([])
+      node.lie(honest)
+      await untilBooked(tx)
+      await expectWhole()
+    },
+  )
 
   test('a transaction of an unknown version leaves a gap, which closes when it can be read', async () => {
-    const refused = { error: { code: -32015, message: 'Transaction version (9) is not supported' } }
     const before = pay()
     const unknown = pay()
     const { slot } = node
     const after = pay()
-    node.lie(({ method, params }) => {
-      const whole = (params[1] as { transactionDetails?: string } | undefined)?.transactionDetails !== 'none'
-      const isBlock = method === 'getBlock' && BigInt(String(params[0])) === slot && whole
-      return isBlock || (method === 'getTransaction' && params[0] === unknown) ? refused : undefined
-    })
+    node.lie(ofUnknownVersion({ tx: unknown, slot }))
     await untilRead(world, 'solana', node.slot)
     await untilBooked(before, after)
     expect(await booked(unknown)).toEqual([])
@@ -175,11 +131,7 @@ describe.each([
     const tx = pay({ failed: true })
     await settle()
     const hidden = pay({ failed: true })
-    node.lie((call) => {
-      if (call.method !== 'getSignaturesForAddress') return undefined
-      const { result } = node.honestly(call) as { result: object[] }
-      return { result: result.map((entry) => ({ ...entry, err: null })) }
-    })
+    node.lie(hidesFailures(node))
     await untilRead(world, 'solana', node.slot)
     const good = pay()
     await untilBooked(good)
@@ -216,7 +168,7 @@ describe('histories', () => {
   test('a signature that was listed and vanishes moves nothing', async () => {
     const earlier = pay()
     await untilBooked(earlier)
-    node.lie(withoutEntry(earlier))
+    node.lie(withoutEntry(node, earlier))
     node.slot += 3n
     await untilRefused(/is no longer listed/)
     expect((await world.cursor('solana'))?.height).toBeLessThan(node.slot)
@@ -228,7 +180,7 @@ describe('histories', () => {
 
   test('a signature that is listed late, below the cursor, is found', async () => {
     const tx = pay()
-    node.lie(withoutEntry(tx))
+    node.lie(withoutEntry(node, tx))
     node.slot += 3n
     await untilRead(world, 'solana', node.slot)
     expect(await booked(tx)).toEqual([])

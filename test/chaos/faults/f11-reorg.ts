@@ -4,7 +4,7 @@ import { rawOf, replaceAbove, signTransfer } from '../../support/anvil-history.t
 import { depositor } from '../../support/told-networks.ts'
 import type { Fault } from '../fault.ts'
 import { untilStateIs } from '../own-books.ts'
-import { type OwnChain, startOwnChain } from '../own-chain.ts'
+import { type OwnChain, type Striking, startOwnChain } from '../own-chain.ts'
 import { untilRead } from '../own-ground.ts'
 import { untilSame } from '../until-same.ts'
 
@@ -30,9 +30,10 @@ export const reorgs: Fault[] = [
   },
 ]
 
-type Striking = Omit<Parameters<typeof startOwnChain>[0], 'stack'>
-
-async function onChain(striking: Striking, act: (chain: OwnChain) => Promise<void>): Promise<void> {
+async function onChain(
+  striking: Omit<Striking, 'stack'>,
+  act: (chain: OwnChain) => Promise<void>,
+): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const chain = await startOwnChain({ ...striking, stack })
   await chain.makeFinal()
