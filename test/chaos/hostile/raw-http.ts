@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** Where to, and from which address of this machine: everything of 127.0.0.0/8 is one, so that clients can be told apart. */
@@ -8,8 +7,16 @@ export type Peer = { host: string; port: number; localAddress?: string }
 export async function openSocket(peer: Peer): Promise<Socket> {
   const socket = connect(peer)
   socket.on('error', () => undefined)
-  await Promise.race([once(socket, 'connect'), once(socket, 'close')])
+  await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), untilClosed(socket)])
   return socket
+}
+
+/** However it comes about. */
+export function untilClosed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.closed) resolve()
+    else socket.once('close', () => resolve())
+  })
 }
 
 /** Sends these bytes, whatever they are, and returns all that is said until the other side closes. */
@@ -17,9 +24,8 @@ export async function exchange(peer: Peer, bytes: string | Buffer): Promise<stri
   const socket = await openSocket(peer)
   const pieces: Buffer[] = []
   socket.on('data', (piece) => pieces.push(piece))
-  const closed = once(socket, 'close')
   socket.write(bytes)
-  await closed
+  await untilClosed(socket)
   return Buffer.concat(pieces).toString('latin1')
 }
 

@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { mapBounded } from '../../../src/chain/map-bounded.ts'
+import type { Fault } from '../fault.ts'
+import { spawnDaemon } from '../hostile/another-daemon.ts'
+import type { Random } from '../random.ts'
+import { mustBeSame } from '../until-same.ts'
+import type { ChaosWorld } from '../world.ts'
+
+const page = join(import.meta.dirname, '../../../docs/settings.md')
+const namesMin = 15
+const besideEachOther = 4
+
+/** For those that the world leaves to their defaults. */
+const values: Record<string, string> = {
+  RPC_MAINNET: 'http://127.0.0.1:9',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+  OTEL_EXPORTER_OTLP_HEADERS: 'name=value',
+  OTEL_SERVICE_NAME: 'depositd',
+  OTEL_TRACES_SAMPLER_ARG: '1',
+  WEBHOOK_SCHEME: 'standard-webhooks',
+  LOG_LEVEL: 'info',
+  HTTP_HOST: '127.0.0.1',
+  OPS_HOST: '127.0.0.1',
+}
+
+export const misspelt: Fault = {
+  name: 'F21',
+  title: 'each setting with a letter changed',
+  ground: 'shared',
+  async strike(world, random) {
+    const names = await documentedNames()
+    if (names.length < namesMin) throw new Error(`the page names ${names.length} settings`)
+    await mapBounded(names, besideEachOther, (name) => holdNamed(world, name, changed(name, random)))
+  },
+}
+
+/** Of the daemon, from the first table of the page. */
+async function documentedNames(): Promise<string[]> {
+  const text = await readFile(page, 'utf8')
+  const section = /\n## Environment\n([^]*?)\n## /.exec(text)?.[1] ?? ''
+  return [...section.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name = '']) => name)
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
+
+/** Another letter in one place. */
+function changed(name: string, random: Random): string {
+  const place = random.between(0, name.length - 1)
+  const letter = random.pick(letters.filter((one) => one !== name[place]))
+  return name.slice(0, place) + letter + name.slice(place + 1)
+}
+
+/** The program refuses to start, and names the setting, as it is or as it was written. */
+async function holdNamed(world: ChaosWorld, name: string, wrong: string): Promise<void> {
+  const value = world.environment[name] ?? values[name] ?? '1'
+  await using daemon = await spawnDaemon(world, { environment: { ...values, [name]: null, [wrong]: value } })
+  mustBeSame(`the exit status with ${wrong} in the place of ${name}`, await daemon.ended, 2)
+  const told = daemon.output()
+  if (!told.includes(name) && !told.includes(wrong)) throw new Error(`${wrong} is not named: ${told}`)
+}
