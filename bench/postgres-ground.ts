@@ -28,6 +28,7 @@ const postgresSettings = [
   'wal_sync_method',
   'shared_buffers',
   'max_wal_size',
+  'track_commit_timestamp',
 ]
 
 /** As a server has that is not a laptop's: with less, the time to fetch pages is measured beside the work. */
@@ -39,16 +40,21 @@ const queryTimeoutMs = 3_600_000
 const open = (url: string) =>
   openDatabase<Tables>({ url, poolMax: 4, applicationName: 'bench', queryTimeoutMs })
 
-export async function startPostgresGround(stack: AsyncDisposableStack): Promise<PostgresGround> {
+/** @param kept `commits`: when each transaction was committed can be read afterwards. */
+export async function startPostgresGround(
+  stack: AsyncDisposableStack,
+  kept: 'commits' | null = null,
+): Promise<PostgresGround> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-bench-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const postgres = await startPostgres({
-    folder,
-    durability: 'full',
-    sharedBuffers,
-    log: pino({ level: 'warn' }),
-  })
+  const settings = { folder, durability: 'full', sharedBuffers, log: pino({ level: 'warn' }) } as const
+  let postgres = await startPostgres(settings)
   stack.defer(() => postgres.stop())
+  if (kept === 'commits') {
+    await keepCommitTimes(postgres.url('postgres'))
+    await postgres.stop()
+    postgres = await startPostgres(settings)
+  }
   const inServer = async <Result>(work: (db: Database<Tables>) => Promise<Result>): Promise<Result> => {
     const db = open(postgres.url('postgres'))
     try {
@@ -86,5 +92,14 @@ export async function startPostgresGround(stack: AsyncDisposableStack): Promise<
           where name = any(${postgresSettings}) order by name`.execute(db)
         return Object.fromEntries(rows.map(({ name, setting }) => [`postgres ${name}`, setting]))
       }),
+  }
+}
+
+async function keepCommitTimes(url: string): Promise<void> {
+  const db = open(url)
+  try {
+    await sql`alter system set track_commit_timestamp = on`.execute(db)
+  } finally {
+    await db.destroy()
   }
 }

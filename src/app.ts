@@ -82,7 +82,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   )
   const has = (role: Role) => options.roles.includes(role)
   if (has('worker')) await applySettings(db, settings, options.log)
-  if (has('worker')) queue.work(jobs, { concurrency: workerConcurrency })
+  if (has('worker')) startWork(queue, jobs, observer)
   const schedule = await startSchedule(has('scheduler') ? ticks : [], troubleOf(options.log))
   starting.defer(() => schedule.stop())
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, webhooks }))
@@ -104,6 +104,12 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
       await running.disposeAsync()
     },
   }
+}
+
+/** What waited for a worker is taken at once, and not left to the next sweep. */
+function startWork(queue: Queue, jobs: Parameters<Queue['work']>[0], { jobFailed }: Observer): void {
+  queue.work(jobs, { concurrency: workerConcurrency })
+  queue.wake('apply').catch((error: unknown) => jobFailed('apply', error))
 }
 
 function troubleOf(log: Logger): (error: unknown) => void {

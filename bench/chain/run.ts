@@ -8,13 +8,15 @@ import { defaultBounds } from '../../src/chain/options.ts'
 import { type ScriptedChain, scriptedChain } from '../../test/support/scripted-evm-chain.ts'
 import type { Behaviour } from '../../test/support/scripted-evm-node.ts'
 import { describeMachine, type Machine } from '../machine.ts'
+import type { Figure, Result } from '../result.ts'
 import { type Spread, spreadOf, spreadText } from '../statistics.ts'
 import { type Arm, arms, type Found, readBare, readOurs } from './arms.ts'
+import { readingFigures } from './figures.ts'
 import { type Least, leastRequests } from './least.ts'
 import type { Counts } from './serve.ts'
 
 /** `scale` is the part of the whole chain that is read: 1 for 100,000 blocks. */
-type Settings = { rounds: number; scale: number; json: boolean }
+type Settings = { rounds: number; scale: number }
 
 const whole = { seed: 6, blocks: 100_000, addresses: 10_000, transfers: 50_000, others: 20_000 }
 const blockLimits = [10, 2000, 10_000]
@@ -47,7 +49,7 @@ type Row = {
 type Report = { machine: Machine; settings: Record<string, number>; rows: Row[]; invariants: string }
 
 /** B6: all arms in turns on one scripted node. Throws where an arm of ours misses a transfer: the run is void then. */
-export async function runChain({ rounds, scale, json }: Settings): Promise<void> {
+export async function runChain({ rounds, scale }: Settings): Promise<Result> {
   setFlagsFromString('--expose-gc')
   globalThis.gc = runInNewContext('gc') as typeof globalThis.gc
   const scaled = {
@@ -81,7 +83,7 @@ export async function runChain({ rounds, scale, json }: Settings): Promise<void>
     rows: blockLimits.map((blocksMax) => rowOf(chain, blocksMax, measured)),
     invariants: 'held: every transfer to a watched address was found, and nothing else',
   }
-  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
+  return { report, text: textOf(report), figures: report.rows.flatMap(figuresOf) }
 }
 
 async function startNode(stack: AsyncDisposableStack, settings: typeof whole): Promise<Node> {
@@ -169,6 +171,11 @@ function rowOf(chain: ScriptedChain, blocksMax: number, measured: readonly Round
     },
     heapGrowthMb: spreadOf(of('ours').map(({ heapGrowth }) => heapGrowth / 1e6)).median,
   }
+}
+
+function figuresOf({ blocksMax, overBare, overSequential, requests }: Row): Figure[] {
+  const at = `${blocksMax.toLocaleString('en')} blocks: `
+  return readingFigures(at, { overBare, overSequential, requests }, targets)
 }
 
 function textOf({ machine, settings, rows, invariants }: Report): string {

@@ -6,9 +6,9 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { makeSecret } from '../../test/support/sign-webhook.ts'
+import type { Ground } from '../ground.ts'
 import { quantile } from '../statistics.ts'
 import { type Arm, armNames, queueName, type Serving } from './arms.ts'
-import type { Ground } from './ground.ts'
 import { prepare, send } from './load.ts'
 
 /** B1: requests per second and their latency, each arm in a process of its own. */

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { storeWebhooks } from '../../src/store/store-webhooks.ts'
 import type { Tables } from '../../src/store/tables.ts'
-import type { Ground } from './ground.ts'
+import type { Ground } from '../ground.ts'
 import { bodyOf } from './load.ts'
 
 /** How the rows of one arm of B2 get into the inbox. */

@@ -1,15 +1,16 @@
+import { startGround } from '../ground.ts'
 import { describeMachine, type Machine, machineLines } from '../machine.ts'
+import { type Figure, type Result, ratioFigure } from '../result.ts'
 import { type Ratio, ratioLine, ratioOf, type Spread, spreadOf, spreadText } from '../statistics.ts'
 import { type Arm, armNames, arms } from './arms.ts'
-import { startGround } from './ground.ts'
 import { measureRequests, type RequestRound } from './requests.ts'
 import { measureRows, type RowRound, type Writer, writerNames, writers } from './rows.ts'
 
-export type Settings = { rounds: number; seconds: number; json: boolean }
+export type Settings = { rounds: number; seconds: number; scale: number }
 
 const bodyBytes = 512
 const connections = 64
-const rowsPerRound = 40_000
+const rowsMax = 40_000
 
 /** Ours against each arm, in the same round; at least. */
 const requestTargets: Record<Exclude<Arm, 'ours' | 'writer'>, number> = {
@@ -21,7 +22,7 @@ const requestTargets: Record<Exclude<Arm, 'ours' | 'writer'>, number> = {
 const p99TargetMs = 30
 const rowTargets: Record<Exclude<Writer, 'ours'>, number> = { unnest: 0.8, copy: 0.25 }
 
-type RatioTo = Ratio & { against: string }
+type RatioTo = Ratio & { arm: string; against: string }
 
 type Report = {
   machine: Machine
@@ -38,12 +39,13 @@ type Report = {
 const progress = (text: string) => void process.stderr.write(text)
 
 /** B1 and B2, all arms in turns, on servers of their own. Throws where an invariant fails: the run is void then. */
-export async function runIntake({ rounds, seconds, json }: Settings): Promise<void> {
+export async function runIntake({ rounds, seconds, scale }: Settings): Promise<Result> {
   await using stack = new AsyncDisposableStack()
   const stop = () => void stack.disposeAsync().finally(() => process.exit(1))
   process.once('SIGINT', stop).once('SIGTERM', stop)
   const ground = await startGround(stack)
   const machine = describeMachine(ground.folder, ['express', 'bullmq', 'ioredis', 'pg', 'kysely'])
+  const rowsPerRound = Math.max(2000, Math.round(rowsMax * scale))
   const requestRounds = await measureRequests(ground, { rounds, seconds, connections, bodyBytes }, progress)
   const rowRounds = await measureRows(ground, { rounds, seconds, rowsPerRound, bodyBytes }, progress)
   const report: Report = {
@@ -54,7 +56,7 @@ export async function runIntake({ rounds, seconds, json }: Settings): Promise<vo
     ...reportRows(rowRounds),
     invariants: 'held: every webhook that was answered with 202 is kept once, with its own body',
   }
-  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
+  return { report, text: textOf(report), figures: figuresOf(report) }
 }
 
 function reportRequests(rounds: readonly RequestRound[]): Pick<Report, 'requests' | 'requestRatios' | 'p99'> {
@@ -68,7 +70,7 @@ function reportRequests(rounds: readonly RequestRound[]): Pick<Report, 'requests
   const ours = of('ours').map(({ perSecond }) => perSecond)
   const requestRatios = Object.entries(requestTargets).map(([arm, target]) => {
     const theirs = of(arm as Arm).map(({ perSecond }) => perSecond)
-    return { against: arms[arm as Arm], ...ratioOf(ours, theirs, target) }
+    return { arm, against: arms[arm as Arm], ...ratioOf(ours, theirs, target) }
   })
   const medianMs = spreadOf(of('ours').map(({ p99Ms }) => p99Ms)).median
   return { requests, requestRatios, p99: { medianMs, targetMs: p99TargetMs, isMet: medianMs < p99TargetMs } }
@@ -80,10 +82,21 @@ function reportRows(rounds: readonly RowRound[]): Pick<Report, 'rows' | 'rowRati
   return {
     rows: writerNames.map((writer) => ({ writer, perSecond: spreadOf(of(writer)) })),
     rowRatios: Object.entries(rowTargets).map(([writer, target]) => ({
+      arm: writer,
       against: writers[writer as Writer],
       ...ratioOf(of('ours'), of(writer as Writer), target),
     })),
   }
+}
+
+function figuresOf({ requestRatios, p99, rowRatios }: Report): Figure[] {
+  const { medianMs, targetMs, isMet } = p99
+  const said = { target: `below ${targetMs} ms`, measured: `${medianMs.toFixed(1)} ms`, isMet }
+  return [
+    ...requestRatios.map((ratio) => ratioFigure('B1', ratio.arm, ratio)),
+    { bench: 'B1', what: '99 of 100 are answered within', ...said },
+    ...rowRatios.map((ratio) => ratioFigure('B2', ratio.arm, ratio)),
+  ]
 }
 
 function textOf(report: Report): string {

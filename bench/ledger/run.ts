@@ -1,5 +1,6 @@
 import { describeMachine, type Machine, machineLines } from '../machine.ts'
 import { startPostgresGround } from '../postgres-ground.ts'
+import { type Figure, type Result, ratioFigure } from '../result.ts'
 import { type Ratio, ratioLine, ratioOf, type Spread, spreadOf, spreadText } from '../statistics.ts'
 import { armNames as balanceArmNames, arms as balanceArms } from './balance-arms.ts'
 import { type BalanceRound, measureBalances } from './measure-balances.ts'
@@ -7,7 +8,7 @@ import { measurePosting, type PostRound } from './measure-posting.ts'
 import { type Arm, armNames, arms } from './post-arms.ts'
 
 /** `scale` is the part of the whole that is measured: 1 for 5,000,000 transfers in B8. */
-type Settings = { rounds: number; scale: number; json: boolean }
+type Settings = { rounds: number; scale: number }
 
 const whole = { batched: 100_000, singles: 20_000, transfers: 5_000_000 }
 const targets = { unchecked: 0.75, running: 3, raw: 0.05 }
@@ -30,7 +31,7 @@ type Report = {
 const progress = (text: string) => void process.stderr.write(text)
 
 /** B5 and B8, all arms in turns, on a server of their own. Throws where an arm errs: the run is void then. */
-export async function runLedger({ rounds, scale, json }: Settings): Promise<void> {
+export async function runLedger({ rounds, scale }: Settings): Promise<Result> {
   await using stack = new AsyncDisposableStack()
   const stop = () => void stack.disposeAsync().finally(() => process.exit(1))
   process.once('SIGINT', stop).once('SIGTERM', stop)
@@ -48,7 +49,7 @@ export async function runLedger({ rounds, scale, json }: Settings): Promise<void
     ...reportPosting(posted),
     ...reportBalances(balanced),
   }
-  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
+  return { report, text: textOf(report), figures: figuresOf(report) }
 }
 
 function reportPosting(
@@ -78,6 +79,20 @@ function reportBalances(rounds: readonly BalanceRound[]): Pick<Report, 'balances
     balances: { ours: spreadOf(of('ours')), raw: spreadOf(of('raw')) },
     rawShare: { ...share, isMet: share.median <= targets.raw },
   }
+}
+
+function figuresOf({ overUnchecked, overRunning, rawShare }: Report): Figure[] {
+  return [
+    ratioFigure('B5', 'unchecked', overUnchecked),
+    ratioFigure('B5', 'running', overRunning),
+    {
+      bench: 'B8',
+      what: 'time of ours x raw',
+      target: `at most ${targets.raw}`,
+      measured: spreadText(rawShare, 3),
+      isMet: rawShare.isMet,
+    },
+  ]
 }
 
 function textOf(report: Report): string {

@@ -40,7 +40,8 @@ export async function workOurs({ url, deposits }: Place): Promise<Worked> {
     heap.push(heapBytes())
     pausedMs += performance.now() - pausedAt
   }
-  return { inboxRows, seconds: (performance.now() - startedAt - pausedMs) / 1000, heap }
+  const seconds = (performance.now() - startedAt - pausedMs) / 1000
+  return { inboxRows, seconds, heap: heap.length > 0 ? heap : [heapBytes()] }
 }
 
 export async function workRows({ url, deposits }: Place): Promise<Worked> {

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { batchMax } from '../../src/jobs/books/apply.ts'
 import { describeMachine, listed, type Machine, machineLines } from '../machine.ts'
 import { startPostgresGround } from '../postgres-ground.ts'
+import { type Figure, type Result, ratioFigure } from '../result.ts'
 import { type Ratio, ratioLine, ratioOf, type Spread, spreadOf, spreadText } from '../statistics.ts'
 import { type Arm, armNames, arms } from './apply-arms.ts'
 import { type ApplyRound, measureApply, measureSizes, type Sized } from './measure-apply.ts'
@@ -16,7 +17,7 @@ import {
 } from './measure-matching.ts'
 
 /** `scale` is the part of the whole that is measured: 1 for 100,000 deposits in B3 and 1,000,000 in B4. */
-type Settings = { rounds: number; scale: number; json: boolean; large: boolean; parts?: readonly Part[] }
+type Settings = { rounds: number; scale: number; large: boolean; parts?: readonly Part[] }
 
 /** B3 and B4. */
 type Part = 'apply' | 'match'
@@ -24,8 +25,10 @@ type Part = 'apply' | 'match'
 const whole = { applied: 100_000, matched: 1_000_000 }
 /** Row by row takes long: it is measured on this part of the deposits. */
 const rowsPart = 100
+/** The least and the most deposits that are applied for the time per deposit and the heap, as parts of the whole; the most where that is asked for. */
+const sizeParts = [0.1, 10] as const
 const trouble = { seed: 4, troubledShare: 0.03 }
-const targets = { copy: 0.25, rows: 20, sql: 0.5, timePerDeposit: 1.2 }
+const targets = { copy: 0.25, rows: 20, sql: 0.5, timePerDeposit: 1.2, heap: 1.1 }
 
 type Report = {
   machine: Machine
@@ -35,11 +38,13 @@ type Report = {
   match: Matched | null
 }
 
+type SizedAgainst = Sized & { timeOverFirst: number; isMet: boolean }
+
 type Applying = {
   arms: Record<Arm, Spread>
   overCopy: Ratio
   overRows: Ratio
-  sizes: (Sized & { timeOverFirst: number; isMet: boolean })[]
+  sizes: SizedAgainst[]
   invariants: string
 }
 
@@ -48,8 +53,8 @@ type Matched = { arms: Record<Matcher, Spread>; overSql: Ratio; trouble: Matchin
 const progress = (text: string) => void process.stderr.write(text)
 
 /** All arms of a part in turns, on a server of their own. Throws where an invariant fails: the run is void then. */
-export async function runReconcile(settings: Settings): Promise<void> {
-  const { rounds, scale, json, large, parts = ['apply', 'match'] } = settings
+export async function runReconcile(settings: Settings): Promise<Result> {
+  const { rounds, scale, large, parts = ['apply', 'match'] } = settings
   setFlagsFromString('--expose-gc')
   globalThis.gc = runInNewContext('gc') as typeof globalThis.gc
   await using stack = new AsyncDisposableStack()
@@ -63,7 +68,7 @@ export async function runReconcile(settings: Settings): Promise<void> {
   const apply = async () =>
     reportApply(
       await measureApply(ground, { rounds, deposits, rowsDeposits }, progress),
-      large ? await measureSizes(ground, [deposits, 10 * deposits], progress) : [],
+      await measureSizes(ground, [sizeParts[0] * deposits, (large ? sizeParts[1] : 1) * deposits], progress),
     )
   const match = async () =>
     reportMatching(await measureMatching(ground, { rounds, deposits: matched, ...trouble }, progress))
@@ -74,7 +79,7 @@ export async function runReconcile(settings: Settings): Promise<void> {
     servers: await ground.settings(),
     settings: { rounds, deposits, rowsDeposits, matched, ...trouble, ...batchMax },
   }
-  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
+  return { report, text: textOf(report), figures: figuresOf(report) }
 }
 
 function reportApply(rounds: readonly ApplyRound[], sizes: readonly Sized[]): Applying {
@@ -104,6 +109,43 @@ function reportMatching({ rounds, counts }: Matching): Matched {
 function sizedAgainst(first: Sized, one: Sized) {
   const timeOverFirst = first.perSecond / one.perSecond
   return { ...one, timeOverFirst, isMet: timeOverFirst <= targets.timePerDeposit }
+}
+
+function figuresOf({ apply, match }: Report): Figure[] {
+  const last = apply?.sizes.at(-1)
+  return [
+    ...(apply === null
+      ? []
+      : [ratioFigure('B3', 'copy', apply.overCopy), ratioFigure('B3', 'rows', apply.overRows)]),
+    ...(last === undefined ? [] : sizeFigures(last)),
+    ...(match === null ? [] : [ratioFigure('B4', 'join', match.overSql), scoreFigure(match.score)]),
+  ]
+}
+
+function sizeFigures({ deposits, timeOverFirst, isMet, heapFirst, heapLast }: SizedAgainst): Figure[] {
+  const many = deposits.toLocaleString('en')
+  const isFlat = heapLast <= heapFirst * targets.heap
+  return [
+    {
+      bench: 'B3',
+      what: `time per deposit of ${many} x that of the least`,
+      target: `at most ${targets.timePerDeposit}`,
+      measured: timeOverFirst.toFixed(2),
+      isMet,
+    },
+    {
+      bench: 'B3',
+      what: `heap after ${many} x that after the first batches`,
+      target: `at most ${targets.heap}`,
+      measured: `${(heapLast / heapFirst).toFixed(2)} (${megabytes(heapLast)} MB)`,
+      isMet: isFlat,
+    },
+  ]
+}
+
+/** Matching with an error ends the run, so that only what is right comes here. */
+function scoreFigure(measured: string): Figure {
+  return { bench: 'B4', what: 'precision and recall', target: '100 %', measured, isMet: true }
 }
 
 function textOf({ machine, servers, settings, apply, match }: Report): string {

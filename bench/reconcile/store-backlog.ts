@@ -42,10 +42,15 @@ const messagesAtOnce = 400
 
 /** Keeps the owners, and so many deposits in the inbox as the scan, the poll and the intake would. */
 export async function storeBacklog(db: Database<Tables>, deposits: number): Promise<void> {
-  await pinAssets(db, [assetOf(usdcOnBase), assetOf(usdcOnArbitrum)])
-  await inTransaction(db, (tx) => keepOwners(tx, backlogOwners()))
+  await keepOwnersOf(db)
   const messages = backlog(deposits)
   for (let some = take(messages); some.length > 0; some = take(messages)) await store(db, some)
+}
+
+/** Keeps whoever is paid, and what with. */
+export async function keepOwnersOf(db: Database<Tables>): Promise<void> {
+  await pinAssets(db, [assetOf(usdcOnBase), assetOf(usdcOnArbitrum)])
+  await inTransaction(db, (tx) => keepOwners(tx, backlogOwners()))
 }
 
 function take(messages: Generator<Message>): Message[] {

@@ -1,10 +1,5 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-
-const run = promisify(execFile)
-const program = join(import.meta.dirname, '../../bench/run.ts')
+import { namesOf, type Smoked, smoke } from './run-bench.ts'
 
 type Report = {
   settings: Record<string, number>
@@ -13,11 +8,11 @@ type Report = {
 }
 
 test('the ledger bench posts in every way, and both ways to balance a small ledger agree', async () => {
-  const options = ['--json', '--rounds', '1', '--scale', '0.001']
-  const { stdout } = await run(process.execPath, [program, 'ledger', ...options])
-  const { settings, posting, rawShare } = JSON.parse(stdout) as Report
+  const { report, figures } = (await smoke('ledger')) as Smoked<Report>
+  const { settings, posting, rawShare } = report
   expect(settings).toMatchObject({ batched: 100, singles: 20, transfers: 5000 })
   expect(Object.keys(posting)).toEqual(['ours', 'unchecked', 'single', 'running'])
   for (const { median } of Object.values(posting)) expect(median).toBeGreaterThan(0)
   expect(rawShare.median).toBeGreaterThan(0)
+  expect(namesOf(figures)).toEqual(['B5 ours x unchecked', 'B5 ours x running', 'B8 time of ours x raw'])
 }, 180_000)

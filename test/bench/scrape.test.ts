@@ -1,10 +1,5 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-
-const run = promisify(execFile)
-const program = join(import.meta.dirname, '../../bench/run.ts')
+import { namesOf, type Smoked, smoke } from './run-bench.ts'
 
 type Report = {
   settings: Record<string, number>
@@ -16,12 +11,12 @@ type Report = {
 }
 
 test('the scrape bench scrapes a daemon over a small database, which tells the deposits that are stored', async () => {
-  const options = ['--json', '--rounds', '2', '--scale', '0.01']
-  const { stdout } = await run(process.execPath, [program, 'scrape', ...options])
-  const { settings, scrape, idleMs, loadedMs, processorMs, webhooksPerSecond } = JSON.parse(stdout) as Report
+  const { report, figures } = (await smoke('scrape')) as Smoked<Report>
+  const { settings, scrape, idleMs, loadedMs, processorMs, webhooksPerSecond } = report
   expect(settings).toMatchObject({ deposits: 1000, everySeconds: 1.5 })
   expect(scrape.series).toBeGreaterThan(200)
   for (const figure of [idleMs.median, loadedMs.median, webhooksPerSecond, scrape.firstMs])
     expect(figure).toBeGreaterThan(0)
   expect(processorMs.perScrape).toBeGreaterThanOrEqual(0)
+  expect(namesOf(figures)).toEqual(['slowest answer to a scrape under load', 'processor time of a scrape'])
 }, 180_000)

@@ -22,6 +22,15 @@ export function missingPrograms(): { name: string; debian: string; without: stri
     .filter(({ name }) => !answers(name))
 }
 
+/** @throws Error that names the Debian package where a program is missing. */
+export function needProgram(program: Program): void {
+  if (answers(program)) return
+  const { debian } = programs[program]
+  throw new Error(
+    `${program} is not installed; it is in Debian's package ${debian}: apt-get install ${debian}`,
+  )
+}
+
 /** False where a program is missing. In CI it must be there. */
 export function isInstalled(program: Program): boolean {
   const installed = answers(program)

@@ -6,13 +6,15 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { defaultBounds } from '../../../src/chain/options.ts'
 import { describeMachine, type Machine } from '../../machine.ts'
+import type { Result } from '../../result.ts'
 import { type Spread, spreadOf, spreadText } from '../../statistics.ts'
+import { readingFigures } from '../figures.ts'
 import { readBare, readOurs, type SolanaArm, type SolanaFound, solanaArms } from './arms.ts'
 import { type Payments, paymentsOf } from './payments.ts'
 import type { ServeSettings, SolanaCounts } from './serve.ts'
 
 /** `scale` is the part of the whole chain that is read: 1 for 20,000 transactions. */
-type Settings = { rounds: number; scale: number; json: boolean }
+type Settings = { rounds: number; scale: number }
 
 const whole = { seed: 6, transfers: 20_000, owners: 20, perSlot: 10, failedOf: 20 }
 const provider = { latencyMs: 50, quotaPercent: 2 }
@@ -35,7 +37,7 @@ type Report = {
 }
 
 /** B6 on Solana: all arms in turns on one scripted node. Throws where an arm misses a payment: the run is void then. */
-export async function runChainSolana({ rounds, scale, json }: Settings): Promise<void> {
+export async function runChainSolana({ rounds, scale }: Settings): Promise<Result> {
   setFlagsFromString('--expose-gc')
   globalThis.gc = runInNewContext('gc') as typeof globalThis.gc
   const settings = { ...whole, transfers: Math.round(whole.transfers * scale), ...provider }
@@ -54,7 +56,7 @@ export async function runChainSolana({ rounds, scale, json }: Settings): Promise
     }
   }
   const report = reportOf({ rounds, ...settings }, { machine, chain, measured })
-  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
+  return { report, text: textOf(report), figures: readingFigures('Solana: ', report, targets) }
 }
 
 type Node = { url: string; counts(): Promise<SolanaCounts> }

@@ -1,11 +1,20 @@
-import { startRedis } from '../../test/support/redis.ts'
-import { type PostgresGround, startPostgresGround } from '../postgres-ground.ts'
+import { needProgram } from '../test/support/programs-needed.ts'
+import { startRedis } from '../test/support/redis.ts'
+import { type PostgresGround, startPostgresGround } from './postgres-ground.ts'
 
 /** Both servers of the measurement's own. */
 export type Ground = PostgresGround & { redisUrl: string }
 
-export async function startGround(stack: AsyncDisposableStack): Promise<Ground> {
-  const postgres = await startPostgresGround(stack)
+/**
+ * @param kept as `startPostgresGround` takes it
+ * @throws Error that names the package where there is no Redis
+ */
+export async function startGround(
+  stack: AsyncDisposableStack,
+  kept: 'commits' | null = null,
+): Promise<Ground> {
+  needProgram('redis-server')
+  const postgres = await startPostgresGround(stack, kept)
   const everySecond = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--dir', postgres.folder]
   const redis = await startRedis(...everySecond, '--maxmemory-policy', 'noeviction')
   stack.defer(() => redis.stop())
