@@ -3,7 +3,7 @@ import type { Settings } from './settings.ts'
 
 type Holding = Pick<
   Settings,
-  'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'tracing' | 'canary'
+  'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'ops' | 'tracing' | 'canary'
 >
 
 /** Everything in the settings that nobody may read in a log. */
@@ -13,6 +13,7 @@ export function secretsOf({
   service,
   webhooks,
   networks,
+  ops,
   tracing,
   canary,
 }: Holding): string[] {
@@ -24,6 +25,7 @@ export function secretsOf({
   ]
   return [
     service.apiKey,
+    ops.token ?? '',
     ...webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
     ...[databaseUrl, queueUrl].flatMap(passwordOf),
     ...addresses.flatMap(keysIn),

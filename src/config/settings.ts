@@ -8,6 +8,7 @@ import { accountsOf } from './accounts.ts'
 import { type CanarySettings, canaryContras, canaryPatterns, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
+import { type OpsListening, readOps } from './ops-settings.ts'
 import { readPlace } from './place.ts'
 import { policiesOf } from './policies.ts'
 import { readingOf } from './reading-schema.ts'
@@ -45,8 +46,8 @@ export type Settings = {
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   /** Where webhooks are taken. */
   http: Listening
-  /** Where metrics and health are shown; on loopback unless told otherwise, for they are not for everyone. */
-  ops: Listening
+  /** On loopback unless told otherwise, for it is not for everyone. */
+  ops: OpsListening
   logLevel: LogLevel
   /** Where traces are sent; null where nothing is traced. */
   tracing: TracingSettings | null
@@ -90,7 +91,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
     webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
     networks: file === null ? [] : networksOf(file, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
-    ops: { host: reader.text('OPS_HOST', '127.0.0.1'), port: reader.port('OPS_PORT', 9464) },
+    ops: readOps(reader),
     logLevel: readLogLevel(reader),
     tracing: readTracing(reader),
   }

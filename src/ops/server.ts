@@ -1,18 +1,42 @@
 import { createServer, type Server } from 'node:http'
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
 import type { Metrics } from './metrics.ts'
 import { refuseOtherNames } from './own-names.ts'
 import type { TellGauges } from './read-gauges.ts'
 import { type Answer, createReadiness, type Readiness } from './readiness.ts'
 import { serveMetrics } from './serve-metrics.ts'
+import { createRecognition, refuseStrangers } from './token.ts'
 
 export type OpsSettings = {
   host: string
   port: number
+  /** What whoever asks has to know; null or none where everybody who reaches the port may see everything. */
+  token?: string | null
+  limits?: OpsLimits
   metrics: Metrics
   /** Told of a request that failed by a fault of the program. */
   failed?: (path: string, error: unknown) => void
+}
+
+/** A few scrapers, probes and people: who holds connections open, or sends slowly, is cut off. */
+export type OpsLimits = {
+  connectionsMax: number
+  headerBytesMax: number
+  headersTimeoutMs: number
+  requestTimeoutMs: number
+  keepAliveTimeoutMs: number
+  /** How often the time limits are looked at. */
+  timeoutCheckMs: number
+}
+
+export const opsLimits: OpsLimits = {
+  connectionsMax: 256,
+  headerBytesMax: 16 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  keepAliveTimeoutMs: 65_000,
+  timeoutCheckMs: 1000,
 }
 
 /** What there is to be shown once the daemon works. */
@@ -37,39 +61,65 @@ export type OpsServer = {
  * everyone.
  * @throws Fault `settings_bad` where the port cannot be had.
  */
-export async function startOps({ host, port, metrics, failed }: OpsSettings): Promise<OpsServer> {
-  let ask = asking(unready('start', 'the database is being brought up to date'))
-  let read = nothingRead
-  let pages = noPages
-
-  const app = express()
-  app.disable('x-powered-by')
-  app.get('/livez', unkept, (_request, response) => void response.type('text/plain').send('alive\n'))
-  app.use(refuseOtherNames(host))
-  app.get('/readyz', unkept, async (_request, response) => {
-    const answer = await ask()
-    response.status(answer.ready ? 200 : 503).json(answer)
-  })
-  app.get('/metrics', serveMetrics({ metrics, read: () => read() }))
-  app.use((request, response, next) => pages(request, response, next))
-  app.use(answerFailure(failed))
-  const server = createServer(app)
+export async function startOps(settings: OpsSettings): Promise<OpsServer> {
+  const { host, port, limits = opsLimits } = settings
+  const showing: Showing = {
+    ask: asking(unready('start', 'the database is being brought up to date')),
+    read: nothingRead,
+    pages: noPages,
+  }
+  const server = createServer(serverOptions(limits), createApp(settings, showing))
+  server.maxConnections = limits.connectionsMax
   await listen(server, { host, port })
   return {
     url: `http://${host}:${boundPort(server, port)}`,
     open(shown) {
-      ask = createReadiness(shown.readiness)
-      read = shown.read
-      pages = shown.console ?? pages
+      showing.ask = createReadiness(shown.readiness)
+      showing.read = shown.read
+      showing.pages = shown.console ?? showing.pages
     },
     leave() {
-      ask = asking(unready('stop', 'the process is stopping'))
+      showing.ask = asking(unready('stop', 'the process is stopping'))
     },
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
       await closed
     },
+  }
+}
+
+/** What is answered now. */
+type Showing = { ask: () => Promise<Answer>; read: TellGauges; pages: RequestHandler }
+
+function createApp({ host, token = null, metrics, failed }: OpsSettings, showing: Showing): Express {
+  const recognises = createRecognition(token)
+  const app = express()
+  app.disable('x-powered-by')
+  app.use(refuseGuessing)
+  app.get('/livez', unkept, (_request, response) => void response.type('text/plain').send('alive\n'))
+  app.use(refuseOtherNames(host))
+  app.get('/readyz', unkept, async (request, response) => {
+    const answer = await showing.ask()
+    response.status(answer.ready ? 200 : 503).json(recognises(request) ? answer : { ready: answer.ready })
+  })
+  app.use(refuseStrangers(recognises))
+  app.get('/metrics', unkept, serveMetrics({ metrics, read: () => showing.read() }))
+  app.use((request, response, next) => showing.pages(request, response, next))
+  app.use(
+    (_request, response) => void response.status(404).type('text/plain').send('there is no such page\n'),
+  )
+  app.use(answerFailure(failed))
+  return app
+}
+
+function serverOptions(limits: OpsLimits) {
+  return {
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
   }
 }
 
@@ -95,6 +145,12 @@ function asking(answer: Answer): () => Promise<Answer> {
 
 function unready(part: string, problem: string): Answer {
   return { ready: false, unready: [{ part, problem }], warnings: [], fine: [] }
+}
+
+/** Browsers take an answer for what it says it is. */
+const refuseGuessing: RequestHandler = (_request, response, next) => {
+  response.set('X-Content-Type-Options', 'nosniff')
+  next()
 }
 
 /** An answer about now is of no use later. */

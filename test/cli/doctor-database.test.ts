@@ -28,9 +28,8 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 /** What is said of a user that could change the books, or will own them. */
-function owned(user: string): string {
-  return `warning | ${user} owns the books: whoever takes over the daemon may change what is booked | let the daemon log in as a member of depositd_daemon that owns nothing: docs/security.md#logins`
-}
+const owned = (user: string) =>
+  `warning | ${user} owns the books: whoever takes over the daemon may change what is booked | let the daemon log in as a member of depositd_daemon that owns nothing: docs/security.md#logins`
 
 /** What a check says of a database of which every answer is changed, without changing its length. */
 async function saysChanged(check: string, rewrite: (text: string) => string): Promise<string[]> {

@@ -43,7 +43,7 @@ test('what is not set has its default', () => {
       keys: { secrets: [{ text: secret, notBefore: null, notAfter: null }], publicKeys: null },
     },
     http: { host: '0.0.0.0', port: 8080 },
-    ops: { host: '127.0.0.1', port: 9464 },
+    ops: { host: '127.0.0.1', port: 9464, token: null },
     logLevel: 'info',
     policy: { webhookWithinMs: 600_000, settlementWithinMs: 3_600_000 },
     schedule: {

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { roles } from '../../src/app.ts'
 import { queueLimits } from '../../src/jobs/queue/queue.ts'
-import { compose, composeText, daemons, memoryOf, services } from '../support/compose-file.ts'
+import { compose, composeText, daemons, memoryOf, programs, services } from '../support/compose-file.ts'
 import { pathOf, textOf } from './files.ts'
 
 describe('docker-compose.yml', () => {
   it('runs depositd, taking webhooks and working apart, with its database, its queue, and what shows it', () => {
     expect(Object.keys(compose.services)).toEqual([
-      ...daemons,
+      ...programs,
       'postgres',
       'redis',
       'prometheus',
@@ -21,14 +21,14 @@ describe('docker-compose.yml', () => {
   })
 
   it.each(services)('asks how %s is, itself or in its image', (name, { healthcheck }) => {
-    const own = daemons.includes(name)
+    const own = programs.includes(name)
       ? /^HEALTHCHECK .*\n.*\/livez/m.test(textOf('Dockerfile'))
       : healthcheck
     expect(own).toBeTruthy()
   })
 
   it.each(services)('lets %s work without being root', (name, { user }) => {
-    if (daemons.includes(name)) expect(textOf('Dockerfile')).toMatch(/^USER node$/m)
+    if (programs.includes(name)) expect(textOf('Dockerfile')).toMatch(/^USER node$/m)
     else expect(user).toMatch(/^(?!root$|0+$)\w+$/)
   })
 
@@ -37,6 +37,7 @@ describe('docker-compose.yml', () => {
     const wanted: Readonly<Record<string, string[]>> = {
       'depositd-http': ['/tmp'],
       'depositd-worker': ['/tmp'],
+      'depositd-migrate': ['/tmp'],
       postgres: ['/var/lib/postgresql', '/tmp', '/var/run/postgresql'],
       redis: ['/data', '/tmp'],
       prometheus: ['/prometheus'],
@@ -115,7 +116,8 @@ describe('docker-compose.yml', () => {
       ([, { ports, volumes }]) => ports.length > 0 || volumes.some((volume) => !volume.endsWith(':ro')),
     )
     const names = new Set(alone.map(([name]) => name))
-    expect(services.map(([name]) => name).filter((name) => !names.has(name))).toEqual(['depositd-worker'])
+    const kept = services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)
+    expect(kept.filter((name) => !names.has(name))).toEqual(['depositd-worker'])
     const told = [...textOf('docs/operations.md').matchAll(/`--scale ([a-z-]+)=\d`\s+(runs|does not start)/g)]
     expect(told.map(([, name, what]) => `${name} ${what}`)).toEqual([
       'depositd-worker runs',
@@ -148,6 +150,26 @@ describe('docker-compose.yml', () => {
     expect([...new Set(told.map(([, name = '']) => name))].toSorted()).toEqual(
       compose.services.alertmanager?.secrets.toSorted(),
     )
+  })
+
+  it('gives the login of the owner of the books to who migrates, and to nobody else', () => {
+    const given = services.filter(([, { secrets }]) => secrets.includes('owner_database_url'))
+    expect(given.map(([name, { command, restart }]) => [name, command, restart])).toEqual([
+      ['depositd-migrate', ['migrate'], 'no'],
+    ])
+    expect(compose.services['depositd-migrate']?.environment.DATABASE_URL_FILE).toBe(
+      '/run/secrets/owner_database_url',
+    )
+    expect(textOf('db/logins/create-runner.sql')).toContain(
+      "create role depositd_runner login password :'password' in role depositd_daemon;",
+    )
+    expect(composeText).toContain('postgres://depositd_runner:$(cat runner_password)@postgres:5432/depositd')
+  })
+
+  it('gives the token of the ops port to those who open it and to who asks there', () => {
+    const given = services.filter(([, { secrets }]) => secrets.includes('ops_token')).map(([name]) => name)
+    expect(given).toEqual([...daemons, 'prometheus'])
+    expect(textOf('grafana/prometheus/prometheus.yml')).toContain('credentials_file: /run/secrets/ops_token')
   })
 
   it('gives Redis the policy without which the daemon refuses to start, and a log of what was added', () => {

@@ -13,10 +13,10 @@ describe('the settings of the composed daemon', () => {
   it('are complete and without fault, with .env as the example has it and each secret in its file', () => {
     const settings = composedSettings({})
     expect(settings).toMatchObject({
-      databaseUrl: 'postgres://depositd:0a1b@postgres:5432/depositd',
+      databaseUrl: 'postgres://depositd_runner:0a1b@postgres:5432/depositd',
       queueUrl: 'redis://redis:6379',
       http: { host: '0.0.0.0', port: 8080 },
-      ops: { host: '0.0.0.0', port: 9464 },
+      ops: { host: '0.0.0.0', port: 9464, token: '0123456789abcdef' },
     })
     expect(settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)).toHaveLength(4)
   })
@@ -60,7 +60,8 @@ describe('.env.example', () => {
 function composedSettings(more: Record<string, string>): Settings {
   const folder = mkdtempSync(join(tmpdir(), 'depositd-compose-'))
   const contents: Record<string, string> = {
-    database_url: 'postgres://depositd:0a1b@postgres:5432/depositd',
+    database_url: 'postgres://depositd_runner:0a1b@postgres:5432/depositd',
+    ops_token: '0123456789abcdef',
     service_api_key: 'key',
     webhook_secrets: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX',
   }

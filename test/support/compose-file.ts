@@ -32,7 +32,8 @@ const service = z.strictObject({
     .optional(),
   stop_signal: z.string().regex(/^SIG/).optional(),
   stop_grace_period: duration.optional(),
-  restart: z.literal('unless-stopped'),
+  restart: z.enum(['unless-stopped', 'no']),
+  profiles: z.tuple([z.literal('owner')]).optional(),
   read_only: z.literal(true),
   cap_drop: z.tuple([z.literal('ALL')]),
   security_opt: z.tuple([z.literal('no-new-privileges:true')]),
@@ -64,6 +65,8 @@ const composeShape = z.strictObject({
 export const composeText = textOf('docker-compose.yml')
 export const compose = composeShape.parse(parse(composeText, { merge: true }))
 export const services = Object.entries(compose.services)
+/** Made of the program itself; the last of them is not started along. */
+export const programs = ['depositd-http', 'depositd-worker', 'depositd-migrate']
 /** Those that are depositd itself. */
 export const daemons = ['depositd-http', 'depositd-worker']
 
