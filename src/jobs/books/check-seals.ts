@@ -25,17 +25,22 @@ export function sealsCheck(anchors: Anchors): LedgerCheck {
       const findings: string[] = []
       const counted = { seals: 0, journals: 0, 'not sealed yet': 0 }
       const missing = new Map(anchors)
+      const kept: Seal[] = []
+      let isAltered = false
       for await (const { seal, journals, faults } of checkSeals(db, null)) {
         const published = missing.get(seal.number)
         missing.delete(seal.number)
         const isOther = published !== undefined && published.hash !== seal.hash
         const other = isOther ? [`it is not the one that was published, whose hash is ${published.hash}`] : []
         findings.push(...[...faults, ...other].map((fault) => `seal ${seal.number}: ${fault}`))
+        if (published?.hash === seal.hash) kept.push(published)
+        isAltered ||= faults.length > 0
         counted.seals++
         counted.journals += journals
         tell(`journals read again: ${counted.journals}, of ${counted.seals} seals`)
       }
       findings.push(...[...missing.values()].map(lineOfMissing))
+      if (!isAltered) findings.push(...lineOfParting(anchors, kept))
       counted['not sealed yet'] = await countUnsealed(db)
       return { findings, counted }
     },
@@ -45,6 +50,20 @@ export function sealsCheck(anchors: Anchors): LedgerCheck {
 function lineOfMissing({ number, after, last, journals, hash }: Seal): string {
   const stretch = `${journals} journals from ${BigInt(after) + 1n} to ${last}`
   return `seal ${number}: it is gone; it was over ${stretch}, and published as ${hash}`
+}
+
+/**
+ * Where the published seals stand up to one and none behind it does, the books were cut off there or went on otherwise,
+ * which a restored copy does, too. Each seal is over all before it: up to that one nothing is open.
+ */
+function lineOfParting(anchors: Anchors, kept: readonly Seal[]): string[] {
+  const last = kept.at(-1)
+  if (last === undefined || kept.length === anchors.size) return []
+  const isWhole = [...anchors.values()].every(
+    (anchor) => kept.includes(anchor) || BigInt(anchor.number) > BigInt(last.number),
+  )
+  const line = `behind seal ${last.number}, over all up to journal ${last.last}, these are not the books that were published; up to it they are. A restored copy parts like that: see "Backup" in docs/operations.md`
+  return isWhole ? [line] : []
 }
 
 export type CheckedSeal = { seal: Seal; journals: number; faults: string[] }

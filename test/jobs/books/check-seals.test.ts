@@ -167,6 +167,9 @@ describe('against what was published', () => {
     'delete from ledger_journal where id > 10',
     'delete from ledger_seal where number = 3',
   ]
+  const parting = expect.stringMatching(
+    /^behind seal 2, over all up to journal 10, these are not the books that were published; up to it they are/,
+  )
 
   test('the tail that was cut off with its seal is found, which the seals alone do not tell', async () => {
     const anchors = published()
@@ -174,6 +177,7 @@ describe('against what was published', () => {
     expect(await check()).toEqual([])
     expect(await check(anchors)).toEqual([
       `seal 3: it is gone; it was over 5 journals from 11 to 15, and published as ${seals[2]?.hash}`,
+      parting,
     ])
   })
 
@@ -185,6 +189,16 @@ describe('against what was published', () => {
     expect(await check()).toEqual([])
     expect(await check(anchors)).toEqual([
       `seal 3: it is not the one that was published, whose hash is ${seals[2]?.hash}`,
+      parting,
+    ])
+  })
+
+  test('where something is altered before, nothing is said to be whole up to a seal', async () => {
+    const anchors = published()
+    await tamper(books, ...cutOff, 'update ledger_transfer set amount = amount + 1 where journal_id = 7')
+    expect(await check(anchors)).toEqual([
+      'seal 2: journal 7 is altered',
+      expect.stringMatching(/^seal 3: it is gone/),
     ])
   })
 })
