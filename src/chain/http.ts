@@ -46,7 +46,9 @@ async function readBody(response: Response, bytesMax: number): Promise<Buffer> {
 
 /** `fetch` says only "fetch failed"; its cause says why. */
 function innermostMessage(error: unknown): string {
-  return error instanceof Error && error.cause !== undefined
-    ? innermostMessage(error.cause)
-    : messageOf(error)
+  if (error instanceof Error && error.cause !== undefined) return innermostMessage(error.cause)
+  const message = messageOf(error)
+  return message === 'unexpected redirect' ? redirected : message
 }
+
+const redirected = 'a redirect, which is not followed: the RPC setting has to name the address it leads to'

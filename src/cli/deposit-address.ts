@@ -29,7 +29,8 @@ export async function depositAddress(
 
 async function entriesAt(url: string): Promise<readonly Entry[] | null> {
   const key = readFileSync(join(embeddedFolder, serviceKeyFile.read), 'utf8').trim()
-  const response = await fetch(url, { headers: { 'X-API-KEY': key } })
+  // A redirect could carry the key to another host.
+  const response = await fetch(url, { headers: { 'X-API-KEY': key }, redirect: 'error' })
   if (!response.ok) return null
   const body = (await response.json()) as {
     addresses?: Entry[]

@@ -89,7 +89,14 @@ function complaintOf({ status, headers }: Response, problem: string, now: Date):
 /** What failed, where `fetch` only says that it did. */
 function problemOf(error: unknown): string {
   const isVague = error instanceof TypeError && error.cause !== undefined
-  return messageOf(isVague ? error.cause : error)
+  return explained(messageOf(isVague ? error.cause : error))
+}
+
+/** In the words of `fetch` a redirect is only unexpected. */
+function explained(message: string): string {
+  return message === 'unexpected redirect'
+    ? 'it answers with a redirect, which is not followed: SERVICE_URL has to be the address it leads to'
+    : message
 }
 
 /** A server may repeat what it was sent, and so does fetch where it refuses to send it. */

@@ -107,6 +107,15 @@ function countLost(onLost: (error: unknown) => void) {
 }
 
 function faultOf(spans: number, cause: Error): Fault<'remote_failed'> {
-  const problem = `${spans} spans were dropped: ${cause.message}`
+  const problem = `${spans} spans were dropped: ${cause.message}${isRedirect(cause) ? redirected : ''}`
   return new Fault('remote_failed', { what: 'sending traces', problem }, { cause })
+}
+
+const redirected =
+  ': a redirect, which is not followed: OTEL_EXPORTER_OTLP_ENDPOINT has to be the address it leads to'
+
+/** The exporter tells the status of an answer as the code of its error. */
+function isRedirect(error: Error): boolean {
+  const code = 'code' in error && typeof error.code === 'number' ? error.code : 0
+  return code >= 300 && code < 400
 }

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { postJson } from '../src/chain/http.ts'
+import type { Connection } from '../src/chain/options.ts'
+import { lineOf, messageOf } from '../src/core/errors.ts'
+import { postWebhook } from '../src/jobs/canary/post-webhook.ts'
+import { startTracing } from '../src/ops/tracing/otlp-tracing.ts'
+import { probeScope } from '../src/provider/probe-scope.ts'
+import { createServiceCall } from '../src/provider/service-call.ts'
+import { startRawService } from './support/raw-service.ts'
+
+/** The daemon calls the addresses of its settings and no other: wherever it is sent on to, it does not go. */
+
+const stack = { now: new AsyncDisposableStack() }
+beforeEach(() => {
+  stack.now = new AsyncDisposableStack()
+})
+afterEach(() => stack.now.disposeAsync())
+
+const apiKey = 'key-that-nobody-may-see'
+
+/** Each calls an address, and tells how that ended. */
+const clients: Record<string, { call: (url: string) => Promise<string>; says: RegExp }> = {
+  'a read of the service': {
+    call: (url) => failureOf(createServiceCall({ url, apiKey, attemptsMax: 1 })(get)),
+    says: /GET \/v1\/things: .*redirect, which is not followed: SERVICE_URL has to be the address it leads to/,
+  },
+  'a creation at the service': {
+    call: (url) =>
+      failureOf(createServiceCall({ url, apiKey })({ method: 'POST', path: '/v1/things', body: {} })),
+    says: /POST \/v1\/things: .*redirect, which is not followed: SERVICE_URL has to be the address it leads to/,
+  },
+  'a node': {
+    call: (url) => failureOf(postJson(connectionTo(url), '{}')),
+    says: /^a redirect, which is not followed: the RPC setting has to name the address it leads to$/,
+  },
+  'the question what a key may do': {
+    call: (url) => probeScope({ url, apiKey }, '/v1/channels'),
+    says: /^unasked$/,
+  },
+  'a webhook of a canary': {
+    call: async (url) =>
+      JSON.stringify(await postWebhook({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5000 })),
+    says: /^{"kind":"redirected","problem":"answered 30\d"}$/,
+  },
+  'the collector of traces': {
+    call: sendTrace,
+    says: /spans were dropped: .*redirect, which is not followed: OTEL_EXPORTER_OTLP_ENDPOINT has to be/,
+  },
+}
+
+const get = { method: 'GET', path: '/v1/things' } as const
+
+async function failureOf(asked: Promise<unknown>): Promise<string> {
+  return asked.then(() => 'it went well', lineOf)
+}
+
+/** Of a connection only the address and its bounds are looked at here. */
+function connectionTo(url: string): Connection {
+  return { url: new URL(url), bounds: { timeoutMs: 5000, bodyBytesMax: 1000 } } as unknown as Connection
+}
+
+async function sendTrace(url: string): Promise<string> {
+  const lost: unknown[] = []
+  const tracing = startTracing(
+    { url: `${url}/v1/traces`, headers: { 'x-key': apiKey }, serviceName: 'test', ratio: 1 },
+    {
+      version: 'test',
+      hide: (text) => text,
+      traceparentsOf: () => Promise.resolve(new Map()),
+      onLost: (error) => lost.push(error),
+    },
+  )
+  tracing.webhook({ sourceKey: 'msg_1', startedAt: Date.now(), traceparent: undefined })?.end('stored')
+  await tracing.stop()
+  return lost.map(messageOf).join()
+}
+
+const statuses = [301, 302, 303, 307, 308]
+
+test.each(Object.entries(clients))(
+  '%s follows no redirect, neither to another host nor to itself',
+  async (_name, { call, says }) => {
+    const reached: string[] = []
+    const other = stack.now.use(
+      await startRawService((request, response) => {
+        reached.push(`elsewhere ${request.url}`)
+        response.end('{}')
+      }),
+    )
+    for (const status of statuses) {
+      for (const to of [`${other.url}/elsewhere`, '/itself', '//127.0.0.1:1/']) {
+        const server = await startRawService((request, response) => {
+          request.resume()
+          if (request.url === '/itself') reached.push('itself')
+          response.writeHead(status, { location: to }).end()
+        })
+        expect(await call(server.url)).toMatch(says)
+        await server[Symbol.asyncDispose]()
+      }
+    }
+    expect(reached).toEqual([])
+  },
+)
+
+test('every request of the program says what is to be done with a redirect', () => {
+  const root = join(import.meta.dirname, '../src')
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  )
+  const silent = files.filter((path) => {
+    const text = readFileSync(join(root, path), 'utf8')
+    return text.split(/\bfetch\(/).length > 1 && !/redirect: '(error|manual)'/.test(text)
+  })
+  // It looks whether its own port answers.
+  expect(silent.toSorted()).toEqual(['cli/doctor-ports.ts'])
+})
