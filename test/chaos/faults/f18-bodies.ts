@@ -47,7 +47,7 @@ async function holdApplied({ query, worker }: BooksBeside): Promise<void> {
   if (choked.length > 0) throw new Error(`${choked.length} jobs failed: ${choked[0]?.slice(0, 1000)}`)
   const unexplained = await query<{ source_key: string }>(
     `select source_key from inbox
-     where source = 'webhook' and source_key like 'body-%'
+     where source = 'webhook' and position('deposit.detected'::bytea in body) > 0
        and not exists (select from evidence where inbox_id = inbox.id)
        and not exists (select from mismatch where subject = 'inbox/' || inbox.id)`,
   )

@@ -1,5 +1,8 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { Client } from 'pg'
+import { parse, stringify } from 'yaml'
 import type { ChaosWorld } from '../world.ts'
 import { type AnotherDaemon, startDaemon } from './another-daemon.ts'
 import { intakeAt, type Target } from './target.ts'
@@ -14,10 +17,17 @@ export type BooksBeside = {
 
 let made = 0
 
-/** Two processes over a fresh database that know the owners of the world, and read the same service and chains. */
-export async function openBooksBeside(world: ChaosWorld, stack: AsyncDisposableStack): Promise<BooksBeside> {
+/**
+ * Two processes over a fresh database that know the owners of the world, and read the same service and chains.
+ * @param changes sections of the settings file in the place of the world's
+ */
+export async function openBooksBeside(
+  world: ChaosWorld,
+  stack: AsyncDisposableStack,
+  changes: object = {},
+): Promise<BooksBeside> {
   const name = `beside_${process.pid}_${++made}`
-  const settings = await ownDatabase(world, name, stack)
+  const settings = { ...(await ownDatabase(world, name, stack)), ...(await ownFile(world, name, changes)) }
   const http = stack.use(await startDaemon(world, { roles: 'http', environment: settings }))
   const client = await connectTo(settings.DATABASE_URL)
   stack.defer(() => client.end())
@@ -35,6 +45,14 @@ export async function openBooksBeside(world: ChaosWorld, stack: AsyncDisposableS
   const query = async <Row>(text: string, values: unknown[] = []) =>
     (await client.query(text, values)).rows as Row[]
   return { target, http, worker, query }
+}
+
+/** The world's file, with some sections in the place of its own. */
+async function ownFile({ environment, folder }: ChaosWorld, name: string, changes: object) {
+  const file = parse(await readFile(environment.DEPOSITD_CONFIG ?? '', 'utf8')) as object
+  const path = join(folder, `${name}.yaml`)
+  await writeFile(path, stringify({ ...file, ...changes }))
+  return { DEPOSITD_CONFIG: path }
 }
 
 /** On the world's server, so that the same faults strike it; the queue is apart, too. */

@@ -34,7 +34,7 @@ export function ownClaim({ id, serviceId, type, status, owner, source }: FalseCl
         index: '0',
         ...source,
       },
-      destination: null,
+      destination: { network: null, address: 'nobody', contract: null, amount: null, transaction: null },
       fee: { amount: null },
       created_at: at,
       updated_at: at,
