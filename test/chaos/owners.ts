@@ -33,6 +33,6 @@ export async function createOwners(
 const desk = {
   id: 'desk',
   forwardNetwork: 'arbitrum',
-  forwardAsset: 'USDT',
+  forwardAsset: 'USDC',
   forwardRecipient: privateKeyToAddress(`0x${'de5c'.repeat(16)}`),
 }

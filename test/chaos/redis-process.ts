@@ -49,7 +49,7 @@ async function run(folder: string, port: number): Promise<ChildProcess> {
     value,
   ])
   // A group of its own: Ctrl-C in a terminal reaches only the run, which ends all in order.
-  const server = spawn('redis-server', words, { detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+  const server = spawn('redis-server', words, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
   for await (const line of createInterface({ input: server.stdout })) {
     if (line.includes('Ready to accept connections')) break
   }

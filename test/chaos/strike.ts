@@ -1,0 +1,58 @@
+import { messageOf } from '../../src/core/errors.ts'
+import { contradictionsIn } from '../oracle/hold.ts'
+import type { Fault } from './fault.ts'
+import { holdNoSecrets, holdResumed } from './liveness.ts'
+import type { Random } from './random.ts'
+import type { ChaosWorld } from './world.ts'
+
+/** What came of one fault; `problems` is empty where all held. */
+export type Struck = {
+  name: string
+  title: string
+  seconds: number
+  /** Until everything worked again after the recovery; null where the fault did not touch the shared world. */
+  resumedSeconds: number | null
+  problems: readonly string[]
+}
+
+const rowsShown = 3
+
+/** Strikes a world at work, recovers it, waits until it is at rest, and asks the oracle. */
+export async function strike(world: ChaosWorld, fault: Fault, random: Random): Promise<Struck> {
+  const begun = performance.now()
+  let resumedSeconds: number | null = null
+  const problems = await problemsOf(async () => {
+    if (fault.ground === 'shared') await world.pay(random.between(1, 3))
+    await fault.strike(world, random)
+    if (fault.ground === 'own') return
+    await world.recover()
+    resumedSeconds = (await holdResumed(world)) / 1000
+    await world.untilAtRest()
+    holdNoSecrets(world)
+  })
+  const contradictions = problems.length > 0 ? [] : await problemsOf(() => holdAll(world))
+  const seconds = (performance.now() - begun) / 1000
+  const { name, title } = fault
+  return { name, title, seconds, resumedSeconds, problems: [...problems, ...contradictions] }
+}
+
+/** @throws where the oracle finds that an invariant does not hold */
+async function holdAll(world: ChaosWorld): Promise<void> {
+  const found = await contradictionsIn(world)
+  if (found.length === 0) return
+  const lines = found.map(
+    ({ invariant, question, rows }) =>
+      `${invariant} ${question}: ${rows.length} rows, as ${JSON.stringify(rows.slice(0, rowsShown))}`,
+  )
+  throw new Error(lines.join('\n'))
+}
+
+/** In words; what is thrown here is a finding of the run and not its end. */
+async function problemsOf(work: () => Promise<void>): Promise<string[]> {
+  try {
+    await work()
+    return []
+  } catch (error) {
+    return messageOf(error).split('\n')
+  }
+}
