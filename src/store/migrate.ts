@@ -11,6 +11,7 @@ import { reach } from '../failpoint.ts'
  * @throws Fault `remote_failed` with the failing migration's own message.
  */
 export async function migrate<Tables>(db: Kysely<Tables>, folder: string): Promise<readonly string[]> {
+  if (await isNewer(db, await newestMigration(folder))) return []
   const { error, results = [] } = await new Migrator({ db, provider: sqlFiles(folder) }).migrateToLatest()
   if (error !== undefined) {
     const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'migrations'
@@ -21,6 +22,27 @@ export async function migrate<Tables>(db: Kysely<Tables>, folder: string): Promi
     )
   }
   return results.map((result) => result.migrationName)
+}
+
+/** Ends the name of a migration that takes away what versions before it use; all others only add. */
+const contracting = '_contract'
+
+/**
+ * A version that is replaced may still start, and one that is taken back, too: what a newer one added is in nobody's way.
+ * @throws Fault `remote_failed` where the newer one took away what this one uses
+ */
+async function isNewer<Tables>(db: Kysely<Tables>, newest: string): Promise<boolean> {
+  const { rows: there } =
+    await sql`select from pg_class where oid = to_regclass('public.kysely_migration')`.execute(db)
+  if (there.length === 0) return false
+  const { rows } = await sql<{ name: string }>`
+    select name from public.kysely_migration where name > ${newest} order by name`.execute(db)
+  const contract = rows.find(({ name }) => name.endsWith(contracting))
+  if (contract !== undefined) {
+    const problem = `${contract.name} of a newer version took away what this one uses: start that version or a newer one`
+    throw new Fault('remote_failed', { what: 'the schema of the database', problem })
+  }
+  return rows.length > 0
 }
 
 /** The last of the migrations in a folder: what a database is at when all were applied. */

@@ -11,7 +11,7 @@ export type EmbeddedProgram = {
   end: (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => Promise<number | null>
 }
 
-const main = join(import.meta.dirname, '../../src/main.ts')
+export const ownMain = join(import.meta.dirname, '../../src/main.ts')
 const upWithinMs = 180_000
 
 /** Runs `depositd start` in a folder of its own, as a person would, and returns once everything is up. */
@@ -21,12 +21,13 @@ export async function startProgram(folder: string, trafficSeconds: number): Prom
   return program
 }
 
-/** Runs the program with any words, and with these settings only. */
+/** Runs the program, or another version of it, with any words, and with these settings only. */
 export function spawnProgram(
-  folder: string,
+  where: string | { folder: string; main: string },
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): EmbeddedProgram & { ended: Promise<number | null> } {
+  const { folder, main } = typeof where === 'string' ? { folder: where, main: ownMain } : where
   const child = spawn(process.execPath, [main, ...words], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...environment },

@@ -10,34 +10,36 @@ const needed = ['src', 'db', 'docs', 'profiles', 'package.json']
 export type OlderProgram = {
   /** Its command line. */
   main: string
-  /** Its folder of migrations: all of ours but the newest. */
+  /** Its folder of migrations. */
   migrations: string
   commit: string
 }
 
+/** The last one whose newest migration is 0031, the first after which migrations are held to what they may do. */
+const olderCommit = 'efb8e3f16ae5633010f93504844d7610e9246610'
+
 /**
- * The program as it was before the newest migration that is committed, in that folder, with the packages of today.
+ * An older version of the program, in that folder, with the packages of today.
  * @returns null where the history does not reach so far: in a shallow clone, or none at all
  */
 export async function olderProgram(folder: string): Promise<OlderProgram | null> {
-  const commit = await commitBeforeNewest()
-  if (commit === null) return null
+  if (!(await isInHistory())) return null
   await mkdir(folder, { recursive: true })
   const archive = join(folder, 'program.tar')
-  const there = await filesOf(commit)
+  const there = await filesOf(olderCommit)
   const wanted = needed.filter((name) => there.has(name))
-  await run('git', ['archive', '--format=tar', `--output=${archive}`, commit, ...wanted], { cwd: root })
+  await run('git', ['archive', '--format=tar', `--output=${archive}`, olderCommit, ...wanted], { cwd: root })
   await run('tar', ['-xf', archive, '-C', folder])
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return { main: join(folder, 'src/main.ts'), migrations: join(folder, 'db/migrations'), commit }
+  return { main: join(folder, 'src/main.ts'), migrations: join(folder, 'db/migrations'), commit: olderCommit }
 }
 
-async function commitBeforeNewest(): Promise<string | null> {
+async function isInHistory(): Promise<boolean> {
   try {
-    const added = await git('log', '--diff-filter=A', '--format=%H', '-1', '--', 'db/migrations')
-    return added === '' ? null : await git('rev-parse', '--verify', '--quiet', `${added}^`)
+    await git('cat-file', '-e', `${olderCommit}^{commit}`)
+    return true
   } catch {
-    return null
+    return false
   }
 }
 
