@@ -7,12 +7,25 @@ import type { Database } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { makeSecret } from '../../test/support/sign-webhook.ts'
 import type { Ground } from '../ground.ts'
+import { processorMs, watchSessions } from '../processor-time.ts'
 import { quantile } from '../statistics.ts'
 import { type Arm, armNames, queueName, type Serving } from './arms.ts'
-import { prepare, send } from './load.ts'
+import { prepare, type Sent, send } from './load.ts'
+
+/**
+ * Microseconds of processor time per request: of the process that answers, of the one that sends, and of the sessions
+ * with Postgres. They tell what a machine of so many cores can do at the most, also where others keep it busy.
+ */
+export type ProcessorTime = { endpoint: number; load: number; sessions: number }
 
 /** B1: requests per second and their latency, each arm in a process of its own. */
-export type RequestRound = { arm: Arm; perSecond: number; p50Ms: number; p99Ms: number }
+export type RequestRound = {
+  arm: Arm
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  processor: ProcessorTime
+}
 
 export type RequestSettings = {
   rounds: number
@@ -24,6 +37,8 @@ export type RequestSettings = {
 
 /** One arm while it is measured. */
 type Running = { arm: Arm; url: string; process: ChildProcess; perSecond: number; sent: number }
+
+const databases = { ours: 'bench_ours', insert: 'bench_insert' } as const
 
 const warmUpRequests = 3000
 const requestsMax = 150_000
@@ -41,7 +56,7 @@ export async function measureRequests(
   progress: (text: string) => void,
 ): Promise<RequestRound[]> {
   const secret = makeSecret()
-  const [ours, insert] = [await ground.database('bench_ours'), await ground.database('bench_insert')]
+  const [ours, insert] = [await ground.database(databases.ours), await ground.database(databases.insert)]
   const running: Running[] = []
   const results: RequestRound[] = []
   try {
@@ -65,7 +80,7 @@ export async function measureRequests(
     }
     await checkKept(running, { ours: ours.db, insert: insert.db, redisUrl: ground.redisUrl })
   } finally {
-    for (const { process } of running) await stop(process)
+    for (const { process: child } of running) await stop(child)
   }
   return results
 }
@@ -92,7 +107,9 @@ async function measure(running: Running, { prefix, count, secret, settings }: Ro
   const { arm, url } = running
   const { bodyBytes, connections } = settings
   const requests = prepare({ url, secret, prefix: `${arm}_${prefix}`, count, bodyBytes })
-  const sent = await send(url, requests, { connections, secondsMax: settings.seconds })
+  const { sent, processor } = await withProcessorTime(running, () =>
+    send(url, requests, { connections, secondsMax: settings.seconds }),
+  )
   const { latenciesMs, statuses } = sent
   const expected = arm === 'bare' ? '200' : '202'
   if (statuses.get(expected) !== sent.count || statuses.size !== 1)
@@ -103,7 +120,22 @@ async function measure(running: Running, { prefix, count, secret, settings }: Ro
     perSecond: sent.count / sent.seconds,
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
+    processor,
   }
+}
+
+async function withProcessorTime({ process: { pid = 0 }, arm }: Running, work: () => Promise<Sent>) {
+  // They last as long as the arm does.
+  using sessions = watchSessions(databases[arm === 'insert' ? 'insert' : 'ours'], 60_000)
+  const [endpointBefore, loadBefore] = [processorMs(pid), processorMs(process.pid)]
+  const sent = await work()
+  const perRequest = (milliseconds: number) => (1000 * milliseconds) / sent.count
+  const processor: ProcessorTime = {
+    endpoint: perRequest(processorMs(pid) - endpointBefore),
+    load: perRequest(processorMs(process.pid) - loadBefore),
+    sessions: perRequest(sessions.taken()),
+  }
+  return { sent, processor }
 }
 
 type Stores = { ours: Database<Tables>; insert: Database<Tables>; redisUrl: string }

@@ -1,9 +1,10 @@
+import { cpus } from 'node:os'
 import { startGround } from '../ground.ts'
 import { describeMachine, type Machine, machineLines } from '../machine.ts'
 import { type Figure, type Result, ratioFigure } from '../result.ts'
 import { type Ratio, ratioLine, ratioOf, type Spread, spreadOf, spreadText } from '../statistics.ts'
 import { type Arm, armNames, arms } from './arms.ts'
-import { measureRequests, type RequestRound } from './requests.ts'
+import { measureRequests, type ProcessorTime, type RequestRound } from './requests.ts'
 import { measureRows, type RowRound, type Writer, writerNames, writers } from './rows.ts'
 
 export type Settings = { rounds: number; seconds: number; scale: number }
@@ -28,7 +29,15 @@ type Report = {
   machine: Machine
   servers: Record<string, string>
   settings: Record<string, number>
-  requests: { arm: Arm; perSecond: Spread; p50Ms: Spread; p99Ms: Spread }[]
+  requests: {
+    arm: Arm
+    perSecond: Spread
+    p50Ms: Spread
+    p99Ms: Spread
+    /** Microseconds per request, and how many a second all cores could do at that. */
+    processor: Record<keyof ProcessorTime, Spread>
+    perSecondMax: number
+  }[]
   requestRatios: RatioTo[]
   p99: { medianMs: number; targetMs: number; isMet: boolean }
   rows: { writer: Writer; perSecond: Spread }[]
@@ -63,6 +72,7 @@ function reportRequests(rounds: readonly RequestRound[]): Pick<Report, 'requests
   const of = (arm: Arm) => rounds.filter((round) => round.arm === arm)
   const requests = armNames.map((arm) => ({
     arm,
+    ...processorOf(of(arm)),
     perSecond: spreadOf(of(arm).map(({ perSecond }) => perSecond)),
     p50Ms: spreadOf(of(arm).map(({ p50Ms }) => p50Ms)),
     p99Ms: spreadOf(of(arm).map(({ p99Ms }) => p99Ms)),
@@ -74,6 +84,13 @@ function reportRequests(rounds: readonly RequestRound[]): Pick<Report, 'requests
   })
   const medianMs = spreadOf(of('ours').map(({ p99Ms }) => p99Ms)).median
   return { requests, requestRatios, p99: { medianMs, targetMs: p99TargetMs, isMet: medianMs < p99TargetMs } }
+}
+
+function processorOf(rounds: readonly RequestRound[]) {
+  const spread = (part: keyof ProcessorTime) => spreadOf(rounds.map(({ processor }) => processor[part]))
+  const processor = { endpoint: spread('endpoint'), load: spread('load'), sessions: spread('sessions') }
+  const micros = Object.values(processor).reduce((sum, { median }) => sum + median, 0)
+  return { processor, perSecondMax: (1e6 * cpus().length) / micros }
 }
 
 function reportRows(rounds: readonly RowRound[]): Pick<Report, 'rows' | 'rowRatios'> {
@@ -99,6 +116,11 @@ function figuresOf({ requestRatios, p99, rowRatios }: Report): Figure[] {
   ]
 }
 
+function processorLine({ arm, processor, perSecondMax }: Report['requests'][number]): string {
+  const parts = Object.entries(processor).map(([part, micros]) => `${part} ${spreadText(micros, 1)}`)
+  return `    ${arm.padEnd(7)} ${parts.join('   ')}   at the most ${Math.round(perSecondMax).toLocaleString('en')} requests/s`
+}
+
 function textOf(report: Report): string {
   const { machine, servers, settings, p99 } = report
   return [
@@ -109,6 +131,8 @@ function textOf(report: Report): string {
       ({ arm, perSecond, p50Ms, p99Ms }) =>
         `  ${arm.padEnd(7)} ${spreadText(perSecond).padStart(26)} requests/s   p50 ${spreadText(p50Ms, 1)} ms   p99 ${spreadText(p99Ms, 1)} ms   ${arms[arm]}`,
     ),
+    '  processor time per request, in microseconds',
+    ...report.requests.map(processorLine),
     ...report.requestRatios.map((ratio) => ratioLine(ratio.against, ratio)),
     `  p99 of ours ${p99.medianMs.toFixed(1)} ms, to be below ${p99.targetMs} ms: ${p99.isMet ? 'met' : 'MISSED'}`,
     '',

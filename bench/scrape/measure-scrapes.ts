@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSecret } from '../../test/support/sign-webhook.ts'
 import { prepare, send } from '../intake/load.ts'
 import type { PostgresGround } from '../postgres-ground.ts'
-import { processorMs, watchSessions } from './processor-time.ts'
+import { processorMs, watchSessions } from '../processor-time.ts'
 import type { Scraped, ToServe } from './serve.ts'
 import { storeDeposits } from './store-deposits.ts'
 

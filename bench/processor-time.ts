@@ -10,17 +10,21 @@ export function processorMs(pid: number): number {
 const sampledEveryMs = 200
 
 /**
- * Watches the sessions that a database has with its server, those included that begin or end meanwhile. What the
+ * Watches the sessions that a database has with its server, those included that begin or end meanwhile,
+ * where they last for `everyMs`: to look through all processes takes time itself. What the
  * server does beside, like vacuuming, is not theirs.
  * @returns what tells for how many milliseconds they were on a processor since
  */
-export function watchSessions(database: string): Disposable & { taken: () => number } {
+export function watchSessions(
+  database: string,
+  everyMs = sampledEveryMs,
+): Disposable & { taken: () => number } {
   const before = new Map(sessionsOf(database).map((pid) => [pid, processorMs(pid)]))
   const latest = new Map(before)
   const sample = () => {
     for (const pid of sessionsOf(database)) latest.set(pid, Math.max(latest.get(pid) ?? 0, processorMs(pid)))
   }
-  const timer = setInterval(sample, sampledEveryMs)
+  const timer = setInterval(sample, everyMs)
   return {
     taken() {
       sample()
