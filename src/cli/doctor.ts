@@ -7,6 +7,7 @@ import { chainFindings } from './doctor-chains.ts'
 import { databaseFindings } from './doctor-database.ts'
 import { type Finding, fault, ok } from './doctor-finding.ts'
 import { portFindings } from './doctor-ports.ts'
+import { connectionFinding, secretFinding } from './doctor-secrecy.ts'
 import { queueFindings, serviceFindings } from './doctor-service.ts'
 import { webhookFindings } from './doctor-webhooks.ts'
 import { type Column, type News, printRows } from './print.ts'
@@ -35,7 +36,8 @@ async function examine(context: Context, balances: boolean): Promise<readonly Fi
     ])
     const webhooks = webhookFindings(settings.webhooks, new Date())
     const proved = balances ? await balanceFindings(settings) : []
-    return [ok('settings', 'can be read'), ...findings.flat(), ...webhooks, ...proved]
+    const secrecy = [connectionFinding(settings), secretFinding(context.environment)]
+    return [ok('settings', 'can be read'), ...findings.flat(), ...webhooks, ...secrecy, ...proved]
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     const mend = 'correct it where it is set; docs/settings.md tells what each takes'

@@ -49,11 +49,28 @@ export function isFault<Code extends FaultCode>(error: unknown, code: Code): err
   return error instanceof Fault && error.code === code
 }
 
-/** One line for people, whatever was thrown. */
+/** One line for people, whatever was thrown. Of a certificate that is refused it tells the mend, too. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  const mend = 'code' in error ? certificateMends.get(error.code) : undefined
+  return mend === undefined ? error.message : `${error.message}: ${mend}`
 }
+
+const unknownAuthority =
+  'set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, or for Postgres sslrootcert in its address'
+
+/** What to do about a certificate, by the code that Node gives the refusal. */
+const certificateMends: ReadonlyMap<unknown, string> = new Map([
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', unknownAuthority],
+  ['SELF_SIGNED_CERT_IN_CHAIN', unknownAuthority],
+  ['UNABLE_TO_GET_ISSUER_CERT', unknownAuthority],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', unknownAuthority],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', unknownAuthority],
+  ['CERT_HAS_EXPIRED', 'that server needs a new certificate'],
+  ['CERT_NOT_YET_VALID', 'that server, or this machine, has a clock that is off'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'name the server in its setting as its certificate does'],
+])
 
 /** As `messageOf`; of a fault that is foreseen, what is wrong and what mends it. */
 export function lineOf(error: unknown): string {

@@ -77,6 +77,8 @@ test('where all is well, each check says so', async () => {
     port http ok 127.0.0.1:8080 is free
     port ops ok 127.0.0.1:9464 is free
     webhooks ok are verified by standard-webhooks
+    connections ok whatever leaves this machine is encrypted, for servers that prove who they are
+    secrets ok no file of theirs can be read by others
     "
   `)
   expect(status).toBe(0)

@@ -10,6 +10,7 @@ const programs = {
   },
   amtool: { debian: 'prometheus-alertmanager', without: 'the routing of alerts is' },
   hledger: { debian: 'hledger', without: 'what hledger makes of an export is' },
+  openssl: { debian: 'openssl', without: "TLS by an authority of one's own is" },
   'bean-check': { debian: 'beancount', without: 'what Beancount makes of an export is' },
 } as const
 
@@ -42,5 +43,6 @@ export function isInstalled(program: Program): boolean {
 }
 
 function answers(program: string): boolean {
-  return spawnSync(program, ['--version']).status === 0
+  // The first is what all but openssl understand.
+  return ['--version', 'version'].some((word) => spawnSync(program, [word]).status === 0)
 }

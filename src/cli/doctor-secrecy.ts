@@ -1,0 +1,69 @@
+import { realpathSync, statSync } from 'node:fs'
+import type { Settings } from '../config/settings.ts'
+import { isLoopback } from '../core/loopback.ts'
+import type { Environment } from './context.ts'
+import { type Finding, ok, warning } from './doctor-finding.ts'
+
+/** Whether somebody between here and a server could read what is said, or stand in its place. */
+export function connectionFinding(settings: Settings): Finding {
+  const open = addressesOf(settings).filter(([, address]) => isOpen(address))
+  if (open.length === 0)
+    return ok('connections', 'whatever leaves this machine is encrypted, for servers that prove who they are')
+  const named = open.map(([name, address]) => `${name} (${new URL(address).host})`)
+  return warning('connections', {
+    says: `not encrypted, or not verified: ${[...new Set(named)].join(', ')}`,
+    mend: 'https://, rediss://, and sslmode=verify-full for Postgres, or a network of your own: docs/security.md#connections',
+  })
+}
+
+type Named = readonly [setting: string, address: string]
+
+function addressesOf({ databaseUrl, queueUrl, service, networks, tracing, canary }: Settings): Named[] {
+  return [
+    ['DATABASE_URL', databaseUrl],
+    ['QUEUE_URL', queueUrl],
+    ['SERVICE_URL', service.url],
+    ...networks.flatMap(({ name, rpcUrls }) =>
+      rpcUrls.map((address): Named => [`RPC_${name.toUpperCase()}`, address]),
+    ),
+    ...(tracing === null ? [] : [['OTEL_EXPORTER_OTLP_ENDPOINT', tracing.url] as const]),
+    ...(canary.webhooks === null ? [] : [['canary.webhooks.url', canary.webhooks.url] as const]),
+  ]
+}
+
+/** What pg takes for a server whose certificate and name are looked at. */
+const verifying = ['verify-full', 'verify-ca', 'require', 'prefer']
+
+function isOpen(address: string): boolean {
+  const { protocol, hostname, searchParams } = new URL(address)
+  if (hostname === '' || isLoopback(hostname)) return false
+  if (protocol === 'https:' || protocol === 'rediss:') return false
+  if (!protocol.startsWith('postgres')) return true
+  const isCompatible = searchParams.get('uselibpqcompat') === 'true'
+  const mode = searchParams.get('sslmode') ?? ''
+  return isCompatible ? mode !== 'verify-full' : !verifying.includes(mode)
+}
+
+const secretFiles =
+  /^(?:DATABASE_URL|QUEUE_URL|SERVICE_API_KEY|WEBHOOK_SECRETS|OPS_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|RPC_\w+)_FILE$/
+
+/** Mounted into one container only, whatever their mode says. */
+const mounted = /^(?:\/var)?\/run\/secrets\//
+
+/** Whether other users of this machine could read a secret where it is kept. */
+export function secretFinding(environment: Environment): Finding {
+  const bare = Object.entries(environment).flatMap(([name, path]) =>
+    secretFiles.test(name) && path !== undefined && isBare(path) ? [{ name, path }] : [],
+  )
+  if (bare.length === 0) return ok('secrets', 'no file of theirs can be read by others')
+  return warning('secrets', {
+    says: bare.map(({ name, path }) => `${name}: ${path} can be read by other users`).join('; '),
+    mend: `chmod o= ${bare.map(({ path }) => path).join(' ')}`,
+  })
+}
+
+/** One that is not there is a fault of the settings. */
+function isBare(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats !== undefined && (stats.mode & 0o007) !== 0 && !mounted.test(realpathSync(path))
+}
