@@ -27,10 +27,11 @@ export async function startPostgresProcess({
   durability,
 }: PostgresChoices): Promise<PostgresProcess> {
   const settings = { folder, durability, log }
-  let server: PostgresServer | null = await startPostgres(settings)
-  const { url } = server
+  const first = await startPostgres(settings)
+  const url = (database: string) => first.url(database)
+  let server: PostgresServer | null = first
   const port = Number(new URL(url('postgres')).port)
-  for (const name of databases) await server.createDatabase(name)
+  for (const name of databases) await first.createDatabase(name)
   return {
     pid: () => pidIn(folder),
     data: join(folder, 'data'),

@@ -6,10 +6,11 @@ export type Print = (line: string) => void
 
 const titleWidth = 68
 
+const dim = (text: string): string => styleText('dim', text)
+const mark = (held: boolean): string => (held ? styleText('green', '✓') : styleText('red', '✗'))
+
 /** Lines for people, as things happen. */
 export function tellPeople(print: Print): Teller {
-  const dim = (text: string) => styleText('dim', text)
-  const mark = (isWell: boolean) => (isWell ? styleText('green', '✓') : styleText('red', '✗'))
   const inRed = (lines: readonly string[]) => {
     for (const line of lines) print(styleText('red', `        ${line}`))
   }

@@ -44,7 +44,9 @@ export async function startServers(
   const parts = [
     postgres('daemon', 'full'),
     postgres('service', 'none'),
-    backend === 'redis' ? keep(startRedisProcess(join(folder, 'redis')), (part) => part.kill()) : null,
+    backend === 'redis'
+      ? keep(startRedisProcess(join(folder, 'redis')), (part) => part.kill())
+      : Promise.resolve(null),
     keep(startChains({ folder: join(folder, 'chains'), names, ...pace, log }), (part) => part.stop()),
   ] as const
   // Each is waited for, also where another failed, so that none comes up after the stack has ended the rest.

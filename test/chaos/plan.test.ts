@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { allFaults } from './all-faults.ts'
+import { planOf } from './plan.ts'
+
+const seeds = [0, 1, 4, 7, 81, 123_456]
+
+test.each(seeds)('seed %i makes the same plan again', (seed) => {
+  expect(planOf(seed, allFaults)).toEqual(planOf(seed, allFaults))
+})
+
+test('another seed strikes in another order', () => {
+  const titles = (seed: number) => planOf(seed, allFaults).faults.map(({ title }) => title)
+  expect(titles(8)).not.toEqual(titles(4))
+  expect(titles(8).toSorted()).toEqual(titles(4).toSorted())
+})
+
+test.each(seeds)('four seeds from %i on strike every fault, on each queue on which it matters', (seed) => {
+  const struck = [0, 1, 2, 3].flatMap((more) => {
+    const { backend, faults } = planOf(seed + more, allFaults)
+    return faults.map(({ name, title }) => `${backend} ${name} ${title}`)
+  })
+  const wanted = (['redis', 'postgres'] as const).flatMap((backend) =>
+    allFaults
+      .filter((fault) => fault.backend === undefined || fault.backend === backend)
+      .map(({ name, title }) => `${backend} ${name} ${title}`),
+  )
+  expect(struck.toSorted()).toEqual(wanted.toSorted())
+})
+
+test('faults that are asked for come with all their variants, and on the queue that is asked for', () => {
+  const { backend, faults } = planOf(3, allFaults, { faults: ['F1', 'F4'], backend: 'redis' })
+  expect(backend).toBe('redis')
+  expect(new Set(faults.map(({ name }) => name))).toEqual(new Set(['F1', 'F4']))
+  expect(faults).toHaveLength(allFaults.filter(({ name }) => name === 'F1' || name === 'F4').length)
+})
+
+test('no two faults are called the same', () => {
+  const titles = allFaults.map(({ name, title }) => `${name} ${title}`)
+  expect(titles).toEqual([...new Set(titles)])
+})
