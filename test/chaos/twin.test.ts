@@ -51,7 +51,7 @@ test('what one of them has otherwise is told', { timeout: 300_000 }, async () =>
     `insert into mismatch (subject, kind, severity, opened_at) values ('transfer/base/0x00/0', 'unreported', 'severe', now())`,
   )
   const told = (await differencesToTwin(struck, 20_000)).map((line) => line.replace(/: \{.*/, '')).toSorted()
-  const [ours, theirs] = ['1 times struck, 0 times by the twin', '0 times struck, 1 times by the twin']
+  const [ours, theirs] = ['1 times here, 0 times there', '0 times here, 1 times there']
   expect(told).toEqual([
     `${theirs}: deposits`,
     `${theirs}: journals`,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, escapeIdentifier } from 'pg'
 import { transfersPath } from '../../src/intake/server.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
-import { sameInBoth } from '../oracle/invariants/i07-convergence.ts'
+import { compareBooks } from '../oracle/compare-books.ts'
 import { runCommand } from '../support/command.ts'
 import { signStandardWebhook } from '../support/sign-webhook.ts'
 import { until } from '../support/until.ts'
@@ -22,7 +22,7 @@ const pauseMs = 500
 /**
  * I7: starts a daemon that nothing strikes on a database of its own, gives it every webhook that the struck one took, in
  * another order, and lets it read the service and the chains for itself. What the two do not agree in, once there is
- * nothing more to be found or the time is over, is told a line each.
+ * nothing more to be found or the time is over, is told a line each: here is the struck one, there the twin.
  */
 export async function differencesToTwin(struck: Struck, withinMs = 180_000): Promise<string[]> {
   await using stack = new AsyncDisposableStack()
@@ -35,7 +35,7 @@ export async function differencesToTwin(struck: Struck, withinMs = 180_000): Pro
   await sendAll(own, intakeUrl, struck.intake.secret)
   const deadline = performance.now() + withinMs
   for (;;) {
-    const found = compare(await linesOf(own), await linesOf(twin))
+    const found = await compareBooks(own, twin)
     if (found.length === 0 || performance.now() > deadline || !daemon.isRunning()) return found
     await sleep(pauseMs)
   }
@@ -115,26 +115,4 @@ async function sendAll(own: Client, url: string, secret: string): Promise<void> 
       return answer.status === 202 || null
     })
   }
-}
-
-type Lines = ReadonlyMap<string, number>
-
-async function linesOf(client: Client): Promise<Lines> {
-  const lines = new Map<string, number>()
-  for (const [what, question] of Object.entries(sameInBoth)) {
-    const { rows } = await client.query<{ line: string }>(`select line::text from (${question}) as one`)
-    for (const { line } of rows) {
-      const told = `${what}: ${line}`
-      lines.set(told, (lines.get(told) ?? 0) + 1)
-    }
-  }
-  return lines
-}
-
-function compare(struck: Lines, twin: Lines): string[] {
-  const lines = [...new Set([...struck.keys(), ...twin.keys()])]
-  return lines.flatMap((line) => {
-    const [ours, theirs] = [struck.get(line) ?? 0, twin.get(line) ?? 0]
-    return ours === theirs ? [] : [`${ours} times struck, ${theirs} times by the twin: ${line}`]
-  })
 }

@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { roles, startDaemon } from '../../src/app.ts'
+import { parseSettings } from '../../src/config/settings.ts'
+import { compareBooks } from '../oracle/compare-books.ts'
+import { contradictionsIn } from '../oracle/hold.ts'
+import { type ArchivedPostgres, startArchivedPostgres } from '../support/archived-postgres.ts'
+import { type Ran, runCommand } from '../support/command.ts'
+import { until } from '../support/until.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+const stack = new AsyncDisposableStack()
+const log = pino({ level: 'silent' })
+let folder: string
+let server: ArchivedPostgres
+let world: World
+/** Of the server that is lost, and of the one that is restored. */
+let lost: Client
+let restored: Client
+let environment: Record<string, string>
+let lostFrom: Date
+let published: string[]
+let verified: Ran
+let rebuilt: Ran
+
+/** What nobody tells is told of soon. */
+const policy = { webhookWithin: '5s', apiWithin: '5s', reportWithin: '60s', settlementWithin: '60s' }
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'depositd-restored-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  server = await startArchivedPostgres(folder, log, stack)
+  let made = 0
+  const makeDatabase = async () => {
+    const name = `world_${++made}`
+    await server.server.createDatabase(name)
+    return { url: server.server.url(name), drop: () => Promise.resolve() }
+  }
+  world = await startWorld({ networks: ['base', 'solana'], policy, makeDatabase }, stack)
+  lost = await connect(world.settings.databaseUrl)
+  await payAll(2)
+  await server.backUp()
+  await payAll(4)
+  await command('ledger seal', world.environment)
+  lostFrom = await server.archivedUntil()
+
+  await payAll(7)
+  await command('ledger seal', world.environment)
+  published = (await command('ledger seals export', world.environment)).out.trimEnd().split('\n')
+  await writeFile(join(folder, 'published.jsonl'), `${published.join('\n')}\n`)
+  await world.daemon.stop()
+  await restore()
+}, 600_000)
+afterAll(() => stack.disposeAsync())
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  stack.defer(() => client.end())
+  return client
+}
+
+async function command(line: string, settings: Record<string, string>): Promise<Ran> {
+  const ran = await runCommand(line, settings)
+  if (ran.status !== 0) throw new Error(`${line}: ${ran.err}${ran.out}`)
+  return ran
+}
+
+/** Pays until there are so many deposits, and waits until each is reconciled. */
+async function payAll(count: number): Promise<void> {
+  const owners = ['shop', 'savings']
+  const { rows } = await lost.query(`select from deposit where state <> 'ignored' and merged_into is null`)
+  for (let place = rows.length; place < count; place++) {
+    const network = world.networks[place % 2]?.name ?? ''
+    await world.pay({
+      network,
+      symbol: 'USDC',
+      owner: owners[place % 3 === 0 ? 1 : 0] ?? '',
+      amount: `${place + 1}`,
+    })
+  }
+  await untilReconciled(lost, count)
+}
+
+function untilReconciled(client: Client, count: number): Promise<true> {
+  return until(
+    `${count} deposits are reconciled`,
+    async () => {
+      const { rows } = await client.query(
+        `select from deposit where state = 'reconciled' and merged_into is null`,
+      )
+      const waiting = await client.query('select from inbox_pending')
+      return (rows.length >= count && waiting.rows.length === 0) || null
+    },
+    240_000,
+  )
+}
+
+/** As docs/operations.md says it, from the restored server to the daemon. */
+async function restore(): Promise<void> {
+  const copy = await server.restore(lostFrom)
+  const { pathname } = new URL(world.settings.databaseUrl)
+  environment = { ...world.environment, DATABASE_URL: copy.url(pathname.slice(1)) }
+  restored = await connect(environment.DATABASE_URL ?? '')
+  await until('the server is out of its recovery', async () => {
+    const { rows } = await restored.query('select pg_is_in_recovery() as recovers')
+    return rows[0]?.recovers === false || null
+  })
+  verified = await runCommand(`ledger verify --against ${join(folder, 'published.jsonl')}`, environment)
+  rebuilt = await runCommand('rebuild --verify', environment)
+  await restored.query(
+    `select setval('ledger_journal_id_seq', greatest($1::bigint, last_value) + 1000000) from ledger_journal_id_seq`,
+    [lastPublished()],
+  )
+}
+
+function lastPublished(): string {
+  return (JSON.parse(published.at(-1) ?? '') as { last: string }).last
+}
+
+test('a copy as of a moment holds what was known then, and is whole', async () => {
+  const { rows } = await restored.query(`select from deposit where state = 'reconciled'`)
+  expect(rows).toHaveLength(4)
+  expect(rebuilt).toMatchObject({ status: 0 })
+})
+
+test('that it lacks what was published is named by its seals', () => {
+  expect(verified.status).toBe(1)
+  const gone = published.map((line) => JSON.parse(line) as { number: string; hash: string }).slice(-1)
+  expect(verified.out).toMatch(
+    new RegExp(`seal ${gone[0]?.number}: it is gone; .* published as ${gone[0]?.hash}`),
+  )
+  expect(verified.out).toMatch(
+    /behind seal \d+, over all up to journal \d+, these are not the books that were published/,
+  )
+})
+
+test('the daemon finds what is missing, and the books end as those that were never lost', {
+  timeout: 600_000,
+}, async () => {
+  const daemon = await startDaemon(
+    parseSettings(environment, (path) => readFileSync(path, 'utf8')),
+    { roles, version: 'test', log },
+  )
+  stack.defer(() => daemon.stop())
+  // The chains and the list of the service tell of the payments, and nobody of their webhooks.
+  await until('what was not told by webhook is named', webhooksMissing, 240_000)
+  expect(await booksOf(restored)).toEqual(await booksOf(lost))
+
+  await resendEvents()
+  await untilReconciled(restored, 7)
+  await until(
+    'both are the same',
+    async () => (await compareBooks(restored, lost)).length === 0 || null,
+    60_000,
+  ).catch(async () => expect(await compareBooks(restored, lost)).toEqual([]))
+  const networks = world.networks.map(({ name, rpcUrls }) => ({ name, url: rpcUrls[0] ?? '' }))
+  const facts = {
+    databaseUrl: environment.DATABASE_URL ?? '',
+    serviceDatabaseUrl: world.serviceDatabaseUrl,
+    networks,
+  }
+  expect(await contradictionsIn(facts, 60_000)).toEqual([])
+})
+
+async function webhooksMissing(): Promise<true | null> {
+  const { rows } = await restored.query(
+    `select from mismatch where kind = 'webhook_missing' and cleared_at is null and deposit_id is not null`,
+  )
+  return rows.length >= 3 || null
+}
+
+/** What stands, by what is never given twice. */
+async function booksOf(client: Client): Promise<unknown[]> {
+  const { rows } = await client.query(`
+    select journal.posting_key, debit, credit, asset, amount::text, journal.event_at
+    from ledger_journal as journal join ledger_transfer on journal_id = journal.id
+    order by posting_key, leg`)
+  return rows
+}
+
+/** The service's own log has them: everything from a little before the moment of the copy. */
+async function resendEvents(): Promise<void> {
+  const from = new Date(lostFrom.getTime() - 60_000)
+  const key = { 'x-api-key': environment.SERVICE_API_KEY ?? '' }
+  const headers = { ...key, 'content-type': 'application/json' }
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page = await fetch(`${world.service.url}/v1/events?limit=100${cursor}`, { headers: key })
+    const { data, next_cursor } = (await page.json()) as {
+      data: { id: string; created_at: string }[]
+      next_cursor: string | null
+    }
+    const lostEvents = data.filter(({ created_at }) => new Date(created_at) > from)
+    for (const { id } of lostEvents) {
+      const answer = await fetch(`${world.service.url}/v1/events/${id}/resend`, {
+        method: 'POST',
+        headers,
+        body: '{}',
+      })
+      expect(answer.status).toBe(200)
+    }
+    cursor = lostEvents.length === data.length && next_cursor !== null ? `&cursor=${next_cursor}` : null
+  }
+}
+
+test('what is sealed from then on parts from what was published, and no number means two journals', async () => {
+  await command('ledger seal', environment)
+  const against = await runCommand(`ledger verify --against ${join(folder, 'published.jsonl')}`, environment)
+  expect(against.status).toBe(1)
+  expect(against.out).toMatch(/it is not the one that was published/)
+  const [, number = ''] = /behind seal (\d+), over all up to journal/.exec(against.out) ?? []
+  expect(Number(number)).toBeGreaterThan(0)
+
+  const kept = (await readFile(join(folder, 'published.jsonl'), 'utf8')).split('\n').slice(0, Number(number))
+  await writeFile(join(folder, 'kept.jsonl'), `${kept.join('\n')}\n`)
+  const whole = await runCommand(`ledger verify --against ${join(folder, 'kept.jsonl')}`, environment)
+  expect(whole.out).toMatch(/nothing is wrong with the books/)
+
+  const last = (JSON.parse(kept.at(-1) ?? '') as { last: string }).last
+  const { rows } = await restored.query('select id from ledger_journal where id > $1 and id <= $2', [
+    last,
+    lastPublished(),
+  ])
+  expect(rows).toEqual([])
+})
