@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { licencesPage } from './licences.ts'
 import { logsPage } from './logs-page.ts'
 import { metricsPage } from './metrics-page.ts'
 import { mismatchesPage } from './mismatches-page.ts'
@@ -11,6 +12,7 @@ export const generatedPages: readonly { file: string; text: () => string }[] = [
   { file: 'docs/metrics.md', text: metricsPage },
   { file: 'docs/logs.md', text: logsPage },
   { file: 'docs/runbook.md', text: runbookPage },
+  { file: 'docs/licences.md', text: licencesPage },
 ]
 
 const root = join(import.meta.dirname, '../..')
