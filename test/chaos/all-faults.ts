@@ -25,6 +25,7 @@ import { falseDeposits } from './faults/f20-false-deposits.ts'
 import { misspelt } from './faults/f21-settings.ts'
 import { stopped } from './faults/f21-stop.ts'
 import { ledgerAttacked } from './faults/f22-ledger.ts'
+import { twoOwnersOfACursor } from './faults/f23-two-owners.ts'
 import { blockedOutput } from './faults/f24-blocked-output.ts'
 import { scrapes } from './faults/f24-scrapes.ts'
 
@@ -56,6 +57,7 @@ export const allFaults: readonly Fault[] = [
   misspelt,
   stopped,
   ledgerAttacked,
+  ...twoOwnersOfACursor,
   blockedOutput,
   ...scrapes,
 ]
