@@ -13,7 +13,7 @@ import { rulesOf } from './core/rules-of.ts'
 import { transfersPath } from './intake/server.ts'
 import { putInForce } from './jobs/books/put-in-force.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue/queue.ts'
-import { sharedTicks, startSchedule } from './jobs/schedule.ts'
+import { sharedTicks, startSchedule, type Tick } from './jobs/schedule.ts'
 import { tell } from './log/tell.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { createObserver, type Observer } from './ops/observe.ts'
@@ -76,14 +76,11 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const beats = composeBeats({ db, queue, observer })
   const canaries = composeCanaries(settings, { db, queue, observer, metrics, log: options.log, webhooks })
   const jobs = { ...traceJobs(tracing, work), ...beats.jobs, ...canaries.jobs }
-  const ticks = sharedTicks(
-    [...ticksOf(settings, { queue, observer }), ...beats.ticks, ...canaries.ticks],
-    (tick, quietMs) => claimTick(db, { tick, quietMs }),
-  )
+  const ticks = [...ticksOf(settings, { queue, observer }), ...beats.ticks, ...canaries.ticks]
   const has = (role: Role) => options.roles.includes(role)
   if (has('worker')) await applySettings(db, settings, options.log)
   if (has('worker')) startWork(queue, jobs, observer)
-  const schedule = await startSchedule(has('scheduler') ? ticks : [], troubleOf(options.log))
+  const schedule = await startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
   starting.defer(() => schedule.stop())
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, webhooks }))
   const gauges = starting.use(composeGauges(settings, { queue, observer }))
@@ -114,6 +111,10 @@ function startWork(queue: Queue, jobs: Parameters<Queue['work']>[0], { jobFailed
 
 function troubleOf(log: Logger): (error: unknown) => void {
   return (err) => tell(log, 'schedule_trouble', { err })
+}
+
+function shareTicks(db: Database<Tables>, ticks: readonly Tick[]): Tick[] {
+  return sharedTicks(ticks, (tick, quietMs) => claimTick(db, { tick, quietMs }))
 }
 
 function openQueue({ queueUrl }: Settings, { queueTrouble }: Observer): Promise<Queue> {
