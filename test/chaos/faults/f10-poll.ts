@@ -75,11 +75,13 @@ async function strike(world: ChaosWorld, proxy: ServiceProxy, way: Way): Promise
   return paid
 }
 
+const answers =
+  (status: number, body: string, headers: Record<string, string> = {}): ServiceScript =>
+  (response) =>
+    isSaid(response.writeHead(status, headers).end(body))
+
 /** None asks for a pause of its own that is longer than a run: who is asked for one is held to it. */
 function ways(random: Random): Way[] {
-  const answers = (status: number, body: string, headers: Record<string, string> = {}): ServiceScript => {
-    return (response) => isSaid(response.writeHead(status, headers).end(body))
-  }
   const page = '<!doctype html><html><body>Please wait</body></html>'
   const odd = ['-1', 'soon', '0', '', '1.5', 'Thu, 01 Jan 1970 00:00:00 GMT', '2']
   return [
