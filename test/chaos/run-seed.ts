@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { cp, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,14 +44,16 @@ type Running = { tell: Teller; stopping: AbortSignal; struck: Struck[]; differen
 async function inWorld({ seed, backend, faults }: Plan, running: Running): Promise<void> {
   const { tell, stopping, struck, differences } = running
   await using stack = new AsyncDisposableStack()
+  const aborted = abortOf(stopping)
   const begun = performance.now()
   const world = await startChaosWorld({ backend, say: tell.say }, stack)
   tell.world((performance.now() - begun) / 1000)
   for (const fault of faults) {
-    if (stopping.aborted) return
     // A fault makes the same choices whatever was struck before it.
     const random = createRandom(seed * 1009 + hash(`${fault.name} ${fault.title}`))
-    const result = await strike(world, fault, random)
+    const result = await Promise.race([strike(world, fault, random), aborted])
+    // The world is ended under the fault, which then ends by itself.
+    if (result === null) return
     struck.push(result)
     tell.struck(result)
     if (result.problems.length === 0) continue
@@ -62,6 +65,11 @@ async function inWorld({ seed, backend, faults }: Plan, running: Running): Promi
   differences.push(...found)
   tell.twin(found, (performance.now() - asked) / 1000)
   if (found.length > 0) tell.kept(await keepLogs(world))
+}
+
+async function abortOf(stopping: AbortSignal): Promise<null> {
+  if (!stopping.aborted) await once(stopping, 'abort')
+  return null
 }
 
 /** Fnv-1a: which variant of a fault it is decides its choices, and not its place in the deck. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { messageOf } from '../../src/core/errors.ts'
 import { allFaults } from './all-faults.ts'
 import type { FaultName } from './fault.ts'
 import { type Plan, planOf, type Wishes } from './plan.ts'
@@ -19,7 +20,7 @@ type Asked = { seeds: readonly number[]; wishes: Wishes; asJson: boolean; onlyPl
 
 const asked = readWords()
 const stopping = new AbortController()
-// The parts are ended in order by those who started them, at the next place where nothing is under way.
+// The parts are ended in order by those who started them.
 process.on('SIGINT', () => stopping.abort()).on('SIGTERM', () => stopping.abort())
 const print = (line: string) => void (asked.asJson ? null : process.stdout.write(`${line}\n`))
 
@@ -37,8 +38,15 @@ for (const result of failed) print(`again: ${replayOf(result)}`)
 process.exitCode = failed.length > 0 || (stopping.signal.aborted && !asked.onlyPlan) ? 1 : 0
 
 async function runOne(plan: Plan): Promise<void> {
-  const result = await runSeed(plan, tellPeople(print), stopping.signal)
-  results.push(result)
+  const tell = tellPeople(print)
+  const { seed, backend } = plan
+  try {
+    results.push(await runSeed(plan, tell, stopping.signal))
+  } catch (error) {
+    // No world, or one that could not be ended: the other seeds are run all the same.
+    print(`  ${messageOf(error)}`)
+    results.push({ seed, backend, struck: [], differences: [messageOf(error)] })
+  }
 }
 
 function tellPlan({ faults }: Plan): void {
