@@ -14,6 +14,8 @@ const schedule = {
   balances: '*/20 * * * * *',
   audit: '*/30 * * * * *',
   pollOverlap: '10m',
+  // That the service is read again shows that work goes on, also where nothing is under way.
+  pollQuiet: '2s',
 }
 
 /** Only what never comes is late: a fault must not decide by its length what stands in the books in the end. */
