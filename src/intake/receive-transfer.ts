@@ -162,6 +162,8 @@ export function sendJson(response: ServerResponse, { status, document, headers }
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
     ...headers,
   })
   response.end(text)

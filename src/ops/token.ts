@@ -34,7 +34,7 @@ export function refuseStrangers(recognises: Recognises): RequestHandler {
     if (recognises(request)) return next()
     response
       .status(401)
-      .set('WWW-Authenticate', 'Basic realm="depositd", charset="UTF-8"')
+      .set({ 'WWW-Authenticate': 'Basic realm="depositd", charset="UTF-8"', 'Cache-Control': 'no-store' })
       .type('text/plain')
       .send('the token of OPS_TOKEN is asked for: as Bearer, or as the password of any user\n')
   }

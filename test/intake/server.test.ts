@@ -49,11 +49,13 @@ test('a signed webhook is stored as it came, credentials hashed, and then the wa
 test('the answer tells nothing of what serves it', async () => {
   const { headers } = await deliver(intake, { id: 'msg_1' })
   expect([...headers.keys()].toSorted()).toEqual([
+    'cache-control',
     'connection',
     'content-length',
     'content-type',
     'date',
     'keep-alive',
+    'x-content-type-options',
   ])
 })
 

@@ -70,3 +70,17 @@ test('a stranger is told that it is ready, and not why or why not; a browser ask
 test('without a token nothing changes', async () => {
   expect(await statuses(await startOpsServer())).toMatchObject({ '/metrics': 200, '/readyz': 200 })
 })
+
+test('every answer is taken for what it says it is, kept by nobody, and tells nothing of what serves it', async () => {
+  const url = await guarded()
+  const headers = { authorization: `Bearer ${token}` }
+  const answers = await Promise.all(
+    ['/livez', '/readyz', '/metrics'].flatMap((path) => [fetch(url + path), fetch(url + path, { headers })]),
+  )
+  for (const { headers: told, status } of answers) {
+    expect(told.get('x-content-type-options')).toBe('nosniff')
+    expect([status, told.get('cache-control')]).toEqual([status, 'no-store'])
+    expect(told.has('x-powered-by')).toBe(false)
+    expect(told.has('server')).toBe(false)
+  }
+})

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -112,6 +113,13 @@ test('the whole daemon runs by a login that owns nothing, and makes the months t
     select distinct usename from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
       and application_name like 'depositd%'`.execute(world.db)
   expect(rows).toEqual([{ usename: 'runner' }])
+  // Whoever lists the processes of this machine reads their arguments, those of the nodes and of Postgres included.
+  const listed = execFileSync('ps', ['-ww', '-eo', 'args'], { encoding: 'utf8' })
+  const { SERVICE_API_KEY = '', WEBHOOK_SECRETS = '' } = world.environment
+  for (const secret of [SERVICE_API_KEY, WEBHOOK_SECRETS, new URL(server.url('postgres')).password]) {
+    expect(secret.length).toBeGreaterThan(8)
+    expect(listed).not.toContain(secret)
+  }
   expect(await program.end('SIGTERM')).toBe(0)
 })
 
