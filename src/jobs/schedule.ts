@@ -19,11 +19,46 @@ export async function startSchedule(
     createTask(expression, run, { name, noOverlap: true, suppressMissedWarning: true, logger }),
   )
   for (const task of tasks) await task.start()
+  const stopWatching = watchClock(async () => {
+    for (const task of tasks) {
+      await task.stop()
+      await task.start()
+    }
+  }, report)
   return {
     async stop() {
+      await stopWatching()
       for (const task of tasks) await task.destroy()
     },
   }
+}
+
+const lookEveryMs = 1000
+/** A clock that is kept right by small pushes moves less between two looks. */
+const stepMinMs = 500
+
+/**
+ * A tick is awaited for as long as it was away when the one before came: where the clock is set back meanwhile, nothing
+ * would tick until it is there again. What is started anew waits by the clock as it is now.
+ * @returns ends it, once what was started anew has started
+ */
+function watchClock(onSetBack: () => Promise<void>, report: (error: unknown) => void): () => Promise<void> {
+  let last = clockAhead()
+  let restarted = Promise.resolve()
+  const timer = setInterval(() => {
+    const now = clockAhead()
+    if (now < last - stepMinMs) restarted = restarted.then(onSetBack).catch(report)
+    last = now
+  }, lookEveryMs)
+  return () => {
+    clearInterval(timer)
+    return restarted
+  }
+}
+
+/** By how much the clock is ahead of one that nobody sets. */
+function clockAhead(): number {
+  return Date.now() - performance.now()
 }
 
 /** Schedulers tick within so many milliseconds of each other, however seldom they do. */

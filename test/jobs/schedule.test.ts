@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { sharedTicks, startSchedule } from '../../src/jobs/schedule.ts'
 import { until } from '../support/until.ts'
 
@@ -43,6 +43,30 @@ test('what a tick throws is told', async () => {
   expect(told[0]).toBe(gone)
   expect(said).toEqual([])
 }, 20_000)
+
+test('a clock that is set back by ten minutes does not keep the ticks waiting', async () => {
+  let ticks = 0
+  const tick = { name: 'scan', expression: everySecond, run: () => Promise.resolve(void ticks++) }
+  const schedule = await startSchedule([tick], () => undefined)
+  await until('it ticks', () => (ticks > 0 ? true : null), 10_000)
+  const RealDate = Date
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const now = () => RealDate.now() - 600_000
+  const setBack = class extends RealDate {
+    static override now = now
+    constructor(...words: [] | [number]) {
+      super(words[0] ?? now())
+    }
+  }
+  vi.stubGlobal('Date', setBack)
+  // The tick that is awaited already comes; the one behind it is ten minutes away.
+  const before = ticks + 1
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const looking = setInterval(() => ticks > before + 1 && resolve(), 50)
+  await promise
+  clearInterval(looking)
+  await schedule.stop()
+}, 30_000)
 
 test('of several schedulers the one that claims a tick runs it, and each where that cannot be asked', async () => {
   const claims: [string, number][] = []
