@@ -33,7 +33,8 @@ for (const seed of asked.seeds) {
 }
 if (asked.asJson) process.stdout.write(`${JSON.stringify({ results }, null, 2)}\n`)
 const failed = results.filter((result) => !isWell(result))
-if (!asked.onlyPlan) print(`${results.length - failed.length} of ${asked.seeds.length} seeds held`)
+if (stopping.signal.aborted) print('stopped before its end')
+else if (!asked.onlyPlan) print(`${results.length - failed.length} of ${asked.seeds.length} seeds held`)
 for (const result of failed) print(`again: ${replayOf(result)}`)
 process.exitCode = failed.length > 0 || (stopping.signal.aborted && !asked.onlyPlan) ? 1 : 0
 

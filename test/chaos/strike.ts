@@ -1,5 +1,5 @@
 import { messageOf } from '../../src/core/errors.ts'
-import { contradictionsIn } from '../oracle/hold.ts'
+import { contradictionsIn, tellContradictions } from '../oracle/hold.ts'
 import type { Fault } from './fault.ts'
 import { holdNoSecrets, holdResumed } from './liveness.ts'
 import type { Random } from './random.ts'
@@ -14,8 +14,6 @@ export type Struck = {
   resumedSeconds: number | null
   problems: readonly string[]
 }
-
-const rowsShown = 3
 
 /** Strikes a world at work, recovers it, waits until it is at rest, and asks the oracle. */
 export async function strike(world: ChaosWorld, fault: Fault, random: Random): Promise<Struck> {
@@ -40,11 +38,7 @@ export async function strike(world: ChaosWorld, fault: Fault, random: Random): P
 async function holdAll(world: ChaosWorld): Promise<void> {
   const found = await contradictionsIn(world)
   if (found.length === 0) return
-  const lines = found.map(
-    ({ invariant, question, rows }) =>
-      `${invariant} ${question}: ${rows.length} rows, as ${JSON.stringify(rows.slice(0, rowsShown))}`,
-  )
-  throw new Error(lines.join('\n'))
+  throw new Error(tellContradictions(found))
 }
 
 /** In words; what is thrown here is a finding of the run and not its end. */
