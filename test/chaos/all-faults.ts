@@ -24,6 +24,7 @@ import { smuggling } from './faults/f19-smuggling.ts'
 import { falseDeposits } from './faults/f20-false-deposits.ts'
 import { misspelt } from './faults/f21-settings.ts'
 import { stopped } from './faults/f21-stop.ts'
+import { versions } from './faults/f21-versions.ts'
 import { ledgerAttacked } from './faults/f22-ledger.ts'
 import { twoOwnersOfACursor } from './faults/f23-two-owners.ts'
 import { blockedOutput } from './faults/f24-blocked-output.ts'
@@ -56,6 +57,7 @@ export const allFaults: readonly Fault[] = [
   falseDeposits,
   misspelt,
   stopped,
+  ...versions,
   ledgerAttacked,
   ...twoOwnersOfACursor,
   blockedOutput,

@@ -20,6 +20,7 @@ function leaseLost(failpoint: 'scan.read' | 'poll.read', like: string): Fault {
     ground: 'shared',
     async strike(world) {
       const client = await world.connect()
+      await client.query(watch)
       try {
         for (const worker of withRole(world, 'worker')) await worker.stop()
         await world.pay(2)
@@ -30,10 +31,12 @@ function leaseLost(failpoint: 'scan.read' | 'poll.read', like: string): Fault {
         await world.start('worker,scheduler')
         const taken = await untilTaken(client, like, held)
         late.signal('SIGCONT')
-        await untilRefused(late)
+        await untilGoneOn(client, late, like)
+        mustBeSame('cursors that went back', (await client.query('select * from chaos_moved_back')).rows, [])
         holdForward(taken, await streamsOf(client, like))
         await holdOneHistory(client)
       } finally {
+        await client.query(unwatch)
         await client.end()
       }
     },
@@ -74,14 +77,40 @@ function holdForward(before: readonly Stream[], after: readonly Stream[]): void 
 
 const placeOf = ({ fence, height }: Stream) => [BigInt(fence), BigInt(height ?? 0)]
 
-/** It says so itself: its job fails, and nothing of what it read is written. */
-async function untilRefused(late: DaemonProcess): Promise<void> {
-  await until(
-    'the late write is refused',
-    () => (/"event":"job_failed"[^\n]*lease_lost/.test(late.output()) ? true : null),
-    withinMs,
-  )
+/** The queue has given its job to another, and so tells of no failure: what it did is seen by what it left. */
+async function untilGoneOn(client: Client, late: DaemonProcess, like: string): Promise<void> {
+  await until(`${late.name} goes on`, () => (isStopped(late) ? null : true), withinMs)
+  for (let round = 0; round < 2; round++) {
+    const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
+    await until(
+      'every stream is read on',
+      async () => {
+        const { rowCount } = await client.query(
+          'select from stream where name like $1 and (succeeded_at is null or succeeded_at <= $2)',
+          [like, rows[0]?.now],
+        )
+        return rowCount === 0 ? true : null
+      },
+      withinMs,
+    )
+  }
 }
+
+/** Notes each move of a cursor to a lower height, by whomever, until it is taken away again. */
+const watch = `
+  create table chaos_moved_back (name text, was jsonb, became jsonb);
+  create function chaos_note_move() returns trigger language plpgsql security definer as $$
+  begin
+    if (new.cursor #>> '{final,height}')::numeric < (old.cursor #>> '{final,height}')::numeric then
+      insert into public.chaos_moved_back values (new.name, old.cursor, new.cursor);
+    end if;
+    return null;
+  end $$;
+  create trigger chaos_moved_back after update on stream for each row execute function chaos_note_move()`
+const unwatch = `
+  drop trigger chaos_moved_back on stream;
+  drop function chaos_note_move;
+  drop table chaos_moved_back`
 
 const takenOverTimes = 12
 
