@@ -8,7 +8,7 @@ import { prepareQueueSchema } from './jobs/queue/queue-schema.ts'
 import { migrationsFolder } from './migrations-folder.ts'
 import type { Observer } from './ops/observe.ts'
 import { pinAssets } from './store/assets.ts'
-import { type Database, openDatabase } from './store/database.ts'
+import { type Database, openDatabase, standbyFault } from './store/database.ts'
 import { keepAccountLabels } from './store/ledger/account-labels.ts'
 import { makePartitions } from './store/ledger/ground.ts'
 import { readStanding, type Standing } from './store/may-migrate.ts'
@@ -52,6 +52,7 @@ export async function bringUpToDate(place: Place): Promise<readonly string[]> {
   })
   try {
     const standing = await readStanding(db)
+    if (standing.isStandby) throw standbyFault(place.databaseUrl)
     if (!standing.mayMigrate) return await refuseOld(standing)
     const applied = await migrate(db, migrationsFolder)
     await makePartitions(db)

@@ -4,7 +4,7 @@ import { parseDatabaseUrl } from '../config/place.ts'
 import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { readSettings } from '../sandbox/settings-files.ts'
-import { type Database, openDatabase, pingDatabase } from '../store/database.ts'
+import { type Database, openDatabase, pingDatabase, standbyFault } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -69,9 +69,12 @@ export async function withDatabase<Result>(
 }
 
 const insufficientPrivilege = '42501'
+const readOnlyTransaction = '25006'
 
 function explainDenied(error: unknown, url: string): never {
-  if (!(error instanceof Error && 'code' in error && error.code === insufficientPrivilege)) throw error
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  if (code === readOnlyTransaction) throw standbyFault(url, error)
+  if (!(error instanceof Error) || code !== insufficientPrivilege) throw error
   const login = decodeURIComponent(new URL(url).username)
   const problem = `${error.message}; ${login} may not do this: run it with the DATABASE_URL of the daemon`
   throw new Fault('remote_failed', { what: 'the database', problem }, { cause: error })

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import { Pool, type PoolClient, types } from 'pg'
-import { isFault } from '../core/errors.ts'
+import { Fault, isFault } from '../core/errors.ts'
 import { reach } from '../failpoint.ts'
 
 export type Database<Tables> = Kysely<Tables>
@@ -112,6 +112,12 @@ export async function inTransaction<Tables, Result>(
 /** Throws where the database does not answer. */
 export async function pingDatabase<Tables>(db: Kysely<Tables>): Promise<void> {
   await sql`select 1`.execute(db)
+}
+
+/** What is told where something is to be written on a server that only follows another. */
+export function standbyFault(url: string, cause?: unknown): Fault {
+  const problem = 'takes no writes: it is a standby, or set so; give the DATABASE_URL of the server that does'
+  return new Fault('remote_failed', { what: `the database (${new URL(url).host})`, problem }, { cause })
 }
 
 function gaveWay(error: unknown): boolean {
