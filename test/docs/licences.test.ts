@@ -25,8 +25,9 @@ test('what is installed says the same as the lock', () => {
   expect(other).toEqual([])
 })
 
+const of = (severity: string) => JSON.stringify({ vulnerabilities: { pg: { name: 'pg', severity } } })
+
 test('a dependency with a serious advisory is found, a lesser one and a registry that does not tell are not', () => {
-  const of = (severity: string) => JSON.stringify({ vulnerabilities: { pg: { name: 'pg', severity } } })
   expect(judgeAudit(of('critical'))).toEqual({ kind: 'found', says: 'pg (critical)' })
   expect(judgeAudit(of('high')).kind).toBe('found')
   expect(judgeAudit(of('low'))).toEqual({ kind: 'clean', says: 'nothing serious is known; 1 lesser' })

@@ -139,15 +139,21 @@ describe.skipIf(!opensslInstalled() || !redisInstalled())('with TLS to every ser
 
   const refusals: Record<string, { days: number; host: string; isTrusted: boolean; says: RegExp }> = {
     'of an unknown authority': {
-      ...{ days: 2, host: 'localhost', isTrusted: false },
+      days: 2,
+      host: 'localhost',
+      isTrusted: false,
       says: /certificate.*: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it/,
     },
     'of another name': {
-      ...{ days: 2, host: 'elsewhere.example', isTrusted: true },
+      days: 2,
+      host: 'elsewhere.example',
+      isTrusted: true,
       says: /localhost.*elsewhere\.example.*: name the server in its setting as its certificate does/s,
     },
     'that has expired': {
-      ...{ days: -1, host: 'localhost', isTrusted: true },
+      days: -1,
+      host: 'localhost',
+      isTrusted: true,
       says: /certificate has expired: that server needs a new certificate/,
     },
   }

@@ -18,7 +18,6 @@ const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'
 /** Made when it is needed, so that no key lies in the repository and nothing ever expires there. */
 export function createAuthority(folder: string): Authority {
   const at = (name: string) => join(folder, name)
-  const openssl = (...words: string[]) => void execFileSync('openssl', words, { stdio: 'pipe' })
   const [ca, caKey] = [at('ca.pem'), at('ca.key')]
   openssl(
     'req',
@@ -54,4 +53,8 @@ export function createAuthority(folder: string): Authority {
       return { cert: String(cert), key: String(key) }
     },
   }
+}
+
+function openssl(...words: string[]): void {
+  execFileSync('openssl', words, { stdio: 'pipe' })
 }
