@@ -2,10 +2,10 @@ import { quantile } from '../../bench/statistics.ts'
 import { slopeOf } from './line.ts'
 import type { Sample, TableSample } from './sample.ts'
 
-/** What must not be passed. Memory is judged where a run is long enough to tell growth from the noise of collections. */
+/** What must not be passed. Processes are judged where a run is long enough to tell growth from the noise of a start. */
 export const limits = {
   memoryMbPerHour: 40,
-  memoryFromMinutes: 10,
+  processesFromMinutes: 10,
   loopP99Ms: 100,
   queueKeys: 1000,
   /** Of one table: so many dead rows, or as many as live ones. */
@@ -32,7 +32,7 @@ export function judge(soaked: Soaked): Line[] {
   return [
     { what: 'deposits', measured: whole(deposits), limit: 'more than 0', isHeld: deposits > 0 },
     ...memoryLines(secondHalf(samples), minutes),
-    ...loopLines(secondHalf(samples)),
+    ...loopLines(secondHalf(samples), minutes),
     bound('keys of the queue at the end', last?.queue.keys ?? Number.NaN, limits.queueKeys),
     free('bytes of the queue at the end', whole(last?.queue.bytes ?? Number.NaN)),
     free('WAL bytes per deposit', whole(soaked.walBytes / Math.max(1, deposits))),
@@ -60,23 +60,26 @@ function memoryLines(samples: readonly Sample[], minutes: number): Line[] {
       seen.map(({ at, residentBytes }) => ({ at: at / 3_600_000, value: residentBytes / 1e6 })),
     )
     const last = (seen.at(-1)?.residentBytes ?? 0) / 1e6
-    const isJudged = minutes >= limits.memoryFromMinutes
-    return {
+    return ofProcess(minutes, {
       what: `resident memory of ${name}, MB/h`,
       measured: `${slope.toFixed(1)} (${last.toFixed(0)} MB at the end)`,
-      limit: isJudged
-        ? `at most ${limits.memoryMbPerHour}`
-        : `judged from ${limits.memoryFromMinutes} minutes on`,
-      isHeld: isJudged ? slope <= limits.memoryMbPerHour : null,
-    }
+      limit: `at most ${limits.memoryMbPerHour}`,
+      isHeld: slope <= limits.memoryMbPerHour,
+    })
   })
 }
 
-function loopLines(samples: readonly Sample[]): Line[] {
+function loopLines(samples: readonly Sample[], minutes: number): Line[] {
   return ofProcesses(samples).map(({ name, seen }) => {
     const lags = seen.flatMap(({ loopMs }) => loopMs ?? [])
-    return bound(`event loop of ${name}, median of p99, ms`, quantile(lags, 0.5), limits.loopP99Ms)
+    const what = `event loop of ${name}, median of p99, ms`
+    return ofProcess(minutes, bound(what, quantile(lags, 0.5), limits.loopP99Ms))
   })
+}
+
+function ofProcess(minutes: number, line: Line): Line {
+  if (minutes >= limits.processesFromMinutes) return line
+  return { ...line, limit: `judged from ${limits.processesFromMinutes} minutes on`, isHeld: null }
 }
 
 /** Those that lived to the end, with all that was seen of them. */
