@@ -108,7 +108,7 @@ const planted: Readonly<Record<Invariant, Readonly<Record<string, readonly strin
       `delete from ledger_transfer where journal_id = ${some('settlement')}`,
     ],
     'every payment that is final': [
-      `delete from deposit where transfer = (select min(transfer) from hold.paid)`,
+      `delete from deposit where transfer = (select min(transfer) from hold.final_payment)`,
     ],
     'the sums that were paid': [`update deposit set amount = amount + 1`],
   },
@@ -139,6 +139,6 @@ export const plants: readonly Plant[] = [
     `delete from ledger_journal where id = ${some('deposit')}`,
     `update ledger_seal set root = repeat('1', 64)`,
     `update ledger_seal set sealed_at = sealed_at + interval '1 microsecond'`,
-    `update ledger_seal set number = 2`,
+    `update ledger_seal set number = 900 where number = 1`,
   ].map((statement): Plant => ({ invariant: 'I4', question: ofSeals, statements: [statement] })),
 ]
