@@ -40,7 +40,13 @@ async function runAlone(
   const child = spawn(process.execPath, [program, ...name.split(' '), ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  // What the child started ends with it, and it is not to go on alone.
+  const stop = (signal: NodeJS.Signals) => {
+    child.once('exit', () => process.exit(1)).kill(signal)
+  }
+  process.on('SIGINT', stop).on('SIGTERM', stop)
   const said = await text(child.stdout)
+  process.off('SIGINT', stop).off('SIGTERM', stop)
   if (said === '')
     return { benches: [{ name, seconds: 0, report: null, error: 'it ended early' }], figures: [] }
   return JSON.parse(said) as BenchDocument
