@@ -36,6 +36,6 @@ test('faults that are asked for come with all their variants, and on the queue t
 })
 
 test('no two faults are called the same', () => {
-  const titles = allFaults.map(({ name, title }) => `${name} ${title}`)
-  expect(titles).toEqual([...new Set(titles)])
+  const names = allFaults.map(({ name, title }) => `${name} ${title}`)
+  expect(names).toEqual([...new Set(names)])
 })
