@@ -97,19 +97,16 @@ async function takeConnections(world: ChaosWorld): Promise<() => Promise<void>> 
     await client.connect()
     own.push(client)
   }
+  // Kept out for as long as it takes: else they would have every second one that becomes free.
+  world.postgres.proxy.cut()
   await until('no connection is left for the daemons', async () => {
-    // They are many, and each takes the place of one that was ended.
-    while (
-      await take().then(
-        () => true,
-        () => false,
-      )
+    const isTaken = await take().then(
+      () => true,
+      () => false,
     )
-      continue
-    if (watcher === undefined || (await countBackends(watcher)) === 0) return true
-    await endBackends(watcher)
-    return null
+    return isTaken || watcher === undefined || (await countBackends(watcher)) > 0 ? null : true
   })
+  world.postgres.proxy.heal()
   return async () => {
     await Promise.all(own.map((client) => client.end()))
   }
