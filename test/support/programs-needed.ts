@@ -11,16 +11,24 @@ const programs = {
   amtool: { debian: 'prometheus-alertmanager', without: 'the routing of alerts is' },
   hledger: { debian: 'hledger', without: 'what hledger makes of an export is' },
   openssl: { debian: 'openssl', without: "TLS by an authority of one's own is" },
+  pg_dump: {
+    debian: 'postgresql-client-18',
+    without: 'the restoring of a dump is',
+    says: / (1[89]|[2-9]\d)\./,
+  },
   'bean-check': { debian: 'beancount', without: 'what Beancount makes of an export is' },
-} as const
+} as const satisfies Record<string, ProgramNeeded>
+
+/** `says`: of which version it has to be, in its own words; any without it. */
+type ProgramNeeded = { debian: string; without: string; says?: RegExp }
 
 export type Program = keyof typeof programs
 
 /** Those that are missing. */
-export function missingPrograms(): { name: string; debian: string; without: string }[] {
+export function missingPrograms(): (ProgramNeeded & { name: string })[] {
   return Object.entries(programs)
     .map(([name, program]) => ({ name, ...program }))
-    .filter(({ name }) => !answers(name))
+    .filter(({ name }) => !answers(name as Program))
 }
 
 /** @throws Error that names the Debian package where a program is missing. */
@@ -42,7 +50,11 @@ export function isInstalled(program: Program): boolean {
   return installed
 }
 
-function answers(program: string): boolean {
+function answers(program: Program): boolean {
+  const { says = /^/ }: ProgramNeeded = programs[program]
   // The first is what all but openssl understand.
-  return ['--version', 'version'].some((word) => spawnSync(program, [word]).status === 0)
+  return ['--version', 'version'].some((word) => {
+    const { status, stdout } = spawnSync(program, [word], { encoding: 'utf8' })
+    return status === 0 && says.test(stdout)
+  })
 }
