@@ -80,10 +80,7 @@ export function createInboxWriter(settings: Settings): InboxWriter {
   async function flush(groups: readonly Group[]): Promise<void> {
     const timer = setTimeout(giveUp, flushTimeoutMs, groups)
     try {
-      const outcomes = await store(groups.map(arrivalOf))
-      assert(outcomes.length === groups.length, 'the store answers once per row')
-      reach('intake.committed')
-      for (const [place, group] of groups.entries()) answer(group, outcomes[place] ?? 'duplicate')
+      await commit(store, groups)
     } catch (error) {
       refuse(groups, error)
     }
@@ -155,4 +152,11 @@ function tooLate(timeoutMs: number): Fault<'remote_failed'> {
     what: 'storing a webhook',
     problem: `no commit within ${timeoutMs} ms`,
   })
+}
+
+async function commit(store: StoreRows, groups: readonly Group[]): Promise<void> {
+  const outcomes = await store(groups.map(arrivalOf))
+  assert(outcomes.length === groups.length, 'the store answers once per row')
+  reach('intake.committed')
+  for (const [place, group] of groups.entries()) answer(group, outcomes[place] ?? 'duplicate')
 }
