@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { recordProcess } from './leftover.ts'
 import type { Orders } from './preload.ts'
 import type { DaemonOptions, DaemonProcess } from './world.ts'
 
@@ -33,6 +34,8 @@ export function spawnDaemon(settings: DaemonSettings): DaemonProcess {
       CHAOS: JSON.stringify(orders),
     },
   })
+  // What stands still does not notice that its parent is gone.
+  if (child.pid !== undefined) recordProcess(folder, child.pid)
   let text = ''
   const keep = (chunk: Buffer) => (text += chunk.toString())
   child.stdout?.on('data', keep)

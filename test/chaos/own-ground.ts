@@ -18,6 +18,7 @@ import {
   writeToldSettings,
 } from '../support/told-networks.ts'
 import { until } from '../support/until.ts'
+import { recordProcess } from './leftover.ts'
 import type { ChaosWorld } from './world.ts'
 
 /** Another database of the queue's server than that of the shared world. */
@@ -69,6 +70,7 @@ export async function startOwnGround(
   const spawn = async (roles: string): Promise<Program> => {
     const port = String(await freePort())
     const program = spawnProgram(folder, ['start', '--roles', roles], { ...environment, OPS_PORT: port })
+    recordProcess(folder, program.pid)
     const started = { ...program, opsUrl: `http://127.0.0.1:${port}` }
     spawned.push(started)
     return started
@@ -77,6 +79,8 @@ export async function startOwnGround(
   let worker = await spawn('worker,scheduler')
   await Promise.all([http, worker].map(untilUp))
   const client = new Client({ connectionString: databaseUrl })
+  // A world may be ended under its fault.
+  client.on('error', () => undefined)
   await client.connect()
   stack.defer(() => client.end())
   return {

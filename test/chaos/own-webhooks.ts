@@ -41,7 +41,8 @@ function addressOf(url: string): string {
   return url.endsWith(transfersPath) ? url : url.replace(/\/$/, '') + transfersPath
 }
 
-export type Sender = {
+/** It sends no more once it is disposed of. */
+export type Sender = AsyncDisposable & {
   readonly answered: readonly Answered[]
   /** Once what is under way is answered. */
   stop: () => Promise<readonly Answered[]>
@@ -65,14 +66,12 @@ export function keepSending(
     }
   }
   const all = Promise.all(Array.from({ length: beside }, (_, place) => one(place)))
-  return {
-    answered,
-    async stop() {
-      stopping.abort()
-      await all
-      return answered
-    },
+  const stop = async () => {
+    stopping.abort()
+    await all
+    return answered
   }
+  return { answered, stop, [Symbol.asyncDispose]: () => stop().then(() => undefined) }
 }
 
 /** The ids among these that the inbox has. */

@@ -5,7 +5,7 @@ import type { ChaosWorld } from './world.ts'
 /** As the daemon names its connections, whatever they are for. */
 const ofDaemons = `application_name like 'depositd%' and pid <> pg_backend_pid()`
 
-/** Holds back everything that would be appended to the inbox. */
+/** Holds back everything that would be appended to the inbox, until it is released or disposed of. */
 export async function lockInbox(world: ChaosWorld) {
   const client = await world.connect()
   await client.query('begin')
@@ -21,10 +21,8 @@ export async function lockInbox(world: ChaosWorld) {
       }),
     /** Ends those statements, so that they never commit. */
     endWaiting: () => client.query(`select pg_terminate_backend(pid) ${waiting}`),
-    async release() {
-      await client.query('rollback')
-      await client.end()
-    },
+    release: () => client.end(),
+    [Symbol.asyncDispose]: () => client.end(),
   }
 }
 

@@ -22,6 +22,9 @@ const asked = readWords()
 const stopping = new AbortController()
 // The parts are ended in order by those who started them.
 process.on('SIGINT', () => stopping.abort()).on('SIGTERM', () => stopping.abort())
+// What nobody waits for any more must not take the run down, and leave its servers: it is a finding like others.
+const stray: string[] = []
+process.on('uncaughtException', noteStray).on('unhandledRejection', noteStray)
 const print = (line: string) => void (asked.asJson ? null : process.stdout.write(`${line}\n`))
 
 const results: SeedResult[] = []
@@ -36,7 +39,28 @@ const failed = results.filter((result) => !isWell(result))
 if (stopping.signal.aborted) print('stopped before its end')
 else if (!asked.onlyPlan) print(`${results.length - failed.length} of ${asked.seeds.length} seeds held`)
 for (const result of failed) print(`again: ${replayOf(result)}`)
-process.exitCode = failed.length > 0 || (stopping.signal.aborted && !asked.onlyPlan) ? 1 : 0
+const isStopped = stopping.signal.aborted && !asked.onlyPlan
+process.exitCode = failed.length > 0 || stray.length > 0 || isStopped ? 1 : 0
+endAnyhow()
+
+function noteStray(error: unknown): void {
+  const problem = `nobody waited for: ${messageOf(error)}`
+  stray.push(problem)
+  process.stderr.write(`  ${problem}\n`)
+}
+
+/** All that was started has ended by now; what a fault forgot may keep the process, but not for long. */
+function endAnyhow(): void {
+  const leftMs = 5000
+  setTimeout(endNow, leftMs).unref()
+}
+
+function endNow(): void {
+  const own = new Set(['TTYWrap', 'PipeWrap', 'Immediate'])
+  const left = process.getActiveResourcesInfo().filter((name) => !own.has(name))
+  process.stderr.write(`ended although this was left open: ${left.join(', ')}\n`)
+  process.exit()
+}
 
 async function runOne(plan: Plan): Promise<void> {
   const tell = tellPeople(print)

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { transfersPath } from '../../src/intake/server.ts'
@@ -8,6 +7,7 @@ import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { type SandboxSecrets, sandboxSecrets } from '../../src/sandbox/secrets.ts'
 import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
 import { createDaemonGroup, usualRoles } from './daemon-group.ts'
+import { endLeftovers, ownFolder, worldPrefix } from './leftover.ts'
 import { createOwners } from './owners.ts'
 import { createPayer } from './payments.ts'
 import { sendWaitingNow, untilAtRest } from './rest.ts'
@@ -32,7 +32,9 @@ export async function startChaosWorld(
   { backend, say = () => undefined }: WorldChoices,
   stack: AsyncDisposableStack,
 ): Promise<ChaosWorld> {
-  const folder = await mkdtemp(join(tmpdir(), 'depositd-chaos-'))
+  for (const left of await endLeftovers()) say(`ended what a killed run left in ${left}`)
+  const folder = await mkdtemp(worldPrefix())
+  ownFolder(folder)
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const servers = await startServers(folder, backend, stack)
   const databaseUrl = servers.postgres.url(databases.daemon)

@@ -36,7 +36,7 @@ function killedAt({ failpoint, title, left }: Point): Fault {
       const nth = random.between(2, 12)
       const since = await serviceNow(world)
       const daemon = await inPlaceOf(world, 'http', { roles: 'http', dieAt: { failpoint, nth } })
-      const sender = keepSending(world, `f1_${daemon.pid}`, { beside: 3 })
+      await using sender = keepSending(world, `f1_${daemon.pid}`, { beside: 3 })
       await world.pay(random.between(1, 3))
       await untilDead(daemon, failpoint)
       const own = await sender.stop()
@@ -71,7 +71,7 @@ const insideTheCommit: Fault = {
   async strike(world, random) {
     const isEnded = random.pick([true, false])
     const daemon = await inPlaceOf(world, 'http', { roles: 'http', dieAt: { failpoint: 'statement.sent' } })
-    const lock = await lockInbox(world)
+    await using lock = await lockInbox(world)
     const id = `f1_commit_${daemon.pid}`
     const answer = sendOwn(world, id)
     await untilDead(daemon, 'statement.sent')
@@ -96,7 +96,7 @@ const duringTheSweep: Fault = {
     for (const daemon of running(world)) await daemon.kill()
     const dieAt = { failpoint: 'sweep.began', nth: random.between(1, 4) }
     const daemon = await world.start('http,worker,scheduler', { dieAt })
-    const sender = keepSending(world, `f1_sweep_${daemon.pid}`)
+    await using sender = keepSending(world, `f1_sweep_${daemon.pid}`)
     await world.pay(random.between(1, 3))
     await untilDead(daemon, dieAt.failpoint)
     const answered = await sender.stop()

@@ -29,8 +29,8 @@ function untilRefused(sender: Sender, min = refusedMin): Promise<unknown> {
 
 type Outage = {
   title: string
-  /** Begins it, and returns what ends it. */
-  begin: (world: ChaosWorld) => Promise<() => Promise<void>>
+  /** @param stack is given what ends it. */
+  begin: (world: ChaosWorld, stack: AsyncDisposableStack) => Promise<void>
 }
 
 /** Through all of it webhooks come: answered 503 with a time to come back, or 202 and then stored, and nothing else. */
@@ -40,16 +40,17 @@ function outage({ title, begin }: Outage): Fault {
     title,
     ground: 'shared',
     async strike(world, random) {
-      const sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, { beside: 3 })
+      await using sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, { beside: 3 })
       await world.pay(random.between(1, 2))
-      const end = await begin(world)
+      await using ending = new AsyncDisposableStack()
+      await begin(world, ending)
       await untilRefused(sender)
       await untilUnready(running(world), 'database')
       // What still came through at the beginning does not any more.
       const from = sender.answered.length
       await untilRefused(sender)
       const during = sender.answered.slice(from)
-      await end()
+      await ending.disposeAsync()
       await untilTaken(sender)
       await world.pay(1)
       await untilReady(withRole(world, 'http'))
@@ -65,13 +66,13 @@ function outage({ title, begin }: Outage): Fault {
   }
 }
 
-async function killServer({ postgres }: ChaosWorld): Promise<() => Promise<void>> {
+async function killServer({ postgres }: ChaosWorld, stack: AsyncDisposableStack): Promise<void> {
+  stack.defer(() => postgres.start())
   await postgres.kill()
-  return () => postgres.start()
 }
 
 /** New sessions cannot write, and the old ones are ended. */
-async function makeReadOnly(world: ChaosWorld): Promise<() => Promise<void>> {
+async function makeReadOnly(world: ChaosWorld, stack: AsyncDisposableStack): Promise<void> {
   const name = new URL(world.databaseUrl).pathname.slice(1)
   const set = async (value: string) => {
     const client = await world.connect()
@@ -83,19 +84,19 @@ async function makeReadOnly(world: ChaosWorld): Promise<() => Promise<void>> {
       await client.end()
     }
   }
+  stack.defer(() => set('off'))
   await set('on')
-  return () => set('off')
 }
 
 /** Every connection that the server has is somebody else's, as where another program leaks them. */
-async function takeConnections(world: ChaosWorld): Promise<() => Promise<void>> {
-  const own: Client[] = [await world.connect()]
-  const [watcher] = own
+async function takeConnections(world: ChaosWorld, stack: AsyncDisposableStack): Promise<void> {
+  const watcher = await world.connect()
+  stack.defer(() => watcher.end())
   const take = async () => {
     const client = new Client({ connectionString: world.databaseUrl, application_name: 'leaking' })
     client.on('error', () => undefined)
     await client.connect()
-    own.push(client)
+    stack.defer(() => client.end())
   }
   // Kept out for as long as it takes: else they would have every second one that becomes free.
   world.postgres.proxy.cut()
@@ -104,12 +105,9 @@ async function takeConnections(world: ChaosWorld): Promise<() => Promise<void>> 
       () => true,
       () => false,
     )
-    return isTaken || watcher === undefined || (await countBackends(watcher)) > 0 ? null : true
+    return isTaken || (await countBackends(watcher)) > 0 ? null : true
   })
   world.postgres.proxy.heal()
-  return async () => {
-    await Promise.all(own.map((client) => client.end()))
-  }
 }
 
 const backendsEnded: Fault = {
@@ -117,7 +115,7 @@ const backendsEnded: Fault = {
   title: 'the connections to Postgres are ended again and again',
   ground: 'shared',
   async strike(world, random) {
-    const sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, { beside: 3 })
+    await using sender = keepSending(world, `f4_${random.between(0, 999_999_999)}`, { beside: 3 })
     const paying = world.pay(random.between(2, 4))
     const client = await world.connect()
     const rounds = random.between(10, 30)
@@ -148,7 +146,7 @@ const backendsEnded: Fault = {
 
 /** The others may all have hit connections that were idle: this one hits a commit. */
 async function endUnderWay(world: ChaosWorld, sender: Sender): Promise<void> {
-  const lock = await lockInbox(world)
+  await using lock = await lockInbox(world)
   await lock.untilWaiting()
   const refused = untilRefused(sender, 1)
   await lock.endWaiting()

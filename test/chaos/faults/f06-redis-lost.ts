@@ -25,7 +25,10 @@ function loss({ title, act }: Loss): Fault {
     async strike(world, random) {
       const { redis } = world
       if (redis === null) throw new Error('the queue is not on Redis')
-      const sender = keepSending(world, `f6_${random.between(0, 999_999_999)}`, { beside: 1, pauseMs: 200 })
+      await using sender = keepSending(world, `f6_${random.between(0, 999_999_999)}`, {
+        beside: 1,
+        pauseMs: 200,
+      })
       await world.pay(random.between(1, 3))
       const saw = await act(redis, world, random)
       await untilTaken(sender)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { freePort } from '../../../src/sandbox/free-port.ts'
 import { until } from '../../support/until.ts'
+import { recordProcess } from '../leftover.ts'
 import type { ChaosWorld } from '../world.ts'
 
 /** A process of the program beside those of the world, which the fault that started it ends itself. */
@@ -41,6 +42,7 @@ export async function spawnDaemon(world: ChaosWorld, starting: Starting): Promis
     cwd: world.folder,
     env: { PATH: process.env.PATH, ...Object.fromEntries(given) },
   })
+  if (child.pid !== undefined) recordProcess(world.folder, child.pid)
   const output = isUnread ? () => '' : outputOf(child)
   const ended = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null)
   return {
