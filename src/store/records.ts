@@ -43,6 +43,9 @@ export async function saveRecords(
 type Hashed = ReadRecord & { hash: string }
 type Change = { id: string; revision: number; isNew: boolean; wasGone: boolean }
 
+/** Read by a process whose clock was ahead: whoever reads next knows better, and must not wait until that time has come. */
+const isReadAhead = sql`api_record.read_at > now() + interval '1 minute'`
+
 /** In the order of their ids, so that two readings of the same records wait for each other instead of deadlocking. */
 async function noteRecords(
   tx: Transaction<Tables>,
@@ -59,7 +62,7 @@ async function noteRecords(
     on conflict (service_id) do update
       set hash = excluded.hash, revision = api_record.revision + (api_record.hash <> excluded.hash)::int,
         listed_at = excluded.listed_at, read_at = excluded.read_at, misses = 0, gone_at = null
-      where api_record.read_at <= excluded.read_at
+      where api_record.read_at <= excluded.read_at or ${isReadAhead}
     returning new.service_id as id, new.revision, old.revision is distinct from new.revision as "isNew",
       old.gone_at is not null as "wasGone"`.execute(tx)
   return rows
@@ -149,7 +152,7 @@ export async function markGone(
   const { rows } = await sql<GoneRecord>`
     with missed as (
       update api_record set misses = misses + 1, gone_at = case when misses > 0 then ${askedAt}::timestamptz end
-      where service_id = any(${ids}::text[]) and gone_at is null and read_at <= ${askedAt}
+      where service_id = any(${ids}::text[]) and gone_at is null and (read_at <= ${askedAt} or ${isReadAhead})
       returning service_id, gone_at
     )
     select m.service_id as id, d.id as "depositId", d.network, d.asset, d.amount::text, d.state

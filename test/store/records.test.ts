@@ -91,3 +91,18 @@ test('a record is gone once, and back once', async () => {
   const back = await Promise.all(Array.from({ length: 20 }, () => save(3, record('dep_1'))))
   expect(back.flatMap((saved) => saved.back)).toEqual(['dep_1'])
 })
+
+test('a record that was read by a clock ahead is read again by one that is right, and can be gone by it', async () => {
+  const [hourAhead, minuteAgo] = [Date.now() + 3_600_000, Date.now() - 60_000].map((time) => new Date(time))
+  const saveAt = (sentAt: Date | undefined, one: ReadRecord) =>
+    inTransaction(books.db, (tx) =>
+      saveRecords(tx, [one], { sentAt: sentAt ?? at(0), receivedAt: sentAt ?? at(0) }),
+    )
+  await saveAt(hourAhead, record('dep_1', 'a'))
+  expect(await saveAt(minuteAgo, record('dep_1', 'b'))).toMatchObject({ stored: 1 })
+
+  await saveAt(hourAhead, record('dep_2', 'a'))
+  const asked = () => inTransaction(books.db, (tx) => markGone(tx, ['dep_2'], new Date()))
+  await asked()
+  expect((await asked()).map(({ id }) => id)).toEqual(['dep_2'])
+})

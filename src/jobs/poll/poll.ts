@@ -54,7 +54,8 @@ async function save({ db }: PollDeps, lease: Lease, { position, reading }: Progr
 
 async function readRecent(deps: PollDeps, before: Position, reading: Reading): Promise<Position> {
   const startedAt = deps.now().getTime()
-  const isDeep = startedAt - before.deepAt >= deepEveryMs
+  // A time that is far ahead is that of a clock that was wrong.
+  const isDeep = Math.abs(startedAt - before.deepAt) >= deepEveryMs
   const position = { ...before, readAt: startedAt, deepAt: isDeep ? startedAt : before.deepAt }
   const window = await windowOf(deps, before, isDeep)
   // Without a place to go on from, the full reading finds it.

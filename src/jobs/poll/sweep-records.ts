@@ -17,7 +17,7 @@ const dayMs = 86_400_000
  */
 export async function sweepRecords(deps: PollDeps, before: Position, reading: Reading): Promise<Position> {
   const now = deps.now().getTime()
-  const isDue = before.sweptAt === null || now - before.sweptAt >= deps.sweepEveryMs
+  const isDue = before.sweptAt === null || Math.abs(now - before.sweptAt) >= deps.sweepEveryMs
   if (before.sweep === null && !isDue) return before
   const { startedAt, mark: from, pages } = before.sweep ?? { startedAt: now, mark: null, pages: 0 }
   if (pages > pagesMax) throw new Error(`the service lists more than ${pagesMax} pages`)
