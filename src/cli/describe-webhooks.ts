@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { Context } from './context.ts'
 import { describeQuarantine } from './describe-quarantine.ts'
 import type { News } from './print.ts'
@@ -9,10 +9,10 @@ export function describeWebhooks(program: Command, context: Context, tell: (news
   webhooks
     .command('detect')
     .description('find the signing scheme from captured deliveries; prints the section of the settings file')
-    .addOption(
-      new Option('--secret <text>', 'secret of the webhook, as the sender shows it').conflicts('secretFile'),
+    .option(
+      '--secret-file <path>',
+      'file with the secret, as the sender shows it; by default what WEBHOOK_SECRETS holds',
     )
-    .option('--secret-file <path>', 'file that holds it; by default what WEBHOOK_SECRETS holds')
     .option('--public-keys <path>', 'PEM file or JWKS with the public keys of the sender')
     .option('--from <place>', 'quarantine, or a file of captures', 'quarantine')
     .option('--json', 'print a JSON document')

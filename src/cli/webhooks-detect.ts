@@ -12,7 +12,6 @@ import { attachedEnvironment, type Context } from './context.ts'
 import { type News, printJson } from './print.ts'
 
 type DetectOptions = {
-  secret?: string
   secretFile?: string
   publicKeys?: string
   from: string
@@ -49,14 +48,13 @@ function keysOf(context: Context, options: DetectOptions): Keys {
   if (secrets.length === 0 && publicKeys === undefined)
     throw new Fault('usage_bad', {
       problem: 'no secret is given',
-      mend: 'give --secret-file, --secret or --public-keys, or set WEBHOOK_SECRETS',
+      mend: 'give --secret-file or --public-keys, or set WEBHOOK_SECRETS',
     })
   return { secrets, publicKeys: publicKeys === undefined ? null : readText('public-keys', publicKeys) }
 }
 
 /** Those that are given; else, where there is no public key, those of the daemon. */
-function secretsOf(context: Context, { secret, secretFile, publicKeys }: DetectOptions): Keys['secrets'] {
-  if (secret !== undefined) return [{ text: secret, notBefore: null, notAfter: null }]
+function secretsOf(context: Context, { secretFile, publicKeys }: DetectOptions): Keys['secrets'] {
   const reader = new EnvironmentReader(publicKeys === undefined ? environmentOf(context) : {})
   const text =
     secretFile === undefined ? reader.optional('WEBHOOK_SECRETS') : readText('secret-file', secretFile)
