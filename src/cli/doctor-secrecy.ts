@@ -36,12 +36,16 @@ const verifying = ['verify-full', 'verify-ca', 'require', 'prefer']
 
 function isOpen(address: string): boolean {
   const { protocol, hostname, searchParams } = new URL(address)
-  if (hostname === '' || isLoopback(hostname)) return false
-  if (protocol === 'https:' || protocol === 'rediss:') return false
-  if (!protocol.startsWith('postgres')) return true
-  const isCompatible = searchParams.get('uselibpqcompat') === 'true'
-  const mode = searchParams.get('sslmode') ?? ''
-  return isCompatible ? mode !== 'verify-full' : !verifying.includes(mode)
+  if (protocol.startsWith('postgres')) return isOpenPostgres(hostname, searchParams)
+  return protocol !== 'https:' && protocol !== 'rediss:' && !isLoopback(hostname)
+}
+
+/** What stands behind the question mark goes before what stands ahead of it, and of two the last counts. */
+function isOpenPostgres(hostname: string, asked: URLSearchParams): boolean {
+  const { host = decodeURIComponent(hostname), sslmode = '', uselibpqcompat } = Object.fromEntries(asked)
+  // The folder of a socket, or none.
+  if (host === '' || host.startsWith('/') || isLoopback(host)) return false
+  return uselibpqcompat === 'true' ? sslmode !== 'verify-full' : !verifying.includes(sslmode)
 }
 
 const secretFiles =

@@ -20,6 +20,9 @@ test.each([
   {},
   { DATABASE_URL: 'postgres://me@db.example/books?sslmode=verify-full' },
   { DATABASE_URL: 'postgres://me@db.example/books?uselibpqcompat=true&sslmode=verify-full' },
+  { DATABASE_URL: 'postgres://me@db.example/books?sslmode=disable&sslmode=verify-full' },
+  { DATABASE_URL: 'postgres://me@%2Fvar%2Frun%2Fpostgresql/books' },
+  { DATABASE_URL: 'postgres:///books?host=/var/run/postgresql' },
   { QUEUE_URL: 'rediss://queue.example' },
   { QUEUE_URL: 'redis://[::1]:6379' },
 ])('what stays here, or is encrypted and verified, is fine: %j', (changes) => {
@@ -45,6 +48,17 @@ test.each<[Record<string, string>, string]>([
       QUEUE_URL: 'redis://localhost',
     },
     'DATABASE_URL (db.example)',
+  ],
+  [
+    {
+      DATABASE_URL: 'postgres://me@db.example/b?sslmode=verify-full&sslmode=disable',
+      QUEUE_URL: 'redis://localhost',
+    },
+    'DATABASE_URL (db.example)',
+  ],
+  [
+    { DATABASE_URL: 'postgres://me@localhost/b?host=db.example', QUEUE_URL: 'redis://localhost' },
+    'DATABASE_URL (localhost)',
   ],
   [{ QUEUE_URL: 'redis://:hunter2@queue.example:6379' }, 'QUEUE_URL (queue.example:6379)'],
   [{ SERVICE_URL: 'http://service.example' }, 'SERVICE_URL (service.example)'],
