@@ -51,6 +51,7 @@ async function isOurs({ listening: { host, port }, path, answer }: Port): Promis
   const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
   try {
     const response = await fetch(`http://${everywhere[host] ?? host}:${port}${path}`, {
+      redirect: 'error',
       signal: AbortSignal.timeout(answerMaxMs),
     })
     return (await response.text()).trim() === answer
