@@ -1,5 +1,5 @@
 import { readDecimals } from './chain/decimals.ts'
-import type { Place } from './config/place.ts'
+import { isOnePlace, type Place } from './config/place.ts'
 import type { Settings } from './config/settings.ts'
 import type { NetworkSettings } from './core/asset.ts'
 import { Fault, messageOf } from './core/errors.ts'
@@ -9,6 +9,7 @@ import { migrationsFolder } from './migrations-folder.ts'
 import type { Observer } from './ops/observe.ts'
 import { pinAssets } from './store/assets.ts'
 import { type Database, openDatabase, standbyFault } from './store/database.ts'
+import { isDenied } from './store/denied.ts'
 import { keepAccountLabels } from './store/ledger/account-labels.ts'
 import { makePartitions } from './store/ledger/ground.ts'
 import { readStanding, type Standing } from './store/may-migrate.ts'
@@ -56,7 +57,7 @@ export async function bringUpToDate(place: Place): Promise<readonly string[]> {
     if (!standing.mayMigrate) return await refuseOld(standing)
     const applied = await migrate(db, migrationsFolder)
     await makePartitions(db)
-    if (isOnePlace(place)) await prepareQueueSchema({ url: place.databaseUrl, name: 'depositd' })
+    if (isOnePlace(place)) await prepareQueue(place)
     return applied
   } finally {
     await db.destroy()
@@ -72,9 +73,13 @@ async function refuseOld({ user, schema }: Standing): Promise<readonly string[]>
   throw new Fault('remote_failed', { what: 'the schema of the database', problem })
 }
 
-function isOnePlace({ databaseUrl, queueUrl }: Place): boolean {
-  const [own, queue] = [new URL(databaseUrl), new URL(queueUrl)]
-  return queue.protocol.startsWith('postgres') && own.host === queue.host && own.pathname === queue.pathname
+async function prepareQueue({ databaseUrl: url }: Place): Promise<void> {
+  try {
+    await prepareQueueSchema({ url, name: 'depositd' })
+  } catch (error) {
+    const problem = `${messageOf(error)}; the user of DATABASE_URL has to own it, and to be allowed to make schemas`
+    throw new Fault('remote_failed', { what: 'the schema of the queue', problem }, { cause: error })
+  }
 }
 
 /**
@@ -88,8 +93,9 @@ async function openAsDaemon({ databaseUrl: url }: Place): Promise<Database<Table
     return db
   } catch (error) {
     await db.destroy()
+    if (!isDenied(error)) throw error
     const user = decodeURIComponent(new URL(url).username)
-    const problem = `${messageOf(error)}; as the owner: grant depositd_daemon to "${user}"`
+    const problem = `${error.message}; as the owner: grant depositd_daemon to "${user}"`
     throw new Fault('remote_failed', { what: 'working as depositd_daemon', problem }, { cause: error })
   }
 }

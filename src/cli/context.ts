@@ -5,6 +5,7 @@ import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { readSettings } from '../sandbox/settings-files.ts'
 import { type Database, openDatabase, pingDatabase, standbyFault } from '../store/database.ts'
+import { isDenied } from '../store/denied.ts'
 import type { Tables } from '../store/tables.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -68,13 +69,12 @@ export async function withDatabase<Result>(
   }
 }
 
-const insufficientPrivilege = '42501'
 const readOnlyTransaction = '25006'
 
 function explainDenied(error: unknown, url: string): never {
   const code = error instanceof Error && 'code' in error ? error.code : null
   if (code === readOnlyTransaction) throw standbyFault(url, error)
-  if (!(error instanceof Error) || code !== insufficientPrivilege) throw error
+  if (!isDenied(error)) throw error
   const login = decodeURIComponent(new URL(url).username)
   const problem = `${error.message}; ${login} may not do this: run it with the DATABASE_URL of the daemon`
   throw new Fault('remote_failed', { what: 'the database', problem }, { cause: error })

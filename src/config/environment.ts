@@ -1,8 +1,19 @@
 import { readFileSync } from 'node:fs'
-import { messageOf } from '../core/errors.ts'
+import { Fault, messageOf } from '../core/errors.ts'
 import { isSlipOf } from './slip.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads a few settings for what needs no others.
+ * @throws Fault `settings_bad`
+ */
+export function readFrom<Value>(environment: Environment, read: (reader: EnvironmentReader) => Value): Value {
+  const reader = new EnvironmentReader(environment)
+  const value = read(reader)
+  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
+  return value
+}
 
 /** Reads settings from the environment, each also from the file that `NAME_FILE` names, and gathers the faults. */
 export class EnvironmentReader {

@@ -1,5 +1,4 @@
-import { Fault } from '../core/errors.ts'
-import { type Environment, EnvironmentReader } from './environment.ts'
+import { type Environment, type EnvironmentReader, readFrom } from './environment.ts'
 
 /** Where the tables are, and where the queue is. */
 export type Place = { databaseUrl: string; queueUrl: string }
@@ -8,8 +7,18 @@ const databaseSchemes = ['postgres', 'postgresql']
 const queueSchemes = ['redis', 'rediss', ...databaseSchemes]
 
 export function readPlace(reader: EnvironmentReader): Place {
-  const databaseUrl = reader.url('DATABASE_URL', databaseSchemes)
+  const databaseUrl = readDatabaseUrl(reader)
   return { databaseUrl, queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl) }
+}
+
+/** Whether the queue is in the database itself, whoever logs in to either. */
+export function isOnePlace({ databaseUrl, queueUrl }: Place): boolean {
+  const queue = new URL(queueUrl)
+  return queue.protocol.startsWith('postgres') && placeOf(new URL(databaseUrl)) === placeOf(queue)
+}
+
+function placeOf({ hostname, port, pathname }: URL): string {
+  return `${hostname}:${port || '5432'}${pathname}`
 }
 
 /**
@@ -17,10 +26,7 @@ export function readPlace(reader: EnvironmentReader): Place {
  * @throws Fault `settings_bad`
  */
 export function parsePlace(environment: Environment): Place {
-  const reader = new EnvironmentReader(environment)
-  const place = readPlace(reader)
-  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
-  return place
+  return readFrom(environment, readPlace)
 }
 
 /**
@@ -28,8 +34,9 @@ export function parsePlace(environment: Environment): Place {
  * @throws Fault `settings_bad`
  */
 export function parseDatabaseUrl(environment: Environment): string {
-  const reader = new EnvironmentReader(environment)
-  const url = reader.url('DATABASE_URL', databaseSchemes)
-  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
-  return url
+  return readFrom(environment, readDatabaseUrl)
+}
+
+function readDatabaseUrl(reader: EnvironmentReader): string {
+  return reader.url('DATABASE_URL', databaseSchemes)
 }

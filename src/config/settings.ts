@@ -6,7 +6,7 @@ import { Fault, messageOf } from '../core/errors.ts'
 import type { Policy, RoutePolicy } from '../core/policy.ts'
 import { accountsOf } from './accounts.ts'
 import { type CanarySettings, canaryContras, canaryPatterns, readCanary } from './canary.ts'
-import { type Environment, EnvironmentReader } from './environment.ts'
+import { type Environment, EnvironmentReader, readFrom } from './environment.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
 import { type OpsListening, readOps } from './ops-settings.ts'
 import { readPlace } from './place.ts'
@@ -109,10 +109,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
  * @throws Fault `settings_bad`
  */
 export function parseLogLevel(environment: Environment): LogLevel {
-  const reader = new EnvironmentReader(environment)
-  const level = readLogLevel(reader)
-  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
-  return level
+  return readFrom(environment, readLogLevel)
 }
 
 export function readLogLevel(reader: EnvironmentReader): LogLevel {

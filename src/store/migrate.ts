@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import { Fault, messageOf } from '../core/errors.ts'
 import { reach } from '../failpoint.ts'
+import { isDenied } from './denied.ts'
 
 /**
  * Brings a database to the newest schema and returns the names of the migrations it applied.
@@ -15,14 +16,14 @@ export async function migrate<Tables>(db: Kysely<Tables>, folder: string): Promi
   const { error, results = [] } = await new Migrator({ db, provider: sqlFiles(folder) }).migrateToLatest()
   if (error !== undefined) {
     const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'migrations'
-    throw new Fault(
-      'remote_failed',
-      { what: `migrating (${failed})`, problem: messageOf(error) },
-      { cause: error },
-    )
+    const problem = isDenied(error) ? `${error.message}; ${ownersRights}` : messageOf(error)
+    throw new Fault('remote_failed', { what: `migrating (${failed})`, problem }, { cause: error })
   }
   return results.map((result) => result.migrationName)
 }
+
+const ownersRights =
+  'the user of DATABASE_URL has to own the database and may create roles; as a superuser: alter role … createrole'
 
 /** Ends the name of a migration that takes away what versions before it use; all others only add. */
 const contracting = '_contract'

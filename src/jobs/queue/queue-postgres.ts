@@ -10,6 +10,7 @@ import {
 } from 'bullmq'
 import { Pool } from 'pg'
 import { Fault, messageOf } from '../../core/errors.ts'
+import { isDenied } from '../../store/denied.ts'
 import { within } from '../within.ts'
 import {
   CuttableWorker,
@@ -47,6 +48,10 @@ export async function openPostgresQueue(settings: QueueSettings): Promise<Backen
     },
     counts: () => countJobs(queue),
     danger: () => Promise.resolve(null),
+    async catchUp() {
+      await pool.query(boundTimes, [name, limits.lockMs])
+      await queue.promoteJobs()
+    },
     startWorker(runs, concurrency) {
       const options = { ...workerOptions(limits), connection: pool, concurrency, drainDelay: idlePollSeconds }
       const worker = new CuttableWorker(name, (job) => runs.run(wakeOf(job)), options, createPostgresBackend)
@@ -58,6 +63,16 @@ export async function openPostgresQueue(settings: QueueSettings): Promise<Backen
     },
   }
 }
+
+/** Here locks, and when it was last looked for those that ran out, are by the clocks of whoever works. */
+const boundTimes = `
+  with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now),
+    lock as (
+      update ${DEFAULT_SCHEMA}.job set locked_until_ms = now + $2::bigint from clock
+      where queue = $1 and state = 'active' and locked_until_ms > now + $2::bigint + 60000
+    )
+  update ${DEFAULT_SCHEMA}.meta set value = now::text from clock
+  where queue = $1 and field = 'stalled-check' and value::bigint > now + 60000`
 
 function openPool({ url, limits }: QueueSettings): PgPool {
   const pool = new Pool({
@@ -94,10 +109,6 @@ async function prepareSchema(pool: PgPool, { url, limits }: QueueSettings): Prom
 
 const ownersWork =
   'its tables are made by "depositd migrate", with the DATABASE_URL of the owner; on a server of its own the user of QUEUE_URL owns them'
-
-function isDenied(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '42501'
-}
 
 /** Read first: a role without the right to create schemas can use a queue that is up to date. */
 async function schemaVersion(client: Parameters<typeof assertSchemaCompatibility>[0]): Promise<number> {

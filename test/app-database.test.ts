@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { bringUpToDate } from '../src/app-database.ts'
+import type { Place } from '../src/config/place.ts'
+import { openDatabase } from '../src/store/database.ts'
+import { emptyDatabase } from './support/postgres.ts'
+
+/** An empty database of an owner who is no superuser. Roles are of the whole server: his name is of this test alone. */
+async function ownedDatabase() {
+  const { url, drop } = await emptyDatabase()
+  const db = openDatabase({ url, poolMax: 1, applicationName: 'test' })
+  const owner = `owner_${randomBytes(6).toString('hex')}`
+  const name = sql.id(new URL(url).pathname.slice(1))
+  onTestFinished(async () => {
+    await db.destroy()
+    await drop()
+    await dropRole(url, owner)
+  })
+  await sql`create role ${sql.id(owner)} login createrole password 'o'`.execute(db)
+  await sql`alter database ${name} owner to ${sql.id(owner)}`.execute(db)
+  const own = new URL(url)
+  own.username = owner
+  own.password = 'o'
+  const place: Place = { databaseUrl: own.href, queueUrl: own.href }
+  return { db, name, owner: sql.id(owner), place }
+}
+
+async function dropRole(url: string, role: string): Promise<void> {
+  const server = new URL(url)
+  server.pathname = '/postgres'
+  const db = openDatabase({ url: server.href, poolMax: 1, applicationName: 'test' })
+  await sql`drop role ${sql.id(role)}`.execute(db)
+  await db.destroy()
+}
+
+test('an owner who lacks a right is told which, of the schema and of the queue in it', async () => {
+  const { db, name, owner, place } = await ownedDatabase()
+  await sql`alter role ${owner} nocreaterole`.execute(db)
+  await expect(bringUpToDate(place)).rejects.toThrow(
+    /migrating \(0005_roles\).*permission denied to create role; the user of DATABASE_URL has to own the database and may/,
+  )
+  await sql`alter role ${owner} createrole`.execute(db)
+  await sql`grant depositd_daemon to ${owner} with admin option`.execute(db)
+  expect(await bringUpToDate(place)).toContain('0032_logins')
+  expect(await bringUpToDate(place)).toEqual([])
+  await sql`drop schema bullmq cascade`.execute(db)
+  await sql`revoke create on database ${name} from ${owner}`.execute(db)
+  await expect(bringUpToDate(place)).rejects.toThrow(
+    /the schema of the queue.*permission denied for database .*; the user of DATABASE_URL has to own it, and to be allowed/,
+  )
+})
