@@ -2,41 +2,30 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import express, { type Express } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
+import { type ServerLimits, serverLimits, serverOptions } from '../core/server-limits.ts'
 import { createAnswering } from './answering.ts'
 import { createMatcher, createSourceReader } from './client-source.ts'
 import { limitConnections } from './limit-connections.ts'
 import { createBodyReader } from './read-body.ts'
 import { type Receiving, receiveTransfer, sendJson } from './receive-transfer.ts'
 
-export type IntakeLimits = {
+export type IntakeLimits = ServerLimits & {
   bodyBytesMax: number
   /** Of all bodies still arriving, together. */
   unfinishedBytesMax: number
   unfinishedBytesPerSourceMax: number
-  headerBytesMax: number
   connectionsMax: number
   connectionsPerSourceMax: number
-  headersTimeoutMs: number
-  /** From the first byte of a request to the last byte of its body. */
-  requestTimeoutMs: number
-  /** Longer than the 60 s after which usual load balancers drop an idle connection. */
-  keepAliveTimeoutMs: number
-  /** How often the two time limits above are looked at. */
-  timeoutCheckMs: number
   stopTimeoutMs: number
 }
 
 export const intakeLimits: IntakeLimits = {
+  ...serverLimits,
   bodyBytesMax: 1024 * 1024,
   unfinishedBytesMax: 64 * 1024 * 1024,
   unfinishedBytesPerSourceMax: 32 * 1024 * 1024,
-  headerBytesMax: 16 * 1024,
   connectionsMax: 4096,
   connectionsPerSourceMax: 1024,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 15_000,
-  keepAliveTimeoutMs: 65_000,
-  timeoutCheckMs: 1000,
   stopTimeoutMs: 5000,
 }
 
@@ -115,16 +104,6 @@ function createApp(settings: IntakeSettings & Pick<Receiving, 'sourceOf'>): Expr
     )
   app.use((_request, response) => sendJson(response, { status: 404, document: { code: 'not_found' } }))
   return app
-}
-
-function serverOptions(limits: IntakeLimits) {
-  return {
-    maxHeaderSize: limits.headerBytesMax,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: limits.timeoutCheckMs,
-  }
 }
 
 async function listen(server: Server, { port, host }: IntakeSettings): Promise<void> {

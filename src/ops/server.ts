@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
+import { type ServerLimits, serverLimits, serverOptions } from '../core/server-limits.ts'
 import type { Metrics } from './metrics.ts'
 import { refuseOtherNames } from './own-names.ts'
 import type { TellGauges } from './read-gauges.ts'
@@ -20,24 +21,9 @@ export type OpsSettings = {
 }
 
 /** A few scrapers, probes and people: who holds connections open, or sends slowly, is cut off. */
-export type OpsLimits = {
-  connectionsMax: number
-  headerBytesMax: number
-  headersTimeoutMs: number
-  requestTimeoutMs: number
-  keepAliveTimeoutMs: number
-  /** How often the time limits are looked at. */
-  timeoutCheckMs: number
-}
+export type OpsLimits = ServerLimits & { connectionsMax: number }
 
-export const opsLimits: OpsLimits = {
-  connectionsMax: 256,
-  headerBytesMax: 16 * 1024,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 15_000,
-  keepAliveTimeoutMs: 65_000,
-  timeoutCheckMs: 1000,
-}
+export const opsLimits: OpsLimits = { ...serverLimits, connectionsMax: 256 }
 
 /** What there is to be shown once the daemon works. */
 export type Shown = {
@@ -111,16 +97,6 @@ function createApp({ host, token = null, metrics, failed }: OpsSettings, showing
   )
   app.use(answerFailure(failed))
   return app
-}
-
-function serverOptions(limits: OpsLimits) {
-  return {
-    maxHeaderSize: limits.headerBytesMax,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: limits.timeoutCheckMs,
-  }
 }
 
 const nothingRead: TellGauges = () =>
