@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { until } from '../support/until.ts'
+import { isStopped } from './daemons.ts'
+import type { Orders } from './preload.ts'
+
+const preload = pathToFileURL(join(import.meta.dirname, 'preload.ts')).href
+const failpoint = pathToFileURL(join(import.meta.dirname, '../../src/failpoint.ts')).href
+
+/** Comes to a failpoint, or tells its clocks, as each line of its input says. */
+const program = `
+  import { createInterface } from 'node:readline'
+  import { reach } from '${failpoint}'
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line !== 'clocks') reach(line)
+    const clocks = [Date.now(), new Date().getTime(), Date.parse(Date()), performance.timeOrigin + performance.now()]
+    console.log(JSON.stringify({ line, clocks, fixed: [new Date(5).getTime(), Date.UTC(2026, 1)] }))
+  }
+  process.exit(7)
+`
+
+type Told = { line: string; clocks: number[]; fixed: number[] }
+
+let stack: AsyncDisposableStack
+beforeEach(() => {
+  stack = new AsyncDisposableStack()
+})
+afterEach(() => stack.disposeAsync())
+
+function start(orders: Orders) {
+  const child = spawn(process.execPath, [`--import=${preload}`, '--input-type=module', '-e', program], {
+    stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
+    env: { PATH: process.env.PATH, CHAOS: JSON.stringify(orders) },
+  })
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  stack.defer(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  const { stdin, stdout } = child
+  if (stdin === null || stdout === null) throw new Error('it has no pipes')
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
+  const say = (line: string) => void stdin.write(`${line}\n`)
+  const heard = async () => JSON.parse(String((await lines.next()).value)) as Told
+  return { child, pid: child.pid ?? 0, ended, say, heard, end: () => void stdin.end() }
+}
+
+test('a process dies by SIGKILL the nth time that it comes to the place, and at no other', async () => {
+  const { say, heard, ended } = start({ dieAt: { failpoint: 'apply.read', nth: 2 } })
+  for (const place of ['apply.read', 'apply.committed', 'apply.committed']) {
+    say(place)
+    expect((await heard()).line).toBe(place)
+  }
+  say('apply.read')
+  expect(await ended).toEqual([null, 'SIGKILL'])
+})
+
+test('a process stands still the first time, goes on when it is told to, and never stands still again', async () => {
+  const one = start({ stopAt: { failpoint: 'scan.read' } })
+  one.say('scan.read')
+  await until('it stands still', () => isStopped(one) || null)
+  one.child.kill('SIGCONT')
+  expect((await one.heard()).line).toBe('scan.read')
+  one.say('scan.read')
+  expect((await one.heard()).line).toBe('scan.read')
+})
+
+test('the clock is stepped both ways and back, and what is not the time of now stays', async () => {
+  const { child, say, heard } = start({})
+  const toleratedMs = 60_000
+  for (const clockMs of [3_600_000, -3_600_000, 0]) {
+    const answered = once(child, 'message')
+    child.send({ clockMs } satisfies Orders)
+    expect((await answered)[0]).toEqual({ clockMs })
+    say('clocks')
+    const { clocks, fixed } = await heard()
+    const [now, made, written, monotonic] = clocks.map((time) => time - Date.now())
+    for (const shown of [now, made, written])
+      expect(Math.abs((shown ?? Number.NaN) - clockMs)).toBeLessThan(toleratedMs)
+    expect(Math.abs(monotonic ?? Number.NaN)).toBeLessThan(toleratedMs)
+    expect(fixed).toEqual([5, Date.UTC(2026, 1)])
+  }
+})
+
+test('a process dies with the run that started it', async () => {
+  const { child, ended } = start({})
+  child.disconnect()
+  expect(await ended).toEqual([null, 'SIGKILL'])
+})
+
+test('a process ends by itself although it listens', async () => {
+  const { end, ended } = start({})
+  end()
+  expect(await ended).toEqual([7, null])
+})
