@@ -6,13 +6,13 @@ import type { Subject, Trial } from './subject.ts'
 /** The command line cannot be understood. */
 export class WrongUse extends Error {}
 
-export const usage = `npm run conformance -- --url <base_url> --key <write key> [options]
+export const usage = `npm run conformance -- --url <base_url> --key-file <file> [options]
 
 Tests a deposit service against every fact that its interface states.
 
   --url <base_url>       where its paths begin
-  --key <key>            an API key with the write scope
-  --read-key <key>       an API key with the read scope
+  --key-file <file>      holds an API key with the write scope
+  --read-key-file <file> holds an API key with the read scope
   --ca <file>            PEM of the authority that signed its certificate
   --amount <decimal>     how much USDC a test payment is (default 5)
   --other <network:asset:amount>
@@ -37,8 +37,8 @@ Exit status: 0 nothing is broken, 1 something is, 2 wrong use.
 const text = { type: 'string' } as const
 const options = {
   url: text,
-  key: text,
-  'read-key': text,
+  'key-file': text,
+  'read-key-file': text,
   ca: text,
   amount: { ...text, default: '5' },
   other: { ...text, multiple: true },
@@ -62,16 +62,17 @@ export type Options = { subject: Subject; json: boolean }
 export function readOptions(words: readonly string[]): Options | null {
   const values = parse(words)
   if (values.help) return null
-  const { url, key, json } = values
-  if (url === undefined || key === undefined) throw new WrongUse('--url and --key are needed')
+  const { url, json } = values
+  const key = textOf(values, 'key-file')
+  if (url === undefined || key === null) throw new WrongUse('--url and --key-file are needed')
   if (!/^https?:\/\/./.test(url)) throw new WrongUse(`--url is no address of the form http:// or https://`)
   return {
     json,
     subject: {
       url: url.replace(/\/+$/, ''),
       key,
-      readKey: values['read-key'] ?? null,
-      ca: values.ca === undefined ? null : readFile(values.ca),
+      readKey: textOf(values, 'read-key-file'),
+      ca: textOf(values, 'ca'),
       commands: commandsOf(values, { CONFORMANCE_URL: url.replace(/\/+$/, ''), CONFORMANCE_KEY: key }),
       amount: decimal('amount', values.amount),
       others: (values.other ?? []).map(trialOf),
@@ -113,10 +114,19 @@ function decimal(name: string, given: string): string {
   throw new WrongUse(`--${name} is no decimal above 0: ${given}`)
 }
 
-function readFile(path: string): string {
+/** Null where no file is named. */
+function textOf<Name extends string>(values: Partial<Record<Name, string>>, name: Name): string | null {
+  const path = values[name]
+  if (path === undefined) return null
+  const held = readFile(name, path).trim()
+  if (held === '') throw new WrongUse(`--${name} names a file with nothing in it: ${path}`)
+  return held
+}
+
+function readFile(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new WrongUse(`--ca cannot be read: ${path}`, { cause: error })
+    throw new WrongUse(`--${name} cannot be read: ${path}`, { cause: error })
   }
 }

@@ -76,7 +76,7 @@ export function mustBeRefused(status: number, what: string): void {
 
 /** @throws NotChecked without a read key */
 export function readKeyOf({ readKey }: Subject): string {
-  if (readKey === null) throw new NotChecked('needs --read-key')
+  if (readKey === null) throw new NotChecked('needs --read-key-file')
   return readKey
 }
 
