@@ -36,6 +36,8 @@ export function createDaemonGroup(
     const isUsual = Object.keys(options).length === 0
     members.push({ daemon, port: Number(whole.HTTP_PORT), isUsual })
     await untilUp(daemon)
+    if (isUsual && isOfWorld(roles) && !daemon.isRunning())
+      throw new Error(`${name} ended at its start: ${daemon.output().slice(-2000)}`)
     return daemon
   }
   const restore = async () => {
@@ -59,6 +61,8 @@ export function createDaemonGroup(
     end: () => Promise.all(members.map(({ daemon }) => daemon.kill())).then(() => undefined),
   }
 }
+
+const isOfWorld = (roles: string): boolean => usualRoles.some((one) => one === roles)
 
 /** As many of those that run, and were started as usual, as there are to be of each. */
 function keepUsual(members: readonly Member[]): Member[] {

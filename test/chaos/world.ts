@@ -83,7 +83,7 @@ export type ChaosWorld = {
 
   /** All that were started and not ended by `recover`, in the order of their starts, also those that died meanwhile. */
   daemons: () => readonly DaemonProcess[]
-  /** Returns once it works, or has ended. What takes webhooks gets all that come from then on. */
+  /** Returns once it works, or has ended; one of the world's own, as it always is, must not end. What takes webhooks gets all that come from then on. */
   start: (roles: string, options?: DaemonOptions) => Promise<DaemonProcess>
   /**
    * Heals every proxy, the service and the servers, ends what the fault added or armed and starts what is missing of one
