@@ -60,7 +60,7 @@ export function spawnDaemon(settings: DaemonSettings): DaemonProcess {
       child.kill('SIGCONT')
       return end('SIGTERM')
     },
-    setClock: (offsetMs) => setClock(child, offsetMs),
+    setClock: (offsetMs) => Promise.race([setClock(child, offsetMs), ended]).then(() => undefined),
   }
 }
 
@@ -68,11 +68,10 @@ function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null
 }
 
-/** Returns once it shows the time, or has ended. */
+/** Returns once it shows the time, which one that has ended never does. */
 async function setClock(child: ChildProcess, clockMs: number): Promise<void> {
   if (!isRunning(child) || !child.connected) return
   const heard = once(child, 'message')
-  const gone = once(child, 'close')
   child.send({ clockMs } satisfies Orders, () => undefined)
-  await Promise.race([heard, gone])
+  await heard
 }
