@@ -61,6 +61,8 @@ export type Backend = {
   counts: () => Promise<Record<QueueState, number>>
   /** What may make it lose wake-ups, as it is set now; null where nothing is known to. */
   danger: () => Promise<string | null>
+  /** Takes back what a process whose clock was ahead has put off by it, which would last until it is so late. */
+  catchUp: () => Promise<void>
   startWorker: (runs: Runs, concurrency: number) => RunningWorker
   close: () => Promise<void>
 }

@@ -48,6 +48,10 @@ export async function openPostgresQueue(settings: QueueSettings): Promise<Backen
     },
     counts: () => countJobs(queue),
     danger: () => Promise.resolve(null),
+    async catchUp() {
+      await pool.query(boundTimes, [name, limits.lockMs])
+      await queue.promoteJobs()
+    },
     startWorker(runs, concurrency) {
       const options = { ...workerOptions(limits), connection: pool, concurrency, drainDelay: idlePollSeconds }
       const worker = new CuttableWorker(name, (job) => runs.run(wakeOf(job)), options, createPostgresBackend)
@@ -59,6 +63,16 @@ export async function openPostgresQueue(settings: QueueSettings): Promise<Backen
     },
   }
 }
+
+/** Here locks, and when it was last looked for those that ran out, are by the clocks of whoever works. */
+const boundTimes = `
+  with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now),
+    lock as (
+      update ${DEFAULT_SCHEMA}.job set locked_until_ms = now + $2::bigint from clock
+      where queue = $1 and state = 'active' and locked_until_ms > now + $2::bigint + 60000
+    )
+  update ${DEFAULT_SCHEMA}.meta set value = now::text from clock
+  where queue = $1 and field = 'stalled-check' and value::bigint > now + 60000`
 
 function openPool({ url, limits }: QueueSettings): PgPool {
   const pool = new Pool({

@@ -35,6 +35,8 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
       const client = await queue.getBackend().connection.client
       return evictionProblem(await client.info())
     },
+    // Locks are by the clock of Redis. A retry that comes a second too soon is in nobody's way.
+    catchUp: () => queue.promoteJobs(),
     startWorker(runs, concurrency) {
       const connection = connectionTo(place, settings, workerUse)
       const options = { ...queueOptions, ...workerOptions(limits), connection, concurrency }

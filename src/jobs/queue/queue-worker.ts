@@ -26,7 +26,8 @@ export function keepWorking(backend: Backend, settings: QueueSettings, working: 
     },
   })
   // Where the server does not even answer how much waits, the connection's own events tell of it.
-  const timer = setInterval(() => void check().catch(() => undefined), limits.stuckMs / 3)
+  const look = () => Promise.all([check(), backend.catchUp()]).catch(() => undefined)
+  const timer = setInterval(() => void look(), limits.stuckMs / 3)
 
   return {
     async stop() {

@@ -1,9 +1,18 @@
 import * as fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openTestQueue, type QueueServer, queueServers, type TestQueue } from '../../support/queue.ts'
 
 const emptied = (queue: TestQueue) =>
   expect.poll(() => queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0, completed: 0 })
+
+/** @returns sets it right, which the end of the test does, too */
+function setClock(minutesAhead: number): () => void {
+  const { now } = Date
+  Object.assign(Date, { now: () => now() + minutesAhead * 60_000 })
+  const setRight = () => void Object.assign(Date, { now })
+  onTestFinished(setRight)
+  return setRight
+}
 
 for (const { server, missing, begin } of queueServers) {
   describe.skipIf(missing)(`a queue on ${server}`, () => {
@@ -143,6 +152,18 @@ for (const { server, missing, begin } of queueServers) {
       await expect.poll(() => runs).toBe(4)
     })
 
+    test('a job that failed while the clock was an hour ahead is not tried an hour later', async () => {
+      const queue = await openQueue({ stuckMs: 600 })
+      const setRight = setClock(60)
+      let runs = 0
+      const fail = () => (runs++ === 0 ? Promise.reject(new Error('cannot')) : Promise.resolve())
+      queue.work({ apply: fail }, { concurrency: 1 })
+      await queue.wake('apply')
+      await expect.poll(() => queue.events).toMatchObject([{ kind: 'job_failed', dropped: false }])
+      setRight()
+      await expect.poll(() => runs).toBe(2)
+    })
+
     test('a job nobody here knows is reported and dropped, and does not stand in the way', async () => {
       const queue = await openQueue({ attempts: 1 })
       let runs = 0
@@ -155,22 +176,27 @@ for (const { server, missing, begin } of queueServers) {
       ])
     })
 
-    test('a job whose process died is run by another, and wake-ups meanwhile are not lost', async () => {
-      const short = { lockMs: 400, stalledCheckMs: 200 }
-      const dying = await openQueue({ ...short, stopTimeoutMs: 50 })
-      let hangs = 0
-      dying.work({ apply: () => new Promise(() => hangs++) }, { concurrency: 1 })
-      await dying.wake('apply')
-      await expect.poll(() => hangs).toBe(1)
-      await dying.stop()
-      const surviving = await openQueue(short)
-      await surviving.wake('apply')
-      let runs = 0
-      surviving.work({ apply: async () => void runs++ }, { concurrency: 1 })
-      // A lock so short may be lost on a busy machine, and then it is run once more.
-      await expect.poll(() => runs).toBeGreaterThanOrEqual(2)
-      await emptied(surviving)
-    })
+    test.each([0, 60])(
+      'a job whose process died with a clock %d min ahead is run by another',
+      async (ahead) => {
+        const short = { lockMs: 400, stalledCheckMs: 200, stuckMs: 600 }
+        const setRight = setClock(ahead)
+        const dying = await openQueue({ ...short, stopTimeoutMs: 50 })
+        let hangs = 0
+        dying.work({ apply: () => new Promise(() => hangs++) }, { concurrency: 1 })
+        await dying.wake('apply')
+        await expect.poll(() => hangs).toBe(1)
+        await dying.stop()
+        setRight()
+        const surviving = await openQueue(short)
+        await surviving.wake('apply')
+        let runs = 0
+        surviving.work({ apply: async () => void runs++ }, { concurrency: 1 })
+        // A lock so short may be lost on a busy machine, and then it is run once more.
+        await expect.poll(() => runs).toBeGreaterThanOrEqual(2)
+        await emptied(surviving)
+      },
+    )
 
     test('stopping waits for what is active, and the run after it is left to others', async () => {
       const [stopping, other] = [await openQueue(), await openQueue()]
