@@ -4,6 +4,7 @@ import { dueNetworks } from '../store/chain/named-transactions.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
 import { takeDecisions } from '../store/mismatches/cases.ts'
 import type { MismatchChange } from '../store/mismatches/mismatches.ts'
+import { readClock } from '../store/streams.ts'
 import type { Audited } from './audit-owners.ts'
 import { type Applied, type ApplyDeps, applyDue, applyPending, batchMax } from './books/apply.ts'
 import { createLedgerWork, type LedgerWork } from './books/ledger-work.ts'
@@ -88,7 +89,7 @@ export function createWork(given: WorkDeps): Work {
     },
     async read(id) {
       const reading = nothingRead()
-      await readAlone(deps, [id], reading)
+      await readAlone(await byDatabaseClock(deps), [id], reading)
       deps.observe.polled(reading)
       await wakeIf(reading.stored > 0, 'apply')
     },
@@ -114,9 +115,17 @@ export function createWork(given: WorkDeps): Work {
   }
 }
 
+/**
+ * What was read later counts, and the next reading begins where the last one was, whoever read: by a clock that is ahead,
+ * what comes after would be passed over until it is so late.
+ */
+async function byDatabaseClock(deps: WorkDeps): Promise<WorkDeps> {
+  return { ...deps, now: await readClock(deps.db) }
+}
+
 /** @returns whether something new was stored */
 async function pollNow(deps: WorkDeps): Promise<boolean> {
-  const reading = (await pollDeposits(deps)) ?? nothingRead()
+  const reading = (await pollDeposits(await byDatabaseClock(deps))) ?? nothingRead()
   deps.observe.polled(reading)
   return reading.stored > 0
 }

@@ -2,6 +2,13 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { Fault } from '../core/errors.ts'
 import type { Tables } from './tables.ts'
 
+/**
+ * A lease that lasts for so much longer than the one asked for was given before the database's clock was set back, and
+ * must not keep everybody waiting until that is there again. More than any two leases of a stream differ by; and more than
+ * two who want it at once, since the time of one may be read before the other has it.
+ */
+const setBack = sql`stream.expires_at > excluded.expires_at + interval '2 minutes'`
+
 /** The right to move one stream's cursor, until it expires or somebody else takes it. */
 export type Lease = { stream: string; holder: string; fence: bigint; cursor: unknown }
 
@@ -19,7 +26,7 @@ export async function takeLease(
     on conflict (name) do update
       set holder = excluded.holder, expires_at = excluded.expires_at,
         fence = stream.fence + (stream.holder is distinct from excluded.holder)::int
-      where stream.holder is not distinct from excluded.holder or stream.expires_at < now()
+      where stream.holder is not distinct from excluded.holder or stream.expires_at < now() or ${setBack}
     returning fence, cursor`.execute(db)
   const [row] = rows
   return row === undefined ? null : { stream, holder, ...row }
@@ -85,14 +92,20 @@ export async function claimTick(
   db: Kysely<Tables>,
   { tick, quietMs }: { tick: string; quietMs: number },
 ): Promise<boolean> {
-  // A clock that was set back must not keep everybody waiting until it is there again.
   const { rows } = await sql`
     insert into stream (name, fence, expires_at)
     values (${`tick/${tick}`}, 1, now() + ${quietMs}::float8 * interval '1 millisecond')
     on conflict (name) do update set fence = stream.fence + 1, expires_at = excluded.expires_at
-      where stream.expires_at < now() or stream.expires_at > excluded.expires_at
+      where stream.expires_at < now() or ${setBack}
     returning fence`.execute(db)
   return rows.length > 0
+}
+
+/** The database's time, and on from there by a clock that nobody sets: those of processes differ, and are set. */
+export async function readClock(db: Kysely<Tables>): Promise<() => Date> {
+  const { rows } = await sql<{ time: Date }>`select clock_timestamp() as time`.execute(db)
+  const ahead = (rows[0]?.time.getTime() ?? Date.now()) - performance.now()
+  return () => new Date(ahead + performance.now())
 }
 
 /** A stream's cursor, null where it has none yet. In a transaction, it stays as it is until that ends. */

@@ -174,3 +174,34 @@ test('deadlines pass, although a row that cannot be applied waits', async () => 
     'unreported',
   ])
 })
+
+const ahead = () => new Date(Date.now() + 3_600_000)
+
+test('a process whose clock is ahead reads on from where reading is, and what it read hides nothing that comes later', async () => {
+  const asked: (Date | null)[] = []
+  const since = { parameter: 'since', of: 'updated', as: 'iso' } as const
+  let status = 'confirmed'
+  const record = () => ({ id: 'dep_1', time: null, text: JSON.stringify({ id: 'dep_1', status }) })
+  const client: WorkDeps['client'] = {
+    list: { ...ownProfile.list, since },
+    listDeposits(place) {
+      asked.push(place.since)
+      return Promise.resolve({ records: [], next: null })
+    },
+    readDeposit: () => Promise.resolve(record()),
+  }
+  const cadence = { youngMs: 0, quietMs: 0 }
+  const set = { client, cadence, sweepEveryMs: 3_600_000 }
+  const cursor = JSON.stringify({ readAt: ahead().getTime(), sweptAt: Date.now() })
+  await sql`insert into stream (name, cursor) values ('poll', ${cursor}::jsonb)`.execute(books.db)
+  const wrong = work({ ...set, now: ahead })
+  for (let time = 0; time < 3; time++) await wrong.all()
+  await wrong.read('dep_1')
+  status = 'settled'
+  await work({ ...set, now: () => new Date() }).read('dep_1')
+  const soon = Date.now() + 60_000
+  expect(asked.filter((one) => one !== null && one.getTime() > soon)).toEqual([])
+  expect(asked.filter((one) => one !== null)).toHaveLength(3)
+  const { rows } = await sql`select from inbox where source = 'api'`.execute(books.db)
+  expect(rows).toHaveLength(2)
+})

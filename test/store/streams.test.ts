@@ -97,8 +97,18 @@ test('of twenty schedulers that have a tick at once, one gets it, and the next t
   }
 })
 
-test('a tick that was claimed by a clock far ahead keeps nobody waiting', async () => {
+test('what was claimed or taken before the clock of the database was set back keeps nobody waiting', async () => {
   expect(await claim('ahead', long)).toBe(true)
   expect(await claim('ahead', long)).toBe(false)
   expect(await claim('ahead', 500)).toBe(true)
+  const old = await taken('scan/ahead', 'gone', long)
+  expect(await take('scan/ahead', 'new', 15_000)).toMatchObject({ fence: old.fence + 1n })
+})
+
+test('whoever asked a moment before another has a tick does not get it, too', async () => {
+  expect(await claim('close', 500)).toBe(true)
+  await sql`update stream set expires_at = expires_at + interval '1 second' where name = 'tick/close'`.execute(
+    books.db,
+  )
+  expect(await claim('close', 500)).toBe(false)
 })

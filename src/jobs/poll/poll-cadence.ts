@@ -12,6 +12,9 @@ export type Cadence = {
 /** However often it is asked for: the service is not to be asked without a pause. */
 const pauseMs = 1000
 
+/** What was read so long after now was read before the database's clock was set back. */
+const setBack = sql`interval '2 minutes'`
+
 /**
  * Whether the records are to be read now: while a deposit is young or a full reading is under way always, else once the
  * quiet time has passed. By the database's clock, so that all schedulers see the same.
@@ -19,7 +22,7 @@ const pauseMs = 1000
 export async function isPollDue(db: Kysely<Tables>, { youngMs, quietMs }: Cadence): Promise<boolean> {
   const { rows } = await sql<{ is_due: boolean }>`
     select not exists (
-      select from stream where name = ${pollStream} and succeeded_at > now() - case
+      select from stream where name = ${pollStream} and succeeded_at < now() + ${setBack} and succeeded_at > now() - case
         when jsonb_typeof(cursor -> 'sweep') = 'object' or exists (
           select from deposit where state in ('observed', 'confirmed', 'settling', 'settled', 'held')
             and merged_into is null and created_at > now() - ${youngMs}::float8 * interval '1 millisecond'

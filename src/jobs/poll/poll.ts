@@ -83,10 +83,13 @@ async function windowOf(
 ): Promise<Window> {
   const { since, order } = client.list
   const back = { since: null, readBackTo: null, isTail: false }
-  if (since?.of === 'updated') return { ...back, since: new Date((readAt ?? now().getTime()) - overlapMs) }
+  const asOf = now().getTime()
+  // What is still to come, by a clock that was wrong, was not read.
+  const readTo = Math.min(readAt ?? asOf, asOf)
+  if (since?.of === 'updated') return { ...back, since: new Date(readTo - overlapMs) }
   const oldest = isDeep ? await oldestOfInterest(db, now()) : now()
   // What came and went since the last reading may be of no deposit that is open; what is older, a full reading brings.
-  const lastRead = Math.max(readAt ?? now().getTime(), now().getTime() - sweepEveryMs)
+  const lastRead = Math.max(readTo, asOf - sweepEveryMs)
   const from = new Date(Math.min(oldest.getTime(), lastRead) - overlapMs)
   if (since !== undefined) return { ...back, since: from }
   return order === 'newest-first' ? { ...back, readBackTo: from } : { ...back, isTail: true }
