@@ -12,7 +12,7 @@ import { signDelivery } from './intake/signature/sign-delivery.ts'
 import { type FollowDepositsDeps, followDeposits } from './jobs/canary/follow-deposits.ts'
 import { type SendWebhookDeps, sendWebhook } from './jobs/canary/send-webhook.ts'
 import type { Queue } from './jobs/queue/queue.ts'
-import type { Tick } from './jobs/schedule.ts'
+import { isDone, type Tick } from './jobs/schedule.ts'
 import type { LineSink } from './log/tell.ts'
 import { keepReading } from './ops/keep-reading.ts'
 import type { Metrics } from './ops/metrics.ts'
@@ -49,7 +49,7 @@ export function composeCanaries(settings: Settings, parts: Parts): Canaries {
   const runs = runsOf(settings, parts)
   const show = createShow(settings, parts)
   const wake = (key: string) => () =>
-    queue.wake('canary', key).catch((error: unknown) => observer.jobFailed('canary', error))
+    isDone(queue.wake('canary', key), (error) => observer.jobFailed('canary', error))
   return {
     jobs: {
       async canary(key) {

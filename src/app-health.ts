@@ -6,7 +6,7 @@ import { judgeDatabase, judgeVitals, type PartState, schedulerStream, workerStre
 import type { LiveScheme } from './intake/live-scheme.ts'
 import { expectedStreams } from './jobs/expected-streams.ts'
 import type { Queue } from './jobs/queue/queue.ts'
-import type { Tick } from './jobs/schedule.ts'
+import { isDone, type Tick } from './jobs/schedule.ts'
 import type { JobName } from './jobs/work.ts'
 import { migrationsFolder } from './migrations-folder.ts'
 import type { Observer } from './ops/observe.ts'
@@ -30,14 +30,11 @@ export type Health = {
 }
 
 export function composeBeats({ db, queue, observer }: Working): Health {
-  const tick = async () => {
-    try {
-      await keepBeat(db, schedulerStream)
-      await queue.wake(beatJob)
-    } catch (error) {
-      observer.jobFailed(beatJob, error)
-    }
+  const beat = async () => {
+    await keepBeat(db, schedulerStream)
+    await queue.wake(beatJob)
   }
+  const tick = () => isDone(beat(), (error) => observer.jobFailed(beatJob, error))
   return {
     jobs: { [beatJob]: () => keepBeat(db, workerStream) },
     ticks: [{ name: beatJob, expression: beatExpression, run: tick }],

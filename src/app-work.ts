@@ -8,7 +8,7 @@ import { digestOf } from './jobs/books/put-in-force.ts'
 import type { ProveDeps, ProvenNetwork } from './jobs/chain/proof-run.ts'
 import { proveBalances } from './jobs/chain/prove-balances.ts'
 import type { Queue } from './jobs/queue/queue.ts'
-import type { Tick } from './jobs/schedule.ts'
+import { isDone, type Tick } from './jobs/schedule.ts'
 import { createWork, type JobName, type Work, type WorkDeps } from './jobs/work.ts'
 import type { Observer } from './ops/observe.ts'
 import { createDepositClient } from './provider/deposit-client.ts'
@@ -81,7 +81,7 @@ type Waking = { queue: Queue; observer: Observer }
 /** What is to be done, and how often; however many jobs are asked for while one waits, they are one. */
 export function ticksOf({ networks, schedule }: Settings, { queue, observer }: Waking): Tick[] {
   const wake = (job: JobName, key?: string) => () =>
-    queue.wake(job, key).catch((error: unknown) => observer.jobFailed(job, error))
+    isDone(queue.wake(job, key), (error) => observer.jobFailed(job, error))
   const ofNetworks = networks
     .filter(({ rpcUrls }) => rpcUrls.length > 0)
     .flatMap(({ name }) => [

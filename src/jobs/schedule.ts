@@ -1,7 +1,18 @@
 import { createTask } from 'node-cron'
 
-/** A cron expression with seconds, and what to do at each tick; what it throws is the caller's to observe. */
-export type Tick = { name: string; expression: string; run: () => Promise<void> }
+/** A cron expression with seconds, and what to do at each tick, which tells whether it was done. */
+export type Tick = { name: string; expression: string; run: () => Promise<boolean> }
+
+/** What a tick tells of its work; why that failed is told to `failed`. */
+export function isDone(work: Promise<void>, failed: (error: unknown) => void): Promise<boolean> {
+  return work.then(
+    () => true,
+    (error: unknown) => {
+      failed(error)
+      return false
+    },
+  )
+}
 
 export type Schedule = { stop: () => Promise<void> }
 
@@ -89,10 +100,15 @@ export function sharedTicks(
   return ticks.map((tick) => {
     const quietMs = Math.min(quietMaxMs, ...pausesOf(tick.expression)) / 2
     const isOurs = () => claim(tick.name, quietMs).catch(() => true)
+    // Whoever could not do the last one claims none until it can: it would take them from those who can.
+    let isAble = true
     return {
       ...tick,
       async run() {
-        if (await isOurs()) await tick.run()
+        if (isAble && !(await isOurs())) return true
+        isAble = false
+        isAble = await tick.run()
+        return isAble
       },
     }
   })

@@ -16,15 +16,15 @@ function listenToConsole(): unknown[] {
 
 test('a tick that comes while the same one runs is left out, without a word', async () => {
   const said = listenToConsole()
-  const running = Promise.withResolvers<void>()
+  const running = Promise.withResolvers<boolean>()
   let [slow, quick] = [0, 0]
   const ticks = [
     { name: 'slow', expression: everySecond, run: () => (slow++, running.promise) },
-    { name: 'quick', expression: everySecond, run: () => Promise.resolve(void quick++) },
+    { name: 'quick', expression: everySecond, run: () => Promise.resolve(quick++ >= 0) },
   ]
   const schedule = await startSchedule(ticks, (error) => said.push(error))
   await until('three ticks came', () => (quick >= 3 ? true : null), 10_000)
-  running.resolve()
+  running.resolve(true)
   await schedule.stop()
   expect(slow).toBe(1)
   expect(said).toEqual([])
@@ -46,7 +46,7 @@ test('what a tick throws is told', async () => {
 
 test('a clock that is set back by ten minutes does not keep the ticks waiting', async () => {
   let ticks = 0
-  const tick = { name: 'scan', expression: everySecond, run: () => Promise.resolve(void ticks++) }
+  const tick = { name: 'scan', expression: everySecond, run: () => Promise.resolve(ticks++ >= 0) }
   const schedule = await startSchedule([tick], () => undefined)
   await until('it ticks', () => (ticks > 0 ? true : null), 10_000)
   const RealDate = Date
@@ -71,7 +71,7 @@ test('a clock that is set back by ten minutes does not keep the ticks waiting', 
 test('of several schedulers the one that claims a tick runs it, and each where that cannot be asked', async () => {
   const claims: [string, number][] = []
   let runs = 0
-  const tick = { name: 'poll', expression: '*/15 * * * * *', run: () => Promise.resolve(void runs++) }
+  const tick = { name: 'poll', expression: '*/15 * * * * *', run: () => Promise.resolve(runs++ >= 0) }
   const answers = [
     () => Promise.resolve(true),
     () => Promise.resolve(false),
@@ -81,4 +81,16 @@ test('of several schedulers the one that claims a tick runs it, and each where t
   for (const { run } of ticks) await run()
   expect(runs).toBe(2)
   expect(claims).toEqual(answers.map(() => ['poll', 7500]))
+})
+
+test('whoever cannot do what it claimed leaves the claims to others until it can, and tries all the same', async () => {
+  let claims = 0
+  let isAble = false
+  const tick = { name: 'poll', expression: everySecond, run: () => Promise.resolve(isAble) }
+  const [shared] = sharedTicks([tick], () => Promise.resolve(claims++ >= 0))
+  const done = [await shared?.run(), await shared?.run()]
+  isAble = true
+  done.push(await shared?.run(), await shared?.run())
+  expect(done).toEqual([false, false, true, true])
+  expect(claims).toBe(2)
 })
