@@ -3,14 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { Client } from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../src/sandbox/postgres.ts'
 import { runCommand } from '../support/command.ts'
 import type { Finding } from '../support/doctor-world.ts'
 import { spawnProgram } from '../support/embedded-program.ts'
-import type { TestDatabase } from '../support/postgres.ts'
+import { run, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
@@ -50,27 +49,17 @@ async function makeDatabase(): Promise<TestDatabase> {
 }
 
 async function asSuperuser(text: string): Promise<void> {
-  await query(server.url('postgres'), text)
+  await run(server.url('postgres'), text)
 }
 
 const ownerUrl = () => world.environment.DATABASE_URL ?? ''
-const asOwner = (text: string) => query(ownerUrl(), text)
+const asOwner = (text: string) => run(ownerUrl(), text)
 
 function as(user: string, password: string): string {
   const url = new URL(ownerUrl())
   url.username = user
   url.password = password
   return url.href
-}
-
-async function query(url: string, text: string): Promise<void> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(text)
-  } finally {
-    await client.end()
-  }
 }
 
 async function isReady(): Promise<true | null> {
@@ -161,7 +150,7 @@ test.each([
   'set session_replication_role = replica',
   `alter function refuse_change() owner to runner`,
 ])('nor does it help who took it over to drop the role: %s', async (statement) => {
-  await expect(query(narrow.DATABASE_URL ?? '', `reset role; ${statement}`)).rejects.toThrow(
+  await expect(run(narrow.DATABASE_URL ?? '', `reset role; ${statement}`)).rejects.toThrow(
     /permission denied|must be owner|must be able to SET ROLE|only roles|amounts were kept by/i,
   )
 })

@@ -29,7 +29,8 @@ async function create(options: string): Promise<TestDatabase> {
   return { url: url.href, drop: () => run(serverUrl, `drop database if exists ${name} with (force)`) }
 }
 
-async function run(url: string, text: string): Promise<void> {
+/** Runs statements on a connection of their own. */
+export async function run(url: string, text: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
