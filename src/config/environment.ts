@@ -79,15 +79,17 @@ export class EnvironmentReader {
   }
 
   /**
-   * Once everything was asked for: names that differ by a slip of the hand from one that was. What was meant would
-   * silently be its default.
+   * Once everything was asked for: names that differ by a slip of the hand from one that was and is not set. What was
+   * meant would silently be its default.
    */
   refuseSlips(): void {
-    const known = [...this.#asked].flatMap((name) => [name, `${name}_FILE`])
+    const pairs = [...this.#asked].map((name) => [name, `${name}_FILE`])
+    const known = pairs.flat()
+    const missing = pairs.filter((pair) => pair.every((name) => this.#environment[name] === undefined)).flat()
     const isNamed = (name: string) => this.faults.some((fault) => fault.startsWith(`${name} is no setting`))
     const others = Object.keys(this.#environment).filter((name) => !known.includes(name) && !isNamed(name))
     for (const name of others) {
-      const meant = known.find((one) => isSlipOf(name, one))
+      const meant = missing.find((one) => isSlipOf(name, one))
       if (meant !== undefined) this.faults.push(`${name} is no setting; ${meant} is one`)
     }
   }

@@ -191,7 +191,8 @@ test('a name with a slip of the hand is named beside the setting that was meant'
   ])
 })
 
-test('what is no setting of ours is left alone', () => {
+test('what is no setting of ours is left alone, also what looks like one that is set', () => {
+  expect(faultsOf({ DATABASE_URI: 'postgres://other/x', LOG_LEVEL: 'info', LOG_LEVLE: 'x' })).toEqual([])
   expect(faultsOf({ HOME: '/root', HTTP_PROXY: 'http://proxy', RPCBIND: 'x', SERVICE_HOST: 'x' })).toEqual([])
 })
 
