@@ -94,15 +94,19 @@ test('a record is gone once, and back once', async () => {
 
 test('a record that was read by a clock ahead is read again by one that is right, and can be gone by it', async () => {
   const [hourAhead, minuteAgo] = [Date.now() + 3_600_000, Date.now() - 60_000].map((time) => new Date(time))
-  const saveAt = (sentAt: Date | undefined, one: ReadRecord) =>
-    inTransaction(books.db, (tx) =>
-      saveRecords(tx, [one], { sentAt: sentAt ?? at(0), receivedAt: sentAt ?? at(0) }),
-    )
   await saveAt(hourAhead, record('dep_1', 'a'))
   expect(await saveAt(minuteAgo, record('dep_1', 'b'))).toMatchObject({ stored: 1 })
 
   await saveAt(hourAhead, record('dep_2', 'a'))
-  const asked = () => inTransaction(books.db, (tx) => markGone(tx, ['dep_2'], new Date()))
-  await asked()
-  expect((await asked()).map(({ id }) => id)).toEqual(['dep_2'])
+  await goneNow('dep_2')
+  expect((await goneNow('dep_2')).map(({ id }) => id)).toEqual(['dep_2'])
 })
+
+function saveAt(time: Date | undefined, one: ReadRecord) {
+  const [sentAt, receivedAt] = [time ?? at(0), time ?? at(0)]
+  return inTransaction(books.db, (tx) => saveRecords(tx, [one], { sentAt, receivedAt }))
+}
+
+function goneNow(id: string) {
+  return inTransaction(books.db, (tx) => markGone(tx, [id], new Date()))
+}

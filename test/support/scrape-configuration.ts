@@ -20,12 +20,13 @@ export type ScrapeSettings = {
 const projectFile = join(import.meta.dirname, '../../grafana/prometheus/prometheus.yml')
 
 /**
- * The configuration of the project with other targets and at another pace: its rules are the real ones, and alerts are
- * sent to nobody.
+ * The configuration of the project with other targets, which ask for no token on loopback, and at another pace: its rules
+ * are the real ones, and alerts are sent to nobody.
  */
 export function scrapeConfiguration({ opsUrls, everySeconds }: ScrapeSettings): string {
   const { global, rule_files, scrape_configs } = project.parse(parse(readFileSync(projectFile, 'utf8')))
-  const { scrape_interval: _i, scrape_timeout: _t, dns_sd_configs: _d, ...job } = jobOf(scrape_configs)
+  const { scrape_interval: _i, scrape_timeout: _t, ...found } = jobOf(scrape_configs)
+  const { dns_sd_configs: _d, authorization: _a, ...job } = found
   const every = `${everySeconds}s`
   return stringify({
     global: { ...global, scrape_interval: every, scrape_timeout: every, evaluation_interval: every },
