@@ -12,7 +12,7 @@ import { isDenied } from './denied.ts'
  * @throws Fault `remote_failed` with the failing migration's own message.
  */
 export async function migrate<Tables>(db: Kysely<Tables>, folder: string): Promise<readonly string[]> {
-  if (await isNewer(db, await newestMigration(folder))) return []
+  if (await isNewer(db, await migrationsIn(folder))) return []
   const { error, results = [] } = await new Migrator({ db, provider: sqlFiles(folder) }).migrateToLatest()
   if (error !== undefined) {
     const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'migrations'
@@ -32,24 +32,31 @@ const contracting = '_contract'
  * A version that is replaced may still start, and one that is taken back, too: what a newer one added is in nobody's way.
  * @throws Fault `remote_failed` where the newer one took away what this one uses
  */
-async function isNewer<Tables>(db: Kysely<Tables>, newest: string): Promise<boolean> {
+async function isNewer<Tables>(db: Kysely<Tables>, ours: readonly string[]): Promise<boolean> {
   const { rows: there } =
     await sql`select from pg_class where oid = to_regclass('public.kysely_migration')`.execute(db)
   if (there.length === 0) return false
   const { rows } = await sql<{ name: string }>`
-    select name from public.kysely_migration where name > ${newest} order by name`.execute(db)
-  const contract = rows.find(({ name }) => name.endsWith(contracting))
+    select name from public.kysely_migration order by name`.execute(db)
+  const applied = new Set(rows.map(({ name }) => name))
+  // A database of something else has migrations, too, and not these.
+  if (!ours.every((name) => applied.has(name))) return false
+  const newer = [...applied].filter((name) => name > (ours.at(-1) ?? ''))
+  const contract = newer.find((name) => name.endsWith(contracting))
   if (contract !== undefined) {
-    const problem = `${contract.name} of a newer version took away what this one uses: start that version or a newer one`
+    const problem = `${contract} of a newer version took away what this one uses: start that version or a newer one`
     throw new Fault('remote_failed', { what: 'the schema of the database', problem })
   }
-  return rows.length > 0
+  return newer.length > 0
 }
 
 /** The last of the migrations in a folder: what a database is at when all were applied. */
 export async function newestMigration(folder: string): Promise<string> {
-  const names = Object.keys(await sqlFiles(folder).getMigrations())
-  return names.toSorted().at(-1) ?? ''
+  return (await migrationsIn(folder)).at(-1) ?? ''
+}
+
+async function migrationsIn(folder: string): Promise<string[]> {
+  return Object.keys(await sqlFiles(folder).getMigrations()).toSorted()
 }
 
 /** Serves `NNNN_name.sql` files, in the order of their numbers. */
