@@ -7,6 +7,7 @@ import { targetOf } from '../hostile/target.ts'
 import { attackerWord, underAttack } from '../hostile/under-attack.ts'
 import { send, sign } from '../hostile/webhook-sender.ts'
 import { mustBeSame } from '../until-same.ts'
+import type { ChaosWorld } from '../world.ts'
 
 const attacker = '127.0.0.3'
 
@@ -31,12 +32,12 @@ const signedBodies: Fault = {
       }
       mustBeSame('rows of what was taken', (await countStored(target, taken)).length, taken.length)
     })
-    await holdApplied(books)
+    await holdApplied(books, world)
   },
 }
 
-/** Everything is applied, no job chokes on it, and none of it is in the books. */
-async function holdApplied({ query, worker }: BooksBeside): Promise<void> {
+/** Everything is applied, no job chokes on it, and the books hold what was really paid at most. */
+async function holdApplied({ query, worker }: BooksBeside, { paid }: ChaosWorld): Promise<void> {
   await until(
     'all that was taken is applied',
     async () => ((await query('select from inbox_pending limit 1')).length === 0 ? true : null),
@@ -52,7 +53,12 @@ async function holdApplied({ query, worker }: BooksBeside): Promise<void> {
        and not exists (select from mismatch where subject = 'inbox/' || inbox.id)`,
   )
   mustBeSame('rows that are neither evidence nor under a mismatch', unexplained, [])
-  mustBeSame('journals', await query('select id from ledger_journal'), [])
+  const untrue = await query(
+    `select posting_key from ledger_journal
+     where transfer is null or split_part(transfer, '/', 2) <> all ($1::text[])`,
+    [paid.map(({ tx }) => tx)],
+  )
+  mustBeSame('journals of what nobody paid', untrue, [])
 }
 
 /** The same without a signature: each is refused, or cut off, and none costs more than another. */
