@@ -1,4 +1,4 @@
-import type { Address as EvmAddress, Hash } from 'viem'
+import { BaseError, type Address as EvmAddress, type Hash, withRetry } from 'viem'
 import { type Address, type AssetKey, assetCode, type TxId, toTxId } from '../core/asset.ts'
 import type { Amount } from '../core/money.ts'
 import type { EvmClient } from './evm-client.ts'
@@ -22,9 +22,11 @@ export async function nodeAccounts(client: EvmClient): Promise<EvmAccounts> {
 
 /** Gives tokens by minting them and ether out of the treasury. The node numbers the transactions of its accounts. */
 export function evmFaucet(client: EvmClient, { deployer, treasury, payer }: EvmAccounts): Faucet {
-  // Two transactions sent at once could get the same number from the node.
+  // Two transactions sent at once could get the same number from the node, which takes the first: those of this process
+  // wait for each other, and what another process was faster with is sent again.
   const inOrder = oneAtATime()
-  const send = (transfer: EvmTransfer): Promise<Hash> => inOrder(() => sendTransfer(client, transfer))
+  const send = (transfer: EvmTransfer): Promise<Hash> =>
+    inOrder(() => withRetry(() => sendTransfer(client, transfer), untilNumbered))
   return {
     payer: payer.toLowerCase() as Address,
     async fund(to, asset, amount) {
@@ -40,6 +42,17 @@ export function evmFaucet(client: EvmClient, { deployer, treasury, payer }: EvmA
     landed: (transaction) => landed(client, transaction),
     balance: (of, asset) => balanceOf(client, of, asset),
   }
+}
+
+/** By what another sent under the same number, and by the very same transaction of another. */
+const numberIsTaken = /replacement transaction underpriced|transaction already imported|nonce too low/
+
+const untilNumbered = {
+  retryCount: 50,
+  // By chance, so that two processes do not meet again and again.
+  delay: () => 10 + Math.random() * 50,
+  shouldRetry: ({ error }: { error: Error }): boolean =>
+    error instanceof BaseError && numberIsTaken.test(error.details),
 }
 
 async function landed(client: EvmClient, transaction: TxId): Promise<bigint> {

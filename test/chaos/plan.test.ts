@@ -11,15 +11,15 @@ test.each(seeds)('seed %i makes the same plan again', (seed) => {
 })
 
 test('another seed strikes in another order', () => {
-  expect(titles(8)).not.toEqual(titles(4))
-  expect(titles(8).toSorted()).toEqual(titles(4).toSorted())
+  expect(titles(20)).not.toEqual(titles(4))
+  expect(titles(20).toSorted()).toEqual(titles(4).toSorted())
 })
 
-test.each(seeds)('four seeds from %i on strike every fault, on each queue on which it matters', (seed) => {
-  const struck = [0, 1, 2, 3].flatMap((more) => {
+test.each(seeds)('16 seeds from %i on strike every fault, on each queue on which it matters', (seed) => {
+  const struck = Array.from({ length: 16 }, (_, more) => {
     const { backend, faults } = planOf(seed + more, allFaults)
     return faults.map(({ name, title }) => `${backend} ${name} ${title}`)
-  })
+  }).flat()
   const wanted = (['redis', 'postgres'] as const).flatMap((backend) =>
     allFaults
       .filter((fault) => fault.backend === undefined || fault.backend === backend)

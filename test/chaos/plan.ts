@@ -8,17 +8,19 @@ export type Plan = { seed: number; backend: ChaosWorld['backend']; faults: reado
 /** Only these faults, or only that queue, in the place of what the seed would choose. */
 export type Wishes = { faults?: readonly FaultName[]; backend?: ChaosWorld['backend'] }
 
+const parts = 8
+
 /**
- * The lowest bit of the seed chooses the queue and the next one which half of the deck, so that four seeds in a row strike
- * every fault on both queues; the whole seed chooses the order. Whoever names faults gets all their variants.
+ * The lowest bit of the seed chooses the queue and the next three which eighth of the deck, so that 16 seeds in a row
+ * strike every fault on both queues; the whole seed chooses the order. Whoever names faults gets all their variants.
  */
 export function planOf(seed: number, deck: readonly Fault[], wishes: Wishes = {}): Plan {
   const backend = wishes.backend ?? (seed % 2 === 0 ? 'redis' : 'postgres')
-  const half = Math.floor(seed / 2) % 2
+  const part = Math.floor(seed / 2) % parts
   const fitting = deck.filter((fault) => fault.backend === undefined || fault.backend === backend)
   const chosen =
     wishes.faults === undefined
-      ? fitting.filter((_, place) => place % 2 === half)
+      ? fitting.filter((_, place) => place % parts === part)
       : fitting.filter(({ name }) => wishes.faults?.includes(name))
   return { seed, backend, faults: createRandom(seed).shuffled(chosen) }
 }

@@ -5,7 +5,7 @@ import { createSolanaRpc, type Address as KitAddress } from '@solana/kit'
 import { pino } from 'pino'
 import { createPublicClient, type Address as EvmAddress, type Hash, http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Address, type AssetKey, assetCode } from '../../src/core/asset.ts'
+import { type Address, type AssetKey, assetCode, assetKey } from '../../src/core/asset.ts'
 import { toAmount } from '../../src/core/money.ts'
 import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import { openEvmClient } from '../../src/sandbox/evm-client.ts'
@@ -51,6 +51,19 @@ test('the test tokens have the same addresses on every machine', () => {
     USDC: '5HZyUnqs85a1wR5q9KvCobRupet6SZFtE3GH2S3pNJiD',
     USDT: 'FW4hMpCoVzLYR8XRoVTiKJRh7V1Bf5x6Qv65kgGTBFDb',
   })
+})
+
+test('processes that pay at the same moment each get a number of their own', async () => {
+  const arbitrum = networkOf('arbitrum')
+  const url = arbitrum.rpcUrls[0] ?? ''
+  const others = await Promise.all(Array.from({ length: 8 }, () => openNetwork('arbitrum', url)))
+  const to = '0x00000000000000000000000000000000000000ab' as Address
+  const asset = assetKey(arbitrum.name, 'native')
+  const paid = await Promise.all(
+    others.flatMap((one) => [1n, 2n, 3n].map((wei) => one.pay({ asset, to, amount: toAmount(wei) }))),
+  )
+  expect(new Set(paid).size).toBe(24)
+  for (const transaction of paid) await arbitrum.landed(transaction)
 })
 
 test.for(['mainnet', 'base', 'arbitrum'])('on %s each asset can be given and paid', async (name) => {
