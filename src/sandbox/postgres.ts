@@ -15,6 +15,8 @@ export type PostgresSettings = {
   durability?: 'full' | 'none'
   /** The memory that its processes share, as PostgreSQL writes it. */
   sharedBuffers?: string
+  /** What its environment has beside what it needs. */
+  environment?: Readonly<Record<string, string>>
   log: Logger
 }
 
@@ -34,10 +36,11 @@ const duplicateDatabase = '42P04'
  * @throws Fault `remote_failed` with the server's last words where it does not come up.
  */
 export async function startPostgres(settings: PostgresSettings): Promise<PostgresServer> {
-  const { folder, log, durability = 'full', sharedBuffers = '32MB' } = settings
+  const { folder, log, durability = 'full', sharedBuffers = '32MB', environment = {} } = settings
   const cluster = await openCluster(folder, log)
   const port = await freePort(settings.port)
-  const server = await startChild(postgresProcess(cluster, { port, durability, sharedBuffers }))
+  const { env, ...program } = postgresProcess(cluster, { port, durability, sharedBuffers })
+  const server = await startChild({ ...program, env: { ...env, ...environment } })
   const url = (database: string): string =>
     `postgres://postgres:${cluster.password}@${loopback}:${port}/${encodeURIComponent(database)}`
   const outcome = await Promise.race([untilReady(url('postgres')), endedEarly(server)])

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { pino } from 'pino'
 import { type PostgresServer, startPostgres } from '../../src/sandbox/postgres.ts'
 import { until } from '../support/until.ts'
@@ -15,6 +16,11 @@ export type PostgresProcess = {
   url: (database: string) => string
   kill: () => Promise<void>
   start: () => Promise<void>
+  /**
+   * Steps the clock that its processes see, beside the real time. For the first step it is killed and started with that clock;
+   * started again, it has the real one. @throws where libfaketime is not installed
+   */
+  setClock: (offsetMs: number) => Promise<void>
   /** In order. */
   stop: () => Promise<void>
 }
@@ -27,30 +33,75 @@ export async function startPostgresProcess({
   durability,
 }: PostgresChoices): Promise<PostgresProcess> {
   const settings = { folder, durability, log }
+  const clock = join(folder, 'clock')
+  let hasOwnClock = false
   const first = await startPostgres(settings)
   const url = (database: string) => first.url(database)
   let server: PostgresServer | null = first
   const port = Number(new URL(url('postgres')).port)
   for (const name of databases) await first.createDatabase(name)
+  const kill = async () => {
+    if (server === null) return
+    await killWithChildren(pidIn(folder))
+    await server.stop()
+    server = null
+    hasOwnClock = false
+  }
+  const start = async (environment: Record<string, string> = {}) => {
+    if (server !== null) return
+    server = await startPostgres({ ...settings, port, environment })
+    if (server.url('postgres') !== url('postgres')) throw new Error(`port ${port} was taken meanwhile`)
+  }
   return {
     pid: () => pidIn(folder),
     data: join(folder, 'data'),
     url,
-    async kill() {
-      if (server === null) return
-      await killWithChildren(pidIn(folder))
-      await server.stop()
-      server = null
-    },
-    async start() {
-      if (server !== null) return
-      server = await startPostgres({ ...settings, port })
-      if (server.url('postgres') !== url('postgres')) throw new Error(`port ${port} was taken meanwhile`)
+    kill,
+    start: () => start(),
+    async setClock(offsetMs) {
+      await writeFile(clock, `${offsetMs < 0 ? '-' : '+'}${Math.abs(offsetMs) / 1000}`)
+      await chmod(clock, 0o644)
+      if (!hasOwnClock) {
+        await kill()
+        await start(clockOf(clock))
+        hasOwnClock = true
+      }
+      await untilShown(url('postgres'), offsetMs)
     },
     async stop() {
       await server?.stop()
       server = null
     },
+  }
+}
+
+/** Where Debian's package puts it; the loader fills in which kind of machine it is. */
+const libfaketime = '/usr/$LIB/faketime/libfaketime.so.1'
+
+/** Only the time of day: what waits for so and so long waits as ever. */
+function clockOf(file: string): Record<string, string> {
+  return {
+    LD_PRELOAD: libfaketime,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  }
+}
+
+async function untilShown(connectionString: string, offsetMs: number): Promise<void> {
+  const client = new Client({ connectionString })
+  client.on('error', () => undefined)
+  await client.connect()
+  const toleratedMs = 5000
+  const mend = 'is libfaketime installed?'
+  try {
+    await until(`the clock of Postgres is ${offsetMs / 1000} s off (${mend})`, async () => {
+      const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
+      const shownMs = (rows[0]?.now.getTime() ?? 0) - Date.now()
+      return Math.abs(shownMs - offsetMs) < toleratedMs ? true : null
+    })
+  } finally {
+    await client.end()
   }
 }
 

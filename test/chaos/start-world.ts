@@ -95,7 +95,7 @@ export async function startChaosWorld(
     environment,
     straight,
     folder,
-    postgres,
+    postgres: Object.assign(postgres, { setClock: servers.postgres.setClock }),
     redis,
     service: { url: service.url, proxy: serviceProxy, faults: service.faults },
     networks,

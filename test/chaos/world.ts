@@ -73,7 +73,10 @@ export type ChaosWorld = {
   readonly straight: Readonly<Record<string, string>>
   readonly folder: string
 
-  readonly postgres: ServerProcess
+  readonly postgres: ServerProcess & {
+    /** As that of a daemon, for all its processes; for the first step it is killed and started. */
+    setClock: (offsetMs: number) => Promise<void>
+  }
   readonly redis: ServerProcess | null
   /** Before the service's API. */
   readonly service: { readonly url: string; readonly proxy: TcpProxy; readonly faults: ServiceFaults }

@@ -110,6 +110,18 @@ async function takeConnections(world: ChaosWorld, stack: AsyncDisposableStack): 
   world.postgres.proxy.heal()
 }
 
+/** Whatever the daemons' pools ask waits, until all their connections are taken. */
+async function lockTables(world: ChaosWorld, stack: AsyncDisposableStack): Promise<void> {
+  const locker = await world.connect()
+  stack.defer(() => locker.end())
+  const { rows } = await locker.query<{ tables: string }>(
+    `select string_agg(format('%I', relname), ', ') as tables from pg_class
+     where relnamespace = 'public'::regnamespace and relkind = 'r' and not relispartition`,
+  )
+  await locker.query('begin')
+  await locker.query(`lock table ${rows[0]?.tables} in access exclusive mode`)
+}
+
 const backendsEnded: Fault = {
   name: 'F4',
   title: 'the connections to Postgres are ended again and again',
@@ -158,6 +170,7 @@ const outages: readonly Outage[] = [
   { title: 'Postgres is killed and started again', begin: killServer },
   { title: 'Postgres is read-only for a while', begin: makeReadOnly },
   { title: 'Postgres has no connection left', begin: takeConnections },
+  { title: 'every table is locked by somebody', begin: lockTables },
 ]
 
 export const postgresLost: readonly Fault[] = [...outages.map(outage), backendsEnded]

@@ -109,4 +109,18 @@ const steps: readonly Step[] = [
   },
 ]
 
-export const clockStepped: readonly Fault[] = [intakeOff, ...steps.map(workersOff)]
+/** Leases, ticks and the times of rows are by the clock of the database, which all processes share. */
+const databaseOff: Fault = {
+  name: 'F8',
+  title: 'the clock of Postgres goes ten minutes ahead, back, and ten minutes behind',
+  ground: 'shared',
+  async strike(world, random) {
+    for (const offsetMs of [10 * minute, 0, -10 * minute, 0]) {
+      await world.postgres.setClock(offsetMs)
+      await world.pay(random.between(1, 2))
+      await world.untilAtRest()
+    }
+  },
+}
+
+export const clockStepped: readonly Fault[] = [intakeOff, ...steps.map(workersOff), databaseOff]

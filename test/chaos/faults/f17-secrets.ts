@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { makeSecret } from '../../support/sign-webhook.ts'
 import { until } from '../../support/until.ts'
 import type { Fault } from '../fault.ts'
-import { type AnotherDaemon, spawnDaemon, startDaemon } from '../hostile/another-daemon.ts'
+import { type AnotherDaemon, holdEnd, spawnDaemon, startDaemon } from '../hostile/another-daemon.ts'
 import { besideGenuineTraffic } from '../hostile/genuine-traffic.ts'
 import { intakeAt, type Target } from '../hostile/target.ts'
 import { holdSecrecy } from '../hostile/under-attack.ts'
@@ -88,7 +88,7 @@ const empty: Fault = {
   async strike(world) {
     const starts = Object.entries(useless).map(async ([what, secret]) => {
       await using daemon = await spawnDaemon(world, { environment: { WEBHOOK_SECRETS: secret } })
-      mustBeSame(`the exit status with ${what}`, await daemon.ended, 2)
+      await holdEnd(`the exit status with ${what}`, daemon, 2)
       if (!daemon.output().includes('WEBHOOK_SECRETS'))
         throw new Error(`with ${what}, the setting is not named: ${daemon.output()}`)
     })

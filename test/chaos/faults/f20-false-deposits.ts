@@ -39,7 +39,7 @@ export const falseDeposits: Fault = {
     }
     await untilBooked(books, paid)
     await untilNamed(books, told)
-    await holdBooks(books, paid)
+    await holdBooks(books, world.paid)
   },
 }
 
@@ -58,7 +58,10 @@ async function untilReading({ query }: BooksBeside): Promise<void> {
 async function untilBooked(books: BooksBeside, paid: readonly PaidDeposit[]): Promise<void> {
   await until(
     'every payment is booked',
-    async () => ((await bookedOf(books)).length >= paid.length ? true : null),
+    async () => {
+      const booked = new Set((await bookedOf(books)).map(lineOf))
+      return paid.every((one) => booked.has(lineOf(one))) ? true : null
+    },
     namedWithinMs,
   )
 }
@@ -106,9 +109,12 @@ async function bookedOf({ query }: BooksBeside): Promise<Booked[]> {
 
 const lineOf = ({ tx, amount }: { tx: string; amount: string | bigint }) => `${tx} ${amount}`
 
-/** What was paid is booked, each to its amount on the chain, and nothing else is. */
-async function holdBooks(books: BooksBeside, paid: readonly PaidDeposit[]): Promise<void> {
-  mustBeSame('what is booked', (await bookedOf(books)).map(lineOf).toSorted(), paid.map(lineOf).toSorted())
+/** Whatever is booked was paid at some time, to its amount on the chain, and is booked once. */
+async function holdBooks(books: BooksBeside, everPaid: readonly PaidDeposit[]): Promise<void> {
+  const booked = (await bookedOf(books)).map(lineOf)
+  const real = new Set(everPaid.map(lineOf))
+  const untrue = booked.filter((line, place) => !real.has(line) || booked.indexOf(line) !== place)
+  mustBeSame('what is booked and was not paid, or booked twice', untrue, [])
   const others = await books.query<{ kind: string }>(
     `select kind from ledger_journal where kind not in ('deposit', 'settlement')`,
   )

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { until } from '../../support/until.ts'
 import type { Fault } from '../fault.ts'
-import { type AnotherDaemon, startDaemon } from '../hostile/another-daemon.ts'
+import { type AnotherDaemon, holdEnd, startDaemon } from '../hostile/another-daemon.ts'
 import { countStored } from '../hostile/genuine-traffic.ts'
 import { openSocket, requestHead, statusesIn, untilClosed } from '../hostile/raw-http.ts'
 import { intakeAt, transfersPath } from '../hostile/target.ts'
@@ -9,17 +9,17 @@ import { signTest } from '../hostile/webhook-sender.ts'
 import { mustBeSame } from '../until-same.ts'
 import type { ChaosWorld } from '../world.ts'
 
-/** All connections there can be, but a few. */
-const requestsOf = 4000
+/** Each with several requests behind one another: there are more under way than there can be connections. */
+const connections = 2500
+const requestsEach = 4
 const clients = 8
-const endWithinMs = 60_000
 
-type Asked = { id: string; answer: Promise<number | null> }
+type Asked = { ids: readonly string[]; statuses: Promise<readonly number[]> }
 
 /** All of them wait for the same commit as the process is asked to end. */
 export const stopped: Fault = {
   name: 'F21',
-  title: 'SIGTERM with thousands of requests under way',
+  title: 'SIGTERM with 10,000 requests under way',
   ground: 'shared',
   async strike(world) {
     await using daemon = await startDaemon(world, {})
@@ -43,26 +43,32 @@ async function askAll({ intake }: ChaosWorld, daemon: AnotherDaemon): Promise<As
   const { from } = intakeAt(daemon, daemon.url)
   const run = `stopped-${process.pid}-${Date.now()}`
   return Promise.all(
-    Array.from({ length: requestsOf }, async (_, place) => {
-      const { id, headers, body } = signTest({ secret: intake.secret }, `${run}-${place}`)
+    Array.from({ length: connections }, async (_, place) => {
+      const signed = Array.from({ length: requestsEach }, (_each, which) =>
+        signTest({ secret: intake.secret }, `${run}-${place}-${which}`),
+      )
       const socket = await openSocket(from(`127.0.0.${20 + (place % clients)}`))
-      const own = Object.entries(headers).map(([name, value]) => [name, String(value)] as const)
-      const length = ['content-length', String(Buffer.byteLength(String(body)))] as const
-      socket.write(requestHead(transfersPath, [...own, length]) + String(body))
-      return { id, answer: answerOf(socket) }
+      socket.write(signed.map(asBytes).join(''))
+      return { ids: signed.map(({ id }) => id), statuses: statusesOf(socket) }
     }),
   )
 }
 
-/** Null where the connection ended without one. */
-async function answerOf(socket: Socket): Promise<number | null> {
+function asBytes({ headers, body }: ReturnType<typeof signTest>): string {
+  const own = Object.entries(headers).map(([name, value]) => [name, String(value)] as const)
+  const length = ['content-length', String(Buffer.byteLength(String(body)))] as const
+  return requestHead(transfersPath, [...own, length]) + String(body)
+}
+
+/** In the order of the requests; fewer where the connection ended before. */
+async function statusesOf(socket: Socket): Promise<readonly number[]> {
   let said = ''
   socket.on('data', (piece: Buffer) => {
     said += piece.toString('latin1')
-    socket.end()
+    if (statusesIn(said).length === requestsEach) socket.end()
   })
   await untilClosed(socket)
-  return statusesIn(said)[0] ?? null
+  return statusesIn(said)
 }
 
 /** A statement of the process stands before the lock. */
@@ -76,11 +82,8 @@ async function untilWaiting(locker: { query: (text: string) => Promise<{ rowCoun
 }
 
 async function holdStopped(world: ChaosWorld, daemon: AnotherDaemon, asked: readonly Asked[]): Promise<void> {
-  const late = Promise.withResolvers<'it still runs'>()
-  const timer = setTimeout(() => late.resolve('it still runs'), endWithinMs)
-  mustBeSame('the exit status after SIGTERM', await Promise.race([daemon.ended, late.promise]), 0)
-  clearTimeout(timer)
-  const answers = await Promise.all(asked.map(async ({ id, answer }) => ({ id, status: await answer })))
+  await holdEnd('the exit status after SIGTERM', daemon, 0)
+  const answers = await answersTo(asked)
   const odd = answers.filter(({ status }) => status !== null && status !== 202 && status !== 503)
   mustBeSame('answers that are neither 202 nor 503', odd, [])
   const taken = answers.filter(({ status }) => status === 202).map(({ id }) => id)
@@ -88,7 +91,20 @@ async function holdStopped(world: ChaosWorld, daemon: AnotherDaemon, asked: read
   const stored = await countStored(world, taken)
   mustBeSame('rows of what was answered 202', stored.length, taken.length)
   const refused = answers.filter(({ status }) => status === 503).length
-  world.say(
-    `${taken.length} were answered 202, ${refused} 503, ${answers.length - taken.length - refused} not at all`,
+  const all = await countStored(
+    world,
+    answers.map(({ id }) => id),
   )
+  world.say(`of ${answers.length}, ${taken.length} answered 202, ${refused} 503; ${all.length} stored`)
+}
+
+/** The status is null where the connection ended without an answer. */
+async function answersTo(asked: readonly Asked[]): Promise<{ id: string; status: number | null }[]> {
+  const each = await Promise.all(
+    asked.map(async ({ ids, statuses }) => {
+      const known = await statuses
+      return ids.map((id, place) => ({ id, status: known[place] ?? null }))
+    }),
+  )
+  return each.flat()
 }

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { olderProgram } from '../../support/older-program.ts'
 import type { Fault } from '../fault.ts'
-import { type AnotherDaemon, spawnDaemon, startDaemon } from '../hostile/another-daemon.ts'
+import { type AnotherDaemon, holdEnd, spawnDaemon, startDaemon } from '../hostile/another-daemon.ts'
 import { besideGenuineTraffic } from '../hostile/genuine-traffic.ts'
 import { intakeAt, type Target } from '../hostile/target.ts'
-import { mustBeSame } from '../until-same.ts'
 import type { ChaosWorld } from '../world.ts'
 
 type Ground = { connect: () => Promise<Client>; environment: Record<string, string> }
@@ -57,7 +56,7 @@ const replaced: Fault = {
     await besideGenuineTraffic(targetAt(world, ground, before), () => Promise.resolve())
     await besideGenuineTraffic(targetAt(world, ground, after), async () => {
       before.signal('SIGTERM')
-      mustBeSame('the exit status of the older one', await before.ended, 0)
+      await holdEnd('the exit status of the older one', before, 0)
     })
   },
 }
@@ -72,13 +71,13 @@ const newerSchema: Fault = {
     const { environment } = ground
     const first = await startDaemon(world, { environment })
     first.signal('SIGTERM')
-    mustBeSame('the exit status', await first.ended, 0)
+    await holdEnd('the exit status', first, 0)
     await addMigration(ground, '9998_something_more')
     await using beside = await startDaemon(world, { environment })
     await besideGenuineTraffic(targetAt(world, ground, beside), () => Promise.resolve())
     await addMigration(ground, '9999_something_less_contract')
     await using refused = await spawnDaemon(world, { environment })
-    mustBeSame('the exit status where something was taken away', await refused.ended, 1)
+    await holdEnd('the exit status where something was taken away', refused, 1)
     if (!refused.output().includes('9999_something_less_contract'))
       throw new Error(`what took it away is not named: ${refused.output()}`)
   },

@@ -1,7 +1,7 @@
 import { mapBounded } from '../../../src/chain/map-bounded.ts'
 import { makeSecret } from '../../support/sign-webhook.ts'
 import type { Fault } from '../fault.ts'
-import { type AnotherDaemon, startDaemon } from '../hostile/another-daemon.ts'
+import { type AnotherDaemon, holdEnd, startDaemon } from '../hostile/another-daemon.ts'
 import { besideGenuineTraffic } from '../hostile/genuine-traffic.ts'
 import { scrape } from '../hostile/scrape.ts'
 import { intakeAt } from '../hostile/target.ts'
@@ -14,7 +14,6 @@ const webhooksOf = 6000
 /** At `debug` each webhook has a line of some 200 bytes, and a pipe or socket holds a few hundred kilobytes at the most. */
 const heldMaxBytes = 300_000
 const growthMaxBytes = 96 * 1024 * 1024
-const endWithinMs = 60_000
 
 /** What reads the log stands still and closes nothing: no line may hold up work, and what waits may not grow without end. */
 export const blockedOutput: Fault = {
@@ -31,10 +30,7 @@ export const blockedOutput: Fault = {
     if (grown > growthMaxBytes)
       throw new Error(`the process grew by ${grown} bytes while nobody read its log`)
     daemon.signal('SIGTERM')
-    const late = Promise.withResolvers<'it still runs'>()
-    const timer = setTimeout(() => late.resolve('it still runs'), endWithinMs)
-    mustBeSame('the exit status after SIGTERM', await Promise.race([daemon.ended, late.promise]), 0)
-    clearTimeout(timer)
+    await holdEnd('the exit status after SIGTERM', daemon, 0)
   },
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { freePort } from '../../../src/sandbox/free-port.ts'
 import { until } from '../../support/until.ts'
 import { recordProcess } from '../leftover.ts'
+import { mustBeSame } from '../until-same.ts'
 import type { ChaosWorld } from '../world.ts'
 
 /** A process of the program beside those of the world, which the fault that started it ends itself. */
@@ -57,6 +58,16 @@ export async function spawnDaemon(world: ChaosWorld, starting: Starting): Promis
       await ended
     },
   }
+}
+
+const endWithinMs = 60_000
+
+/** Waits for its end. @throws where that is another status, or does not come within a minute */
+export async function holdEnd(what: string, { ended }: AnotherDaemon, status: number): Promise<void> {
+  const late = Promise.withResolvers<'it still runs'>()
+  const timer = setTimeout(() => late.resolve('it still runs'), endWithinMs)
+  mustBeSame(what, await Promise.race([ended, late.promise]), status)
+  clearTimeout(timer)
 }
 
 /** Starts a process and waits until it is ready. */
