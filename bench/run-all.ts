@@ -3,8 +3,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type BenchDocument, type BenchName, numbered, type Sizes } from './benches.ts'
 
-/** Runs one bench after the other, each in a process of its own, so that none finds the memory as another left it. */
-export async function runAll(sizes: Sizes & { smoke: boolean }): Promise<BenchDocument> {
+type Keep = (document: BenchDocument) => void
+
+/**
+ * Runs one bench after the other, each in a process of its own, so that none finds the memory as another left it.
+ * @param keep is given what there is after each.
+ */
+export async function runAll(sizes: Sizes & { smoke: boolean }, keep: Keep): Promise<BenchDocument> {
   const startedAt = new Date()
   const document: BenchDocument = {
     version: 1,
@@ -18,6 +23,7 @@ export async function runAll(sizes: Sizes & { smoke: boolean }): Promise<BenchDo
     const { benches, figures } = await runAlone(name, sizes)
     document.benches.push(...benches)
     document.figures.push(...figures)
+    keep(document)
   }
   return document
 }

@@ -30,7 +30,7 @@ if (!isRight || (asked !== '' && name === undefined)) {
   const options = '[--smoke] [--rounds N] [--seconds N] [--scale 0..1] [--large] [--json] [--out FILE]'
   process.stderr.write(`use: npm run bench -- [NAME] ${options}\nNAME is one of: ${benchNames.join(', ')}\n`)
   process.exitCode = 2
-} else if (name === undefined) finish(await runAll({ smoke, rounds, seconds, scale, large }))
+} else if (name === undefined) finish(await runAll({ smoke, rounds, seconds, scale, large }, keep))
 else finish(await runOne(name))
 
 async function runOne(one: BenchName): Promise<BenchDocument> {
@@ -45,10 +45,17 @@ async function runOne(one: BenchName): Promise<BenchDocument> {
   return { ...started, benches: [{ ...ended, report: outcome.report }], figures: [...outcome.figures] }
 }
 
+function keep(document: BenchDocument): void {
+  if (out !== undefined) writeFileSync(out, textOf(document))
+}
+
+function textOf(document: BenchDocument): string {
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
 function finish(document: BenchDocument): void {
-  const text = `${JSON.stringify(document, null, 2)}\n`
-  if (out !== undefined) writeFileSync(out, text)
-  process.stdout.write(json ? text : tableOf(document.figures))
+  keep(document)
+  process.stdout.write(json ? textOf(document) : tableOf(document.figures))
   for (const { name: one, error } of document.benches) {
     if (error === null) continue
     process.stderr.write(`${one} is void: ${error}\n`)
