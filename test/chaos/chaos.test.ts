@@ -7,7 +7,7 @@ import { strike } from './strike.ts'
 import { differencesToTwin } from './twin.ts'
 import type { ChaosWorld } from './world.ts'
 
-/** The whole deck is `npm run chaos -- --seeds 4`; these are quick, and each strikes another part. */
+/** The whole deck is `npm run chaos -- --seeds 16`; these are quick, and each strikes another part. */
 const shortSet = [
   'the daemon is killed after the commit, before 202',
   'a worker is killed inside the posting transaction',
