@@ -44,11 +44,7 @@ async function timedScrape(opsUrl: string): Promise<number> {
 }
 
 const oddOf = 300
-/**
- * Every way of being answered makes a series of its own at the first time, and the world at work beside it makes some, too: a
- * step of deposits that another process takes for the first time is a histogram. A word of each request in a label would
- * make one for each request.
- */
+/** Work goes on beside it and makes some of its own. A word of each request in a label would make one for each request. */
 const growthMax = oddOf / 2
 
 const labels: Fault = {
@@ -57,14 +53,12 @@ const labels: Fault = {
   ground: 'shared',
   async strike(world) {
     const target = targetOf(world)
-    const told = () => seriesOf(world)
-    const before = await told()
+    // Every way of being answered makes a series at its first time, and so does each step of a young world.
     await underAttack(target, (intake) => oddRequests(target, intake, 'first'))
-    const after = await told()
-    if (after - before > growthMax) throw new Error(`${after - before} series came by odd requests`)
+    const before = await seriesOf(world)
     await underAttack(target, (intake) => oddRequests(target, intake, 'second'))
-    const beyond = (await told()) - after
-    if (beyond > growthMax) throw new Error(`${beyond} more series came by more of them`)
+    const grown = (await seriesOf(world)) - before
+    if (grown > growthMax) throw new Error(`${grown} series came by odd requests`)
   },
 }
 
