@@ -4,7 +4,10 @@ import { isLoopback } from '../core/loopback.ts'
 import type { Environment } from './context.ts'
 import { type Finding, ok, warning } from './doctor-finding.ts'
 
-/** Whether somebody between here and a server could read what is said, or stand in its place. */
+/**
+ * Whether somebody between here and a server could read what is said, or stand in its place. That Node looks at
+ * certificates at all was seen when the settings were read.
+ */
 export function connectionFinding(settings: Settings): Finding {
   const open = addressesOf(settings).filter(([, address]) => isOpen(address))
   if (open.length === 0)

@@ -15,14 +15,19 @@ export function readFrom<Value>(environment: Environment, read: (reader: Environ
   return value
 }
 
+/** Node then takes any certificate for any server, whatever an address asks for. */
+const unverifiedFault =
+  'NODE_TLS_REJECT_UNAUTHORIZED is 0, by which no certificate would be looked at: unset it, and name an authority of your own in NODE_EXTRA_CA_CERTS'
+
 /** Reads settings from the environment, each also from the file that `NAME_FILE` names, and gathers the faults. */
 export class EnvironmentReader {
-  readonly faults: string[] = []
+  readonly faults: string[]
   readonly #environment: Environment
   readonly #asked = new Set<string>()
 
   constructor(environment: Environment) {
     this.#environment = environment
+    this.faults = environment.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [unverifiedFault] : []
   }
 
   /** The value, or the fallback where it is not set. What is set to nothing is a fault, never the fallback. */

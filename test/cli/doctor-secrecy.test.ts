@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { connectionFinding, secretFinding } from '../../src/cli/doctor-secrecy.ts'
 import { parseSettings } from '../../src/config/settings.ts'
+import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const safe = {
@@ -99,4 +100,17 @@ test('a folder that is only called like the one of mounted secrets is no such fo
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'key'), 'key', { mode: 0o644 })
   expect(secretFinding({ OPS_TOKEN_FILE: join(folder, 'key') }).state).toBe('warning')
+})
+
+test('where Node looks at no certificate, doctor says that and nothing of connections', async () => {
+  const { status, out } = await runCommand('doctor --json', { ...safe, NODE_TLS_REJECT_UNAUTHORIZED: '0' })
+  expect(status).toBe(1)
+  expect(JSON.parse(out)).toEqual([
+    {
+      check: 'settings',
+      state: 'fault',
+      says: expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED is 0, .* unset it/),
+      mend: expect.any(String),
+    },
+  ])
 })

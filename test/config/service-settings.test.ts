@@ -163,3 +163,9 @@ test("the daemon's own settings do not mean a service of one's own", () => {
   ).toEqual([])
   expect(serviceNamesIn({ SERVICE_SEED_FILE: 'x', RPC_BASE: 'x' })).toEqual(['SERVICE_SEED_FILE', 'RPC_BASE'])
 })
+
+test('where no certificate would be looked at, that is a fault', () => {
+  expect(faultsOf({ ...required, NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
+    expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED is 0'),
+  ])
+})

@@ -203,3 +203,13 @@ test('commands that need only the database ask for nothing else', () => {
     /^settings_bad: faults DATABASE_URL is no address of the form postgres:\/\/ or postgresql:\/\/$/,
   )
 })
+
+test.each([parse, parseDatabaseUrl])(
+  'where no certificate would be looked at, nothing is read: %o',
+  (read) => {
+    const said = /NODE_TLS_REJECT_UNAUTHORIZED is 0, .* unset it, .* NODE_EXTRA_CA_CERTS/
+    expect(() => read({ ...good, NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toThrow(said)
+    // Node looks at every certificate with any other value.
+    expect(() => read({ ...good, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).not.toThrow()
+  },
+)
