@@ -17,7 +17,5 @@ export async function saveEvidence(
       unnest(${linked.map(({ inboxId }) => inboxId)}::bigint[], ${linked.map(({ groupId }) => groupId)}::bigint[]),
       jsonb_array_elements(${`[${observations.join(',')}]`}::jsonb)
     ) as linked (inbox_id, group_id, observation)
-    on conflict (inbox_id) do update set group_id = excluded.group_id, observation = excluded.observation`.execute(
-    tx,
-  )
+    on conflict (inbox_id) do update set group_id = excluded.group_id`.execute(tx)
 }

@@ -150,8 +150,11 @@ test.each(alterations)('%s is named', async (_what, statement, named) => {
 })
 
 test('evidence that was altered is told of, too: the payloads themselves are what counts', async () => {
-  await sql`update evidence set observation = jsonb_set(observation, '{amount}', '"1"')
-    where observation ->> 'tx' = ${txId('pay6')}`.execute(owner)
+  await owner.transaction().execute(async (tx) => {
+    await sql.raw(unguarded).execute(tx)
+    await sql`update evidence set observation = jsonb_set(observation, '{amount}', '"1"')
+      where observation ->> 'tx' = ${txId('pay6')}`.execute(tx)
+  })
   expect((await verify()).differing).toBe(0)
   await sql`update evidence_group set recheck_at = ${at(0)}`.execute(owner)
   await books.settle()

@@ -6,6 +6,7 @@ import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { base, channelAddress, usdcOnBase, usdtOnBase } from '../../support/evidence.ts'
 import { type Happening, type MadeUpChain, provenSubject, startChain } from '../../support/made-up-chain.ts'
+import { run } from '../../support/postgres.ts'
 
 let books: Books
 let chain: MadeUpChain
@@ -216,7 +217,11 @@ describe('a run of which another got ahead meanwhile', () => {
 
 test('sightings that an older program stored are summed as well', async () => {
   await chain.happen({ height: 105n, change: 70n, shown: 'scan' })
-  await sql`update sighting set role = null, address = null, asset = null, amount = null`.execute(books.db)
+  await run(
+    books.url,
+    `set session_replication_role = replica;
+    update sighting set role = null, address = null, asset = null, amount = null`,
+  )
   await chain.scanTo(110n)
   await chain.prove()
   expect(await chain.unexplained()).toEqual([])

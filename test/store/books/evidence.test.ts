@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type LinkedObservation, saveEvidence } from '../../../src/store/books/evidence.ts'
+import { inTransaction } from '../../../src/store/database.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { payment, webhook } from '../../support/evidence.ts'
+import { run } from '../../support/postgres.ts'
+
+let books: Books
+
+beforeAll(async () => {
+  books = await openBooks()
+  await books.receive(webhook(), payment())
+  await books.settle()
+})
+afterAll(() => books[Symbol.asyncDispose]())
+
+const refused = /(evidence|sighting) is append-only: update is refused/
+
+const changes = [
+  `update evidence set observation = jsonb_set(observation, '{amount}', '"1"')`,
+  'update evidence set inbox_id = inbox_id + 1000',
+  'update sighting set amount = amount + 1',
+  'update sighting set role = null',
+  `update sighting set address = '0xother'`,
+]
+
+test.each(changes)('what was observed stands, for the daemon and for the owner: %s', async (change) => {
+  await expect(sql.raw(change).execute(books.db)).rejects.toThrow(refused)
+  await expect(run(books.url, change)).rejects.toThrow(refused)
+})
+
+test('applying a row again changes its group alone, be what it is read as another', async () => {
+  const rows = () =>
+    sql<{ group_id: bigint; observation: unknown }>`
+    select group_id, observation from evidence order by inbox_id limit 1`.execute(books.db)
+  const {
+    rows: [before],
+  } = await rows()
+  await run(books.url, 'insert into evidence_group default values')
+  const again: LinkedObservation = {
+    inboxId: 1n,
+    groupId: (before?.group_id ?? 0n) + 1n,
+    observation: payment(),
+  }
+  await inTransaction(books.db, (tx) => saveEvidence(tx, [again]))
+  expect((await rows()).rows).toEqual([{ ...before, group_id: again.groupId }])
+})
+
+test('a program of before applies a row again, by a statement that names what it says', async () => {
+  const again = sql`
+    insert into evidence (inbox_id, group_id, observation) select * from evidence
+    on conflict (inbox_id) do update set group_id = excluded.group_id, observation = excluded.observation`
+  expect((await again.execute(books.db)).numAffectedRows).toBe(2n)
+})
