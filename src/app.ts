@@ -21,7 +21,7 @@ import { startOps } from './ops/server.ts'
 import { traceJobs, traceObserved } from './ops/tracing/tracing.ts'
 import type { Database } from './store/database.ts'
 import { keepValuation } from './store/ledger/prices.ts'
-import { claimTick, releaseLeases } from './store/streams.ts'
+import { claimTick, giveBackTick, releaseLeases, ticksGivenBack } from './store/streams.ts'
 import type { Tables } from './store/tables.ts'
 
 export const roles = ['http', 'worker', 'scheduler'] as const
@@ -114,7 +114,11 @@ function troubleOf(log: Logger): (error: unknown) => void {
 }
 
 function shareTicks(db: Database<Tables>, ticks: readonly Tick[]): Tick[] {
-  return sharedTicks(ticks, (tick, quietMs) => claimTick(db, { tick, quietMs }))
+  return sharedTicks(ticks, {
+    claim: (tick, quietMs) => claimTick(db, { tick, quietMs }),
+    giveBack: (tick, claim) => giveBackTick(db, { tick, claim }),
+    givenBack: () => ticksGivenBack(db),
+  })
 }
 
 function openQueue({ queueUrl }: Settings, { queueTrouble }: Observer): Promise<Queue> {

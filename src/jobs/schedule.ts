@@ -88,30 +88,46 @@ function pausesOf(expression: string): number[] {
   return times.slice(1).map((time, place) => time.getTime() - (times[place] ?? time).getTime())
 }
 
+/** What schedulers know of each other. */
+export type TickClaims = {
+  /** @returns the number of the claim, which keeps a tick from others for so long; null where another has it */
+  claim: (tick: string, quietMs: number) => Promise<bigint | null>
+  /** Leaves a tick of that claim, or one that nobody has, to whoever takes it up. */
+  giveBack: (tick: string, claim: bigint) => Promise<void>
+  givenBack: () => Promise<readonly string[]>
+}
+
+/** Where it could not be asked for. They are counted from 1. */
+const noClaim = 0n
+const takeUpEvery = '*/5 * * * * *'
+
 /**
- * Ticks of which one of all schedulers runs each. Where that cannot be asked each runs it: the same work asked for
- * twice costs less than work that nobody asks for.
- * @param claim whether a tick is the caller's, and nobody's for so many milliseconds after it
+ * Ticks of which one of all schedulers runs each, and one more: what somebody could not do is taken up by whoever can.
+ * Where claims cannot be asked for each runs them: the same work asked for twice costs less than work that nobody asks
+ * for.
  */
-export function sharedTicks(
-  ticks: readonly Tick[],
-  claim: (tick: string, quietMs: number) => Promise<boolean>,
-): Tick[] {
-  return ticks.map((tick) => {
+export function sharedTicks(ticks: readonly Tick[], claims: TickClaims): Tick[] {
+  // Whoever could not do the last tick, of any name, claims none until it can: it would take them from those who can.
+  let isAble = true
+  const shared = ticks.map((tick): Tick => {
     const quietMs = Math.min(quietMaxMs, ...pausesOf(tick.expression)) / 2
-    const isOurs = () => claim(tick.name, quietMs).catch(() => true)
-    // Whoever could not do the last one claims none until it can: it would take them from those who can.
-    let isAble = true
     return {
       ...tick,
       async run() {
-        if (isAble && !(await isOurs())) return true
-        isAble = false
+        const claim = isAble ? await claims.claim(tick.name, quietMs).catch(() => noClaim) : noClaim
+        if (claim === null) return true
         isAble = await tick.run()
+        if (!isAble) await claims.giveBack(tick.name, claim).catch(ignore)
         return isAble
       },
     }
   })
+  const takeUp = async () => {
+    const names = isAble ? await claims.givenBack().catch(() => []) : []
+    for (const { name, run } of shared) if (isAble && names.includes(name)) await run()
+    return isAble
+  }
+  return [...shared, { name: 'given back', expression: takeUpEvery, run: takeUp }]
 }
 
 function ignore(): void {}

@@ -9,6 +9,9 @@ import type { Tables } from './tables.ts'
  */
 const setBack = sql`stream.expires_at > excluded.expires_at + interval '2 minutes'`
 
+/** Ticks are rows without a holder. */
+const tickPrefix = 'tick/'
+
 /** The right to move one stream's cursor, until it expires or somebody else takes it. */
 export type Lease = { stream: string; holder: string; fence: bigint; cursor: unknown }
 
@@ -86,19 +89,37 @@ export async function keepLease(
 /**
  * One of all schedulers that tick at about the same time has a tick; by the database's clock, since theirs differ.
  * @param quietMs for so long after it nobody has the next one
- * @returns whether it is the caller's
+ * @returns the number of the claim, from 1; null where the tick is somebody else's
  */
 export async function claimTick(
   db: Kysely<Tables>,
   { tick, quietMs }: { tick: string; quietMs: number },
-): Promise<boolean> {
-  const { rows } = await sql`
+): Promise<bigint | null> {
+  const { rows } = await sql<{ fence: bigint }>`
     insert into stream (name, fence, expires_at)
-    values (${`tick/${tick}`}, 1, now() + ${quietMs}::float8 * interval '1 millisecond')
+    values (${tickPrefix + tick}, 1, now() + ${quietMs}::float8 * interval '1 millisecond')
     on conflict (name) do update set fence = stream.fence + 1, expires_at = excluded.expires_at
       where stream.expires_at < now() or ${setBack}
     returning fence`.execute(db)
-  return rows.length > 0
+  return rows[0]?.fence ?? null
+}
+
+/** Leaves a tick that was not done to whoever takes it up: one of that claim, or one whose claim has run out. */
+export async function giveBackTick(
+  db: Kysely<Tables>,
+  { tick, claim }: { tick: string; claim: bigint },
+): Promise<void> {
+  await sql`
+    insert into stream (name, fence, expires_at) values (${tickPrefix + tick}, 0, '-infinity')
+    on conflict (name) do update set expires_at = excluded.expires_at
+      where stream.fence = ${claim} or stream.expires_at < now()`.execute(db)
+}
+
+export async function ticksGivenBack(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ tick: string }>`
+    select substr(name, ${tickPrefix.length + 1}::int) as tick from stream
+    where starts_with(name, ${tickPrefix}) and expires_at = '-infinity'`.execute(db)
+  return rows.map(({ tick }) => tick)
 }
 
 /** The database's time, and on from there by a clock that nobody sets: those of processes differ, and are set. */

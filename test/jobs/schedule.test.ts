@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { sharedTicks, startSchedule } from '../../src/jobs/schedule.ts'
+import { startSchedule } from '../../src/jobs/schedule.ts'
 import { until } from '../support/until.ts'
 
 const everySecond = '* * * * * *'
@@ -67,30 +67,3 @@ test('a clock that is set back by ten minutes does not keep the ticks waiting', 
   clearInterval(looking)
   await schedule.stop()
 }, 30_000)
-
-test('of several schedulers the one that claims a tick runs it, and each where that cannot be asked', async () => {
-  const claims: [string, number][] = []
-  let runs = 0
-  const tick = { name: 'poll', expression: '*/15 * * * * *', run: () => Promise.resolve(runs++ >= 0) }
-  const answers = [
-    () => Promise.resolve(true),
-    () => Promise.resolve(false),
-    () => Promise.reject(new Error()),
-  ]
-  const ticks = answers.flatMap((answer) => sharedTicks([tick], (...claim) => (claims.push(claim), answer())))
-  for (const { run } of ticks) await run()
-  expect(runs).toBe(2)
-  expect(claims).toEqual(answers.map(() => ['poll', 7500]))
-})
-
-test('whoever cannot do what it claimed leaves the claims to others until it can, and tries all the same', async () => {
-  let claims = 0
-  let isAble = false
-  const tick = { name: 'poll', expression: everySecond, run: () => Promise.resolve(isAble) }
-  const [shared] = sharedTicks([tick], () => Promise.resolve(claims++ >= 0))
-  const done = [await shared?.run(), await shared?.run()]
-  isAble = true
-  done.push(await shared?.run(), await shared?.run())
-  expect(done).toEqual([false, false, true, true])
-  expect(claims).toBe(2)
-})

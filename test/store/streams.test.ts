@@ -1,7 +1,15 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../src/store/database.ts'
-import { claimTick, type Lease, moveCursor, releaseLeases, takeLease } from '../../src/store/streams.ts'
+import {
+  claimTick,
+  giveBackTick,
+  type Lease,
+  moveCursor,
+  releaseLeases,
+  takeLease,
+  ticksGivenBack,
+} from '../../src/store/streams.ts'
 import { type Books, openBooks } from '../support/books.ts'
 
 let books: Books
@@ -90,7 +98,7 @@ const claim = (tick: string, quietMs: number) => claimTick(books.db, { tick, qui
 test('of twenty schedulers that have a tick at once, one gets it, and the next tick is for anybody again', async () => {
   for (let tick = 0; tick < 2; tick++) {
     const race = await Promise.all(Array.from({ length: 20 }, () => claim('raced', long)))
-    expect(race.filter(Boolean)).toHaveLength(1)
+    expect(race.filter((claim) => claim !== null)).toEqual([BigInt(tick + 1)])
     await sql`update stream set expires_at = now() - interval '1 s' where name = 'tick/raced'`.execute(
       books.db,
     )
@@ -98,17 +106,33 @@ test('of twenty schedulers that have a tick at once, one gets it, and the next t
 })
 
 test('what was claimed or taken before the clock of the database was set back keeps nobody waiting', async () => {
-  expect(await claim('ahead', long)).toBe(true)
-  expect(await claim('ahead', long)).toBe(false)
-  expect(await claim('ahead', 500)).toBe(true)
+  expect(await claim('ahead', long)).toBe(1n)
+  expect(await claim('ahead', long)).toBeNull()
+  expect(await claim('ahead', 500)).toBe(2n)
   const old = await taken('scan/ahead', 'gone', long)
   expect(await take('scan/ahead', 'new', 15_000)).toMatchObject({ fence: old.fence + 1n })
 })
 
 test('whoever asked a moment before another has a tick does not get it, too', async () => {
-  expect(await claim('close', 500)).toBe(true)
+  expect(await claim('close', 500)).toBe(1n)
   await sql`update stream set expires_at = expires_at + interval '1 second' where name = 'tick/close'`.execute(
     books.db,
   )
-  expect(await claim('close', 500)).toBe(false)
+  expect(await claim('close', 500)).toBeNull()
+})
+
+const giveBack = (tick: string, number: bigint) => giveBackTick(books.db, { tick, claim: number })
+
+test('a tick is given back by whoever has it, and once nobody has it by anybody', async () => {
+  const first = (await claim('back', long)) ?? 0n
+  await giveBack('back', first)
+  expect(await ticksGivenBack(books.db)).toEqual(['back'])
+  expect(await claim('back', long)).toBe(first + 1n)
+  await giveBack('back', first)
+  await giveBack('back', 0n)
+  expect(await ticksGivenBack(books.db)).toEqual([])
+  await sql`update stream set expires_at = now() - interval '1 s' where name = 'tick/back'`.execute(books.db)
+  await giveBack('back', 0n)
+  await giveBack('never claimed', 0n)
+  expect((await ticksGivenBack(books.db)).toSorted()).toEqual(['back', 'never claimed'])
 })
