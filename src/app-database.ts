@@ -13,7 +13,7 @@ import { isDenied } from './store/denied.ts'
 import { keepAccountLabels } from './store/ledger/account-labels.ts'
 import { makePartitions } from './store/ledger/ground.ts'
 import { readStanding, type Standing } from './store/may-migrate.ts'
-import { migrate, newestMigration } from './store/migrate.ts'
+import { isNewer, migrate, newestMigration } from './store/migrate.ts'
 import type { Tables } from './store/tables.ts'
 
 /** Books of years are written anew where a migration needs that. */
@@ -54,7 +54,7 @@ export async function bringUpToDate(place: Place): Promise<readonly string[]> {
   try {
     const standing = await readStanding(db)
     if (standing.isStandby) throw standbyFault(place.databaseUrl)
-    if (!standing.mayMigrate) return await refuseOld(standing)
+    if (!standing.mayMigrate) return await refuseOther(db, standing)
     const applied = await migrate(db, migrationsFolder)
     await makePartitions(db)
     if (isOnePlace(place)) await prepareQueue(place)
@@ -64,10 +64,10 @@ export async function bringUpToDate(place: Place): Promise<readonly string[]> {
   }
 }
 
-/** A newer schema than that of this version does: the owner migrates before daemons are replaced. */
-async function refuseOld({ user, schema }: Standing): Promise<readonly string[]> {
+/** A newer schema than that of this version does, unless it was contracted: the owner migrates before daemons are replaced. */
+async function refuseOther(db: Database<Tables>, { user, schema }: Standing): Promise<readonly string[]> {
   const needed = await newestMigration(migrationsFolder)
-  if (schema >= needed) return []
+  if (schema === needed || (await isNewer(db, migrationsFolder))) return []
   const isAt = schema === '' ? `${user} sees none` : `it is at ${schema}`
   const problem = `${isAt}, this version needs ${needed}, and ${user} may not make it: run "depositd migrate" first, with the DATABASE_URL of the owner, and see that ${user} is a member of depositd_daemon`
   throw new Fault('remote_failed', { what: 'the schema of the database', problem })
@@ -77,10 +77,12 @@ async function prepareQueue({ databaseUrl: url }: Place): Promise<void> {
   try {
     await prepareQueueSchema({ url, name: 'depositd' })
   } catch (error) {
-    const problem = `${messageOf(error)}; the user of DATABASE_URL has to own it, and to be allowed to make schemas`
+    const problem = isDenied(error) ? `${error.message}; ${queueRights}` : messageOf(error)
     throw new Fault('remote_failed', { what: 'the schema of the queue', problem }, { cause: error })
   }
 }
+
+const queueRights = 'the user of DATABASE_URL has to own it, and to be allowed to make schemas'
 
 /**
  * As a role that may add to the books and never change them.

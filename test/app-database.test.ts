@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { bringUpToDate } from '../src/app-database.ts'
 import type { Place } from '../src/config/place.ts'
-import { openDatabase } from '../src/store/database.ts'
+import { type Database, openDatabase } from '../src/store/database.ts'
 import { emptyDatabase } from './support/postgres.ts'
 
 /** An empty database of an owner who is no superuser. Roles are of the whole server: his name is of this test alone. */
@@ -23,7 +23,18 @@ async function ownedDatabase() {
   own.username = owner
   own.password = 'o'
   const place: Place = { databaseUrl: own.href, queueUrl: own.href }
-  return { db, name, owner: sql.id(owner), place }
+  return { db, url, name, owner: sql.id(owner), place }
+}
+
+/** As the page on security has it: a member of depositd_daemon that owns nothing. */
+async function narrowLogin(db: Database<unknown>, databaseUrl: string): Promise<Place> {
+  const runner = `runner_${randomBytes(6).toString('hex')}`
+  await sql`create role ${sql.id(runner)} login password 'r' in role depositd_daemon`.execute(db)
+  onTestFinished(() => dropRole(databaseUrl, runner))
+  const url = new URL(databaseUrl)
+  url.username = runner
+  url.password = 'r'
+  return { databaseUrl: url.href, queueUrl: url.href }
 }
 
 async function dropRole(url: string, role: string): Promise<void> {
@@ -49,4 +60,32 @@ test('an owner who lacks a right is told which, of the schema and of the queue i
   await expect(bringUpToDate(place)).rejects.toThrow(
     /the schema of the queue.*permission denied for database .*; the user of DATABASE_URL has to own it, and to be allowed/,
   )
+})
+
+test('where a newer version added something a start goes on, and where one took something away nobody starts', async () => {
+  const { db, url, owner, place } = await ownedDatabase()
+  await sql`grant depositd_daemon to ${owner} with admin option`.execute(db)
+  await bringUpToDate(place)
+  const narrow = await narrowLogin(db, url)
+  const apply = (name: string) =>
+    sql`insert into kysely_migration (name, timestamp) values (${name}, now())`.execute(db)
+  expect(await bringUpToDate(narrow)).toEqual([])
+  await apply('9997_newer')
+  for (const login of [place, narrow]) expect(await bringUpToDate(login)).toEqual([])
+  await apply('9998_newer_contract')
+  await apply('9999_newest')
+  for (const login of [place, narrow])
+    await expect(bringUpToDate(login)).rejects.toThrow(
+      '9998_newer_contract of a newer version took away what this one uses: start that version or a newer one',
+    )
+})
+
+test('owners that start beside each other all bring the schema up to date', async () => {
+  const { db, owner, place } = await ownedDatabase()
+  await sql`grant depositd_daemon to ${owner} with admin option`.execute(db)
+  const starts = async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => bringUpToDate(place)))
+    return outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+  }
+  for (let round = 0; round < 4; round++) expect(await starts()).toEqual([])
 })

@@ -154,7 +154,14 @@ test('a schema that lacks something is named; one of a newer version does not st
     status: 200,
     warnings: [{ part: 'schema', problem: expect.stringContaining('of a newer version') }],
   })
-  await sql`delete from kysely_migration where name = '9999_future'`.execute(db)
+  await sql`update kysely_migration set name = '9999_future_contract' where name = '9999_future'`.execute(db)
+  expect(await readiness(running.daemon.opsUrl)).toMatchObject({
+    status: 200,
+    warnings: [
+      { part: 'schema', problem: expect.stringContaining('9999_future_contract took something away') },
+    ],
+  })
+  await sql`delete from kysely_migration where name like '9999_future%'`.execute(db)
 })
 
 test('a database that answers and takes nothing is named, as after a failover to a standby', async () => {

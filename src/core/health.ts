@@ -5,6 +5,8 @@ export type PartState = { part: string; state: 'fine' | 'warning' | 'fault'; say
 export type Vitals = {
   /** The newest migration that was applied. */
   schema: string
+  /** The newest of those that took away what versions before used; empty before the first. */
+  contract: string
   /** It answers and takes nothing: a standby, or set so. */
   isReadOnly: boolean
   inboxOldest: number
@@ -47,7 +49,7 @@ export function judgeVitals(vitals: Vitals, expected: Expected): PartState[] {
   const ageOf = (part: string, sign: string, max: number) =>
     judgeAge({ part, sign, max }, vitals.ages.get(part) ?? null, expected.waited)
   return [
-    judgeSchema(vitals.schema, expected.schema),
+    judgeSchema(vitals, expected.schema),
     judgeInbox(vitals.inboxOldest),
     ageOf(schedulerStream, 'tick', beatAgeMaxSeconds),
     ageOf(workerStream, 'job', beatAgeMaxSeconds),
@@ -55,13 +57,22 @@ export function judgeVitals(vitals: Vitals, expected: Expected): PartState[] {
   ]
 }
 
-/** While a newer version takes over, processes of the older one go on with what they know. */
-function judgeSchema(found: string, known: string): PartState {
+/**
+ * While a newer version takes over, processes of the older one go on with what they know: also where it took something
+ * away, since by the rules of upgrades the version before it used that no more. Which one this is it cannot know.
+ */
+function judgeSchema({ schema: found, contract }: Vitals, known: string): PartState {
   const part = 'schema'
   if (found === known) return { part, state: 'fine', says: `at ${known}` }
   if (found === '') return { part, state: 'fault', says: 'is not made yet' }
   if (found < known) return { part, state: 'fault', says: `at ${found}; this version needs ${known}` }
-  return { part, state: 'warning', says: `at ${found}, of a newer version; this one knows ${known}` }
+  const says = `at ${found}, of a newer version; this one knows ${known}`
+  if (contract <= known) return { part, state: 'warning', says }
+  return {
+    part,
+    state: 'warning',
+    says: `${says}, and does not start again: ${contract} took something away`,
+  }
 }
 
 function judgeInbox(oldest: number): PartState {

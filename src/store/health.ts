@@ -1,20 +1,32 @@
 import { type Kysely, sql } from 'kysely'
 import type { Vitals } from '../core/health.ts'
+import { contracting } from './migrate.ts'
 import type { Tables } from './tables.ts'
 
-type Row = { schema: string; isReadOnly: boolean; inbox: number; ages: Record<string, number> }
+type Row = {
+  schema: string
+  contract: string
+  isReadOnly: boolean
+  inbox: number
+  ages: Record<string, number>
+}
+
+const nothing: Row = { schema: '', contract: '', isReadOnly: false, inbox: 0, ages: {} }
 
 /** How the database stands: one statement for everything, so that who waits for a connection waits once. */
 export async function readHealth(db: Kysely<Tables>): Promise<Vitals> {
   const { rows } = await sql<Row>`
     select coalesce((select max(name) from kysely_migration), '') as schema,
+      coalesce((
+        select max(name) from kysely_migration where right(name, length(${contracting})) = ${contracting}
+      ), '') as contract,
       current_setting('transaction_read_only') = 'on' as "isReadOnly",
       coalesce((select greatest(extract(epoch from now() - min(stored_at)), 0) from inbox_pending), 0)::float8 as inbox,
       coalesce((
         select jsonb_object_agg(name, greatest(extract(epoch from now() - succeeded_at), 0)) from stream
         where succeeded_at is not null
       ), '{}') as ages`.execute(db)
-  const { inbox, ages, ...known } = rows[0] ?? { schema: '', isReadOnly: false, inbox: 0, ages: {} }
+  const { inbox, ages, ...known } = rows[0] ?? nothing
   return { ...known, inboxOldest: inbox, ages: new Map(Object.entries(ages)) }
 }
 

@@ -12,7 +12,7 @@ import { isDenied } from './denied.ts'
  * @throws Fault `remote_failed` with the failing migration's own message.
  */
 export async function migrate<Tables>(db: Kysely<Tables>, folder: string): Promise<readonly string[]> {
-  if (await isNewer(db, await migrationsIn(folder))) return []
+  if (await isNewer(db, folder)) return []
   const { error, results = [] } = await new Migrator({ db, provider: sqlFiles(folder) }).migrateToLatest()
   if (error !== undefined) {
     const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'migrations'
@@ -26,13 +26,14 @@ const ownersRights =
   'the user of DATABASE_URL has to own the database and may create roles; as a superuser: alter role … createrole'
 
 /** Ends the name of a migration that takes away what versions before it use; all others only add. */
-const contracting = '_contract'
+export const contracting = '_contract'
 
 /**
  * A version that is replaced may still start, and one that is taken back, too: what a newer one added is in nobody's way.
  * @throws Fault `remote_failed` where the newer one took away what this one uses
  */
-async function isNewer<Tables>(db: Kysely<Tables>, ours: readonly string[]): Promise<boolean> {
+export async function isNewer<Tables>(db: Kysely<Tables>, folder: string): Promise<boolean> {
+  const ours = await migrationsIn(folder)
   const { rows: there } =
     await sql`select from pg_class where oid = to_regclass('public.kysely_migration')`.execute(db)
   if (there.length === 0) return false

@@ -3,6 +3,7 @@ import { type Expected, judgeDatabase, judgeVitals, type Vitals } from '../../sr
 
 const vitals: Vitals = {
   schema: '0026_last',
+  contract: '0025_older_contract',
   isReadOnly: false,
   inboxOldest: 0,
   ages: new Map([
@@ -44,6 +45,11 @@ test.each<[string, Partial<Vitals>, string]>([
     'a newer schema, as while a newer version takes over',
     { schema: '0027_x' },
     'schema warning: at 0027_x, of a newer version; this one knows 0026_last',
+  ],
+  [
+    'a newer schema that something was taken from',
+    { schema: '0028_x', contract: '0027_x_contract' },
+    'schema warning: at 0028_x, of a newer version; this one knows 0026_last, and does not start again: 0027_x_contract took something away',
   ],
   ['rows that wait within bounds', { inboxOldest: 60 }, 'inbox fine: the oldest waits 60 s to be applied'],
   [

@@ -32,7 +32,7 @@ test('the sizes and networks of the compose file are told', () => {
 })
 
 test('every part of readiness is told', () => {
-  const vitals = { schema: '', isReadOnly: false, inboxOldest: 0, ages: new Map() }
+  const vitals = { schema: '', contract: '', isReadOnly: false, inboxOldest: 0, ages: new Map() }
   const streams = new Map([
     ['poll', 300],
     ['scan/NETWORK', 300],

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { copyFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -161,11 +162,34 @@ describe('two versions side by side', () => {
     expect(await contradictionsIn(facts)).toEqual([])
   })
 
-  test('this version does not start where a newer one took away what it uses, and says which to start', async () => {
-    await running.at(-1)?.program.end('SIGTERM')
+  test('where a newer one took away what it used, this version works on and says so, and does not start again', async () => {
     await migrateFurther('9999_newer_contract', 'alter table deposit drop column mood')
-    const refused = spawnProgram(folder, ['start'], environment)
-    expect(await refused.ended).not.toBe(0)
-    expect(refused.output()).toContain('9999_newer_contract of a newer version took away what this one uses')
+    const last = running.at(-1)
+    const problem = expect.stringContaining('9999_newer_contract took something away') as string
+    expect(last && (await readiness(last))).toMatchObject({
+      ready: true,
+      warnings: [{ part: 'schema', problem }],
+    })
+    await last?.program.end('SIGTERM')
+    for (const login of [{}, { DATABASE_URL: await narrowUrl() }]) {
+      const refused = spawnProgram(folder, ['start'], { ...environment, ...login })
+      expect(await refused.ended).not.toBe(0)
+      expect(refused.output()).toContain(
+        '9999_newer_contract of a newer version took away what this one uses',
+      )
+    }
   })
 })
+
+/** Of a login that owns nothing. */
+async function narrowUrl(): Promise<string> {
+  const runner = `runner_${randomBytes(6).toString('hex')}`
+  await observer.query(`create role ${runner} login password '${runner}' in role depositd_daemon`)
+  stack.defer(async () => {
+    await observer.query(`drop role ${runner}`)
+  })
+  const url = new URL(environment.DATABASE_URL ?? '')
+  url.username = runner
+  url.password = runner
+  return url.href
+}
