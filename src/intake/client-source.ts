@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { networkOf, plainAddress } from '../listening/client-network.ts'
 
 /** Names the client of a request, for limits by client: its IPv4 address, or its IPv6 network of 64 bits. */
 export type SourceReader = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string
@@ -41,22 +42,4 @@ export function createMatcher(networks: readonly string[]): (address: string) =>
 /** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? hop.replace(/^([\d.]+):\d+$/, '$1')
-}
-
-/** A socket that listens for both families shows IPv4 clients as `::ffff:192.0.2.1`. */
-export function plainAddress(address: string): string {
-  if (!address.includes(':')) return address
-  const mapped = address.replace(/^::ffff:/i, '')
-  return isIPv4(mapped) ? mapped : address
-}
-
-/** What is taken for one client: an address of IPv4; of IPv6, where everybody has 2^64 addresses, their network. */
-export function networkOf(address: string): string {
-  if (!address.includes(':') || !isIPv6(address)) return address
-  // Behind the percent sign stands an interface, as `eth0`.
-  const [head = '', tail = ''] = (address.split('%')[0] ?? '').split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === '' ? [] : tail.split(':')
-  const gap = address.includes('::') ? Array<string>(8 - left.length - right.length).fill('0') : []
-  return `${[...left, ...gap, ...right].slice(0, 4).join(':')}::/64`
 }

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
 import { type ServerLimits, serverLimits, serverOptions } from '../core/server-limits.ts'
+import { limitConnections } from '../listening/limit-connections.ts'
 import type { Metrics } from './metrics.ts'
 import { refuseOtherNames } from './own-names.ts'
 import type { TellGauges } from './read-gauges.ts'
@@ -21,9 +22,10 @@ export type OpsSettings = {
 }
 
 /** A few scrapers, probes and people: who holds connections open, or sends slowly, is cut off. */
-export type OpsLimits = ServerLimits & { connectionsMax: number }
+export type OpsLimits = ServerLimits & { connectionsMax: number; connectionsPerSourceMax: number }
 
-export const opsLimits: OpsLimits = { ...serverLimits, connectionsMax: 256 }
+/** Whoever holds as many as it can leaves as many: a probe that finds none would have the daemon restarted. */
+export const opsLimits: OpsLimits = { ...serverLimits, connectionsMax: 256, connectionsPerSourceMax: 128 }
 
 /** What there is to be shown once the daemon works. */
 export type Shown = {
@@ -55,7 +57,7 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
     pages: noPages,
   }
   const server = createServer(serverOptions(limits), createApp(settings, showing))
-  server.maxConnections = limits.connectionsMax
+  limitConnections(server, { max: limits.connectionsMax, perSourceMax: limits.connectionsPerSourceMax })
   await listen(server, { host, port })
   return {
     url: `http://${host}:${boundPort(server, port)}`,

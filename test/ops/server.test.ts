@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { messageOf } from '../../src/core/errors.ts'
+import { opsLimits } from '../../src/ops/server.ts'
 import { running, startOpsServer as start } from '../support/ops-server.ts'
 
 test('a port that is taken is a fault that names the setting', async () => {
@@ -57,3 +59,35 @@ test('stopping does not wait for who keeps a connection open', async () => {
   await running.pop()?.stop()
   await closed
 })
+
+test('one peer that holds all it can get keeps neither probes nor scrapes of others from an answer', async () => {
+  const { hostname, port } = new URL(await start())
+  const hold = async (localAddress: string) => {
+    const socket = connect({ host: hostname, port: Number(port), localAddress })
+    onTestFinished(() => void socket.destroy())
+    await once(socket.on('error', () => undefined).resume(), 'connect')
+    return socket
+  }
+  const holdAll = (address: string) =>
+    Promise.all(Array.from({ length: opsLimits.connectionsMax + 50 }, () => hold(address)))
+  const held = await holdAll('127.0.0.2')
+  const open = () => held.filter(({ closed }) => !closed).length
+  await expect.poll(open).toBe(opsLimits.connectionsPerSourceMax)
+  expect(await statusFrom('127.0.0.3', `http://${hostname}:${port}/livez`)).toBe(200)
+  // With a second one all places are taken: those who have the most make room.
+  await holdAll('127.0.0.4')
+  for (const path of ['/livez', '/readyz', '/metrics'])
+    expect(await statusFrom('127.0.0.3', `http://${hostname}:${port}${path}`)).toBe(200)
+})
+
+/** A client of its own address: everything of 127.0.0.0/8 is this machine. */
+function statusFrom(localAddress: string, url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { localAddress, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    asked.once('error', reject)
+    asked.end()
+  })
+}

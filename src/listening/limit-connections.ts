@@ -1,14 +1,14 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { networkOf, plainAddress } from './client-source.ts'
+import { networkOf, plainAddress } from './client-network.ts'
 import { createOpenSockets } from './open-sockets.ts'
 
 type Bounds = {
   /** Of all clients together. */
   max: number
   perSourceMax: number
-  /** Proxies bring the connections of everybody. */
-  isTrusted: (address: string) => boolean
+  /** Proxies bring the connections of everybody; none is known unless told. */
+  isTrusted?: (address: string) => boolean
 }
 
 /** What is given up takes a moment to be closed, and whoever comes meanwhile is not turned away for it. */
@@ -18,7 +18,10 @@ const closingMax = 512
  * Drops connections of a client that has too many, so that others find one. Where every place is taken, whoever has the
  * most gives up its oldest for a client with fewer: many who each stay within their bound keep nobody out.
  */
-export function limitConnections(server: Server, { max, perSourceMax, isTrusted }: Bounds): void {
+export function limitConnections(
+  server: Server,
+  { max, perSourceMax, isTrusted = () => false }: Bounds,
+): void {
   const open = createOpenSockets()
   let count = 0
   server.maxConnections = max + closingMax
