@@ -1,76 +1,71 @@
-type Rule = { what: string; of: RegExp }
-
-const name = String.raw`(?:if (?:not )?exists )?(?:only )?"?([\w."]+)`
-
-/** Of what a statement takes away, or asks more of whoever writes, the object. */
-const rules: readonly Rule[] = [
-  {
-    what: 'drops',
-    of: new RegExp(
-      `^drop (?:table|view|materialized view|function|procedure|schema|type|domain|sequence|role) ${name}`,
-    ),
-  },
-  {
-    what: 'drops a column of',
-    of: new RegExp(`^alter table ${name}.* drop (?:column )?(?!constraint|not null|default)\\w`),
-  },
-  { what: 'renames', of: new RegExp(`^alter \\w+ ${name}.* rename `) },
-  { what: 'moves', of: new RegExp(`^alter \\w+ ${name}.* set schema `) },
-  {
-    what: 'changes a type of',
-    of: new RegExp(`^alter table ${name}.* alter (?:column )?\\w+ (?:set data )?type `),
-  },
-  {
-    what: 'drops a default of',
-    of: new RegExp(`^alter table ${name}.* alter (?:column )?\\w+ drop default`),
-  },
-  { what: 'asks for a value in', of: new RegExp(`^alter table ${name}.* set not null`) },
-  {
-    what: 'asks for a value in a new column of',
-    of: new RegExp(`^alter table ${name}.* add column (?!.*(?:default|generated)).*not null`),
-  },
-  {
-    what: 'adds a condition to',
-    of: new RegExp(
-      `^alter table ${name}.* add (?:constraint \\w+ )?(?:check|unique|primary key|foreign key|exclude)`,
-    ),
-  },
-  { what: 'adds a condition to', of: new RegExp(`^create unique index (?:\\w+ )?on ${name}`) },
-  {
-    what: 'takes a right to',
-    of: new RegExp(`^revoke .* on (?:table |function |schema |all \\w+ in schema )?${name}`),
-  },
-]
+import type { Client } from 'pg'
+import { type Catalog, readCatalog } from './schema-catalog.ts'
 
 /**
- * Whatever in a migration takes something away from a program that knows the schema before it; what the migration made
- * itself is nobody's yet, and what it drops to make it anew is there at its end.
+ * Whatever a program could stumble over that knows the schema as it stands on that connection, once this migration is
+ * applied; it is taken back again. The catalogs are compared, not what the statements say; of what rows were deleted or
+ * changed, the tables tell themselves.
+ * @throws where the migration cannot be applied in a transaction, as all are
  */
-export function takesAway(migration: string): string[] {
-  const statements = statementsOf(migration)
-  const made = new Set(statements.flatMap((statement) => madeBy(statement) ?? []))
-  return statements.flatMap((statement) =>
-    rules.flatMap(({ what, of }) => {
-      const object = of.exec(statement)?.[1]
-      return object === undefined || made.has(object) ? [] : [`${what} ${object}`]
-    }),
-  )
+export async function takesAway(client: Client, migration: string): Promise<string[]> {
+  const before = await readCatalog(client)
+  const inCatalogs = await inVain(client, async () => {
+    await client.query(migration)
+    return differences(before, await readCatalog(client))
+  })
+  // A column that is gone could not be watched.
+  if (inCatalogs.length > 0) return inCatalogs
+  return inVain(client, async () => {
+    await client.query(watch)
+    await client.query(migration)
+    const { rows } = await client.query<{ told: string }>(
+      'select distinct told from watch.told order by told',
+    )
+    return rows.map(({ told }) => told)
+  })
 }
 
-function madeBy(statement: string): string | null {
-  const made = new RegExp(
-    `^create (?:or replace )?(?:unlogged )?(?:table|view|materialized view|function|procedure|schema|type|domain|sequence|role) ${name}`,
-  )
-  return made.exec(statement)?.[1] ?? null
+async function inVain<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
+  await client.query('begin')
+  try {
+    return await work()
+  } finally {
+    await client.query('rollback')
+  }
 }
 
-/** In lower case, without comments, texts and bodies of functions. A partition that is made is no object of its own. */
-function statementsOf(migration: string): string[] {
-  return migration
-    .replaceAll(/\$(\w*)\$.*?\$\1\$/gs, "''")
-    .replaceAll(/--.*$/gm, '')
-    .replaceAll(/'(?:[^']|'')*'/g, "''")
-    .split(';')
-    .map((statement) => statement.toLowerCase().replaceAll(/\s+/g, ' ').trim())
-    .filter((statement) => statement !== '')
+function differences(before: Catalog, after: Catalog): string[] {
+  const gone = [...before.offers].filter((line) => !after.offers.has(line))
+  const added = [...after.demands].filter(
+    ([line, of]) => !before.demands.has(line) && [...of].some((one) => before.objects.has(one)),
+  )
+  return [...gone.map((line) => `no longer: ${line}`), ...added.map(([line]) => `asked from now on: ${line}`)]
 }
+
+/**
+ * Triggers for statements, which are told of those that find no row, too. Who fills a column that he adds changes nothing
+ * that was there.
+ */
+const watch = `
+  create schema watch;
+  create table watch.told (told text);
+  create function watch.tell() returns trigger language plpgsql security definer as $$
+  begin
+    insert into watch.told values (lower(tg_op) || ' in ' || tg_table_schema || '.' || tg_table_name);
+    return null;
+  end $$;
+  do $$
+  declare watched record;
+  begin
+    for watched in
+      select attrelid::regclass as name, string_agg(quote_ident(attname), ', ') as columns
+      from pg_attribute join pg_class c on c.oid = attrelid join pg_namespace n on n.oid = relnamespace
+      where relkind in ('r', 'p') and attnum > 0 and not attisdropped
+        and nspname !~ '^pg_' and nspname not in ('information_schema', 'watch')
+      group by attrelid
+    loop
+      execute format('create trigger "0 watch" before delete or truncate or update of %s on %s
+        for each statement execute function watch.tell()', watched.columns, watched.name);
+    end loop;
+  end $$;
+`
