@@ -10,19 +10,31 @@ export type Position = {
   readAt: number | null
   /** When deposits that are open for long were last read again. */
   deepAt: number
+  /** The reading of what is recent that is under way. */
+  window: Window | null
   /** Where the last page of a list begins, which is read on from where that is oldest first; null while not known. */
   tail: Mark
   /** The full reading under way. */
-  sweep: { startedAt: number; mark: Mark; pages: number } | null
+  sweep: { startedAt: number; mark: Mark } | null
   /** When the last full reading that came to the end began. */
   sweptAt: number | null
   /** How the list was read that the marks are of; null where that was not kept. */
   listedBy: string | null
 }
 
+/** What one reading of what is recent goes over: since a time, back to a time, or from the end of the list on. */
+export type Window = {
+  startedAt: number
+  since: number | null
+  readBackTo: number | null
+  /** Where it goes on. */
+  mark: Mark
+}
+
 const beginning: Position = {
   readAt: null,
   deepAt: 0,
+  window: null,
   tail: null,
   sweep: null,
   sweptAt: null,
@@ -38,5 +50,5 @@ export function readPosition(cursor: unknown): Position {
 export function positionIn(list: ListProfile, position: Position): Position {
   const listedBy = createHash('sha256').update(JSON.stringify(list)).digest('hex')
   if (position.listedBy === null || position.listedBy === listedBy) return { ...position, listedBy }
-  return { ...position, tail: null, sweep: null, sweptAt: null, listedBy }
+  return { ...position, window: null, tail: null, sweep: null, sweptAt: null, listedBy }
 }

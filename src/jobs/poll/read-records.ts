@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import type { DepositClient, DepositPage } from '../../provider/deposit-client.ts'
 import type { Mark } from '../../provider/page-marks.ts'
@@ -7,7 +7,13 @@ import { clearMismatches, type MismatchChange, openMismatches } from '../../stor
 import { type GoneRecord, markGone, type ReadRecord, saveRecords } from '../../store/records.ts'
 import type { Tables } from '../../store/tables.ts'
 
-export type ReadDeps = { db: Kysely<Tables>; client: DepositClient; now: () => Date }
+export type ReadDeps = {
+  db: Kysely<Tables>
+  client: DepositClient
+  now: () => Date
+  /** Comes first in whatever writes, where only one may read at a time: throws once that is another. */
+  keepPlace?: (tx: Transaction<Tables>) => Promise<void>
+}
 
 /** What a reading came to. */
 export type Reading = {
@@ -54,25 +60,26 @@ async function readOne(deps: ReadDeps, id: string, reading: Reading): Promise<vo
 
 /** `sentAt` is when the request was sent that did not bring them. */
 export async function declareGone(
-  { db }: ReadDeps,
+  { db, keepPlace }: ReadDeps,
   ids: readonly string[],
   { sentAt, reading }: Keeping,
 ): Promise<void> {
-  const changes = await inTransaction(db, async (tx) =>
-    openMismatches(tx, (await markGone(tx, ids, sentAt)).map(disappearance)),
-  )
+  const changes = await inTransaction(db, async (tx) => {
+    await keepPlace?.(tx)
+    return openMismatches(tx, (await markGone(tx, ids, sentAt)).map(disappearance))
+  })
   reading.mismatches.push(...changes)
 }
 
 type Keeping = { sentAt: Date; reading: Reading }
 
 async function keep(
-  { db, now }: ReadDeps,
+  { db, now, keepPlace }: ReadDeps,
   records: readonly ReadRecord[],
   { sentAt, reading }: Keeping,
 ): Promise<void> {
-  if (records.length === 0) return
   const { stored, cleared } = await inTransaction(db, async (tx) => {
+    await keepPlace?.(tx)
     const saved = await saveRecords(tx, records, { sentAt, receivedAt: now() })
     return { ...saved, cleared: await clearMismatches(tx, kind, saved.back.map(subjectOf)) }
   })

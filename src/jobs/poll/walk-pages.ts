@@ -1,11 +1,9 @@
 import type { DepositPage } from '../../provider/deposit-client.ts'
 import type { Mark } from '../../provider/page-marks.ts'
 import type { ListProfile } from '../../provider/profile/list-schema.ts'
-import { takeLease } from '../../store/streams.ts'
-import { pollStream } from './poll-position.ts'
 import { type ReadDeps, type Reading, readPage } from './read-records.ts'
 
-export type WalkDeps = ReadDeps & { holder: string; leaseMs: number }
+export type WalkDeps = ReadDeps & Required<Pick<ReadDeps, 'keepPlace'>>
 
 export type Walk = {
   from: Mark
@@ -24,7 +22,7 @@ export type Walked = {
   lastMark: Mark
 }
 
-/** Reads page after page, and renews the lease before each but the first. */
+/** Reads page after page. What another one who took over meanwhile is to read is not written. */
 export async function walkPages(deps: WalkDeps, walk: Walk, reading: Reading): Promise<Walked> {
   let mark = walk.from
   let lastMark = walk.from
@@ -39,7 +37,6 @@ export async function walkPages(deps: WalkDeps, walk: Walk, reading: Reading): P
     if (page.next === null || walk.isEnough(page)) return { end: 'reached', mark, lastMark }
     ;({ mark } = page.next)
     if (pages === walk.pagesMax) return { end: 'paused', mark, lastMark }
-    await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
   }
 }
 

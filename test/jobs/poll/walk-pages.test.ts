@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => stack.disposeAsync())
 
 async function walk(client: DepositClient): Promise<Reading & Walked> {
-  const deps = { db: books.db, client, holder: 'me', leaseMs: 600_000, now: () => at(600) }
+  const deps = { db: books.db, client, now: () => at(600), keepPlace: () => Promise.resolve() }
   const reading = nothingRead()
   const walked = await walkPages(
     deps,

@@ -1,0 +1,93 @@
+import { type Kysely, sql } from 'kysely'
+import type { DepositPage } from '../../provider/deposit-client.ts'
+import type { Mark } from '../../provider/page-marks.ts'
+import type { ListProfile } from '../../provider/profile/list-schema.ts'
+import type { Tables } from '../../store/tables.ts'
+import type { PollDeps, Polling } from './poll.ts'
+import type { Position, Window } from './poll-position.ts'
+import type { Reading } from './read-records.ts'
+import { walkPages } from './walk-pages.ts'
+
+/** Pages of one run; the next run goes on from there. */
+const pagesPerRun = 200
+const deepEveryMs = 60_000
+
+/**
+ * Reads what is recent, or goes on with it where the run before stopped. What comes in or changes meanwhile is left to
+ * the next window, which reaches back to when this one was opened.
+ */
+export async function readRecent(deps: Polling, given: Position, reading: Reading): Promise<Position> {
+  const { list } = deps.client
+  // Where the end of the list is, a full reading tells.
+  if (isReadFromTail(list) && given.sweptAt === null) return { ...given, readAt: deps.now().getTime() }
+  const { window, deepAt } =
+    given.window === null ? await openWindow(deps, given) : { ...given, window: given.window }
+  const before = { ...given, deepAt }
+  const { end, mark, lastMark } = await walkPages(deps, walkOf(window), reading)
+  if (end === 'paused') return { ...before, window: { ...window, mark } }
+  if (end === 'expired') return startAgain(list, before, window)
+  const done = { ...before, readAt: window.startedAt, window: null }
+  return isReadFromTail(list) ? { ...done, tail: lastMark } : done
+}
+
+function walkOf({ mark, since, readBackTo }: Window) {
+  const isEnough = ({ records }: DepositPage) =>
+    readBackTo !== null && records.some(({ time }) => time !== null && time.getTime() < readBackTo)
+  return { from: mark, since: since === null ? null : new Date(since), pagesMax: pagesPerRun, isEnough }
+}
+
+/** Reads the window again from where it begins. Where that is the end of a list, a full reading has to find it again. */
+function startAgain(list: ListProfile, position: Position, window: Window): Position {
+  const mark = startOf(list, position)
+  if (mark === window.mark) return { ...position, window: null, tail: null, sweep: null, sweptAt: null }
+  return { ...position, window: { ...window, mark } }
+}
+
+/** A list that is oldest first is read on from its end, unless the service can tell what is recent. */
+function isReadFromTail({ since, order }: ListProfile): boolean {
+  return since === undefined && order === 'oldest-first'
+}
+
+function startOf(list: ListProfile, { tail }: Position): Mark {
+  return isReadFromTail(list) ? tail : null
+}
+
+type Opened = { window: Window; deepAt: number }
+
+async function openWindow(deps: PollDeps, position: Position): Promise<Opened> {
+  const startedAt = deps.now().getTime()
+  // A time that is far ahead is that of a clock that was wrong.
+  const isDeep = Math.abs(startedAt - position.deepAt) >= deepEveryMs
+  const reach = await reachOf(deps, position, { startedAt, isDeep })
+  const window = { startedAt, mark: startOf(deps.client.list, position), ...reach }
+  return { window, deepAt: isDeep ? startedAt : position.deepAt }
+}
+
+/** A list of what was updated needs no more than the time since the last reading; others go back to what is open. */
+async function reachOf(
+  { db, client, overlapMs, sweepEveryMs }: PollDeps,
+  { readAt }: Position,
+  { startedAt, isDeep }: { startedAt: number; isDeep: boolean },
+): Promise<Pick<Window, 'since' | 'readBackTo'>> {
+  const { since, order } = client.list
+  // What is still to come, by a clock that was wrong, was not read.
+  const readTo = Math.min(readAt ?? startedAt, startedAt)
+  if (since?.of === 'updated') return { since: readTo - overlapMs, readBackTo: null }
+  const oldest = isDeep ? await oldestOfInterest(db, startedAt) : startedAt
+  // What came and went since the last reading may be of no deposit that is open; what is older, a full reading brings.
+  const lastRead = Math.max(readTo, startedAt - sweepEveryMs)
+  const from = Math.min(oldest, lastRead) - overlapMs
+  if (since !== undefined) return { since: from, readBackTo: null }
+  return { since: null, readBackTo: order === 'newest-first' ? from : null }
+}
+
+/** Deposits that stay open for longer than this no longer make every poll read back to them. */
+const openFor = sql`interval '7 days'`
+
+async function oldestOfInterest(db: Kysely<Tables>, now: number): Promise<number> {
+  const { rows } = await sql<{ oldest: Date | null }>`
+    select min(least(deposited_at, webhook_at, api_at)) as oldest from deposit
+    where state in ('observed', 'confirmed', 'settling', 'settled', 'held') and merged_into is null
+      and created_at > now() - ${openFor}`.execute(db)
+  return Math.min(rows[0]?.oldest?.getTime() ?? now, now)
+}

@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type PollDeps, pollDeposits } from '../../../src/jobs/poll/poll.ts'
+import type { Position } from '../../../src/jobs/poll/poll-position.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { at } from '../../support/evidence.ts'
+import { listedRecords, savedPosition } from '../../support/listed-records.ts'
+import { type ListForm, type Listing, startListing } from '../../support/listing.ts'
+
+const since: ListForm = { since: { parameter: 'since', of: 'updated' } }
+
+let stack: AsyncDisposableStack
+let books: Books
+let listing: Listing
+let deps: PollDeps
+/** In minutes of the made-up world. */
+let clock: number
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack()
+  books = stack.use(await openBooks())
+  clock = 1000
+})
+afterEach(() => stack.disposeAsync())
+
+/** One record to a page: what is recent is longer than a run may read. */
+async function listedBy(form: ListForm): Promise<void> {
+  listing = stack.use(await startListing(form))
+  listing.pageMax = 1
+  const overlapMs = 1000 * 60_000
+  const times = { leaseMs: 600_000, overlapMs, sweepEveryMs: Number.MAX_SAFE_INTEGER, now: () => at(clock) }
+  deps = { db: books.db, client: listing.client, holder: 'me', ...times }
+  // With the full reading that is due first of all.
+  await pollDeposits(deps)
+  listing.asked.length = 0
+}
+
+async function poll(): Promise<Position> {
+  clock++
+  await pollDeposits(deps)
+  return savedPosition(books.db)
+}
+
+const stored = async () => (await books.db.selectFrom('api_record').select('service_id').execute()).length
+const succeeded = async () =>
+  (await books.db.selectFrom('stream').select('succeeded_at').executeTakeFirstOrThrow()).succeeded_at
+
+const ways: [string, ListForm][] = [
+  ['of what was updated since a time', since],
+  ['of what was created since a time', { since: { parameter: 'since', of: 'created' } }],
+  ['that is newest first', {}],
+  ['by page that is newest first', { pages: 'page' }],
+  ['that is oldest first', { order: 'oldest-first' }],
+]
+
+describe.each(ways)('what is recent of a list %s is more than one run reads: it', (_what, form) => {
+  test('is read on in the next runs, and counts as read with the last, as of when it began', async () => {
+    await listedBy(form)
+    const before = await succeeded()
+    listing.records = listedRecords(450)
+    const places = [await poll(), await poll()]
+    expect(places.map(({ readAt }) => readAt)).toEqual([at(1000).getTime(), at(1000).getTime()])
+    expect(places.map(({ window }) => window?.startedAt)).toEqual([at(1001).getTime(), at(1001).getTime()])
+    expect(await stored()).toBe(400)
+    expect(await succeeded()).toEqual(before)
+    expect(await poll()).toMatchObject({ readAt: at(1001).getTime(), window: null })
+    expect(await stored()).toBe(450)
+    expect((await succeeded())?.getTime()).toBeGreaterThan(before?.getTime() ?? 0)
+  })
+
+  test('begins again where the service does not know its place any more', async () => {
+    await listedBy(form)
+    listing.records = listedRecords(250)
+    const { window } = await poll()
+    listing.before = ({ searchParams }) =>
+      [...searchParams.values()].includes(window?.mark ?? '') && listing.asked.length < 210
+        ? { status: 400, body: '{}' }
+        : undefined
+    expect(await poll()).toMatchObject({
+      readAt: at(1000).getTime(),
+      window: { startedAt: at(1001).getTime() },
+    })
+    await poll()
+    expect(await poll()).toMatchObject({ readAt: at(1001).getTime(), window: null })
+    expect(await stored()).toBe(250)
+  })
+
+  test('is left where the list is read in another way by now', async () => {
+    await listedBy(form)
+    listing.records = listedRecords(250)
+    await poll()
+    deps = { ...deps, client: { ...deps.client, list: { ...deps.client.list, keptDays: 10 } } }
+    await poll()
+    const position = await poll()
+    expect(position.window?.startedAt).not.toBe(at(1001).getTime())
+  })
+})
+
+test('what changes behind where it is read is in the next window, however long this one takes', async () => {
+  await listedBy(since)
+  deps = { ...deps, overlapMs: 60_000 }
+  listing.records = listedRecords(1300).slice(1000)
+  clock = 1300
+  await poll()
+  const held = { status: 'held', updated_at: at(1302).toISOString() }
+  listing.records = listing.records.map((one) => (one.id === 'dep_1299' ? { ...one, ...held } : one))
+  clock = 1400
+  expect(await poll()).toMatchObject({ readAt: at(1301).getTime(), window: null })
+  expect(await poll()).toMatchObject({ readAt: at(1402).getTime(), window: null })
+  const changed = books.db.selectFrom('api_record').select('service_id').where('revision', '=', 2)
+  expect(await changed.execute()).toEqual([{ service_id: 'dep_1299' }])
+})
+
+test('of pages that never end each run reads some, and the full reading and what was missed get their turn', async () => {
+  await listedBy({})
+  listing.records = listedRecords(3)
+  await poll()
+  listing.records = listedRecords(2)
+  listing.before = ({ pathname }) => (pathname.endsWith('/dep_2') ? { status: 503, body: '' } : undefined)
+  deps = { ...deps, sweepEveryMs: 0 }
+  await expect(poll()).rejects.toThrow('503')
+  let next = 0
+  const listDeposits = () => Promise.resolve({ records: [], next: { mark: `${next++}`, isDrift: false } })
+  const endless = { ...deps, client: { ...deps.client, listDeposits } }
+  const before = await succeeded()
+  listing.before = () => undefined
+  listing.asked.length = 0
+  expect(await pollDeposits(endless)).toMatchObject({ pages: 250, mismatches: [{ change: 'opened' }] })
+  expect(listing.asked).toEqual(['/v1/proxies/deposits/dep_2'])
+  expect(await succeeded()).toEqual(before)
+})
+
+test('a position of a version that knew no windows is gone on from', async () => {
+  await listedBy(since)
+  const { window: _, ...known } = await poll()
+  const cursor = JSON.stringify({ ...known, sweep: { startedAt: 0, mark: null, pages: 9 } })
+  await books.db.updateTable('stream').set({ cursor }).execute()
+  listing.records = listedRecords(3)
+  expect(await poll()).toMatchObject({ readAt: at(clock).getTime(), window: null, sweep: null, sweptAt: 0 })
+})
