@@ -28,26 +28,27 @@ export function backlogOwners(): OwnerEntry[] {
   }))
 }
 
-/** So many deposits, one a second, as their messages arrive: what belongs together lies apart. */
-export function* backlog(deposits: number): Generator<Message> {
+/** So many deposits, one a second or more, as their messages arrive: what belongs together lies apart. */
+export function* backlog(deposits: number, perSecond = 1): Generator<Message> {
   let waiting: Message[] = []
   for (let number = 0; number < deposits; number++) {
-    waiting.push(...tellOf(number))
-    if (number % longestSeconds !== 0) continue
+    const paidAt = number / perSecond
+    waiting.push(...tellOf(number, paidAt))
+    if (number % (longestSeconds * perSecond) !== 0) continue
     const sorted = waiting.toSorted(byArrival)
-    const arrived = sorted.findIndex(({ receivedAt }) => receivedAt >= second(number))
+    const arrived = sorted.findIndex(({ receivedAt }) => receivedAt >= second(paidAt))
     yield* sorted.slice(0, Math.max(arrived, 0))
     waiting = sorted.slice(Math.max(arrived, 0))
   }
   yield* waiting.toSorted(byArrival)
 }
 
-/** The deposit of that number. Ids and transactions are as scattered as real ones. */
-function tellOf(number: number): Message[] {
+/** The deposit of that number, paid at that second. Ids and transactions are as scattered as real ones. */
+function tellOf(number: number, paidAt: number): Message[] {
   const bytes = hash(`deposit ${number}`)
   const arrivesAt = (which: keyof typeof arrives, place: number) => {
     const [first, last] = arrives[which]
-    return second(number + first + ((last - first) * (bytes[place] ?? 0)) / 255)
+    return second(paidAt + first + ((last - first) * (bytes[place] ?? 0)) / 255)
   }
   const address = addressOf(number % owners)
   const [payTx, forwardTx] = [txOf(`pay ${number}`), txOf(`forward ${number}`)]
@@ -59,7 +60,7 @@ function tellOf(number: number): Message[] {
     owner: ownerOf(number % owners),
     deposit: { address, amount, tx: payTx },
     settlement: { tx: forwardTx, amount: out, fee },
-    occurredAt: second(number + 45),
+    occurredAt: second(paidAt + 45),
   })
   const facts = { height: BigInt(number + 1), blockHash: txOf(`block ${number}`) }
   return [
@@ -68,14 +69,14 @@ function tellOf(number: number): Message[] {
       tx: payTx,
       to: address,
       amount,
-      blockAt: second(number),
+      blockAt: second(paidAt),
       receivedAt: arrivesAt('payment', 13),
     }),
     delivery({
       ...facts,
       tx: forwardTx,
       amount: out,
-      blockAt: second(number + 40),
+      blockAt: second(paidAt + 40),
       receivedAt: arrivesAt('delivery', 14),
     }),
     eventRow({ ...claimed, receivedAt: arrivesAt('webhook', 15) }),

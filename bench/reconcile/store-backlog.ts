@@ -44,7 +44,8 @@ const messagesAtOnce = 400
 export async function storeBacklog(db: Database<Tables>, deposits: number): Promise<void> {
   await keepOwnersOf(db)
   const messages = backlog(deposits)
-  for (let some = take(messages); some.length > 0; some = take(messages)) await store(db, some)
+  const next = () => takeMessages(messages, messagesAtOnce)
+  for (let some = next(); some.length > 0; some = next()) await storeMessages(db, some)
 }
 
 /** Keeps whoever is paid, and what with. */
@@ -53,9 +54,10 @@ export async function keepOwnersOf(db: Database<Tables>): Promise<void> {
   await inTransaction(db, (tx) => keepOwners(tx, backlogOwners()))
 }
 
-function take(messages: Generator<Message>): Message[] {
-  const taken: Message[] = []
-  while (taken.length < messagesAtOnce) {
+/** @returns the next ones; none behind the last */
+export function takeMessages<One extends Message>(messages: Generator<One>, atMost: number): One[] {
+  const taken: One[] = []
+  while (taken.length < atMost) {
     const { value } = messages.next()
     if (!value) break
     taken.push(value)
@@ -63,7 +65,7 @@ function take(messages: Generator<Message>): Message[] {
   return taken
 }
 
-function store(db: Database<Tables>, messages: readonly Message[]): Promise<void> {
+export function storeMessages(db: Database<Tables>, messages: readonly Message[]): Promise<void> {
   return inTransaction(db, async (tx) => {
     await appendSightings(
       tx,

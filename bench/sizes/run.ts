@@ -2,70 +2,89 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { describeMachine, type Machine, machineLines } from '../machine.ts'
-import { startPostgresGround } from '../postgres-ground.ts'
+import { type PostgresGround, startPostgresGround } from '../postgres-ground.ts'
 import { watchSessions } from '../processor-time.ts'
 import { workOurs } from '../reconcile/apply-arms.ts'
 import { storeBacklog } from '../reconcile/store-backlog.ts'
 import type { Result } from '../result.ts'
+import { arrive, type Ground, listAgain } from './arrive.ts'
+import { perDeposit, readTables, type TableSize, totalOf } from './table-sizes.ts'
 
-type Table = { table: string; rows: number; bytes: number; indexBytes: number }
 /** What one step cost per deposit. */
-type Cost = { step: string; walBytes: number; programMs: number; postgresMs: number }
+type Cost = { step: string; seconds: number; walBytes: number; programMs: number; postgresMs: number }
+type Arm = { arm: string; costs: Cost[]; tables: TableSize[] }
 
 type Report = {
   machine: Machine
   servers: Record<string, string>
   deposits: number
-  /** Per deposit, the largest first; of each table that is partitioned, all partitions together. */
-  tables: Table[]
-  costs: Cost[]
+  arms: Arm[]
 }
+
+type Step = { step: string; work: (ground: Ground) => Promise<unknown> }
 
 /** As many deposits, by the part of it that is measured. */
 const whole = 50_000
-const worthTelling = 1
 
-/** What one deposit leaves behind and costs: with its webhook, its record, its payment and its delivery. */
+const arms = (folder: string): Record<string, Step[]> => ({
+  backlog: [
+    { step: 'take in', work: ({ db, deposits }) => storeBacklog(db, deposits) },
+    {
+      step: 'apply, 2,000 at once',
+      work: ({ url, deposits }) => workOurs({ url, deposits, folder }),
+    },
+  ],
+  live: [
+    { step: 'all, 10 rows at once', work: (ground) => arrive(ground, 10) },
+    { step: 'list it again', work: listAgain },
+  ],
+  peak: [{ step: 'all, 200 rows at once', work: (ground) => arrive(ground, 200) }],
+})
+
+/**
+ * What one deposit leaves behind and costs, with its webhook, its record, its payment and its delivery: out of a backlog,
+ * where it is mostly decided once, and as they arrive, where each of the four is decided by itself.
+ */
 export async function runSizes({ scale }: { scale: number }): Promise<Result> {
   const deposits = Math.max(50, Math.round(whole * scale))
   await using stack = new AsyncDisposableStack()
   const ground = await startPostgresGround(stack)
-  const { url, db } = await ground.database('sizes')
-  const before = await readTables(db)
-  const costs = [
-    await costOf(db, { step: 'take in', deposits }, () => storeBacklog(db, deposits)),
-    await costOf(db, { step: 'apply and book', deposits }, () =>
-      workOurs({ url, deposits, folder: ground.folder }),
-    ),
-  ]
-  await holdBooked(db, deposits)
-  await sql`vacuum analyze`.execute(db)
+  const done: Arm[] = []
+  for (const [arm, steps] of Object.entries(arms(ground.folder)))
+    done.push(await measure({ arm, steps, deposits }, ground))
   const report: Report = {
     machine: describeMachine(ground.folder, ['pg', 'kysely']),
     servers: await ground.settings(),
     deposits,
-    tables: perDeposit(await readTables(db), before, deposits),
-    costs,
+    arms: done,
   }
   return { report, text: textOf(report), figures: [] }
 }
 
-type Step = { step: string; deposits: number }
+type Wanted = { arm: string; steps: readonly Step[]; deposits: number }
 
-async function costOf(
-  db: Database<Tables>,
-  { step, deposits }: Step,
-  work: () => Promise<unknown>,
-): Promise<Cost> {
-  using sessions = watchSessions('sizes')
-  const [cpu, wal] = [process.cpuUsage(), await walAt(db)]
-  await work()
+async function measure({ arm, steps, deposits }: Wanted, server: PostgresGround): Promise<Arm> {
+  const name = `sizes_${arm}`
+  const ground = { ...(await server.database(name)), deposits }
+  const before = await readTables(ground.db)
+  const costs: Cost[] = []
+  for (const step of steps) costs.push(await costOf(name, ground, step))
+  await holdBooked(ground.db, deposits)
+  await sql`vacuum analyze`.execute(ground.db)
+  return { arm, costs, tables: perDeposit(await readTables(ground.db), before, deposits) }
+}
+
+async function costOf(name: string, ground: Ground, { step, work }: Step): Promise<Cost> {
+  using sessions = watchSessions(name)
+  const [cpu, wal, startedAt] = [process.cpuUsage(), await walAt(ground.db), performance.now()]
+  await work(ground)
   const { user, system } = process.cpuUsage(cpu)
   return {
     step,
-    walBytes: Number((await walAt(db)) - wal) / deposits,
-    programMs: (user + system) / 1000 / deposits,
-    postgresMs: sessions.taken() / deposits,
+    seconds: (performance.now() - startedAt) / 1000,
+    walBytes: Number((await walAt(ground.db)) - wal) / ground.deposits,
+    programMs: (user + system) / 1000 / ground.deposits,
+    postgresMs: sessions.taken() / ground.deposits,
   }
 }
 
@@ -73,35 +92,6 @@ async function walAt(db: Database<Tables>): Promise<bigint> {
   const { rows } = await sql<{ at: bigint }>`
     select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as at`.execute(db)
   return rows[0]?.at ?? 0n
-}
-
-async function readTables(db: Database<Tables>): Promise<Table[]> {
-  const { rows } = await sql<Record<keyof Table, string>>`
-    select coalesce(parent.relname, part.relname) as "table", sum(part.reltuples)::bigint::text as rows,
-      sum(pg_table_size(part.oid))::text as bytes, sum(pg_indexes_size(part.oid))::text as "indexBytes"
-    from pg_class part
-      left join pg_inherits on inhrelid = part.oid left join pg_class parent on parent.oid = inhparent
-    where part.relnamespace = 'public'::regnamespace and part.relkind = 'r'
-    group by 1 order by 1`.execute(db)
-  return rows.map(({ table, rows: count, bytes, indexBytes }) => ({
-    table,
-    rows: Math.max(0, Number(count)),
-    bytes: Number(bytes),
-    indexBytes: Number(indexBytes),
-  }))
-}
-
-function perDeposit(after: readonly Table[], before: readonly Table[], deposits: number): Table[] {
-  const was = new Map(before.map((one) => [one.table, one]))
-  return after
-    .map(({ table, rows, bytes, indexBytes }) => ({
-      table,
-      rows: rows / deposits,
-      bytes: (bytes - (was.get(table)?.bytes ?? 0)) / deposits,
-      indexBytes: (indexBytes - (was.get(table)?.indexBytes ?? 0)) / deposits,
-    }))
-    .filter((one) => one.bytes + one.indexBytes > worthTelling)
-    .toSorted((left, right) => right.bytes + right.indexBytes - left.bytes - left.indexBytes)
 }
 
 /** @throws where not every deposit is booked: what was measured says nothing then */
@@ -112,31 +102,25 @@ async function holdBooked(db: Database<Tables>, deposits: number): Promise<void>
     throw new Error(`${rows[0]?.booked} of ${deposits} are reconciled`)
 }
 
-function textOf({ machine, deposits, tables, costs, servers }: Report): string {
-  const sum = (of: (table: Table) => number) => tables.reduce((total, table) => total + of(table), 0)
-  const total = {
-    table: 'total',
-    rows: sum(({ rows }) => rows),
-    bytes: sum(({ bytes }) => bytes),
-    indexBytes: sum(({ indexBytes }) => indexBytes),
-  }
-  const lines = [...tables, total].map(
-    ({ table, rows, bytes, indexBytes }) =>
-      `${table.padEnd(24)}${rows.toFixed(2).padStart(8)}${bytes.toFixed(0).padStart(9)}${indexBytes.toFixed(0).padStart(9)}`,
-  )
-  const costLines = costs.map(
-    ({ step, walBytes, programMs, postgresMs }) =>
-      `${step.padEnd(24)}${walBytes.toFixed(0).padStart(8)}${programMs.toFixed(3).padStart(9)}${postgresMs.toFixed(3).padStart(9)}`,
-  )
-  return [
-    ...machineLines(machine, [servers]),
+function textOf({ machine, deposits, arms: measured, servers }: Report): string {
+  const lines = measured.flatMap(({ arm, tables, costs }) => [
+    `${arm}: per deposit, of ${deposits}`,
+    `${'TABLE'.padEnd(24)}${right(['ROWS', 'BYTES', 'INDEXES'])}`,
+    ...[...tables, totalOf(tables)].map(
+      ({ table, rows, bytes, indexBytes }) =>
+        `${table.padEnd(24)}${right([rows.toFixed(2), bytes.toFixed(0), indexBytes.toFixed(0)])}`,
+    ),
     '',
-    `per deposit, of ${deposits}`,
-    `${'TABLE'.padEnd(24)}${'ROWS'.padStart(8)}${'BYTES'.padStart(9)}${'INDEXES'.padStart(9)}`,
-    ...lines,
+    `${'STEP'.padEnd(24)}${right(['WAL', 'PROGRAM', 'POSTGRES', 'ALL'])}  (bytes, ms, ms, s of all)`,
+    ...costs.map(
+      ({ step, walBytes, programMs, postgresMs, seconds }) =>
+        `${step.padEnd(24)}${right([walBytes.toFixed(0), programMs.toFixed(3), postgresMs.toFixed(3), seconds.toFixed(1)])}`,
+    ),
     '',
-    `${'STEP'.padEnd(24)}${'WAL'.padStart(8)}${'PROGRAM'.padStart(9)}${'POSTGRES'.padStart(9)}  (bytes, ms, ms)`,
-    ...costLines,
-    '',
-  ].join('\n')
+  ])
+  return [...machineLines(machine, [servers]), '', ...lines].join('\n')
+}
+
+function right(cells: readonly string[]): string {
+  return cells.map((cell) => cell.padStart(9)).join('')
 }

@@ -1,0 +1,75 @@
+import { sql } from 'kysely'
+import { applyPending } from '../../src/jobs/books/apply.ts'
+import { appendSightings } from '../../src/store/chain/sightings.ts'
+import { type Database, inTransaction, openDatabase } from '../../src/store/database.ts'
+import { appendInbox, type InboxRow } from '../../src/store/inbox.ts'
+import { type ReadRecord, saveRecords } from '../../src/store/records.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { backlog, type Message } from '../reconcile/backlog.ts'
+import { applyDeps, keepOwnersOf, takeMessages } from '../reconcile/store-backlog.ts'
+
+/** Ten million deposits a day, on average: so many lie between two words of one deposit. */
+const depositsPerSecond = 116
+/** About as often as autovacuum would, which begins once a fifth of a table is dead. */
+const vacuums = 10
+const pageLength = 100
+
+export type Ground = { db: Database<Tables>; url: string; deposits: number }
+
+/**
+ * Stores what arrives, so many rows at once, and applies it before more arrives: each word of a deposit is decided when
+ * it comes, beside those that came before, as the daemon does while nothing waits.
+ */
+export async function arrive({ db, url, deposits }: Ground, rowsAtOnce: number): Promise<void> {
+  await keepOwnersOf(db)
+  await using daemon = openDatabase<Tables>({
+    url,
+    poolMax: 4,
+    applicationName: 'bench',
+    role: 'depositd_daemon',
+  })
+  const deps = applyDeps(daemon, deposits)
+  const messages = backlog(deposits, depositsPerSecond)
+  const vacuumEvery = Math.ceil((4 * deposits) / vacuums)
+  let arrived = 0
+  const next = () => takeMessages(messages, rowsAtOnce)
+  for (let some = next(); some.length > 0; some = next()) {
+    await store(db, some)
+    while ((await applyPending(deps)).rows > 0);
+    const before = arrived
+    arrived += some.length
+    if (Math.floor(before / vacuumEvery) !== Math.floor(arrived / vacuumEvery)) await sql`vacuum`.execute(db)
+  }
+}
+
+/** As the scan, the intake and the poll do, each in a transaction of its own. */
+async function store(db: Database<Tables>, messages: readonly Message[]): Promise<void> {
+  const sightings = messages.filter((one) => 'kind' in one)
+  const rows = messages.filter((one) => 'sourceKey' in one)
+  const webhooks = rows.filter(({ source }) => source === 'webhook')
+  const records = rows.filter(({ source }) => source === 'api')
+  if (sightings.length > 0) await inTransaction(db, (tx) => appendSightings(tx, sightings))
+  if (webhooks.length > 0) await inTransaction(db, (tx) => appendInbox(tx, webhooks))
+  if (records.length > 0) await keep(db, records)
+}
+
+async function keep(db: Database<Tables>, rows: readonly InboxRow[]): Promise<void> {
+  const receivedAt = new Date(Math.max(...rows.map((row) => row.receivedAt.getTime())))
+  await inTransaction(db, (tx) => saveRecords(tx, rows.map(recordOf), { sentAt: receivedAt, receivedAt }))
+}
+
+function recordOf({ sourceKey, body, receivedAt }: InboxRow): ReadRecord {
+  return { id: sourceKey.split(' ')[0] ?? null, time: receivedAt, text: body.toString() }
+}
+
+/** Each record once more, by page, as the service lists it again: none has changed. */
+export async function listAgain({ db, deposits }: Ground): Promise<void> {
+  const records = recordsOf(deposits)
+  const next = () => takeMessages(records, pageLength)
+  for (let page = next(); page.length > 0; page = next()) await keep(db, page)
+}
+
+function* recordsOf(deposits: number): Generator<InboxRow> {
+  for (const one of backlog(deposits, depositsPerSecond))
+    if ('sourceKey' in one && one.source === 'api') yield one
+}
