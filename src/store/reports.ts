@@ -206,7 +206,7 @@ export type Summary = {
 export async function summarise(db: Kysely<Tables>): Promise<Summary> {
   const [states, oldest, mismatches, unbalanced] = await Promise.all([
     sql<{ state: string; count: number }>`
-      select state, count(*)::int as count from deposit
+      select state, count(*)::float8 as count from deposit
       where merged_into is null and state <> 'ignored' group by state order by state`.execute(db),
     sql<{ seconds: number }>`
       select coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds from deposit

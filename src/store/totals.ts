@@ -20,10 +20,10 @@ export type Totals = {
 export function readTotals(db: Kysely<Tables>): Promise<Totals> {
   return readAlone(db, async (tx) => {
     const deposits = await sql<Totals['deposits'][number]>`
-      select state, coalesce(network, '') as network, count(*)::int as count from deposit
+      select state, coalesce(network, '') as network, count(*)::float8 as count from deposit
       where merged_into is null group by state, network`.execute(tx)
     const matrix = await sql<Totals['matrix'][number]>`
-      select leg, source, cell, sum(deposits)::int as count
+      select leg, source, cell, sum(deposits)::float8 as count
       from (
         select matrix, count(*) as deposits from deposit
         where coalesce(deposited_at, least(webhook_at, api_at)) >= now() - interval '24 hours'
