@@ -24,52 +24,62 @@ export async function startSchedule(
   ticks: readonly Tick[],
   report: (error: unknown) => void,
 ): Promise<Schedule> {
-  // It would write to standard error by itself, a line for each tick that is left out among them.
-  const logger = { debug: ignore, info: ignore, warn: ignore, error: report }
-  const tasks = ticks.map(({ name, expression, run }) =>
-    createTask(expression, run, { name, noOverlap: true, suppressMissedWarning: true, logger }),
-  )
+  const tasks = ticks.map((tick) => createWatched(tick, report))
   for (const task of tasks) await task.start()
-  const stopWatching = watchClock(async () => {
-    for (const task of tasks) {
-      await task.stop()
-      await task.start()
-    }
-  }, report)
+  let restarted = Promise.resolve()
+  const look = () => {
+    for (const task of tasks)
+      if (task.isLate()) restarted = restarted.then(() => task.restart()).catch(report)
+  }
+  // Ticks that a busy process comes too late for have their turn first.
+  const timer = setInterval(() => setImmediate(look), lookEveryMs)
   return {
     async stop() {
-      await stopWatching()
+      clearInterval(timer)
+      await restarted
       for (const task of tasks) await task.destroy()
     },
   }
 }
 
 const lookEveryMs = 1000
-/** A clock that is kept right by small pushes moves less between two looks. */
-const stepMinMs = 500
+/** A busy process ticks late by itself. */
+const lateMs = 1000
+/** A tick that a busy process, or a clock that was set forward, came too late for is done then, and not left out. */
+const missedExecutionTolerance = 86_400_000
 
 /**
- * A tick is awaited for as long as it was away when the one before came: where the clock is set back meanwhile, nothing
- * would tick until it is there again. What is started anew waits by the clock as it is now.
- * @returns ends it, once what was started anew has started
+ * A tick is awaited for as long as it was away by the clock when the one before came: where that was wrong for a moment, or
+ * is set back meanwhile, nothing would tick until it is there again. So each is awaited by a clock that nobody sets, too, and
+ * where it does not come, the task is started anew, and waits by the clock as it is then.
  */
-function watchClock(onSetBack: () => Promise<void>, report: (error: unknown) => void): () => Promise<void> {
-  let last = clockAhead()
-  let restarted = Promise.resolve()
-  const timer = setInterval(() => {
-    const now = clockAhead()
-    if (now < last - stepMinMs) restarted = restarted.then(onSetBack).catch(report)
-    last = now
-  }, lookEveryMs)
-  return () => {
-    clearInterval(timer)
-    return restarted
+function createWatched({ name, expression, run }: Tick, report: (error: unknown) => void) {
+  let dueAt = Infinity
+  const awaitNext = () => {
+    const [next] = task.getNextRuns(1)
+    dueAt = next === undefined ? Infinity : performance.now() + next.getTime() - Date.now()
   }
-}
-
-/** By how much the clock is ahead of one that nobody sets. */
-function clockAhead(): number {
-  return Date.now() - performance.now()
+  const work = async () => {
+    dueAt = Infinity
+    await run().finally(awaitNext)
+  }
+  // It would write to standard error by itself, a line for each tick that is left out among them.
+  const logger = { debug: ignore, info: ignore, warn: ignore, error: report }
+  const quiet = { noOverlap: true, suppressMissedWarning: true, missedExecutionTolerance, logger }
+  const task = createTask(expression, work, { name, ...quiet })
+  const start = async () => {
+    await task.start()
+    awaitNext()
+  }
+  return {
+    start,
+    isLate: () => performance.now() > dueAt + lateMs,
+    async restart() {
+      await task.stop()
+      await start()
+    },
+    destroy: () => task.destroy(),
+  }
 }
 
 /** Schedulers tick within so many milliseconds of each other, however seldom they do. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSchedule } from '../../src/jobs/schedule.ts'
 import { until } from '../support/until.ts'
@@ -44,13 +45,9 @@ test('what a tick throws is told', async () => {
   expect(said).toEqual([])
 }, 20_000)
 
-test('a clock that is set back by ten minutes does not keep the ticks waiting', async () => {
-  let ticks = 0
-  const tick = { name: 'scan', expression: everySecond, run: () => Promise.resolve(ticks++ >= 0) }
-  const schedule = await startSchedule([tick], () => undefined)
-  await until('it ticks', () => (ticks > 0 ? true : null), 10_000)
+/** @returns puts it right again */
+function setClockBack(): () => void {
   const RealDate = Date
-  onTestFinished(() => void vi.unstubAllGlobals())
   const now = () => RealDate.now() - 600_000
   const setBack = class extends RealDate {
     static override now = now
@@ -58,12 +55,59 @@ test('a clock that is set back by ten minutes does not keep the ticks waiting', 
       super(words[0] ?? now())
     }
   }
+  onTestFinished(() => void vi.unstubAllGlobals())
   vi.stubGlobal('Date', setBack)
-  // The tick that is awaited already comes; the one behind it is ten minutes away.
-  const before = ticks + 1
+  return () => vi.unstubAllGlobals()
+}
+
+/** Counts what ticks each second. */
+async function startTicking() {
+  const counted = { ticks: 0 }
+  const tick = { name: 'scan', expression: everySecond, run: () => Promise.resolve(counted.ticks++ >= 0) }
+  const { stop } = await startSchedule([tick], () => undefined)
+  onTestFinished(stop)
+  await until('it ticks', () => (counted.ticks > 0 ? true : null), 10_000)
+  return counted
+}
+
+/** By a clock that is not set. */
+async function untilTicks(counted: { ticks: number }, least: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const looking = setInterval(() => ticks > before + 1 && resolve(), 50)
+  const looking = setInterval(() => counted.ticks >= least && resolve(), 50)
   await promise
   clearInterval(looking)
-  await schedule.stop()
+}
+
+test('a clock that is set back by ten minutes does not keep the ticks waiting', async () => {
+  const counted = await startTicking()
+  setClockBack()
+  // The tick that is awaited already comes; the one behind it is ten minutes away.
+  await untilTicks(counted, counted.ticks + 3)
+}, 30_000)
+
+test('a clock that was set back for the moment in which a tick was due does not, either', async () => {
+  const counted = await startTicking()
+  const momentMs = 100
+  await sleep(1000 - (Date.now() % 1000) - momentMs)
+  const setRight = setClockBack()
+  await sleep(2 * momentMs)
+  setRight()
+  await untilTicks(counted, counted.ticks + 3)
+}, 30_000)
+
+test('a tick that a busy process comes too late for is done late', async () => {
+  const counted = await startTicking()
+  const [before, blockedMs] = [counted.ticks, 3500]
+  const seconds = new Date().getSeconds() + 1
+  const once = {
+    name: 'audit',
+    expression: `${seconds % 60} * * * * *`,
+    run: () => Promise.resolve(++runs > 0),
+  }
+  let runs = 0
+  const { stop } = await startSchedule([once], () => undefined)
+  onTestFinished(stop)
+  for (const until = performance.now() + blockedMs; performance.now() < until; );
+  await untilTicks(counted, before + 2)
+  expect(runs).toBe(1)
 }, 30_000)
