@@ -107,7 +107,7 @@ test('a tick that a busy process comes too late for is done late', async () => {
   let runs = 0
   const { stop } = await startSchedule([once], () => undefined)
   onTestFinished(stop)
-  for (const until = performance.now() + blockedMs; performance.now() < until; );
+  for (const end = performance.now() + blockedMs; performance.now() < end; );
   await untilTicks(counted, before + 2)
   expect(runs).toBe(1)
 }, 30_000)
