@@ -52,7 +52,7 @@ export async function bringUpToDate(place: Place): Promise<readonly string[]> {
     queryTimeoutMs: migrationMaxMs,
   })
   try {
-    const standing = await readStanding(db)
+    const standing = await readStanding(db).catch((error: unknown) => explainUnreached(error, place))
     if (standing.isStandby) throw standbyFault(place.databaseUrl)
     if (!standing.mayMigrate) return await refuseOther(db, standing)
     const applied = await migrate(db, migrationsFolder)
@@ -64,10 +64,16 @@ export async function bringUpToDate(place: Place): Promise<readonly string[]> {
   }
 }
 
+function explainUnreached(error: unknown, { databaseUrl }: Place): never {
+  const what = `connecting to DATABASE_URL (${new URL(databaseUrl).host})`
+  throw new Fault('remote_failed', { what, problem: messageOf(error) }, { cause: error })
+}
+
 /** A newer schema than that of this version does, unless it was contracted: the owner migrates before daemons are replaced. */
 async function refuseOther(db: Database<Tables>, { user, schema }: Standing): Promise<readonly string[]> {
   const needed = await newestMigration(migrationsFolder)
-  if (schema === needed || (await isNewer(db, migrationsFolder))) return []
+  if (schema === needed) return []
+  if (schema > needed && (await isNewer(db, migrationsFolder))) return []
   const isAt = schema === '' ? `${user} sees none` : `it is at ${schema}`
   const problem = `${isAt}, this version needs ${needed}, and ${user} may not make it: run "depositd migrate" first, with the DATABASE_URL of the owner, and see that ${user} is a member of depositd_daemon`
   throw new Fault('remote_failed', { what: 'the schema of the database', problem })

@@ -1,70 +1,94 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles, startDaemon } from '../../src/app.ts'
 import { parseSettings } from '../../src/config/settings.ts'
+import { type PostgresServer, startPostgres } from '../../src/sandbox/postgres.ts'
 import { compareBooks } from '../oracle/compare-books.ts'
+import { blocksBelow, runLines, writeServices } from '../support/backup-page.ts'
 import { runCommand } from '../support/command.ts'
-import { emptyDatabase } from '../support/postgres.ts'
+import type { Finding } from '../support/doctor-world.ts'
+import { run } from '../support/postgres.ts'
 import { isInstalled } from '../support/programs-needed.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-const run = promisify(execFile)
+const log = pino({ level: 'silent' })
+const password = randomBytes(12).toString('hex')
 
-/** As docs/operations.md says it: a dump by a user who only reads, restored by one who owns everything then. */
-describe.runIf(isInstalled('pg_dump'))('a dump', () => {
+function as(url: string, user: string): string {
+  const own = new URL(url)
+  own.username = user
+  own.password = password
+  return own.href
+}
+
+/**
+ * The lines of docs/operations.md: a dump by a user who only reads, restored on an empty server, which knows none of
+ * the roles, as an owner who is called otherwise.
+ */
+describe.runIf(isInstalled('pg_dump') && isInstalled('psql'))('a dump', () => {
   const stack = new AsyncDisposableStack()
-  const dumper = `dumper_${randomBytes(6).toString('hex')}`
   let world: World
   let dumped: Client
   let restored: Client
+  /** Of who owns everything there, and of the daemon. */
+  let owner: string
   let environment: Record<string, string>
 
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'depositd-dumped-'))
     stack.defer(() => rm(folder, { recursive: true, force: true }))
-    world = await startWorld({ networks: ['base'] }, stack)
-    dumped = await connect(world.settings.databaseUrl)
+    const [source, target] = [await server(join(folder, 'source')), await server(join(folder, 'target'))]
+    await run(source.url('postgres'), `create role keeper login createrole password '${password}'`)
+    let made = 0
+    const makeDatabase = async () => {
+      const name = `books${made++}`
+      await run(source.url('postgres'), `create database ${name} owner keeper`)
+      return { url: as(source.url(name), 'keeper'), drop: () => Promise.resolve() }
+    }
+    world = await startWorld({ networks: ['base'], makeDatabase }, stack)
+    const books = world.settings.databaseUrl
+    dumped = await connect(books)
     await payUntil(2)
-    const file = join(folder, 'depositd.dump')
-    await run('pg_dump', [`--dbname=${await dumperUrl()}`, '--format=custom', `--file=${file}`])
+
+    owner = as(target.url('depositd'), 'depositd_owner')
+    const work = join(folder, 'work')
+    mkdirSync(work)
+    writeServices(work, {
+      owner: books,
+      dump: as(books, 'depositd_dump'),
+      new_superuser: target.url('postgres'),
+      new_owner: owner,
+    })
+    const [dump, restore, ...others] = blocksBelow('`pg_dump`')
+    expect(others).toEqual([])
+    await runLines(dump?.text ?? '', work, password)
     await payUntil(4)
     await world.daemon.stop()
-
-    const copy = await emptyDatabase()
-    stack.defer(() => copy.drop())
-    const how = ['--no-owner', '--exit-on-error', '--single-transaction']
-    await run('pg_restore', [`--dbname=${copy.url}`, ...how, file])
-    environment = { ...world.environment, DATABASE_URL: copy.url }
-    restored = await connect(copy.url)
+    await runLines(restore?.text ?? '', work, password)
+    await run(owner, `create role runner login password '${password}' in role depositd_daemon`)
+    environment = { ...world.environment, DATABASE_URL: as(owner, 'runner') }
+    restored = await connect(owner)
   })
   afterAll(() => stack.disposeAsync())
+
+  async function server(folder: string): Promise<PostgresServer> {
+    const started = await startPostgres({ folder, durability: 'none', log })
+    stack.defer(() => started.stop())
+    return started
+  }
 
   async function connect(url: string): Promise<Client> {
     const client = new Client({ connectionString: url })
     await client.connect()
     stack.defer(() => client.end())
     return client
-  }
-
-  /** Of a login that reads everything and writes nothing. */
-  async function dumperUrl(): Promise<string> {
-    await dumped.query(`create role ${dumper} login password '${dumper}' in role depositd_backup`)
-    stack.defer(async () => {
-      await dumped.query(`drop role ${dumper}`)
-    })
-    const url = new URL(world.settings.databaseUrl)
-    url.username = dumper
-    url.password = dumper
-    return url.href
   }
 
   async function payUntil(count: number): Promise<void> {
@@ -82,6 +106,24 @@ describe.runIf(isInstalled('pg_dump'))('a dump', () => {
     expect(verified, verified.out + verified.err).toMatchObject({ status: 0 })
   })
 
+  test('is at the schema of the program, with all the rights, also on what is made later', async () => {
+    expect(await runCommand('migrate', { ...environment, DATABASE_URL: owner })).toMatchObject({
+      status: 0,
+      out: 'nothing to do: the schema is up to date\n',
+    })
+    const states = ['schema ok', 'grants ok', 'partitions ok']
+    expect(await doctor(environment)).toEqual(['rights ok', ...states])
+    // A start works as depositd_daemon, whoever logs in: of an owner it warns.
+    expect(await doctor({ ...environment, DATABASE_URL: owner })).toEqual(['rights warning', ...states])
+    await restored.query('create table later (id bigint generated always as identity)')
+    const { rows } = await restored.query(`
+      select has_table_privilege('depositd_backup', 'later', 'SELECT') as reads,
+        has_sequence_privilege('depositd_backup', 'later_id_seq', 'SELECT') as counts,
+        has_table_privilege('depositd_backup', 'later', 'INSERT') as writes`)
+    await restored.query('drop table later')
+    expect(rows).toEqual([{ reads: true, counts: true, writes: false }])
+  })
+
   test('keeps what holds the books: nobody changes them there, the owner neither', async () => {
     await expect(restored.query('update ledger_transfer set amount = amount + 1')).rejects.toThrow(
       /append-only/,
@@ -92,7 +134,7 @@ describe.runIf(isInstalled('pg_dump'))('a dump', () => {
   test('lacks what came later, which the daemon reads again from the service and the chain', async () => {
     const daemon = await startDaemon(
       parseSettings(environment, (path) => readFileSync(path, 'utf8')),
-      { roles, version: 'test', log: pino({ level: 'silent' }) },
+      { roles, version: 'test', log },
     )
     stack.defer(() => daemon.stop())
     await untilReconciled(restored, 4)
@@ -102,6 +144,13 @@ describe.runIf(isInstalled('pg_dump'))('a dump', () => {
     expect(differences.filter((line) => !/webhook/i.test(line))).toEqual([])
   })
 })
+
+async function doctor(environment: Record<string, string>): Promise<string[]> {
+  const { out } = await runCommand('doctor --json', environment)
+  return (JSON.parse(out) as Finding[])
+    .filter(({ check }) => ['rights', 'schema', 'grants', 'partitions'].includes(check))
+    .map(({ check, state }) => `${check} ${state}`)
+}
 
 async function reconciled(client: Client): Promise<number> {
   const { rows } = await client.query(

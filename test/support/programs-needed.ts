@@ -16,6 +16,12 @@ const programs = {
     without: 'the restoring of a dump is',
     says: / (1[89]|[2-9]\d)\./,
   },
+  pg_basebackup: {
+    debian: 'postgresql-client-18',
+    without: 'a base backup by pg_basebackup, and not by the calls it makes, is',
+    says: / (1[89]|[2-9]\d)\./,
+  },
+  psql: { debian: 'postgresql-client-18', without: 'the lines of the page on backups are' },
   'bean-check': { debian: 'beancount', without: 'what Beancount makes of an export is' },
 } as const satisfies Record<string, ProgramNeeded>
 
