@@ -84,6 +84,8 @@ async function startNode(
   const cluster = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeoutMs)]
   const places = ['--dir', folder, '--cluster-config-file', `${port}.conf`]
   const bus = ['--cluster-port', String(await freePort()), '--repl-diskless-load', 'swapdb']
+  // A replica is listed once it was sent something.
+  bus.push('--repl-ping-replica-period', '1')
   const listening = words?.(port) ?? ['--port', String(port)]
   const server = await startRedis(...listening, ...cluster, ...places, ...bus)
   stack.defer(() => server.stop())
@@ -130,7 +132,9 @@ async function knows(asked: ClusterNode, { id }: ClusterNode): Promise<true | nu
 
 async function allKnow(masters: readonly ClusterNode[], { id }: ClusterNode): Promise<true | null> {
   const lines = await Promise.all(masters.map((master) => lineOf(master, id)))
-  return lines.every((line) => line.includes('slave') && line.includes(' connected')) || null
+  const slotsOf = await Promise.all(masters.map((master) => master.call('CLUSTER', 'SLOTS')))
+  const isListed = slotsOf.every((told) => JSON.stringify(told).includes(id))
+  return (isListed && lines.every((line) => line.includes('slave') && line.includes(' connected'))) || null
 }
 
 async function isInStep(replica: ClusterNode): Promise<true | null> {

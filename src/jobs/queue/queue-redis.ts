@@ -33,7 +33,8 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
     counts: () => countJobs(queue),
     async danger() {
       const client = await queue.getBackend().connection.client
-      return evictionProblem(await client.info())
+      const infos = client instanceof Cluster ? await infosOf(client) : [await client.info()]
+      return infos.map(evictionProblem).find((problem) => problem !== null) ?? null
     },
     // Locks are by the clock of Redis. A retry that comes a second too soon is in nobody's way.
     catchUp: () => queue.promoteJobs(),
@@ -46,6 +47,14 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
     },
     close: () => cutRedis(queue.getBackend()).finally(() => cutCluster(producing)),
   }
+}
+
+/** Of every node that answers, since any may hold the queue in time. Where none does, the cluster is away. */
+async function infosOf(cluster: Cluster): Promise<string[]> {
+  const nodes = cluster.nodes('all')
+  const asked = await Promise.allSettled(nodes.map((node) => node.info('memory')))
+  const infos = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  return infos.length > 0 ? infos : [await cluster.info('memory')]
 }
 
 type Closable = { close: (force: boolean) => Promise<void> }

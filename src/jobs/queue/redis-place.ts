@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { Fault, messageOf } from '../../core/errors.ts'
+import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import { within } from '../within.ts'
 import type { QueueSettings } from './queue-port.ts'
 
@@ -29,14 +29,13 @@ export function findRedis(settings: QueueSettings): Promise<RedisPlace> {
     }
     if ((redis.options.db ?? 0) !== 0) throw new Fault('settings_bad', { faults: [databaseFault] })
     const options = nodeOptions(redis)
-    const masters = mastersOf(await redis.cluster('SLOTS'), redis)
-    const nodes = masters.flatMap(([master]) => (master === undefined ? [] : [master]))
+    const nodes = nodesOf(await redis.cluster('SLOTS'), redis)
     await askEach(nodes, options, settings)
-    return { kind: 'cluster', nodes: masters.flat(), options }
+    return { kind: 'cluster', nodes, options }
   })
 }
 
-/** The queue is in one slot, which any of them may hold in time. One that is down now is no reason not to start. */
+/** The queue is in one slot, which any of them may hold in time, replicas too. One that is down now is no reason not to start. */
 async function askEach(
   nodes: readonly RedisNode[],
   options: NodeOptions,
@@ -66,12 +65,23 @@ async function asking<Answer>(
     await within(limits.answerTimeoutMs, 'Redis', redis.connect())
     return await ask(redis)
   } catch (error) {
-    if (error instanceof Fault) throw error
+    if (isFault(error, 'settings_bad')) throw error
     const what = `connecting to QUEUE_URL (${new URL(url).host})`
-    throw new Fault('remote_failed', { what, problem: messageOf(cause ?? error) }, { cause: cause ?? error })
+    throw new Fault(
+      'remote_failed',
+      { what, problem: problemOf(cause ?? error, url) },
+      { cause: cause ?? error },
+    )
   } finally {
     redis.disconnect()
   }
+}
+
+/** A server that speaks no TLS waits for the rest of what it takes for a command. */
+function problemOf(error: unknown, url: string): string {
+  if (!isFault(error, 'remote_failed')) return messageOf(error)
+  const { problem } = error.details
+  return url.startsWith('rediss:') ? `${problem}; rediss:// asks for TLS: does it speak that there?` : problem
 }
 
 function askingOptions({ limits: { answerTimeoutMs } }: QueueSettings) {
@@ -87,14 +97,15 @@ function nodeOptions({ options: { username, password, tls } }: Redis) {
   }
 }
 
-/** Of each range of slots its master, then its replicas. A node that tells no address of its own is the one asked. */
-function mastersOf(slots: unknown, asked: Redis): RedisNode[][] {
+/** Masters and replicas of all ranges of slots. A node that tells no address of its own is the one asked. */
+function nodesOf(slots: unknown, asked: Redis): RedisNode[] {
   const { host = '', port = 0 } = asked.options
   const ranges = Array.isArray(slots) ? (slots as unknown[]) : []
-  return ranges.map((range) => {
-    const [, , ...nodes] = range as [number, number, ...[string | null, number][]]
-    return nodes.map(([address, ofNode]) => ({ host: address || host, port: ofNode || port }))
+  const nodes = ranges.flatMap((range) => {
+    const [, , ...ofRange] = range as [number, number, ...[string | null, number][]]
+    return ofRange.map(([address, ofNode]) => ({ host: address || host, port: ofNode || port }))
   })
+  return [...new Map(nodes.map((node) => [`${node.host} ${node.port}`, node])).values()]
 }
 
 function checkEviction(info: string, { report }: QueueSettings): void {

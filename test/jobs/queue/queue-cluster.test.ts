@@ -55,6 +55,9 @@ const outcomeOf = (work: Promise<unknown>) =>
 
 const untilWoken = (queue: TestQueue) => expect.poll(() => outcomeOf(queue.wake('apply'))).toBe('done')
 
+const evicts = ['CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru'] as const
+const keeps = ['CONFIG', 'SET', 'maxmemory-policy', 'noeviction'] as const
+
 describe.skipIf(!redisInstalled())('a queue on a Redis Cluster', () => {
   test('goes on when its slot moves to another node, while idle and while a job is active', async () => {
     const cluster = await startCluster()
@@ -162,13 +165,33 @@ describe.skipIf(!redisInstalled())('a queue on a Redis Cluster', () => {
     await expect(plain).rejects.toThrow('remote_failed')
   })
 
+  test('tells of any node that is set to evict while it runs, a replica too, though another one is away', async () => {
+    const cluster = await startCluster()
+    const replica = await cluster.addReplica(await cluster.holder())
+    const queue = await openQueue(cluster.url)
+    const [away] = cluster.masters.filter((node) => node.url !== cluster.url)
+    for (const node of [...cluster.masters, replica]) {
+      expect(await queue.ping()).toBe(null)
+      await node.call(...evicts)
+      await expect.poll(() => queue.ping()).toContain('maxmemory-policy allkeys-lru')
+      await node.call(...keeps)
+      await expect.poll(() => queue.ping()).toBe(null)
+    }
+    await away?.kill()
+    await replica.call(...evicts)
+    await expect.poll(() => queue.ping(), { timeout: 10_000 }).toContain('maxmemory-policy allkeys-lru')
+  })
+
   test('refuses a cluster of which any node evicts, and the number of a database', async () => {
     const cluster = await startCluster()
-    await cluster.masters[2]?.call('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
-    await expect(openTestQueue(cluster.url)).rejects.toThrow(
-      'QUEUE_URL: the Redis server has maxmemory-policy allkeys-lru and would drop wake-ups',
-    )
-    await cluster.masters[2]?.call('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+    const replica = await cluster.addReplica(await cluster.holder())
+    for (const node of [cluster.masters[2], replica]) {
+      await node?.call(...evicts)
+      await expect(openTestQueue(cluster.url)).rejects.toThrow(
+        'QUEUE_URL: the Redis server has maxmemory-policy allkeys-lru and would drop wake-ups',
+      )
+      await node?.call(...keeps)
+    }
     await expect(openTestQueue(`${cluster.url}/1`)).rejects.toThrow('a Redis Cluster has one database only')
   })
 })
