@@ -49,19 +49,19 @@ export function isFault<Code extends FaultCode>(error: unknown, code: Code): err
   return error instanceof Fault && error.code === code
 }
 
-/** One line for people, whatever was thrown. Of a certificate that is refused it tells the mend, too. */
+/** One line for people, whatever was thrown. Of TLS that does not come about it tells the mend, too. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
   if (!(error instanceof Error)) return String(error)
-  const mend = 'code' in error ? certificateMends.get(error.code) : undefined
+  const mend = tlsMends.get('code' in error ? error.code : error.message)
   return mend === undefined ? error.message : `${error.message}: ${mend}`
 }
 
 const unknownAuthority =
   'set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, or for Postgres sslrootcert in its address'
 
-/** What to do about a certificate, by the code that Node gives the refusal. */
-const certificateMends: ReadonlyMap<unknown, string> = new Map([
+/** What to do, by the code that Node gives the refusal of a certificate; Postgres's client gives none. */
+const tlsMends: ReadonlyMap<unknown, string> = new Map([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', unknownAuthority],
   ['SELF_SIGNED_CERT_IN_CHAIN', unknownAuthority],
   ['UNABLE_TO_GET_ISSUER_CERT', unknownAuthority],
@@ -70,6 +70,10 @@ const certificateMends: ReadonlyMap<unknown, string> = new Map([
   ['CERT_HAS_EXPIRED', 'that server needs a new certificate'],
   ['CERT_NOT_YET_VALID', 'that server, or this machine, has a clock that is off'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'name the server in its setting as its certificate does'],
+  [
+    'The server does not support SSL connections',
+    'sslmode in its address asks for TLS: switch ssl on at the server, or leave sslmode out on a network of your own',
+  ],
 ])
 
 /** As `messageOf`; of a fault that is foreseen, what is wrong and what mends it. */
