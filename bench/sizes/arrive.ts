@@ -14,13 +14,16 @@ const depositsPerSecond = 116
 const vacuums = 10
 const pageLength = 100
 
+/** For how long the lane that applies was busy; null where nothing was applied. */
+export type Worked = { laneSeconds: number | null }
+
 export type Ground = { db: Database<Tables>; url: string; deposits: number }
 
 /**
  * Stores what arrives, so many rows at once, and applies it before more arrives: each word of a deposit is decided when
  * it comes, beside those that came before, as the daemon does while nothing waits.
  */
-export async function arrive({ db, url, deposits }: Ground, rowsAtOnce: number): Promise<void> {
+export async function arrive({ db, url, deposits }: Ground, rowsAtOnce: number): Promise<Worked> {
   await keepOwnersOf(db)
   await using daemon = openDatabase<Tables>({
     url,
@@ -32,14 +35,18 @@ export async function arrive({ db, url, deposits }: Ground, rowsAtOnce: number):
   const messages = backlog(deposits, depositsPerSecond)
   const vacuumEvery = Math.ceil((4 * deposits) / vacuums)
   let arrived = 0
+  let laneMs = 0
   const next = () => takeMessages(messages, rowsAtOnce)
   for (let some = next(); some.length > 0; some = next()) {
     await store(db, some)
+    const startedAt = performance.now()
     while ((await applyPending(deps)).rows > 0);
+    laneMs += performance.now() - startedAt
     const before = arrived
     arrived += some.length
     if (Math.floor(before / vacuumEvery) !== Math.floor(arrived / vacuumEvery)) await sql`vacuum`.execute(db)
   }
+  return { laneSeconds: laneMs / 1000 }
 }
 
 /** As the scan, the intake and the poll do, each in a transaction of its own. */
@@ -63,10 +70,11 @@ function recordOf({ sourceKey, body, receivedAt }: InboxRow): ReadRecord {
 }
 
 /** Each record once more, by page, as the service lists it again: none has changed. */
-export async function listAgain({ db, deposits }: Ground): Promise<void> {
+export async function listAgain({ db, deposits }: Ground): Promise<Worked> {
   const records = recordsOf(deposits)
   const next = () => takeMessages(records, pageLength)
   for (let page = next(); page.length > 0; page = next()) await keep(db, page)
+  return { laneSeconds: null }
 }
 
 function* recordsOf(deposits: number): Generator<InboxRow> {

@@ -12,7 +12,7 @@ type Report = {
 
 test('what a deposit leaves behind is told by table, and what each step cost, out of a backlog and as it arrives', async () => {
   const { report } = (await smoke('sizes')) as Smoked<Report>
-  expect(report.arms.map(({ arm }) => arm)).toEqual(['backlog', 'live', 'peak'])
+  expect(report.arms.map(({ arm }) => arm)).toEqual(['backlog', 'live', 'peak', 'behind'])
   for (const { arm, tables, costs } of report.arms) {
     const rows = Object.fromEntries(tables.map(({ table, rows: count }) => [table, count]))
     expect(rows, arm).toMatchObject({
