@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { recordProcess } from './leftover.ts'
 import type { Orders } from './preload.ts'
+import { preloaded, setClock, watchLoop } from './preloaded.ts'
 import type { DaemonOptions, DaemonProcess } from './world.ts'
 
 export type DaemonSettings = DaemonOptions & {
@@ -15,7 +15,6 @@ export type DaemonSettings = DaemonOptions & {
 }
 
 const mainOfHere = join(import.meta.dirname, '../../src/main.ts')
-const preload = pathToFileURL(join(import.meta.dirname, 'preload.ts')).href
 /** As `npm start` runs it. */
 const engineOptions = ['--max-semi-space-size=4', '--optimize-for-size']
 
@@ -27,12 +26,7 @@ export function spawnDaemon(settings: DaemonSettings): DaemonProcess {
     cwd: folder,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: {
-      PATH: process.env.PATH,
-      ...environment,
-      NODE_OPTIONS: `--import=${preload}`,
-      CHAOS: JSON.stringify(orders),
-    },
+    env: { PATH: process.env.PATH, ...environment, ...preloaded(orders) },
   })
   // What stands still does not notice that its parent is gone.
   if (child.pid !== undefined) recordProcess(folder, child.pid)
@@ -60,18 +54,11 @@ export function spawnDaemon(settings: DaemonSettings): DaemonProcess {
       child.kill('SIGCONT')
       return end('SIGTERM')
     },
-    setClock: (offsetMs) => Promise.race([setClock(child, offsetMs), ended]).then(() => undefined),
+    setClock: (offsetMs) => setClock(child, offsetMs),
+    watchLoop: () => watchLoop(child),
   }
 }
 
 function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null
-}
-
-/** Returns once it shows the time, which one that has ended never does. */
-async function setClock(child: ChildProcess, clockMs: number): Promise<void> {
-  if (!isRunning(child) || !child.connected) return
-  const heard = once(child, 'message')
-  child.send({ clockMs } satisfies Orders, () => undefined)
-  await heard
 }

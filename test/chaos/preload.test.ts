@@ -2,21 +2,24 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { isStopped } from './daemons.ts'
 import type { Orders } from './preload.ts'
+import { preloaded, setClock, watchLoop } from './preloaded.ts'
 
-const preload = pathToFileURL(join(import.meta.dirname, 'preload.ts')).href
 const failpoint = pathToFileURL(join(import.meta.dirname, '../../src/failpoint.ts')).href
 
-/** Comes to a failpoint, or tells its clocks, as each line of its input says. */
+/** Comes to a failpoint, tells its clocks, or holds itself up, as each line of its input says. */
 const program = `
   import { createInterface } from 'node:readline'
   import { reach } from '${failpoint}'
   for await (const line of createInterface({ input: process.stdin })) {
-    if (line !== 'clocks') reach(line)
+    const heldUntil = performance.now() + Number(/^hold (.*)$/.exec(line)?.[1] ?? 0)
+    while (performance.now() < heldUntil);
+    if (line.includes('.')) reach(line)
     const clocks = [Date.now(), new Date().getTime(), Date.parse(Date()), performance.timeOrigin + performance.now()]
     console.log(JSON.stringify({ line, clocks, fixed: [new Date(5).getTime(), Date.UTC(2026, 1)] }))
   }
@@ -32,9 +35,9 @@ beforeEach(() => {
 afterEach(() => stack.disposeAsync())
 
 function start(orders: Orders) {
-  const child = spawn(process.execPath, [`--import=${preload}`, '--input-type=module', '-e', program], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
-    env: { PATH: process.env.PATH, CHAOS: JSON.stringify(orders) },
+    env: { PATH: process.env.PATH, ...preloaded(orders) },
   })
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   stack.defer(async () => {
@@ -73,9 +76,7 @@ test('the clock is stepped both ways and back, and what is not the time of now s
   const { child, say, heard } = start({})
   const toleratedMs = 60_000
   for (const clockMs of [3_600_000, -3_600_000, 0]) {
-    const answered = once(child, 'message')
-    child.send({ clockMs } satisfies Orders)
-    expect((await answered)[0]).toEqual({ clockMs })
+    await setClock(child, clockMs)
     say('clocks')
     const { clocks, fixed } = await heard()
     const [now, made, written, monotonic] = clocks.map((time) => time - Date.now())
@@ -84,6 +85,34 @@ test('the clock is stepped both ways and back, and what is not the time of now s
     expect(Math.abs(monotonic ?? Number.NaN)).toBeLessThan(toleratedMs)
     expect(fixed).toEqual([5, Date.UTC(2026, 1)])
   }
+})
+
+test('what holds up the event loop is told to its longest, and nothing of before', async () => {
+  const { child, say, heard } = start({})
+  const hold = async (line: string) => {
+    say(line)
+    expect((await heard()).line).toBe(line)
+  }
+  await hold('hold 900')
+  const loopSeen = await watchLoop(child)
+  await hold('hold 400')
+  await setTimeout(300)
+  await setClock(child, 1000)
+  const { maxMs, p99Ms, looks } = await loopSeen()
+  // Beside others, some of the 400 ms were theirs.
+  expect(maxMs).toBeGreaterThan(50)
+  expect(maxMs).toBeLessThan(600)
+  expect(p99Ms).toBeLessThanOrEqual(maxMs)
+  expect(looks).toBeGreaterThan(3)
+})
+
+test('one that has ended shows no time any more, and tells nothing', async () => {
+  const { child, end, ended } = start({})
+  const loopSeen = await watchLoop(child)
+  end()
+  await ended
+  await setClock(child, 1000)
+  await expect(loopSeen()).rejects.toThrow('the process ended')
 })
 
 test('a process dies with the run that started it', async () => {

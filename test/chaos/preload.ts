@@ -1,14 +1,21 @@
 import { subscribe } from 'node:diagnostics_channel'
+import { type LoopDelays, watchLoop } from './loop-delays.ts'
 
-// Loaded into the program's own processes before the program: it dies or stops where it is told to, and has a clock that can
-// be stepped. The program knows nothing of it.
+// Loaded into the program's own processes before the program: it dies or stops where it is told to, has a clock that can be
+// stepped, and tells how its event loop is held up. The program knows nothing of it.
 
 /** What a process is told at its start, as JSON in `CHAOS`, and later as messages. */
 export type Orders = {
   dieAt?: { failpoint: string; nth?: number }
   stopAt?: { failpoint: string; nth?: number }
   clockMs?: number
+  /** Begins, and ends with what was seen. */
+  watchLoop?: boolean
+  /** A number that stands in the answer, too. */
+  asked?: number
 }
+
+export type Told = { clockMs: number; loop?: LoopDelays; asked?: number }
 
 const orders = JSON.parse(process.env.CHAOS ?? '{}') as Orders
 let offsetMs = orders.clockMs ?? 0
@@ -33,9 +40,18 @@ globalThis.Date = new Proxy(RealDate, {
   get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
 })
 
-process.on('message', (message: Orders) => {
-  offsetMs = message.clockMs ?? offsetMs
-  process.send?.({ clockMs: offsetMs })
+let stopWatching: (() => LoopDelays) | null = null
+
+function loopSeen(isBegun: boolean): LoopDelays | undefined {
+  const seen = stopWatching?.()
+  stopWatching = isBegun ? watchLoop() : null
+  return seen
+}
+
+process.on('message', ({ clockMs = offsetMs, watchLoop: isBegun, asked }: Orders) => {
+  offsetMs = clockMs
+  const loop = isBegun === undefined ? undefined : loopSeen(isBegun)
+  process.send?.({ clockMs: offsetMs, loop, asked })
 })
 // Nobody would ever end it.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))

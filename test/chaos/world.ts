@@ -1,6 +1,7 @@
 import type { Client } from 'pg'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
 import type { SandboxNetwork } from '../../src/sandbox/local-networks.ts'
+import type { LoopDelays } from './loop-delays.ts'
 import type { ServiceFaults } from './service-faults.ts'
 import type { TcpProxy } from './tcp-proxy.ts'
 
@@ -23,6 +24,8 @@ export type DaemonProcess = {
   stop: () => Promise<number | null>
   /** Steps the clock of that process, in milliseconds beside the real time; returns once it shows that time. */
   setClock: (offsetMs: number) => Promise<void>
+  /** Has it watch its event loop until what is returned is called. */
+  watchLoop: () => Promise<() => Promise<LoopDelays>>
 }
 
 export type DaemonOptions = {

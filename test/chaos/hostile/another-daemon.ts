@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { freePort } from '../../../src/sandbox/free-port.ts'
 import { until } from '../../support/until.ts'
 import { recordProcess } from '../leftover.ts'
+import { preloaded, watchLoop } from '../preloaded.ts'
 import { mustBeSame } from '../until-same.ts'
-import type { ChaosWorld } from '../world.ts'
+import type { ChaosWorld, DaemonProcess } from '../world.ts'
 
 /** A process of the program beside those of the world, which the fault that started it ends itself. */
 export type AnotherDaemon = AsyncDisposable & {
@@ -14,6 +15,7 @@ export type AnotherDaemon = AsyncDisposable & {
   /** Where it takes webhooks. */
   url: string
   output: () => string
+  watchLoop: DaemonProcess['watchLoop']
   signal: (signal: NodeJS.Signals) => void
   ended: Promise<number | null>
 }
@@ -41,7 +43,8 @@ export async function spawnDaemon(world: ChaosWorld, starting: Starting): Promis
   const given = Object.entries(settings).filter((one): one is [string, string] => one[1] !== null)
   const child = spawn(process.execPath, [main, 'start', '--roles', roles], {
     cwd: world.folder,
-    env: { PATH: process.env.PATH, ...Object.fromEntries(given) },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { PATH: process.env.PATH, ...Object.fromEntries(given), ...preloaded() },
   })
   if (child.pid !== undefined) recordProcess(world.folder, child.pid)
   const output = isUnread ? () => '' : outputOf(child)
@@ -51,6 +54,7 @@ export async function spawnDaemon(world: ChaosWorld, starting: Starting): Promis
     opsUrl: `http://127.0.0.1:${ports.OPS_PORT}`,
     url: `http://127.0.0.1:${ports.HTTP_PORT}/webhooks/transfers`,
     output,
+    watchLoop: () => watchLoop(child),
     signal: (signal) => void child.kill(signal),
     ended,
     async [Symbol.asyncDispose]() {

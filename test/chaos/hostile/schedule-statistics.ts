@@ -10,9 +10,3 @@ export function runTimes(pid: number): RunTimes {
     .map(Number)
   return { ran, waited }
 }
-
-/** By how much a busy machine made everything take longer between two looks; 1 where nobody was in the way. */
-export function stretchBetween(before: RunTimes, after: RunTimes): number {
-  const ran = after.ran - before.ran
-  return ran <= 0 ? 1 : (ran + after.waited - before.waited) / ran
-}

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { withRole } from '../daemons.ts'
-import type { ChaosWorld } from '../world.ts'
+import type { ChaosWorld, DaemonProcess } from '../world.ts'
 import type { Peer } from './raw-http.ts'
 
 /** A process that takes webhooks, past every proxy. */
@@ -8,6 +8,7 @@ export type IntakeProcess = {
   pid: number
   opsUrl: string
   output: () => string
+  watchLoop: DaemonProcess['watchLoop']
   url: string
   /** From an address of this machine. */
   from: (localAddress: string) => Peer
@@ -37,7 +38,7 @@ export function targetOf(world: ChaosWorld): Target {
 }
 
 export function intakeAt(
-  { pid, opsUrl, output }: Pick<IntakeProcess, 'pid' | 'opsUrl' | 'output'>,
+  { pid, opsUrl, output, watchLoop }: Pick<IntakeProcess, 'pid' | 'opsUrl' | 'output' | 'watchLoop'>,
   url: string,
 ): IntakeProcess {
   const host = '127.0.0.1'
@@ -46,6 +47,7 @@ export function intakeAt(
     pid,
     opsUrl,
     output,
+    watchLoop,
     url: `http://${host}:${port}${transfersPath}`,
     from: (localAddress) => ({ host, port, localAddress }),
   }
