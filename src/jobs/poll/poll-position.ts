@@ -25,6 +25,8 @@ export type Position = {
 /** What one reading of what is recent goes over: since a time, back to a time, or from the end of the list on. */
 export type Window = {
   startedAt: number
+  /** Which of the position this is once all of it was read. */
+  deepAt: number
   since: number | null
   readBackTo: number | null
   /** Where it goes on. */

@@ -20,13 +20,12 @@ export async function readRecent(deps: Polling, given: Position, reading: Readin
   const { list } = deps.client
   // Where the end of the list is, a full reading tells.
   if (isReadFromTail(list) && given.sweptAt === null) return { ...given, readAt: deps.now().getTime() }
-  const { window, deepAt } =
-    given.window === null ? await openWindow(deps, given) : { ...given, window: given.window }
-  const before = { ...given, deepAt }
+  const window = given.window ?? (await openWindow(deps, given))
   const { end, mark, lastMark } = await walkPages(deps, walkOf(window), reading)
-  if (end === 'paused') return { ...before, window: { ...window, mark } }
-  if (end === 'expired') return startAgain(list, before, window)
-  const done = { ...before, readAt: window.startedAt, window: null }
+  if (end === 'paused') return { ...given, window: { ...window, mark } }
+  if (end === 'expired') return startAgain(list, given, window)
+  const { startedAt: readAt, deepAt } = window
+  const done = { ...given, readAt, deepAt, window: null }
   return isReadFromTail(list) ? { ...done, tail: lastMark } : done
 }
 
@@ -52,15 +51,13 @@ function startOf(list: ListProfile, { tail }: Position): Mark {
   return isReadFromTail(list) ? tail : null
 }
 
-type Opened = { window: Window; deepAt: number }
-
-async function openWindow(deps: PollDeps, position: Position): Promise<Opened> {
+async function openWindow(deps: PollDeps, position: Position): Promise<Window> {
   const startedAt = deps.now().getTime()
   // A time that is far ahead is that of a clock that was wrong.
   const isDeep = Math.abs(startedAt - position.deepAt) >= deepEveryMs
   const reach = await reachOf(deps, position, { startedAt, isDeep })
-  const window = { startedAt, mark: startOf(deps.client.list, position), ...reach }
-  return { window, deepAt: isDeep ? startedAt : position.deepAt }
+  const deepAt = isDeep ? startedAt : position.deepAt
+  return { startedAt, deepAt, mark: startOf(deps.client.list, position), ...reach }
 }
 
 /** A list of what was updated needs no more than the time since the last reading; others go back to what is open. */

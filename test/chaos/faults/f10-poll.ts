@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { until } from '../../support/until.ts'
 import { inPlaceOf } from '../daemons.ts'
 import type { Fault } from '../fault.ts'
 import { passOn, type ServiceProxy, type ServiceScript, startServiceProxy } from '../listing-proxy.ts'
@@ -41,13 +42,25 @@ async function strikeByService(world: ChaosWorld, random: Random): Promise<void>
   })
   const struck = await world.pay(8)
   const kinds = ['amount_mismatch', 'record_disappeared', 'api_missing']
-  await untilSame('a record is told to be edited or gone', async () => (await toldOf(world, kinds)) > 0, true)
+  await untilMore('records that are told to be edited or gone', () => toldOf(world, kinds))
   for (const outcome of ['limited', 'failed']) {
-    await untilSame(`a poll is ${outcome}`, async () => (await pollsThatWere(world, outcome)) > 0, true)
+    await untilMore(`polls that were ${outcome}`, () => pollsThatWere(world, outcome))
   }
   await world.service.faults.clear()
+  await untilMore(
+    'polls that are answered',
+    () => pollsThatWere(world, 'ok'),
+    await pollsThatWere(world, 'ok'),
+  )
   await untilReconciled(world, [...earlier, ...struck])
   await untilSame('what is told of records clears', () => toldOf(world, kinds), 0)
+}
+
+/** A service that asks for a day is left alone for five minutes, and each process may have been asked for it. */
+const leftAloneMs = 330_000
+
+async function untilMore(what: string, count: () => Promise<number>, than = 0): Promise<void> {
+  await until(what, async () => ((await count()) > than ? true : null), leftAloneMs)
 }
 
 async function strikeByProxy(world: ChaosWorld, random: Random): Promise<void> {

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type PollDeps, pollDeposits } from '../../../src/jobs/poll/poll.ts'
 import type { DepositClient } from '../../../src/provider/deposit-client.ts'
+import { openDatabase } from '../../../src/store/database.ts'
 import { takeLease } from '../../../src/store/streams.ts'
+import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at } from '../../support/evidence.ts'
 import { goneSubjects, listedRecords } from '../../support/listed-records.ts'
@@ -91,6 +93,32 @@ test('that a record is gone is not told by one in whose place another reads', as
   listing.before = () => undefined
   await pollDeposits({ ...another(), leaseMs: 600_000 })
   expect(await goneSubjects(books.db)).toEqual(['record/dep_4'])
+})
+
+test('nor is what was missed counted, where another one reads once the full reading is at its end', async () => {
+  listing.records = listedRecords(5)
+  await pollDeposits(deps)
+  clock++
+  listing.records = listedRecords(4)
+  listing.asked.length = 0
+  // Of one connection the next statement is that of who asked for it first.
+  const db = openDatabase<Tables>({
+    url: books.url,
+    poolMax: 1,
+    applicationName: 'late',
+    role: 'depositd_daemon',
+  })
+  stack.defer(() => db.destroy())
+  let taken: Promise<unknown> | null = null
+  const now = () => {
+    if (listing.asked.length === 2)
+      taken ??= takeLease(db, { stream: 'poll', holder: 'another', ttlMs: 600_000 })
+    return at(clock)
+  }
+  await expect(pollDeposits({ ...deps, db, now })).rejects.toMatchObject(lost)
+  expect(await taken).not.toBeNull()
+  const missed = books.db.selectFrom('api_record').select('service_id').where('misses', '>', 0)
+  expect(await missed.execute()).toEqual([])
 })
 
 /** Notes beside each record that is written who had the stream at that moment. */
