@@ -95,8 +95,10 @@ function jobFailed(job: Job<WakeData>, error: Error, attempts: number): QueueEve
   return { kind: 'job_failed', wake: wakeOf(job), error, dropped: job.attemptsMade >= attempts }
 }
 
-export function wakeOf({ name, data }: Job<WakeData>): Wake {
-  return { name, key: data.key }
+/** Whoever has the login of the queue may have put anything there. */
+export function wakeOf({ name, data }: Pick<Job<unknown>, 'name' | 'data'>): Wake {
+  const key = typeof data === 'object' && data !== null && 'key' in data ? data.key : ''
+  return { name, key: typeof key === 'string' ? key : '' }
 }
 
 type Counting = { getJobCounts: (...states: QueueState[]) => Promise<Record<string, number>> }

@@ -46,7 +46,7 @@ function countRuns(handlers: Handlers): Runs {
   async function run({ name, key }: Wake): Promise<void> {
     if (begun++ === ended) idle = Promise.withResolvers()
     try {
-      const handler = handlers[name]
+      const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined
       if (handler === undefined) throw new Error(`no handler for ${name}`)
       await handler(key)
     } finally {
