@@ -12,7 +12,7 @@ export type Position = {
   deepAt: number
   /** The reading of what is recent that is under way. */
   window: Window | null
-  /** Where the last page of a list begins, which is read on from where that is oldest first; null while not known. */
+  /** Where the last page begins that the last reading came to; a list that is oldest first is read on from there. */
   tail: Mark
   /** The full reading under way. */
   sweep: { startedAt: number; mark: Mark } | null

@@ -1,7 +1,5 @@
 import { type Kysely, sql } from 'kysely'
 import type { DepositPage } from '../../provider/deposit-client.ts'
-import type { Mark } from '../../provider/page-marks.ts'
-import type { ListProfile } from '../../provider/profile/list-schema.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { PollDeps, Polling } from './poll.ts'
 import type { Position, Window } from './poll-position.ts'
@@ -17,16 +15,13 @@ const deepEveryMs = 60_000
  * the next window, which reaches back to when this one was opened.
  */
 export async function readRecent(deps: Polling, given: Position, reading: Reading): Promise<Position> {
-  const { list } = deps.client
-  // Where the end of the list is, a full reading tells.
-  if (isReadFromTail(list) && given.sweptAt === null) return { ...given, readAt: deps.now().getTime() }
   const window = given.window ?? (await openWindow(deps, given))
   const { end, mark, lastMark } = await walkPages(deps, walkOf(window), reading)
   if (end === 'paused') return { ...given, window: { ...window, mark } }
-  if (end === 'expired') return startAgain(list, given, window)
+  // From where the list begins: also of what is read from its end, where that is not known any more.
+  if (end === 'expired') return { ...given, tail: null, window: { ...window, mark: null } }
   const { startedAt: readAt, deepAt } = window
-  const done = { ...given, readAt, deepAt, window: null }
-  return isReadFromTail(list) ? { ...done, tail: lastMark } : done
+  return { ...given, readAt, deepAt, window: null, tail: lastMark }
 }
 
 function walkOf({ mark, since, readBackTo }: Window) {
@@ -35,29 +30,15 @@ function walkOf({ mark, since, readBackTo }: Window) {
   return { from: mark, since: since === null ? null : new Date(since), pagesMax: pagesPerRun, isEnough }
 }
 
-/** Reads the window again from where it begins. Where that is the end of a list, a full reading has to find it again. */
-function startAgain(list: ListProfile, position: Position, window: Window): Position {
-  const mark = startOf(list, position)
-  if (mark === window.mark) return { ...position, window: null, tail: null, sweep: null, sweptAt: null }
-  return { ...position, window: { ...window, mark } }
-}
-
-/** A list that is oldest first is read on from its end, unless the service can tell what is recent. */
-function isReadFromTail({ since, order }: ListProfile): boolean {
-  return since === undefined && order === 'oldest-first'
-}
-
-function startOf(list: ListProfile, { tail }: Position): Mark {
-  return isReadFromTail(list) ? tail : null
-}
-
 async function openWindow(deps: PollDeps, position: Position): Promise<Window> {
   const startedAt = deps.now().getTime()
   // A time that is far ahead is that of a clock that was wrong.
   const isDeep = Math.abs(startedAt - position.deepAt) >= deepEveryMs
   const reach = await reachOf(deps, position, { startedAt, isDeep })
   const deepAt = isDeep ? startedAt : position.deepAt
-  return { startedAt, deepAt, mark: startOf(deps.client.list, position), ...reach }
+  const { since, order } = deps.client.list
+  const mark = since === undefined && order === 'oldest-first' ? position.tail : null
+  return { startedAt, deepAt, mark, ...reach }
 }
 
 /** A list of what was updated needs no more than the time since the last reading; others go back to what is open. */
