@@ -66,12 +66,12 @@ describe.runIf(isInstalled('pg_dump') && isInstalled('psql'))('a dump', () => {
       new_superuser: target.url('postgres'),
       new_owner: owner,
     })
-    const [dump, restore, ...others] = blocksBelow('`pg_dump`')
+    const [dump = '', restore = '', ...others] = blocksBelow('`pg_dump`')
     expect(others).toEqual([])
-    await runLines(dump?.text ?? '', work, password)
+    await runLines(dump, work, password)
     await payUntil(4)
     await world.daemon.stop()
-    await runLines(restore?.text ?? '', work, password)
+    await runLines(restore, work, password)
     await run(owner, `create role runner login password '${password}' in role depositd_daemon`)
     environment = { ...world.environment, DATABASE_URL: as(owner, 'runner') }
     restored = await connect(owner)

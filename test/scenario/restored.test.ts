@@ -7,10 +7,14 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { roles, startDaemon } from '../../src/app.ts'
 import { parseSettings } from '../../src/config/settings.ts'
+import type { PostgresServer } from '../../src/sandbox/postgres.ts'
 import { compareBooks } from '../oracle/compare-books.ts'
 import { contradictionsIn } from '../oracle/hold.ts'
 import { type ArchivedPostgres, startArchivedPostgres } from '../support/archived-postgres.ts'
+import { blocksBelow } from '../support/backup-page.ts'
 import { type Ran, runCommand } from '../support/command.ts'
+import type { Finding } from '../support/doctor-world.ts'
+import { resendEvents } from '../support/resend-events.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
@@ -25,8 +29,10 @@ let restored: Client
 let environment: Record<string, string>
 let lostFrom: Date
 let published: string[]
+/** What the commands of the page say of the copy, before the daemon is started. */
 let verified: Ran
 let rebuilt: Ran
+let examined: Finding[]
 
 /** What nobody tells is told of soon. */
 const policy = { webhookWithin: '5s', apiWithin: '5s', reportWithin: '60s', settlementWithin: '60s' }
@@ -60,6 +66,7 @@ afterAll(() => stack.disposeAsync())
 
 async function connect(url: string): Promise<Client> {
   const client = new Client({ connectionString: url })
+  client.on('error', () => undefined)
   await client.connect()
   stack.defer(() => client.end())
   return client
@@ -101,22 +108,34 @@ function untilReconciled(client: Client, count: number): Promise<true> {
   )
 }
 
-/** As docs/operations.md says it, from the restored server to the daemon. */
-async function restore(): Promise<void> {
-  const copy = await server.restore(lostFrom)
-  const { pathname } = new URL(world.settings.databaseUrl)
-  environment = { ...world.environment, DATABASE_URL: copy.url(pathname.slice(1)) }
-  restored = await connect(environment.DATABASE_URL ?? '')
+function booksOn(copy: PostgresServer): string {
+  return copy.url(new URL(world.settings.databaseUrl).pathname.slice(1))
+}
+
+async function connectRecovered(url: string): Promise<Client> {
+  const client = await connect(url)
   await until('the server is out of its recovery', async () => {
-    const { rows } = await restored.query('select pg_is_in_recovery() as recovers')
+    const { rows } = await client.query('select pg_is_in_recovery() as recovers')
     return rows[0]?.recovers === false || null
   })
-  verified = await runCommand(`ledger verify --against ${join(folder, 'published.jsonl')}`, environment)
-  rebuilt = await runCommand('rebuild --verify', environment)
-  await restored.query(
-    `select setval('ledger_journal_id_seq', greatest($1::bigint, last_value) + 1000000) from ledger_journal_id_seq`,
-    [lastPublished()],
+  return client
+}
+
+/** As docs/operations.md says it, from the restored server to the daemon. */
+async function restore(): Promise<void> {
+  const url = booksOn(await server.restore(lostFrom))
+  environment = { ...world.environment, DATABASE_URL: url }
+  restored = await connectRecovered(url)
+  const [, checks = '', , numbering = ''] = blocksBelow('Back at a moment')
+  const lines = checks.replace('published.jsonl', join(folder, 'published.jsonl')).trimEnd().split('\n')
+  const [verifying = '', rebuilding = '', doctoring = ''] = lines.map((line) =>
+    line.replace('npx depositd ', ''),
   )
+  verified = await runCommand(verifying, environment)
+  rebuilt = await runCommand(rebuilding, environment)
+  examined = JSON.parse((await runCommand(`${doctoring} --json`, environment)).out) as Finding[]
+  const [, statement = ''] = /-c "(.*)"/.exec(numbering) ?? []
+  await restored.query(statement.replace('5150', lastPublished()))
 }
 
 function lastPublished(): string {
@@ -127,6 +146,13 @@ test('a copy as of a moment holds what was known then, and is whole', async () =
   const { rows } = await restored.query(`select from deposit where state = 'reconciled'`)
   expect(rows).toHaveLength(4)
   expect(rebuilt).toMatchObject({ status: 0 })
+})
+
+test('nothing is wrong with it, but that nobody works on it', () => {
+  const idle = ['inbox', 'scheduler', 'worker', 'poll', ...world.networks.map(({ name }) => `scan/${name}`)]
+  const wrong = examined.filter(({ state }) => state === 'fault')
+  expect(examined.map(({ check }) => check)).toEqual(expect.arrayContaining(['grants', 'seals', ...idle]))
+  expect(wrong.filter(({ check }) => !idle.includes(check))).toEqual([])
 })
 
 test('that it lacks what was published is named by its seals', () => {
@@ -152,7 +178,8 @@ test('the daemon finds what is missing, and the books end as those that were nev
   await until('what was not told by webhook is named', webhooksMissing, 240_000)
   expect(await booksOf(restored)).toEqual(await booksOf(lost))
 
-  await resendEvents()
+  // From a little before the moment of the copy on.
+  await resendEvents(world, new Date(lostFrom.getTime() - 60_000))
   await untilReconciled(restored, 7)
   await until(
     'both are the same',
@@ -184,31 +211,6 @@ async function booksOf(client: Client): Promise<unknown[]> {
   return rows
 }
 
-/** The service's own log has them: everything from a little before the moment of the copy. */
-async function resendEvents(): Promise<void> {
-  const from = new Date(lostFrom.getTime() - 60_000)
-  const key = { 'x-api-key': environment.SERVICE_API_KEY ?? '' }
-  const headers = { ...key, 'content-type': 'application/json' }
-  let cursor: string | null = ''
-  while (cursor !== null) {
-    const page = await fetch(`${world.service.url}/v1/events?limit=100${cursor}`, { headers: key })
-    const { data, next_cursor } = (await page.json()) as {
-      data: { id: string; created_at: string }[]
-      next_cursor: string | null
-    }
-    const lostEvents = data.filter(({ created_at }) => new Date(created_at) > from)
-    for (const { id } of lostEvents) {
-      const answer = await fetch(`${world.service.url}/v1/events/${id}/resend`, {
-        method: 'POST',
-        headers,
-        body: '{}',
-      })
-      expect(answer.status).toBe(200)
-    }
-    cursor = lostEvents.length === data.length && next_cursor !== null ? `&cursor=${next_cursor}` : null
-  }
-}
-
 test('what is sealed from then on parts from what was published, and no number means two journals', async () => {
   await command('ledger seal', environment)
   const against = await runCommand(`ledger verify --against ${join(folder, 'published.jsonl')}`, environment)
@@ -228,4 +230,13 @@ test('what is sealed from then on parts from what was published, and no number m
     lastPublished(),
   ])
   expect(rows).toEqual([])
+})
+
+test('with what the lost server had not archived yet nothing is lost', async () => {
+  await lost.query('create table last_word (word text)')
+  await lost.query(`insert into last_word values ('kept')`)
+  const books = await booksOf(lost)
+  const whole = await connectRecovered(booksOn(await server.restoreAll()))
+  expect((await whole.query('select word from last_word')).rows).toEqual([{ word: 'kept' }])
+  expect(await booksOf(whole)).toEqual(books)
 })

@@ -3,12 +3,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readText } from '../docs/pages.ts'
-import { type Fence, fences } from './markdown.ts'
+import { fences } from './markdown.ts'
 
 /** What docs/operations.md has people write, below a heading of its chapter on backups. */
-export function blocksBelow(heading: string): Fence[] {
+export function blocksBelow(heading: string): string[] {
   const [, below = ''] = readText('docs/operations.md').split(`\n### ${heading}\n`)
-  return fences(below.split(/\n#{2,3} /)[0] ?? '')
+  // Those of a list are indented.
+  const blocks = fences((below.split(/\n#{2,3} /)[0] ?? '').replaceAll(/^ {3}/gm, ''))
+  return blocks.map(({ text: lines }) => lines)
 }
 
 /** The file of services that the page has people make, with one section per URL. */
