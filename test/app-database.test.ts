@@ -56,6 +56,15 @@ test('an owner who lacks a right is told which, of the schema and of the queue i
   expect(await bringUpToDate(place)).toContain('0032_logins')
   expect(await bringUpToDate(place)).toEqual([])
   await sql`drop schema bullmq cascade`.execute(db)
+  await sql`create schema bullmq authorization ${owner} create table migration (of_others integer)`.execute(
+    db,
+  )
+  await sql`alter table bullmq.migration owner to ${owner}`.execute(db)
+  // What is no denial is told as it is.
+  await expect(bringUpToDate(place)).rejects.toThrow(
+    /the schema of the queue.*problem "column [^;]* does not exist"$/,
+  )
+  await sql`drop schema bullmq cascade`.execute(db)
   await sql`revoke create on database ${name} from ${owner}`.execute(db)
   await expect(bringUpToDate(place)).rejects.toThrow(
     /the schema of the queue.*permission denied for database .*; the user of DATABASE_URL has to own it, and to be allowed/,
