@@ -45,7 +45,7 @@ export async function storeBacklog(db: Database<Tables>, deposits: number): Prom
   await keepOwnersOf(db)
   const messages = backlog(deposits)
   const next = () => takeMessages(messages, messagesAtOnce)
-  for (let some = next(); some.length > 0; some = next()) await storeMessages(db, some)
+  for (let some = next(); some.length > 0; some = next()) await store(db, some)
 }
 
 /** Keeps whoever is paid, and what with. */
@@ -65,7 +65,7 @@ export function takeMessages<One extends Message>(messages: Generator<One>, atMo
   return taken
 }
 
-export function storeMessages(db: Database<Tables>, messages: readonly Message[]): Promise<void> {
+function store(db: Database<Tables>, messages: readonly Message[]): Promise<void> {
   return inTransaction(db, async (tx) => {
     await appendSightings(
       tx,
