@@ -3,7 +3,7 @@ import { until } from '../support/until.ts'
 import { scrape } from './hostile/scrape.ts'
 import { holdSecrecy } from './hostile/under-attack.ts'
 import { readinessOf } from './readiness.ts'
-import type { ChaosWorld, DaemonProcess } from './world.ts'
+import type { DaemonProcess } from './world.ts'
 
 /** Who is watched, and by whose database. */
 export type Living = {
@@ -77,7 +77,14 @@ export async function holdGrowing({ opsUrl }: Pick<DaemonProcess, 'opsUrl'>, ser
   if (!isGrowing) throw new Error(`${series} does not grow: ${seen.join(', ')}`)
 }
 
-/** I10: no process of the world has printed a secret of its settings. */
-export function holdNoSecrets({ daemons, environment, intake }: ChaosWorld): void {
-  for (const daemon of daemons()) holdSecrecy({ environment, secret: intake.secret }, daemon.output())
+/** Whose processes these are; of each, everything that it has printed. */
+export type Printing = {
+  readonly environment: Readonly<Record<string, string>>
+  readonly secret: string
+  readonly outputs: readonly string[]
+}
+
+/** I10: no process has printed a secret of its settings. */
+export function holdNoSecrets({ environment, secret, outputs }: Printing): void {
+  for (const output of outputs) holdSecrecy({ environment, secret }, output)
 }

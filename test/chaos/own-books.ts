@@ -1,14 +1,24 @@
 import { contradictions } from '../oracle/books-of-chain.ts'
 import { storeChains, type WatchedChain } from '../oracle/store-chains.ts'
+import { holdTruth } from './hold-truth.ts'
+import { holdNoSecrets, holdResumed } from './liveness.ts'
 import type { OwnGround } from './own-ground.ts'
 import { untilSame } from './until-same.ts'
 
-/** Holds the books of an own ground against its chains, once everything that is final there was read. */
+/**
+ * Holds of an own ground what is held of the shared world, once everything that is final on its chains was read and it was
+ * healed: work goes on, the books are what the chains say, and no secret was told. What its service says is a list, and no
+ * webhooks.
+ */
 export async function holdOwnBooks(ground: OwnGround, ...watched: readonly WatchedChain[]): Promise<void> {
+  await holdResumed(ground.living)
   await storeChains(ground.databaseUrl, watched)
   for (const [name, question] of Object.entries(contradictions)) {
     await untilSame(name, () => ground.rows(question), [])
   }
+  const networks = watched.map(({ network, rpcUrl }) => ({ name: network, url: rpcUrl }))
+  await holdTruth({ databaseUrl: ground.databaseUrl, serviceDatabaseUrl: null, networks })
+  holdNoSecrets(ground.printing())
 }
 
 /**

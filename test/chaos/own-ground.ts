@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { makePartitions } from '../../src/store/ledger/ground.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import type { Tables } from '../../src/store/tables.ts'
+import { keepStanding } from '../oracle/hold.ts'
 import { spawnProgram } from '../support/embedded-program.ts'
 import {
   type Credited,
@@ -19,6 +20,7 @@ import {
 } from '../support/told-networks.ts'
 import { until } from '../support/until.ts'
 import { recordProcess } from './leftover.ts'
+import type { Living, Printing } from './liveness.ts'
 import type { ChaosWorld } from './world.ts'
 
 /** Another database of the queue's server than that of the shared world. */
@@ -46,6 +48,10 @@ export type OwnGround = {
   logged: () => readonly string[]
   /** SIGKILL for the worker, and another in its place. */
   replaceWorker: () => Promise<void>
+  /** Those that should work now. */
+  readonly living: Living
+  /** What all have printed since the beginning, and what they may not print. */
+  printing: () => Printing
 }
 
 type Program = ReturnType<typeof spawnProgram> & { opsUrl: string }
@@ -60,9 +66,11 @@ export async function startOwnGround(
   const credited: Credited[] = []
   const service = stack.use(await startCreditingService(credited))
   const queueUrl = await emptyQueue(world)
-  const environment = {
+  const environment: Record<string, string> = {
     ...(await writeToldSettings(folder, networks, { DATABASE_URL: databaseUrl, SERVICE_URL: service.url })),
     ...(queueUrl !== null && { QUEUE_URL: queueUrl }),
+    // Long enough to be looked for in what is printed.
+    SERVICE_API_KEY: randomBytes(12).toString('hex'),
     LOG_LEVEL: 'warn',
   }
   const spawned: Program[] = []
@@ -78,11 +86,16 @@ export async function startOwnGround(
   const http = await spawn('http')
   let worker = await spawn('worker,scheduler')
   await Promise.all([http, worker].map(untilUp))
-  const client = new Client({ connectionString: databaseUrl })
-  // A world may be ended under its fault.
-  client.on('error', () => undefined)
-  await client.connect()
+  const connect = async () => {
+    const client = new Client({ connectionString: databaseUrl })
+    // A world may be ended under its fault.
+    client.on('error', () => undefined)
+    await client.connect()
+    return client
+  }
+  const client = await connect()
   stack.defer(() => client.end())
+  const named = (name: string, program: Program) => ({ ...program, name, isRunning: () => true })
   return {
     databaseUrl,
     environment,
@@ -92,10 +105,17 @@ export async function startOwnGround(
     worker: () => worker,
     logged: () => spawned.flatMap(({ output }) => output().split('\n')),
     async replaceWorker() {
+      await keepStanding(client)
       await worker.end('SIGKILL')
       worker = await spawn('worker,scheduler')
       await untilUp(worker)
     },
+    living: { connect, daemons: () => [named('http', http), named('worker', worker)] },
+    printing: () => ({
+      environment,
+      secret: environment.WEBHOOK_SECRETS ?? '',
+      outputs: spawned.map(({ output }) => output()),
+    }),
   }
 }
 

@@ -9,6 +9,7 @@ import { i5 } from './invariants/i05-coverage.ts'
 import { i6 } from './invariants/i06-conservation.ts'
 import { i8 } from './invariants/i08-finality.ts'
 import { storeTruth, type WorldFacts } from './truth/store-truth.ts'
+import { tablesOfTruth } from './truth/tables.ts'
 
 export type { WorldFacts } from './truth/store-truth.ts'
 
@@ -64,6 +65,12 @@ async function askOnce(client: Client): Promise<Contradiction[]> {
     await client.query('rollback')
     throw error
   }
+}
+
+/** Of what stands now nothing may change or vanish, whenever it is asked the next time. */
+export async function keepStanding(client: Client): Promise<void> {
+  await client.query(tablesOfTruth)
+  await client.query(keepRows)
 }
 
 export const ofSeals = 'seals are of the rows that stand'

@@ -88,6 +88,11 @@ export class SolanaLedger {
         this.withContext((first as string[]).map((account) => this.accountOf(account))),
       getBlock: () => this.block(BigInt(String(first)), second as { transactionDetails: string }),
       getBlocksWithLimit: () => this.blocks(BigInt(String(first)), Number(second)),
+      getBlocks: () => {
+        const last = BigInt(String(second))
+        return this.blocks(BigInt(String(first)), Number(last) + 1).filter((slot) => slot <= last)
+      },
+      getSlot: () => this.slot,
     }
     const known = answers[method]
     return known === undefined

@@ -40,12 +40,14 @@ export async function startSolanaNode(): Promise<SolanaTestNode> {
   const ledger = new SolanaLedger()
   const calls: Call[] = []
   let lie: Lie = honest
+  const answerTo = ({ id, method, params }: Numbered): object => {
+    calls.push({ method, params })
+    return { jsonrpc: '2.0', id, ...(lie({ method, params }) ?? ledger.answer(method, params)) }
+  }
   const server = createServer((request, response) => {
     const answer = async () => {
-      const { id, method, params } = JSON.parse(await text(request)) as Call & { id: number }
-      calls.push({ method, params })
-      const body = lie({ method, params }) ?? ledger.answer(method, params)
-      response.end(toJson({ jsonrpc: '2.0', id, ...body }))
+      const asked = JSON.parse(await text(request)) as Numbered | readonly Numbered[]
+      response.end(toJson(isSeveral(asked) ? asked.map(answerTo) : answerTo(asked)))
     }
     answer().catch(() => response.destroy())
   })
@@ -78,6 +80,12 @@ export async function startSolanaNode(): Promise<SolanaTestNode> {
       await once(server, 'close')
     },
   }
+}
+
+type Numbered = Call & { id: number }
+
+function isSeveral(asked: Numbered | readonly Numbered[]): asked is readonly Numbered[] {
+  return Array.isArray(asked)
 }
 
 type RawJson = { rawJSON(text: string): unknown }

@@ -33,6 +33,7 @@ const signedBodies: Fault = {
       mustBeSame('rows of what was taken', (await countStored(target, taken)).length, taken.length)
     })
     await holdApplied(books, world)
+    await books.hold()
   },
 }
 

@@ -40,6 +40,7 @@ export const falseDeposits: Fault = {
     await untilBooked(books, paid)
     await untilNamed(books, told)
     await holdBooks(books, world.paid)
+    await books.hold()
   },
 }
 

@@ -33,8 +33,9 @@ export const misspelt: Fault = {
   },
 }
 
-/** Nobody asks for the node of a network that is not watched. */
+/** Nobody asks for the node of a network that is not watched, and what is Node's own is no setting under another name. */
 function isRead(name: string, { networks }: ChaosWorld): boolean {
+  if (name.startsWith('NODE_')) return false
   return !name.startsWith('RPC_') || networks.some((network) => name === `RPC_${network.name.toUpperCase()}`)
 }
 

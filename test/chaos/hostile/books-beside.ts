@@ -5,6 +5,7 @@ import { Client } from 'pg'
 import { parse, stringify } from 'yaml'
 import type { ChaosWorld } from '../world.ts'
 import { type AnotherDaemon, startDaemon } from './another-daemon.ts'
+import { holdBeside } from './hold-beside.ts'
 import { intakeAt, type Target } from './target.ts'
 
 /** Books of a fault's own, on a database of their own: what is told there would not be true of the world's. */
@@ -13,6 +14,8 @@ export type BooksBeside = {
   http: AnotherDaemon
   worker: AnotherDaemon
   query: <Row>(text: string, values?: unknown[]) => Promise<Row[]>
+  /** What is held of the world's books, too. */
+  hold: () => Promise<void>
 }
 
 let made = 0
@@ -44,7 +47,9 @@ export async function openBooksBeside(
   }
   const query = async <Row>(text: string, values: unknown[] = []) =>
     (await client.query(text, values)).rows as Row[]
-  return { target, http, worker, query }
+  const { connect } = target
+  const beside = { databaseUrl: settings.DATABASE_URL, connect, processes: [http, worker] }
+  return { target, http, worker, query, hold: () => holdBeside(world, beside) }
 }
 
 /** The world's file, with some sections in the place of its own. */
@@ -94,7 +99,7 @@ async function connectTo(url: string): Promise<Client> {
 }
 
 /** Rows of both tables as documents, so that they need not be named column by column. */
-async function copyOwners(world: ChaosWorld, to: Client): Promise<void> {
+export async function copyOwners(world: ChaosWorld, to: Client): Promise<void> {
   const from = await world.connect()
   try {
     for (const table of ['owner', 'address_book']) {
