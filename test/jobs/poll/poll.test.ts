@@ -164,6 +164,9 @@ describe.each(['cursor', 'page', 'offset', 'link'] as const)('a list by %s that 
     listing.asked.length = 0
     expect(await poll()).toMatchObject({ stored: 13 })
     expect(listing.asked.length).toBeLessThanOrEqual(4)
+    listing.asked.length = 0
+    expect(await poll()).toMatchObject({ stored: 0 })
+    expect(listing.asked.length).toBeLessThanOrEqual(2)
   })
 
   test('that fills no page yet is read again with each poll', async () => {
