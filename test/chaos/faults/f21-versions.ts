@@ -1,14 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { keepStanding } from '../../oracle/hold.ts'
 import { olderProgram } from '../../support/older-program.ts'
 import type { Fault } from '../fault.ts'
-import { type AnotherDaemon, holdEnd, spawnDaemon, startDaemon } from '../hostile/another-daemon.ts'
+import {
+  type AnotherDaemon,
+  holdEnd,
+  type Starting,
+  spawnDaemon,
+  startDaemon,
+} from '../hostile/another-daemon.ts'
+import { copyOwners } from '../hostile/books-beside.ts'
 import { besideGenuineTraffic } from '../hostile/genuine-traffic.ts'
+import { holdBeside } from '../hostile/hold-beside.ts'
 import { intakeAt, type Target } from '../hostile/target.ts'
-import type { ChaosWorld } from '../world.ts'
+import { eventsOf, sendReal } from '../real-webhooks.ts'
+import { differencesToTwin } from '../twin.ts'
+import { mustBeSame, untilSame } from '../until-same.ts'
+import type { ChaosWorld, PaidDeposit } from '../world.ts'
 
-type Ground = { connect: () => Promise<Client>; environment: Record<string, string> }
+type Ground = { databaseUrl: string; connect: () => Promise<Client>; environment: Record<string, string> }
 
 /** A database on which nothing was migrated; its queue is in it, whatever the world's is in. */
 async function emptyGround(world: ChaosWorld, stack: AsyncDisposableStack): Promise<Ground> {
@@ -26,7 +38,8 @@ async function emptyGround(world: ChaosWorld, stack: AsyncDisposableStack): Prom
     await client.connect()
     return client
   }
-  return { connect, environment: { DATABASE_URL: url.href, QUEUE_URL: url.href } }
+  const environment = { DATABASE_URL: url.href, QUEUE_URL: url.href }
+  return { databaseUrl: url.href, connect, environment }
 }
 
 function targetAt(world: ChaosWorld, { connect }: Ground, daemon: AnotherDaemon): Target {
@@ -44,21 +57,80 @@ const replaced: Fault = {
     if (older === null) throw new Error('the history does not reach back to an older version')
     const ground = await emptyGround(world, stack)
     const { environment } = ground
-    const before = stack.use(await startDaemon(world, { main: older.main, environment }))
+    const before = stack.use(await startWhole(world, { environment, main: older.main }))
     const schema = await newestOf(ground)
+    const paid = await payKnown(world, ground)
     const started: AnotherDaemon[] = []
     await besideGenuineTraffic(targetAt(world, ground, before), async () => {
-      started.push(stack.use(await startDaemon(world, { environment })))
+      started.push(stack.use(await startWhole(world, { environment })))
     })
     const [after = before] = started
     if ((await newestOf(ground)) <= schema) throw new Error(`nothing was migrated beyond ${schema}`)
     // Both take webhooks now, into one inbox, until the older one is ended.
+    paid.push(...(await world.pay(3)))
+    await world.untilAtRest()
+    await tellInTurn(world, paid, [before, after])
     await besideGenuineTraffic(targetAt(world, ground, before), () => Promise.resolve())
+    await untilReconciled(ground, paid)
     await besideGenuineTraffic(targetAt(world, ground, after), async () => {
       before.signal('SIGTERM')
       await holdEnd('the exit status of the older one', before, 0)
     })
+    await holdBeside(world, { ...ground, processes: [after] })
+    const { straight, folder, intake } = world
+    const found = await differencesToTwin({ databaseUrl: ground.databaseUrl, straight, folder, intake })
+    mustBeSame('what differs from a daemon that was not replaced', found, [])
   },
+}
+
+/** All of it in one process, once it has migrated and works. */
+async function startWhole(world: ChaosWorld, starting: Starting): Promise<AnotherDaemon> {
+  const daemon = await startDaemon(world, { ...starting, roles: 'http,worker,scheduler', isReadyLater: true })
+  await untilSame('it works', () => daemon.output().includes('"event":"daemon_started"'), true)
+  return daemon
+}
+
+/** For owners that the older version knows. */
+async function payKnown(world: ChaosWorld, ground: Ground): Promise<PaidDeposit[]> {
+  const client = await ground.connect()
+  try {
+    await copyOwners(world, client)
+  } finally {
+    await client.end()
+  }
+  return [...(await world.pay(3))]
+}
+
+/** All that the service tells of these payments, one event to the one and the next to the other. */
+async function tellInTurn(
+  world: ChaosWorld,
+  paid: readonly PaidDeposit[],
+  daemons: readonly AnotherDaemon[],
+): Promise<void> {
+  for (const [place, event] of (await eventsOf(world, paid)).entries()) {
+    const url = daemons[place % daemons.length]?.url ?? ''
+    const status = await sendReal({ intake: { ...world.intake, url } }, event)
+    mustBeSame(`the answer to ${event.type}`, status, 202)
+  }
+}
+
+/** What stands then in the books stays. */
+async function untilReconciled({ connect }: Ground, paid: readonly PaidDeposit[]): Promise<void> {
+  const client = await connect()
+  try {
+    const left = async () => {
+      const { rows } = await client.query<{ tx: string }>(
+        `select tx from unnest($1::text[]) as paid (tx) where not exists (
+           select from deposit where deposit.tx = paid.tx and merged_into is null and state = 'reconciled')`,
+        [paid.map(({ tx }) => tx)],
+      )
+      return rows
+    }
+    await untilSame('payments that are not reconciled', left, [])
+    await keepStanding(client)
+  } finally {
+    await client.end()
+  }
 }
 
 const newerSchema: Fault = {
