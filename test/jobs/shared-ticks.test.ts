@@ -19,7 +19,7 @@ const claims: TickClaims = {
 }
 const reaching = () => Promise.resolve(true)
 const cut = () => Promise.resolve(false)
-const unasked = () => Promise.reject<never>(new Error('no database'))
+const unasked = () => Promise.reject(new Error('no database'))
 
 /** One of several schedulers on one database. */
 class Scheduler {

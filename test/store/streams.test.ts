@@ -98,7 +98,7 @@ const claim = (tick: string, quietMs: number) => claimTick(books.db, { tick, qui
 test('of twenty schedulers that have a tick at once, one gets it, and the next tick is for anybody again', async () => {
   for (let tick = 0; tick < 2; tick++) {
     const race = await Promise.all(Array.from({ length: 20 }, () => claim('raced', long)))
-    expect(race.filter((claim) => claim !== null)).toEqual([BigInt(tick + 1)])
+    expect(race.filter((one) => one !== null)).toEqual([BigInt(tick + 1)])
     await sql`update stream set expires_at = now() - interval '1 s' where name = 'tick/raced'`.execute(
       books.db,
     )
