@@ -120,21 +120,26 @@ describe('what is not well keeps from being ready', () => {
     [['http', 'worker'], []],
     [[...allRoles], []],
   ])('%s only where its own work needs it, and is told anyway', async (roles, unready) => {
-    await using running = await start(roles)
-    await age(3600, ...old)
     const added = await sql<{ id: bigint }>`
       with added as (
         insert into inbox (source, source_key, body, received_at) values ('api', ${roles.join()}, '{', now()) returning id
       )
       insert into inbox_pending (inbox_id, received_at, stored_at)
       select id, now(), now() - interval '2 minutes' from added returning inbox_id as id`.execute(db)
+    const id = added.rows[0]?.id ?? 0n
+    // As if somebody were at it: else a worker that starts might have applied it before it is asked.
+    const atIt = await db.startTransaction().execute()
+    await sql`select from inbox_pending where inbox_id = ${id} for update`.execute(atIt)
     try {
+      await using running = await start(roles)
+      await age(3600, ...old)
       const answer = await readiness(running.daemon.opsUrl)
       expect(parts(answer.unready).toSorted()).toEqual(unready.toSorted())
       expect(answer.status).toBe(unready.length === 0 ? 200 : 503)
       expect(parts([...answer.unready, ...answer.warnings]).toSorted()).toEqual([...old, 'inbox'].toSorted())
     } finally {
-      await sql`delete from inbox_pending where inbox_id = ${added.rows[0]?.id ?? 0n}`.execute(db)
+      await sql`delete from inbox_pending where inbox_id = ${id}`.execute(atIt)
+      await atIt.commit().execute()
       await age(0, ...old)
     }
   })
