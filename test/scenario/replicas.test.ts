@@ -203,7 +203,7 @@ describe.skipIf(!redisInstalled())('processes on one database and one queue', ()
     expect(rows.map(({ stream }) => stream)).toEqual(streams.toSorted())
     for (const { processes, transactions } of rows) {
       expect(processes).toBeGreaterThan(1)
-      expect(transactions).toBeGreaterThan(10)
+      expect(transactions).toBeGreaterThan(3)
     }
   })
 
