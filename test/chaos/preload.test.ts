@@ -17,8 +17,10 @@ const program = `
   import { createInterface } from 'node:readline'
   import { reach } from '${failpoint}'
   for await (const line of createInterface({ input: process.stdin })) {
-    const heldUntil = performance.now() + Number(/^hold (.*)$/.exec(line)?.[1] ?? 0)
-    while (performance.now() < heldUntil);
+    const [, held = '0'] = /^hold (.*)$/.exec(line) ?? []
+    const before = process.threadCpuUsage()
+    const used = ({ user, system }) => (user + system) / 1000
+    while (used(process.threadCpuUsage(before)) < Number(held));
     if (line.includes('.')) reach(line)
     const clocks = [Date.now(), new Date().getTime(), Date.parse(Date()), performance.timeOrigin + performance.now()]
     console.log(JSON.stringify({ line, clocks, fixed: [new Date(5).getTime(), Date.UTC(2026, 1)] }))
@@ -99,11 +101,11 @@ test('what holds up the event loop is told to its longest, and nothing of before
   await setTimeout(300)
   await setClock(child, 1000)
   const { maxMs, p99Ms, looks } = await loopSeen()
-  // Beside others, some of the 400 ms were theirs.
-  expect(maxMs).toBeGreaterThan(50)
-  expect(maxMs).toBeLessThan(600)
+  // Of time that others had the processor, however long that was, nothing is told.
+  expect(maxMs).toBeGreaterThan(350)
+  expect(maxMs).toBeLessThan(850)
   expect(p99Ms).toBeLessThanOrEqual(maxMs)
-  expect(looks).toBeGreaterThan(3)
+  expect(looks).toBeGreaterThan(1)
 })
 
 test('one that has ended shows no time any more, and tells nothing', async () => {
