@@ -22,7 +22,7 @@ export type Walked = {
   lastMark: Mark
 }
 
-/** Reads page after page. What another one who took over meanwhile is to read is not written. */
+/** Reads page after page, and writes each as long as nobody else has taken over. */
 export async function walkPages(deps: WalkDeps, walk: Walk, reading: Reading): Promise<Walked> {
   let mark = walk.from
   let lastMark = walk.from
