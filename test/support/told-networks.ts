@@ -44,7 +44,14 @@ const policy = {
   settlementWithin: '1h',
 }
 const everySecond = '* * * * * *'
-const schedule = { scan: everySecond, poll: everySecond, sweep: everySecond, backfill: everySecond }
+const schedule = {
+  scan: everySecond,
+  poll: everySecond,
+  sweep: everySecond,
+  backfill: everySecond,
+  // That the service is read again shows that work goes on, also where nothing is under way.
+  pollQuiet: '2s',
+}
 
 /** The owner of the one address on each of these networks. */
 export function saveDepositor(db: Database<Tables>, networks: readonly Told[]): Promise<unknown> {
