@@ -143,6 +143,20 @@ export async function releaseLease(db: Kysely<Tables>, { stream, holder, fence }
     where name = ${stream} and holder = ${holder} and fence = ${fence}`.execute(db)
 }
 
+/** Does what the lease is for. Where that fails, it is given back: another process may reach what this one does not. */
+export async function underLease<Result>(
+  db: Kysely<Tables>,
+  lease: Lease,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (fault) {
+    await releaseLease(db, lease).catch(() => undefined)
+    throw fault
+  }
+}
+
 /** Gives back all that this holder has, so that another process need not wait for it to expire. */
 export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise<void> {
   await db

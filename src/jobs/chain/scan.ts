@@ -15,7 +15,7 @@ import { addCoverage, saveStanding, withdrawCoverage } from '../../store/chain/c
 import { appendMovements, withdrawMovements } from '../../store/chain/movements.ts'
 import { appendSightings, rewoundSightings, vanishedSightings } from '../../store/chain/sightings.ts'
 import { inTransaction } from '../../store/database.ts'
-import { keepLease, type Lease, moveCursor, takeLease } from '../../store/streams.ts'
+import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { planEnrolment } from './enrol-addresses.ts'
 import { foundSightings } from './found-sightings.ts'
@@ -57,13 +57,13 @@ export type Scanned = {
  * @returns null while another process scans this network.
  */
 export async function scanNetwork(deps: ScanDeps, reader: NetworkReader): Promise<Scanned | null> {
-  const started = await start(deps, reader)
-  if (started === null) return null
-  const { position, book } = started
-  const startHeight = deps.startHeights.get(reader.network) ?? null
-  const watched = new Set(book.map(({ address }) => address))
-  const result = await reader.scan({ cursor: position?.cursor ?? null, startHeight, watched })
-  return finish(deps, reader, { ...started, result, startHeight })
+  return whileLeased(deps, reader, async (started) => {
+    const { position, book } = started
+    const startHeight = deps.startHeights.get(reader.network) ?? null
+    const watched = new Set(book.map(({ address }) => address))
+    const result = await reader.scan({ cursor: position?.cursor ?? null, startHeight, watched })
+    return finish(deps, reader, { ...started, result, startHeight })
+  })
 }
 
 /**
@@ -77,29 +77,35 @@ export async function rescanNetwork(
   reader: NetworkReader,
   from: bigint,
 ): Promise<Scanned | null> {
-  const started = await start(deps, reader)
-  if (started === null) return null
-  const watched = new Set(started.book.map(({ address }) => address))
-  const read = await reader.scan({ cursor: null, startHeight: from, watched })
-  const { height } = read.cursor.final
-  if (height < from - 1n) {
-    throw new Fault('usage_bad', {
-      problem: `${reader.network} is final up to ${height} only`,
-      mend: `give a height up to ${height + 1n}`,
-    })
-  }
-  // Where reading goes on says nothing of where an address was made that came meanwhile.
-  const startHeight = deps.startHeights.get(reader.network) ?? null
-  return finish(deps, reader, { ...started, result: { ...read, rewoundTo: from - 1n }, startHeight })
+  return whileLeased(deps, reader, async (started) => {
+    const watched = new Set(started.book.map(({ address }) => address))
+    const read = await reader.scan({ cursor: null, startHeight: from, watched })
+    const { height } = read.cursor.final
+    if (height < from - 1n) {
+      throw new Fault('usage_bad', {
+        problem: `${reader.network} is final up to ${height} only`,
+        mend: `give a height up to ${height + 1n}`,
+      })
+    }
+    // Where reading goes on says nothing of where an address was made that came meanwhile.
+    const startHeight = deps.startHeights.get(reader.network) ?? null
+    return finish(deps, reader, { ...started, result: { ...read, rewoundTo: from - 1n }, startHeight })
+  })
 }
 
 type Started = { lease: Lease; position: Position | null; book: readonly WatchEntry[] }
 
-async function start(deps: ScanDeps, { network }: NetworkReader): Promise<Started | null> {
-  const { db, holder, leaseMs } = deps
+/** @returns null while another process scans this network. */
+async function whileLeased(
+  { db, holder, leaseMs }: ScanDeps,
+  { network }: NetworkReader,
+  scan: (started: Started) => Promise<Scanned>,
+): Promise<Scanned | null> {
   const lease = await takeLease(db, { stream: scanStream(network), holder, ttlMs: leaseMs })
   if (lease === null) return null
-  return { lease, position: decodePosition(lease.cursor), book: await readWatchList(db, network) }
+  return underLease(db, lease, async () =>
+    scan({ lease, position: decodePosition(lease.cursor), book: await readWatchList(db, network) }),
+  )
 }
 
 type Read = Started & { result: ScanResult; startHeight: bigint | null }

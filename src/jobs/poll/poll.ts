@@ -1,7 +1,7 @@
 import { reach } from '../../failpoint.ts'
 import { inTransaction } from '../../store/database.ts'
 import { missedRecords, staleRecords } from '../../store/records.ts'
-import { keepLease, type Lease, moveCursor, releaseLease, takeLease } from '../../store/streams.ts'
+import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
 import { type Position, pollStream, positionIn, readPosition } from './poll-position.ts'
 import { readRecent } from './read-recent.ts'
 import { declareGone, nothingRead, type ReadDeps, type Reading, readAlone } from './read-records.ts'
@@ -35,13 +35,7 @@ export async function pollDeposits(deps: PollDeps): Promise<Reading | null> {
   const lease = await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
   if (lease === null) return null
   const reading = nothingRead()
-  try {
-    await pollUnder(lease, deps, reading)
-  } catch (fault) {
-    // Another process may reach the service where this one does not.
-    await releaseLease(deps.db, lease).catch(() => undefined)
-    throw fault
-  }
+  await underLease(deps.db, lease, () => pollUnder(lease, deps, reading))
   return reading
 }
 

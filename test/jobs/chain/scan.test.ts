@@ -207,13 +207,14 @@ test('a process that lost the stream while it read stores nothing', async () => 
   expect(await sightings()).toEqual([])
 })
 
-test('a reader that fails leaves the cursor where it was', async () => {
+test('a reader that fails leaves the cursor where it was, and the network to any other process', async () => {
   await scan({ final: 20n })
   const failing: NetworkReader = {
     ...reader({ final: 30n }),
     scan: () => Promise.reject(new Error('no node')),
   }
   await expect(scanNetwork(deps, failing)).rejects.toThrow('no node')
-  await scan({ final: 40n })
+  const other = { ...deps, holder: 'another process' }
+  expect(await scanNetwork(other, reader({ final: 40n }))).not.toBeNull()
   expect(asked.at(-1)?.cursor?.final.height).toBe(20n)
 })
