@@ -35,6 +35,7 @@ export function judge(soaked: Soaked): Line[] {
     ...loopLines(secondHalf(samples), minutes),
     bound('keys of the queue at the end', last?.queue.keys ?? Number.NaN, limits.queueKeys),
     free('bytes of the queue at the end', whole(last?.queue.bytes ?? Number.NaN)),
+    free('bytes of the queue per job it holds', bytesPerJob(samples)),
     free('WAL bytes per deposit', whole(soaked.walBytes / Math.max(1, deposits))),
     free('longest wait of a row of the inbox, s', longestWait(samples)),
     bound('rows that wait at the end, s', last?.oldestSeconds ?? Number.NaN, 5),
@@ -124,6 +125,12 @@ function free(what: string, measured: string): Line {
 
 function longestWait(samples: readonly Sample[]): string {
   return Math.max(0, ...samples.map(({ oldestSeconds }) => oldestSeconds)).toFixed(1)
+}
+
+/** At the last moment at which it held any. */
+function bytesPerJob(samples: readonly Sample[]): string {
+  const held = samples.findLast(({ queue }) => queue.jobs > 0)?.queue
+  return held === undefined ? 'none held' : `${whole(held.jobBytes / held.jobs)} (${whole(held.jobs)} held)`
 }
 
 function whole(value: number): string {

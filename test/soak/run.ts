@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { judge, type Line } from './judge.ts'
 import { soak } from './soak.ts'
 
-/** `npm run soak [-- --minutes N] [--backend redis|postgres] [--json] [--out FILE]`. Exits with 1 where a limit is passed. */
+/** `npm run soak [-- --minutes N] [--backend redis|postgres] [--json] [--out FILE]`. Exits with 1 where a limit is exceeded. */
 
 const { values } = parseArgs({
   options: {
@@ -35,6 +35,6 @@ if (!(minutes > 0) || backend === undefined) {
 }
 
 function lineOf({ what, measured, limit, isHeld }: Line): string {
-  const outcome = isHeld === null ? '' : isHeld ? 'held' : 'PASSED'
+  const outcome = isHeld === null ? '' : isHeld ? 'held' : 'EXCEEDED'
   return `${what.padEnd(52)}  ${measured.padEnd(36)}  ${limit.padEnd(28)}  ${outcome}\n`
 }

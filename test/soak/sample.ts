@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Client, DatabaseError } from 'pg'
 import type { ChaosWorld } from '../chaos/world.ts'
-import { readQueue } from './read-queue.ts'
+import { type QueueSample, readQueue } from './read-queue.ts'
 
 /** How a process stood at a moment. `loopMs`: of 100 turns of its event loop 99 were no later; null where it did not answer. */
 export type ProcessSample = { name: string; pid: number; residentBytes: number; loopMs: number | null }
@@ -10,7 +10,7 @@ export type Sample = {
   /** Milliseconds since the beginning. */
   at: number
   processes: ProcessSample[]
-  queue: { keys: number; bytes: number }
+  queue: QueueSample
   /** How long the oldest row of the inbox that was not applied has waited. */
   oldestSeconds: number
 }

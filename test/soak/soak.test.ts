@@ -22,7 +22,7 @@ function soaked(growth: number, changes: Partial<Soaked> = {}): Soaked {
   const samples = [0, 0.1, 0.2, 0.3, 0.4, 0.5].map((hours) => ({
     at: hours * hour,
     processes: [{ name: 'worker', pid: 1, residentBytes: (100 + growth * hours) * 1e6, loopMs: 12 }],
-    queue: { keys: 20, bytes: 5_000_000 },
+    queue: { keys: 20, bytes: 5_000_000, jobs: 4, jobBytes: 2000 },
     oldestSeconds: 0,
   }))
   return {
@@ -57,6 +57,14 @@ test.each<[string, Soaked, string[]]>([
   ],
 ])('a soak with %s is judged so', (_what, given, expected) => {
   expect(passed(judge(given))).toEqual(expected)
+})
+
+test('what a job takes in the queue is told of the last moment at which it held any', () => {
+  const { samples } = soaked(0)
+  const empty = { keys: 3, bytes: 9000, jobs: 0, jobBytes: 0 }
+  const atRest = samples.map((sample, index) => (index === 5 ? { ...sample, queue: empty } : sample))
+  const told = judge(soaked(0, { samples: atRest })).find(({ what }) => what.includes('per job'))
+  expect(told?.measured).toBe('500 (4 held)')
 })
 
 test.skipIf(!redisInstalled())(
