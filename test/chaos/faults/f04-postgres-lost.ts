@@ -1,4 +1,4 @@
-import { Client } from 'pg'
+import { Client, DatabaseError } from 'pg'
 import { until } from '../../support/until.ts'
 import { running, withRole } from '../daemons.ts'
 import type { Fault } from '../fault.ts'
@@ -118,9 +118,23 @@ async function lockTables(world: ChaosWorld, stack: AsyncDisposableStack): Promi
     `select string_agg(format('%I', relname), ', ') as tables from pg_class
      where relnamespace = 'public'::regnamespace and relkind = 'r' and not relispartition`,
   )
-  await locker.query('begin')
-  await locker.query(`lock table ${rows[0]?.tables} in access exclusive mode`)
+  await until('all tables are locked', () => lockAll(locker, rows[0]?.tables ?? ''))
 }
+
+/** @returns null where Postgres chose this session to end a deadlock with one of the daemon's. */
+async function lockAll(locker: Client, tables: string): Promise<true | null> {
+  await locker.query('begin')
+  try {
+    await locker.query(`lock table ${tables} in access exclusive mode`)
+    return true
+  } catch (error) {
+    if (!(error instanceof DatabaseError && error.code === deadlockDetected)) throw error
+    await locker.query('rollback')
+    return null
+  }
+}
+
+const deadlockDetected = '40P01'
 
 const backendsEnded: Fault = {
   name: 'F4',
