@@ -61,8 +61,9 @@ export type Claim = {
   settlement: SettlementClaim | null
   /** There is none where the service names no transaction by which it went back. */
   refund?: RefundClaim
-  /** When the service says this came to be. */
+  /** When the service says this came to be. Where it states no time it is `isUndated`, and this is when it was received. */
   occurredAt: Date
+  isUndated?: true
   receivedAt: Date
 }
 

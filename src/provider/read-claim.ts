@@ -32,8 +32,11 @@ export function createClaimReader(profile: Profile, vocabulary: Vocabulary): Cla
     catchUnreadable(() => {
       const told = readers[source](textOf(body))
       if (told === null) return { kind: 'ignored' }
-      const occurredAt = told.occurredAt ?? receivedAt
-      return { kind: 'claim', claim: { kind: 'claim', source, ...told, occurredAt, receivedAt } }
+      const dated =
+        told.occurredAt === null
+          ? ({ occurredAt: receivedAt, isUndated: true } as const)
+          : { occurredAt: told.occurredAt }
+      return { kind: 'claim', claim: { kind: 'claim', source, ...told, ...dated, receivedAt } }
     })
 }
 

@@ -108,10 +108,16 @@ const anyClaim = fc
     }),
     settlement: anySettlement,
     settled: fc.record({ amount: fc.option(amount), fee: fc.option(amount) }),
-    occurredAt: time,
+    occurredAt: fc.option(time),
     receivedAt: time,
   })
-  .map(({ settlement, settled, ...rest }) => claim({ ...rest, settlement: { ...settlement, ...settled } }))
+  .map(({ settlement, settled, occurredAt, ...rest }) =>
+    claim({
+      ...rest,
+      settlement: { ...settlement, ...settled },
+      ...(occurredAt === null ? { occurredAt: rest.receivedAt, isUndated: true } : { occurredAt }),
+    }),
+  )
 
 const anyFailure = fc
   .record({ isDeposit: fc.boolean(), pay: payTx, forward: forwardTx, to: payAddress, receivedAt: time })

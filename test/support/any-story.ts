@@ -130,6 +130,7 @@ function claimOf(told: Told, said: Said): Claim {
     deposit: depositClaimOf(told, said),
     settlement: settlementClaimOf(told, said),
     occurredAt: said.receivedAt,
+    isUndated: true,
   })
 }
 

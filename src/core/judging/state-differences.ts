@@ -98,9 +98,9 @@ function isLater(one: Claim, other: Claim): boolean {
   return one.source === 'api' && one.receivedAt > other.receivedAt
 }
 
-/** A record is as of its reading, at the latest. A webhook without a time of its own has that of its arrival. */
-function statesTime({ source, occurredAt, receivedAt }: Claim): boolean {
-  return source === 'api' || occurredAt.getTime() !== receivedAt.getTime()
+/** A record is as of its reading, at the latest. A webhook without a time of its own may only be late. */
+function statesTime({ source, isUndated }: Claim): boolean {
+  return source === 'api' || isUndated !== true
 }
 
 function holdsBefore(newest: Claim, { words }: Dossier): Claim[] {

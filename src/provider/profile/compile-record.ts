@@ -21,7 +21,7 @@ import { compilePath } from './path.ts'
 import type { Profile } from './profile-schema.ts'
 
 /** What a record says, but for who said it and when. */
-export type ReadRecord = Omit<Claim, 'kind' | 'source' | 'receivedAt' | 'occurredAt'>
+export type ReadRecord = Omit<Claim, 'kind' | 'source' | 'receivedAt' | 'occurredAt' | 'isUndated'>
 
 type RecordProfile = Profile['record']
 

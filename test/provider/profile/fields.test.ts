@@ -3,10 +3,16 @@ import { recipient, txId, usdcOnBase } from '../../support/evidence.ts'
 import { document, read, readText, receivedAt } from '../../support/small-profile.ts'
 
 test('without a time of its own, a record counts from its receipt', () => {
-  expect(read({})).toMatchObject({ claim: { occurredAt: receivedAt } })
+  expect(read({})).toMatchObject({ claim: { occurredAt: receivedAt, isUndated: true } })
   expect(read({ '  occurredAt: { paths: at, presence: optional }\n': '' })).toMatchObject({
-    claim: { occurredAt: receivedAt },
+    claim: { occurredAt: receivedAt, isUndated: true },
   })
+})
+
+test('a time of its own counts as such also where it is that of its receipt', () => {
+  const reading = read({}, { at: receivedAt.toISOString() })
+  expect(reading).toMatchObject({ claim: { occurredAt: receivedAt } })
+  expect(reading).not.toHaveProperty('claim.isUndated')
 })
 
 test.each<[string, object]>([

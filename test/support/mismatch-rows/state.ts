@@ -56,7 +56,20 @@ export const stateRows: readonly Row[] = [
     kind: 'status_regressed',
     where: 'webhooks go back',
     opens: { evidence: [...told(onTheWay), payment(), webhook(back)] },
-    without: { evidence: [...told(onTheWay), payment(), webhook({ ...back, receivedAt: back.occurredAt })] },
+    without: {
+      evidence: [
+        ...told(onTheWay),
+        payment(),
+        webhook({ ...back, receivedAt: back.occurredAt, isUndated: true }),
+      ],
+    },
+    ends: { 'by one that goes on': { evidence: [webhook({ occurredAt: at(30), receivedAt: at(31) })] } },
+  },
+  {
+    kind: 'status_regressed',
+    where: 'webhooks go back, and are there in the very millisecond that they name',
+    opens: { evidence: [...told(onTheWay), payment(), webhook({ ...back, receivedAt: back.occurredAt })] },
+    without: { evidence: [...told(onTheWay), payment()] },
     ends: { 'by one that goes on': { evidence: [webhook({ occurredAt: at(30), receivedAt: at(31) })] } },
   },
   {
