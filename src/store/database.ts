@@ -93,7 +93,8 @@ function readOnlyOptions(withinMs: number): string[] {
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
-const attemptsMax = 10
+/** How often a transaction that had to give way is begun. */
+export const attemptsMax = 10
 
 /** Runs the work in one transaction, and again from the start where it has to give way to another. */
 export async function inTransaction<Tables, Result>(
@@ -120,7 +121,8 @@ export function standbyFault(url: string, cause?: unknown): Fault {
   return new Fault('remote_failed', { what: `the database (${new URL(url).host})`, problem }, { cause })
 }
 
-function gaveWay(error: unknown): boolean {
+/** Whether a transaction failed by others beside it alone, so that it may do when it is begun again. */
+export function gaveWay(error: unknown): boolean {
   if (isFault(error, 'conflict')) return true
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return code === serializationFailure || code === deadlockDetected

@@ -1,25 +1,34 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
-import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
+import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration'
 import { Fault, messageOf } from '../core/errors.ts'
 import { reach } from '../failpoint.ts'
+import { attemptsMax, gaveWay } from './database.ts'
 import { isDenied } from './denied.ts'
 
 /**
  * Brings a database to the newest schema and returns the names of the migrations it applied.
- * Kysely takes a lock, so that any number of processes may call this at once.
+ * Kysely takes a lock, so that any number of processes may call this at once. All is one transaction; where Postgres ends
+ * it because programs at work hold what it waits for, and wait for what it holds, it begins again.
  * @throws Fault `remote_failed` with the failing migration's own message.
  */
 export async function migrate<Tables>(db: Kysely<Tables>, folder: string): Promise<readonly string[]> {
   if (await isNewer(db, folder)) return []
-  const { error, results = [] } = await new Migrator({ db, provider: sqlFiles(folder) }).migrateToLatest()
+  const { error, results = [] } = await applyAll(new Migrator({ db, provider: sqlFiles(folder) }))
   if (error !== undefined) {
     const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'migrations'
     const problem = isDenied(error) ? `${error.message}; ${ownersRights}` : messageOf(error)
     throw new Fault('remote_failed', { what: `migrating (${failed})`, problem }, { cause: error })
   }
   return results.map((result) => result.migrationName)
+}
+
+async function applyAll(migrator: Migrator): Promise<MigrationResultSet> {
+  for (let attempt = 1; ; attempt++) {
+    const applied = await migrator.migrateToLatest()
+    if (applied.error === undefined || attempt === attemptsMax || !gaveWay(applied.error)) return applied
+  }
 }
 
 const ownersRights =

@@ -6,6 +6,7 @@ import { inTransaction, openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { emptyDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 const folder = join(import.meta.dirname, '../../db/migrations')
 
@@ -47,6 +48,34 @@ test('a migration that fails leaves nothing behind, and is named with its own me
   writeFileSync(join(own, '0002_bad.sql'), 'create table bad (id integer)')
   expect(await migrate(db, own)).toEqual(['0001_good', '0002_bad'])
 })
+
+test('a migration that a program at work is caught in a deadlock with begins again', async () => {
+  const db = await openEmpty()
+  await sql`create table one (id integer); create table other (id integer)`.execute(db)
+  const own = await temporaryFolder()
+  writeFileSync(join(own, '0001_one.sql'), 'alter table one add column name text')
+  writeFileSync(join(own, '0002_other.sql'), 'alter table other add column name text')
+  const migrating = await db.transaction().execute(async (tx) => {
+    await sql`set local deadlock_timeout = '1min'`.execute(tx)
+    await sql`select from other`.execute(tx)
+    const under = migrate(db, own)
+    await untilOneWaits(db)
+    // The migration holds what this waits for, and waits for what this holds: Postgres ends the one that looks first.
+    await sql`select from one`.execute(tx)
+    return { under }
+  })
+  expect(await migrating.under).toEqual(['0001_one', '0002_other'])
+})
+
+async function untilOneWaits(db: Kysely<unknown>): Promise<void> {
+  await until('a session waits for a lock', async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
+      db,
+    )
+    return rows.length > 0 || null
+  })
+}
 
 test('work that has to give way is done again from its start, and what else fails is not', async () => {
   const db = await openEmpty()

@@ -10,6 +10,7 @@ import {
   type Starting,
   spawnDaemon,
   startDaemon,
+  whileRunning,
 } from '../hostile/another-daemon.ts'
 import { copyOwners } from '../hostile/books-beside.ts'
 import { besideGenuineTraffic } from '../hostile/genuine-traffic.ts'
@@ -86,7 +87,10 @@ const replaced: Fault = {
 /** All of it in one process, once it has migrated and works. */
 async function startWhole(world: ChaosWorld, starting: Starting): Promise<AnotherDaemon> {
   const daemon = await startDaemon(world, { ...starting, roles: 'http,worker,scheduler', isReadyLater: true })
-  await untilSame('it works', () => daemon.output().includes('"event":"daemon_started"'), true)
+  await whileRunning(
+    daemon,
+    untilSame('it works', () => daemon.output().includes('"event":"daemon_started"'), true),
+  )
   return daemon
 }
 

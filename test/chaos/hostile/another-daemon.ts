@@ -77,12 +77,19 @@ export async function holdEnd(what: string, { ended }: AnotherDaemon, status: nu
 /** Starts a process and waits until it is ready. */
 export async function startDaemon(world: ChaosWorld, starting: Starting): Promise<AnotherDaemon> {
   const daemon = await spawnDaemon(world, starting)
-  const refused = daemon.ended.then((status) => {
+  await whileRunning(
+    daemon,
+    until('the process is up', () => answers(daemon, starting), upWithinMs),
+  )
+  return daemon
+}
+
+/** Waits for what a process that has to live makes come true. @throws with what it printed where it ends before */
+export async function whileRunning(daemon: AnotherDaemon, coming: Promise<unknown>): Promise<void> {
+  const ending = daemon.ended.then((status) => {
     throw new Error(`the process ended with ${status} as it started: ${daemon.output().slice(-2000)}`)
   })
-  await Promise.race([until('the process is up', () => answers(daemon, starting), upWithinMs), refused])
-  refused.catch(() => undefined)
-  return daemon
+  await Promise.race([coming, ending])
 }
 
 async function answers({ opsUrl }: AnotherDaemon, { isReadyLater = false }: Starting): Promise<true | null> {
