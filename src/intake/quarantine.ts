@@ -20,6 +20,8 @@ export type QuarantineLimits = {
   /** What may wait for the next commit. */
   waitingMax: number
   waitingBytesMax: number
+  /** What is handed on at once, so that other requests are answered in between: so many bytes of bodies, or one row. */
+  storedBytesMax: number
   /** Time between two commits, so that a flood costs the database little. */
   everyMs: number
 }
@@ -32,6 +34,7 @@ export const quarantineLimits: QuarantineLimits = {
   sourcesMax: 10_000,
   waitingMax: 2000,
   waitingBytesMax: 32 * 1024 * 1024,
+  storedBytesMax: 4 * 1024 * 1024,
   everyMs: 500,
 }
 
@@ -53,24 +56,21 @@ export type Quarantine = {
 
 /** Collects what was refused and stores it now and then: nobody may slow down what is genuine with it. */
 export function createQuarantine({ store, limits, onDropped, onError }: Settings): Quarantine {
-  const { perSourcePerSecond, perSourceAtOnce, perSecond, atOnce, sourcesMax } = limits
-  const ofSource = createAllowance({
-    perSecond: perSourcePerSecond,
-    atOnce: perSourceAtOnce,
-    namesMax: sourcesMax,
-  })
-  const ofAll = createAllowance({ perSecond, atOnce, namesMax: 1 })
+  const isAllowed = allowDeliveries(limits)
   const waiting: Quarantined[] = []
   let waitingBytes = 0
   let timer: NodeJS.Timeout | null = null
   let flushing: Promise<void> = Promise.resolve()
 
   async function flush(): Promise<void> {
-    const rows = waiting.slice()
     try {
-      if (rows.length > 0) await store(rows)
-      waiting.splice(0, rows.length)
-      waitingBytes = bodyBytes(waiting)
+      for (let left = waiting.length; left > 0; ) {
+        const rows = firstWithin(waiting, limits.storedBytesMax)
+        await store(rows)
+        waiting.splice(0, rows.length)
+        waitingBytes = bodyBytes(waiting)
+        left -= rows.length
+      }
     } catch (error) {
       onError(error)
     }
@@ -87,8 +87,7 @@ export function createQuarantine({ store, limits, onDropped, onError }: Settings
 
   return {
     keep(delivery) {
-      const now = delivery.receivedAt.getTime()
-      if (!ofSource(delivery.source, now) || !ofAll('', now)) return onDropped('rate')
+      if (!isAllowed(delivery)) return onDropped('rate')
       const bytes = waitingBytes + delivery.body.length
       if (waiting.length >= limits.waitingMax || bytes > limits.waitingBytesMax) return onDropped('full')
       waiting.push(delivery)
@@ -101,6 +100,26 @@ export function createQuarantine({ store, limits, onDropped, onError }: Settings
       if (timer !== null) clearTimeout(timer)
     },
   }
+}
+
+function allowDeliveries(limits: QuarantineLimits): (delivery: Quarantined) => boolean {
+  const { perSourcePerSecond, perSourceAtOnce, perSecond, atOnce, sourcesMax } = limits
+  const ofSource = createAllowance({
+    perSecond: perSourcePerSecond,
+    atOnce: perSourceAtOnce,
+    namesMax: sourcesMax,
+  })
+  const ofAll = createAllowance({ perSecond, atOnce, namesMax: 1 })
+  return ({ source, receivedAt }) => {
+    const now = receivedAt.getTime()
+    return ofSource(source, now) && ofAll('', now)
+  }
+}
+
+function firstWithin(rows: readonly Quarantined[], bytesMax: number): Quarantined[] {
+  let bytes = 0
+  const end = rows.findIndex(({ body }, place) => (bytes += body.length) > bytesMax && place > 0)
+  return rows.slice(0, end === -1 ? rows.length : end)
 }
 
 function bodyBytes(rows: readonly Quarantined[]): number {

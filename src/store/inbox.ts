@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { prepared } from './database.ts'
+import { type PackedRows, packRows } from './pack-rows.ts'
 import type { Tables } from './tables.ts'
 
 /** Something a source said, exactly as it said it. The key tells it from everything else that source said. */
@@ -42,23 +43,16 @@ export async function appendInbox(
   return new Map(added.map(({ id, source, source_key }) => [rowKey({ source, sourceKey: source_key }), id]))
 }
 
-/** Two parameters, whatever the number of rows: bodies go as the bytes they are, for the text of an array doubles them. */
-function packed(rows: readonly InboxRow[]): { heads: string; bodies: Buffer } {
-  let first = 1
-  const heads = rows.map(({ source, sourceKey, headers, receivedAt, body: { length } }) => {
+function packed(rows: readonly InboxRow[]): PackedRows {
+  return packRows(rows, ({ source, sourceKey, headers, receivedAt, body: { length } }, first) => ({
+    source,
     // Half a surrogate pair is no character to a document of Postgres; as a parameter of its own it would be replaced.
-    const head = {
-      source,
-      source_key: sourceKey.toWellFormed(),
-      first,
-      length,
-      headers,
-      received_at: receivedAt,
-    }
-    first += length
-    return head
-  })
-  return { heads: JSON.stringify(heads), bodies: Buffer.concat(rows.map(({ body }) => body)) }
+    source_key: sourceKey.toWellFormed(),
+    first,
+    length,
+    headers,
+    received_at: receivedAt,
+  }))
 }
 
 /** The oldest rows that wait to be applied. */

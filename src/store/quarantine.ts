@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { inTransaction } from './database.ts'
+import { packRows } from './pack-rows.ts'
 import type { Tables } from './tables.ts'
 
 /** A delivery that failed verification. `source` names the client, and credentials among the headers are hashed. */
@@ -25,17 +26,26 @@ export function keepQuarantined(
   rows: readonly QuarantineRow[],
   { rowsMax, bytesMax }: QuarantineBounds,
 ): Promise<void> {
-  const headers = rows.map((row) => JSON.stringify(row.headers))
-  const sizes = rows.map(({ body }, place) => body.length + (headers[place]?.length ?? 0) + overheadBytes)
+  const { heads, bodies } = packRows(
+    rows,
+    ({ receivedAt, source, reason, headers, body: { length } }, first) => ({
+      received_at: receivedAt,
+      source,
+      reason,
+      headers,
+      first,
+      length,
+      size: length + JSON.stringify(headers).length + overheadBytes,
+    }),
+  )
   return inTransaction(db, async (tx) => {
     // One at a time, so that two who push out rows do not wait for each other.
     await sql`select pg_advisory_xact_lock(hashtext('quarantine'))`.execute(tx)
     await sql`
       insert into quarantine (received_at, source, reason, headers, body, size)
-      select * from unnest(
-        ${rows.map(({ receivedAt }) => receivedAt)}::timestamptz[], ${rows.map(({ source }) => source)}::text[],
-        ${rows.map(({ reason }) => reason)}::text[], ${headers}::jsonb[], ${rows.map(({ body }) => body)}::bytea[],
-        ${sizes}::int[]
+      select received_at, source, reason, headers, substring(${bodies}::bytea from first for length), size
+      from jsonb_to_recordset(${heads}::jsonb) as row (
+        received_at timestamptz, source text, reason text, headers jsonb, first int, length int, size int
       )`.execute(tx)
     await sql`
       with share as (

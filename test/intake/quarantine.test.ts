@@ -12,7 +12,10 @@ function delivery(source: string, body = '{}', second = 0): Quarantined {
 }
 
 /** A quarantine whose store keeps in memory, and breaks while it is told to. */
-function open(limits: Partial<typeof quarantineLimits> = {}) {
+function open(
+  limits: Partial<typeof quarantineLimits> = {},
+  onStep: (rows: number) => void = () => undefined,
+) {
   const stored: string[] = []
   const dropped: string[] = []
   const errors: unknown[] = []
@@ -20,6 +23,7 @@ function open(limits: Partial<typeof quarantineLimits> = {}) {
   const quarantine = createQuarantine({
     store: async (rows) => {
       if (isBroken) throw new Error('no database')
+      onStep(rows.length)
       stored.push(...rows.map(({ source, body }) => `${source} ${body.toString()}`))
     },
     limits: { ...quarantineLimits, everyMs: 1, ...limits },
@@ -76,6 +80,15 @@ test.each([
     await expect.poll(() => stored).toContain('a "4')
   },
 )
+
+test('what waits is stored a few bytes at a time, and in its order', async () => {
+  const steps: number[] = []
+  const { keep, stop, stored } = open({ storedBytesMax: 4 }, (rows) => steps.push(rows))
+  for (const body of ['12', '34', '5', '678901', '2', '3']) keep(delivery('a', body))
+  await stop()
+  expect(stored).toEqual(['a 12', 'a 34', 'a 5', 'a 678901', 'a 2', 'a 3'])
+  expect(steps).toEqual([2, 1, 1, 2])
+})
 
 test('stopping stores what waits', async () => {
   const { keep, stop, stored } = open({ everyMs: 60_000 })
