@@ -55,7 +55,8 @@ function textOf(document: BenchDocument): string {
 
 function finish(document: BenchDocument): void {
   keep(document)
-  process.stdout.write(json ? textOf(document) : tableOf(document.figures))
+  if (json) process.stdout.write(textOf(document))
+  else if (document.figures.length > 0) process.stdout.write(tableOf(document.figures))
   for (const { name: one, error } of document.benches) {
     if (error === null) continue
     process.stderr.write(`${one} is void: ${error}\n`)

@@ -73,7 +73,11 @@ async function measure({ arm, steps, deposits }: Wanted, server: PostgresGround)
   const ground = { ...(await server.database(name)), deposits }
   const before = await readTables(ground.db)
   const costs: Cost[] = []
-  for (const step of steps) costs.push(await costOf(name, ground, step))
+  for (const step of steps) {
+    const cost = await costOf(name, ground, step)
+    process.stderr.write(`sizes, ${arm}, ${step.step}: ${cost.walBytes.toFixed(0)} bytes of log per deposit\n`)
+    costs.push(cost)
+  }
   await holdBooked(ground.db, deposits)
   await sql`vacuum analyze`.execute(ground.db)
   return { arm, costs, tables: perDeposit(await readTables(ground.db), before, deposits) }
