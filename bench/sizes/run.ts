@@ -75,7 +75,9 @@ async function measure({ arm, steps, deposits }: Wanted, server: PostgresGround)
   const costs: Cost[] = []
   for (const step of steps) {
     const cost = await costOf(name, ground, step)
-    process.stderr.write(`sizes, ${arm}, ${step.step}: ${cost.walBytes.toFixed(0)} bytes of log per deposit\n`)
+    process.stderr.write(
+      `sizes, ${arm}, ${step.step}: ${cost.walBytes.toFixed(0)} bytes of log per deposit\n`,
+    )
     costs.push(cost)
   }
   await holdBooked(ground.db, deposits)
