@@ -53,14 +53,15 @@ test('a migration that a program at work is caught in a deadlock with begins aga
   const db = await openEmpty()
   await sql`create table one (id integer); create table other (id integer)`.execute(db)
   const own = await temporaryFolder()
-  writeFileSync(join(own, '0001_one.sql'), 'alter table one add column name text')
+  const patient = `set local deadlock_timeout = '4s'`
+  writeFileSync(join(own, '0001_one.sql'), `${patient}; alter table one add column name text`)
   writeFileSync(join(own, '0002_other.sql'), 'alter table other add column name text')
   const migrating = await db.transaction().execute(async (tx) => {
     await sql`set local deadlock_timeout = '1min'`.execute(tx)
     await sql`select from other`.execute(tx)
     const under = migrate(db, own)
     await untilOneWaits(db)
-    // The migration holds what this waits for, and waits for what this holds: Postgres ends the one that looks first.
+    // The migration holds what this waits for, and waits for what this holds: Postgres ends the one that looks first, once.
     await sql`select from one`.execute(tx)
     return { under }
   })
