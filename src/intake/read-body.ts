@@ -18,7 +18,7 @@ export function createBodyReader(bounds: Bounds) {
 
   return (request: IncomingMessage, source: string): Promise<BodyRead> => {
     if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) {
-      return Promise.resolve(refuse(request, 'too_large'))
+      return Promise.resolve({ kind: 'too_large' })
     }
     const { promise, resolve } = Promise.withResolvers<BodyRead>()
     const chunks: Buffer[] = []
@@ -33,8 +33,8 @@ export function createBodyReader(bounds: Bounds) {
       bytes += chunk.length
       chunks.push(chunk)
       const fits = unfinished.add(source, chunk.length)
-      if (bytes > bodyBytesMax) finish(refuse(request, 'too_large'))
-      else if (!fits) finish(refuse(request, 'overloaded'))
+      if (bytes > bodyBytesMax) finish({ kind: 'too_large' })
+      else if (!fits) finish({ kind: 'overloaded' })
     }
     const end = () => finish({ kind: 'read', body: Buffer.concat(chunks, bytes) })
     const abort = () => finish({ kind: 'aborted' })
@@ -56,10 +56,4 @@ function createUnfinished({ unfinishedBytesMax, unfinishedBytesPerSourceMax }: B
       return ofAll <= unfinishedBytesMax && ofSource <= unfinishedBytesPerSourceMax
     },
   }
-}
-
-/** The rest is read and thrown away: closing at once would often cost the sender the answer. */
-function refuse(request: IncomingMessage, kind: 'too_large' | 'overloaded'): BodyRead {
-  request.resume()
-  return { kind }
 }

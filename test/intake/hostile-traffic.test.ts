@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { createQuarantine, quarantineLimits } from '../../src/intake/quarantine.ts'
 import { transfersPath } from '../../src/intake/server.ts'
@@ -100,6 +101,27 @@ test('bodies that one client drips take its share of memory, and others send on'
   await expect.poll(overloaded, { timeout: 20_000 }).toBeGreaterThan(30)
   expect(await deliverFrom(sender, intake)).toBe(202)
 })
+
+test.each([
+  ['a body that is too large', '', 413],
+  ['a body to where nothing is', '/elsewhere', 404],
+])(
+  '%s is read to its end before its connection ends, lest the answer be lost',
+  async (_what, path, status) => {
+    const intake = await start({ limits: { bodyBytesMax: 1000 } })
+    const socket = await open(intake, sender)
+    const ended = new Promise((resolve) => socket.once('error', resolve).once('close', resolve))
+    const headers = { ...signed('large', Buffer.alloc(0)), 'content-length': '200000', connection: 'close' }
+    socket.write(requestHead(headers).replace(transfersPath, transfersPath + path))
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).toContain(`HTTP/1.1 ${status} `)
+    for (let sent = 0; sent < 200_000; sent += 20_000) {
+      socket.write('x'.repeat(20_000))
+      await setImmediate()
+    }
+    expect(await ended, 'whether it ended by an error').toBe(false)
+  },
+)
 
 test('behind a trusted proxy the share is that of the client whom it names', async () => {
   const intake = await start({

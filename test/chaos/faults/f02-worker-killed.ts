@@ -3,9 +3,10 @@ import type { FailpointName } from '../../../src/failpoint.ts'
 import { until } from '../../support/until.ts'
 import { inPlaceOf, untilDead } from '../daemons.ts'
 import type { Fault } from '../fault.ts'
+import { payUntil } from '../pay-until.ts'
 import { countIdleTransactions, countPending } from '../postgres-acts.ts'
 import { activeJobs } from '../queue-jobs.ts'
-import type { ChaosWorld, DaemonProcess } from '../world.ts'
+import type { ChaosWorld } from '../world.ts'
 
 type Point = {
   failpoint: FailpointName
@@ -31,7 +32,7 @@ function killedAt({ failpoint, title, hold }: Point): Fault {
       const client = await world.connect()
       try {
         // What is due may have nothing to read; what is paid has.
-        await payUntilDead(world, worker)
+        await payUntil(world, () => !worker.isRunning())
         await untilDead(worker, failpoint)
         await hold(world, client)
       } finally {
@@ -40,12 +41,6 @@ function killedAt({ failpoint, title, hold }: Point): Fault {
       world.say(`died at ${failpoint}, time ${dieAt.nth}`)
     },
   }
-}
-
-/** Traffic until it dies, a payment at a time. */
-async function payUntilDead(world: ChaosWorld, worker: DaemonProcess): Promise<void> {
-  const paymentsMax = 5
-  for (let count = 0; count < paymentsMax && worker.isRunning(); count++) await world.pay(1)
 }
 
 /** What the transaction took is still there for another: nothing of it was committed. */

@@ -2,7 +2,7 @@ import type { FailpointName } from '../../../src/failpoint.ts'
 import { until } from '../../support/until.ts'
 import { isStopped, withRole } from '../daemons.ts'
 import type { Fault } from '../fault.ts'
-import { countRows, txsOf } from '../looks.ts'
+import { payUntil } from '../pay-until.ts'
 import { countIdleTransactions, countPending } from '../postgres-acts.ts'
 import { activeJobs, type QueueJob } from '../queue-jobs.ts'
 import type { ChaosWorld, DaemonProcess } from '../world.ts'
@@ -48,13 +48,7 @@ async function stopOne(
   const [replaced] = withRole(world, 'worker')
   await replaced?.kill()
   const worker = await world.start('worker,scheduler', { stopAt })
-  const paymentsMax = 20
-  for (let count = 0; count < paymentsMax && !isStopped(worker); count++) {
-    const paid = txsOf(await world.pay(1))
-    // One after the other: what comes at once is applied at once, and by the other worker for all one knows.
-    const applied = () => countRows(world, 'select from deposit where tx = any($1)', [paid])
-    await until('a payment is applied', async () => isStopped(worker) || (await applied()) > 0 || null)
-  }
+  await payUntil(world, () => isStopped(worker))
   await until(`${worker.name} stands still at ${stopAt.failpoint}`, () => (isStopped(worker) ? true : null))
   return worker
 }

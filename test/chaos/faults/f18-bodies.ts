@@ -62,7 +62,7 @@ async function holdApplied({ query, worker }: BooksBeside, { paid }: ChaosWorld)
   mustBeSame('journals of what nobody paid', untrue, [])
 }
 
-/** The same without a signature: each is refused, or cut off, and none costs more than another. */
+/** The same without a signature: each is refused, and none costs more than another. */
 const unsignedBodies: Fault = {
   name: 'F18',
   title: 'bodies of every hostile form, of somebody without the secret',
