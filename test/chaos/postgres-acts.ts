@@ -16,6 +16,8 @@ export async function lockInbox(world: ChaosWorld) {
     /** Until some statement that appends is held back. */
     untilWaiting: () =>
       until('a statement that appends to the inbox waits', async () => {
+        // Within a transaction Postgres tells again and again what it told first.
+        await client.query('select pg_stat_clear_snapshot()')
         const { rows } = await client.query(`select pid ${waiting}`)
         return rows.length > 0 ? rows : null
       }),
