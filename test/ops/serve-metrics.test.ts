@@ -229,3 +229,19 @@ test('of a part that others tell there is nothing, not even that it could not be
     'depositd_gauges_readable{part="queue"}',
   ])
 })
+
+test('scrapes that come together are written out together, after they came', async () => {
+  let reads = 0
+  const read = () => {
+    reads++
+    return Promise.resolve(readingOf({ inbox: { pending: reads, oldest: 0 } }))
+  }
+  const url = `${await start({ read })}/metrics`
+  const pending = async () => samples(await (await fetch(url)).text()).get('depositd_inbox_pending') ?? 0
+  for (let round = 0; round < 20; round++) {
+    const before = reads
+    const told = await Promise.all(Array.from({ length: 16 }, pending))
+    expect(Math.min(...told)).toBeGreaterThan(before)
+  }
+  expect(reads).toBeLessThan((20 * 16) / 2)
+})

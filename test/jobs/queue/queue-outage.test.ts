@@ -104,15 +104,6 @@ describe.skipIf(!redisInstalled())('a queue on Redis', () => {
     await expect.poll(() => runs).toBe(3)
   })
 
-  test('works on after the record of a waiting job was lost', async () => {
-    const { url } = await redisServer()
-    const queue = await openQueue(url)
-    await queue.wake('apply')
-    await command(url, 'DEL', '{depositd}:test:1')
-    await queue.wake('apply')
-    await expect.poll(counting(queue)).toBe(1)
-  })
-
   test('keeps all its keys in one slot of a cluster', async () => {
     const { url } = await redisServer()
     const queue = await openQueue(url)
