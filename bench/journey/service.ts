@@ -26,11 +26,22 @@ export async function startListedService(): Promise<ListedService> {
   return { url: service.url, settle, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() }
 }
 
+/** It answers beside whoever sends, in one process: what it takes to find a page must not grow with what is listed. */
 function pageOf(records: readonly ListedRecord[], asked: URLSearchParams) {
-  const since = asked.get('updated_since') ?? ''
   const limit = Math.min(pageMax, Number(asked.get('limit') ?? pageMax))
-  const updated = records.findIndex(({ updated_at: at }) => Date.parse(at) >= (Date.parse(since) || 0))
-  const from = asked.has('cursor') ? Number(asked.get('cursor')) : updated < 0 ? records.length : updated
+  const cursor = asked.get('cursor')
+  const from = cursor === null ? firstSince(records, asked.get('updated_since') ?? '') : Number(cursor)
   const next = from + limit < records.length ? String(from + limit) : null
   return { data: records.slice(from, from + limit), next_cursor: next }
+}
+
+/** Their times are all of one form, in which the order of texts is that of times. */
+function firstSince(records: readonly ListedRecord[], since: string): number {
+  let [from, to] = [0, records.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((records[middle]?.updated_at ?? '') < since) from = middle + 1
+    else to = middle
+  }
+  return from
 }
