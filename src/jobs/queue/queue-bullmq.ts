@@ -37,12 +37,11 @@ export function wakeOptions({ name, key }: Wake, { attempts, retryDelayMs }: Que
 }
 
 /**
- * Each job says that nothing of it is kept, save one whose record was lost: what little a worker writes there anew
- * would be kept, and as long as that stands, its wake-up would never become a job again.
+ * Each job says that nothing of it is kept, save one whose record was lost. That one fails, for nobody knows what it asks
+ * for: were what little is written of it kept, its wake-up would never become a job again.
  */
 export function workerOptions({ lockMs, stalledCheckMs, reconnectDelayMs }: QueueLimits) {
   return {
-    removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
     lockDuration: lockMs,
     stalledInterval: stalledCheckMs,
