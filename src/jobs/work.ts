@@ -12,6 +12,7 @@ import { proposeMatches } from './books/propose-matches.ts'
 import { createNetworkWork, type NetworkWork, type NetworkWorkDeps } from './chain/network-work.ts'
 import type { NoProof } from './chain/proof-run.ts'
 import type { Proved } from './chain/prove-balances.ts'
+import { keepPace } from './poll/keep-pace.ts'
 import { type PollDeps, pollDeposits } from './poll/poll.ts'
 import { type Cadence, isPollDue } from './poll/poll-cadence.ts'
 import { nothingRead, type Reading, readAlone } from './poll/read-records.ts'
@@ -85,7 +86,8 @@ export function createWork(given: WorkDeps): Work {
     backfill: networks.backfill,
     verify: networks.verify,
     async poll() {
-      if (await isPollDue(deps.db, deps.cadence)) await wakeIf(await pollNow(deps), 'apply')
+      if (await isPollDue(deps.db, deps.cadence))
+        await wakeIf(await pollNow({ ...deps, keepPace: () => keepPace(deps) }), 'apply')
     },
     async read(id) {
       const reading = nothingRead()

@@ -13,6 +13,8 @@ export type ReadDeps = {
   now: () => Date
   /** Comes first in whatever writes, where only one may read at a time: throws once that is another. */
   keepPlace?: (tx: Transaction<Tables>) => Promise<void>
+  /** Comes after each page that brought something new: nothing else is read until it is done. */
+  keepPace?: () => Promise<void>
 }
 
 /** What a reading came to. */
@@ -36,8 +38,10 @@ export async function readPage(
   const sentAt = deps.now()
   const page = await deps.client.listDeposits(place)
   if (page === null) return null
+  const storedBefore = reading.stored
   await keep(deps, page.records, { sentAt, reading })
   reading.pages++
+  if (reading.stored > storedBefore) await deps.keepPace?.()
   return page
 }
 

@@ -121,12 +121,10 @@ type BookedRow = Omit<Journal, 'transfers'> & {
 async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
   const { rows } = await sql<BookedRow>`
     select d.group_id, j.posting_key as key, j.kind, j.transfer, j.deposit_id as "depositId",
-      j.event_at as "eventAt", r.posting_key as reverses,
+      j.event_at as "eventAt", (select posting_key from ledger_journal r where r.id = j.reverses) as reverses,
       (select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset,
         'amount', t.amount::text) order by t.leg) from ledger_transfer t where t.journal_id = j.id) as transfers
-    from deposit d
-      join ledger_journal j on j.deposit_id = d.id
-      left join ledger_journal r on r.id = j.reverses
+    from deposit d join ledger_journal j on j.deposit_id = d.id
     where d.group_id = any(${ids}::bigint[]) order by j.id`.execute(tx)
   return rows.map(({ transfers, ...journal }) => ({
     ...journal,
