@@ -86,8 +86,7 @@ export function createWork(given: WorkDeps): Work {
     backfill: networks.backfill,
     verify: networks.verify,
     async poll() {
-      if (await isPollDue(deps.db, deps.cadence))
-        await wakeIf(await pollNow({ ...deps, keepPace: () => keepPace(deps) }), 'apply')
+      if (await isPollDue(deps.db, deps.cadence)) await pollNow({ ...deps, keepPace: () => keepPace(deps) })
     },
     async read(id) {
       const reading = nothingRead()
@@ -125,11 +124,9 @@ async function byDatabaseClock(deps: WorkDeps): Promise<WorkDeps> {
   return { ...deps, now: await readClock(deps.db) }
 }
 
-/** @returns whether something new was stored */
-async function pollNow(deps: WorkDeps): Promise<boolean> {
+async function pollNow(deps: WorkDeps): Promise<void> {
   const reading = (await pollDeposits(await byDatabaseClock(deps))) ?? nothingRead()
   deps.observe.polled(reading)
-  return reading.stored > 0
 }
 
 /** Each call goes on where the one before ended. It tells whether the policy agreed to something, which is to be applied. */

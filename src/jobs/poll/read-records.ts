@@ -13,7 +13,7 @@ export type ReadDeps = {
   now: () => Date
   /** Comes first in whatever writes, where only one may read at a time: throws once that is another. */
   keepPlace?: (tx: Transaction<Tables>) => Promise<void>
-  /** Comes after each page that brought something new: nothing else is read until it is done. */
+  /** Comes after whatever brought something new: nothing else is read until it is done. */
   keepPace?: () => Promise<void>
 }
 
@@ -38,10 +38,8 @@ export async function readPage(
   const sentAt = deps.now()
   const page = await deps.client.listDeposits(place)
   if (page === null) return null
-  const storedBefore = reading.stored
   await keep(deps, page.records, { sentAt, reading })
   reading.pages++
-  if (reading.stored > storedBefore) await deps.keepPace?.()
   return page
 }
 
@@ -78,7 +76,7 @@ export async function declareGone(
 type Keeping = { sentAt: Date; reading: Reading }
 
 async function keep(
-  { db, now, keepPlace }: ReadDeps,
+  { db, now, keepPlace, keepPace }: ReadDeps,
   records: readonly ReadRecord[],
   { sentAt, reading }: Keeping,
 ): Promise<void> {
@@ -89,6 +87,7 @@ async function keep(
   })
   reading.stored += stored
   reading.mismatches.push(...cleared)
+  if (stored > 0) await keepPace?.()
 }
 
 const kind = 'record_disappeared'

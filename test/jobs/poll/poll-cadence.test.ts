@@ -65,7 +65,7 @@ test('a poll that stored something has it applied, one that did not lets it be',
   await poll()
   await age('1 day')
   await poll()
-  expect(told).toEqual(['list', 'all', 'wake apply', 'list'])
+  expect(told).toEqual(['list', 'wake apply', 'all', 'list'])
 })
 
 test('while no deposit is young, the service is asked once in the quiet time', async () => {
