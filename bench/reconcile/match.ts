@@ -7,8 +7,7 @@ import type { ClaimsAndTransfers, Match } from './claims-and-transfers.ts'
 export function match({ claims, sightings }: ClaimsAndTransfers): Map<ServiceId, Match> {
   const observations: Observation[] = [...claims, ...sightings]
   const found = new Map<ServiceId, Match>()
-  for (const items of components(observations.map(linkKeys))) {
-    const group = items.map((place) => observations[place]).filter((one) => one !== undefined)
+  for (const group of components(observations, linkKeys)) {
     for (const { serviceId, deposit, api } of divide(group, []).dossiers) {
       if (serviceId === null || deposit === null) continue
       found.set(serviceId, { transfer: deposit.ref, agrees: api?.deposit.amount === deposit.amount })

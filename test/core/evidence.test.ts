@@ -56,7 +56,7 @@ const anyKeys = fc.array(
 test('items are in one component exactly if a chain of shared keys leads from one to the other', () => {
   fc.assert(
     fc.property(anyKeys, (items) => {
-      const found = components(items)
+      const found = components([...items.keys()], (place) => items[place] ?? [])
       expect(found.flat().toSorted((x, y) => x - y)).toEqual([...items.keys()])
       for (const places of found) {
         expect(reached(places[0] ?? 0, items)).toEqual(new Set(places))
@@ -78,8 +78,10 @@ function reached(from: number, items: readonly string[][]): Set<number> {
 }
 
 test('components come in the order of their first items', () => {
-  expect(components([['x'], ['y'], ['x', 'z']])).toEqual([[0, 2], [1]])
-  expect(components([])).toEqual([])
+  const words = ['one', 'two', 'three', 'more']
+  expect(components(words, (word) => [word.length, word.at(-1)])).toEqual([['one', 'two', 'three', 'more']])
+  expect(components(words, (word) => [word.length])).toEqual([['one', 'two'], ['three'], ['more']])
+  expect(components([], () => [])).toEqual([])
 })
 
 test('an observation survives being written and read', () => {

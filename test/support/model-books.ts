@@ -16,7 +16,7 @@ export function decideAtOnce(
   approvals: readonly Approval[],
   { rules, now }: { rules: Rules; now: Date },
 ): Decision[] {
-  return groupsOf(observations).map((group) =>
+  return components(observations, linkKeys).map((group) =>
     decide({ observations: group, approvals, known: [], booked: [] }, rules, now),
   )
 }
@@ -54,7 +54,7 @@ export class ModelBooks {
 
   #decide(now: Date, isWanted: (keys: ReadonlySet<string>) => boolean): Decision[] {
     const decisions: Decision[] = []
-    for (const observations of groupsOf(this.#observations)) {
+    for (const observations of components(this.#observations, linkKeys)) {
       const keys = new Set(observations.flatMap(linkKeys))
       if (!isWanted(keys)) continue
       const before = this.#groups.filter((kept) => !kept.keys.isDisjointFrom(keys))
@@ -77,11 +77,4 @@ export class ModelBooks {
     const { serviceId, deposit } = dossier
     return { id: id ?? this.#nextId++, serviceId, transfer: deposit?.ref ?? null, milestones }
   }
-}
-
-/** Evidence that is linked, directly or through others. */
-function groupsOf(observations: readonly Observation[]): Observation[][] {
-  return components(observations.map(linkKeys)).map((items) =>
-    items.flatMap((place) => observations[place] ?? []),
-  )
 }

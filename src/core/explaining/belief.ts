@@ -21,8 +21,7 @@ export function believedAt(group: DatedGroup, rules: Rules, at: Date): DecidedDe
   const approvals = group.approvals.filter(isKnown).map(({ approval }) => approval)
   const known = group.known.filter(isKnown).map(({ deposit }) => deposit)
   const booked = group.booked.filter(isKnown).map(({ journal }) => journal)
-  return components(observations.map(linkKeys)).flatMap((items) => {
-    const some = items.map((place) => observations[place]).filter((one) => one !== undefined)
+  return components(observations, linkKeys).flatMap((some) => {
     const names = new Set<string | null>(some.map(nameOf))
     const ours = {
       known: known.filter(({ serviceId, transfer }) => names.has(serviceId ?? transfer)),

@@ -1,27 +1,31 @@
 /**
  * Joins items that share a key, directly or through others. The work grows with the number of keys, however large a
  * component gets.
- * @returns for each component the places of its items, in order of its first item.
+ * @param keysOf is asked once of each item.
+ * @returns the items of each component, in their order; components in the order of their first items.
  */
-export function components<Key>(keysOfItems: readonly Iterable<Key>[]): number[][] {
-  const earlier = joined(keysOfItems)
-  const found: number[][] = []
-  const numberOf = new Int32Array(earlier.length)
-  for (const place of earlier.keys()) {
+export function components<Item, Key>(
+  items: readonly Item[],
+  keysOf: (item: Item) => Iterable<Key>,
+): Item[][] {
+  const earlier = joined(items, keysOf)
+  const found: Item[][] = []
+  const numberOf = new Int32Array(items.length)
+  for (const [place, item] of items.entries()) {
     const first = firstOf(place, earlier)
-    if (first === place) numberOf[place] = found.push([place]) - 1
-    else found[numberOf[first] ?? 0]?.push(place)
+    if (first === place) numberOf[place] = found.push([item]) - 1
+    else found[numberOf[first] ?? 0]?.push(item)
   }
   return found
 }
 
 /** Each item names an earlier one of its component; the first of all names itself. */
-function joined<Key>(keysOfItems: readonly Iterable<Key>[]): Int32Array {
-  const earlier = new Int32Array(keysOfItems.length)
+function joined<Item, Key>(items: readonly Item[], keysOf: (item: Item) => Iterable<Key>): Int32Array {
+  const earlier = new Int32Array(items.length)
   const itemOfKey = new Map<Key, number>()
-  for (const [place, keys] of keysOfItems.entries()) {
+  for (const [place, item] of items.entries()) {
     earlier[place] = place
-    for (const key of keys) {
+    for (const key of keysOf(item)) {
       const holder = itemOfKey.get(key)
       if (holder === undefined) itemOfKey.set(key, place)
       else join(holder, place, earlier)

@@ -157,7 +157,10 @@ function firstOf(all: readonly { receivedAt: Date }[]): Date | null {
   return earliest(all.map((one) => one.receivedAt))
 }
 
-function firstOfEach(claims: readonly Claim[]): Map<ClaimStatus, Date> {
+const noStatus: ReadonlyMap<ClaimStatus, Date> = new Map()
+
+function firstOfEach(claims: readonly Claim[]): ReadonlyMap<ClaimStatus, Date> {
+  if (claims.length === 0) return noStatus
   const groups = groupBy(claims, ({ status }) => status)
   return new Map(groups.map(([status, all]) => [status, firstOf(all) ?? all[0].receivedAt]))
 }

@@ -14,10 +14,11 @@ export function matchRefunds(
   legs: readonly ChainLeg[],
   rulings: Rulings,
 ): ReadonlyMap<Story, readonly ChainLeg[]> {
-  const taken = new Set<TransferRef>()
   const of = new Map<Story, readonly ChainLeg[]>()
+  if (legs.length === 0) return of
+  const taken = new Set<TransferRef>()
   const inTurn = legs.toSorted(nearestFirst)
-  for (const story of legs.length === 0 ? [] : stories) {
+  for (const story of stories) {
     const named = inTurn.filter(
       (leg) => !taken.has(leg.ref) && isRefund(leg, story) && !rulings.isApart(story.serviceId, leg),
     )

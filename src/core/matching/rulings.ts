@@ -10,8 +10,11 @@ export type Rulings = {
 
 export type Together = { leg: ChainLeg; serviceId: ServiceId; ruling: Ruling }
 
+const nothingRuled: Rulings = { togetherWith: () => [], isApart: () => false }
+
 /** Of one deposit and one transfer the newest ruling holds. */
 export function foldRulings(rulings: readonly Ruling[], legs: readonly ChainLeg[]): Rulings {
+  if (rulings.length === 0) return nothingRuled
   const together = new Map<ChainLeg, Map<ServiceId, Together>>()
   const apart = new Map<ChainLeg, Set<ServiceId>>()
   for (const ruling of rulings.toSorted(olderFirst)) {

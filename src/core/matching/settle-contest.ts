@@ -27,9 +27,7 @@ export type Outcome =
 /** Divides a contest into those that have no transfer in common. */
 export function contestsOf(all: Contest): Contest[] {
   const contest = [...all].filter(([, links]) => links.size > 0)
-  return components(contest.map(([, links]) => links.keys())).map((places) => {
-    return new Map(places.map((place) => contest[place]).filter((one) => one !== undefined))
-  })
+  return components(contest, ([, links]) => links.keys()).map((part) => new Map(part))
 }
 
 /**

@@ -15,10 +15,11 @@ export async function linkGroups(
 ): Promise<bigint[]> {
   const known = await lockKnownGroups(tx, [...new Set(keysOfItems.flat())])
   // Items meet in a key, or in a group that holds keys of both.
-  const parts = components(
-    keysOfItems.map((keys) => [...keys, ...groupsOf(keys, known).map((id) => `group/${id}`)]),
-  ).map((items) => {
-    const keys = [...new Set(items.flatMap((place) => keysOfItems[place] ?? []))]
+  const parts = components(keysOfItems, (keys) => [
+    ...keys,
+    ...groupsOf(keys, known).map((id) => `group/${id}`),
+  ]).map((items) => {
+    const keys = [...new Set(items.flat())]
     return { items, keys, groups: groupsOf(keys, known) }
   })
   const newIds = (await makeGroups(tx, parts.filter(({ groups }) => groups.length === 0).length)).values()
@@ -36,7 +37,7 @@ export async function linkGroups(
     linked.flatMap(({ id, others }) => others.map((from) => ({ from, into: id }))),
   )
   const groupOfItem = new Map(linked.flatMap(({ id, items }) => items.map((item) => [item, id] as const)))
-  return keysOfItems.map((_keys, place) => groupOfItem.get(place) ?? 0n)
+  return keysOfItems.map((keys) => groupOfItem.get(keys) ?? 0n)
 }
 
 /** The distinct groups that hold these keys, oldest first. */
