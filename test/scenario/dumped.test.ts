@@ -40,6 +40,8 @@ describe.runIf(isInstalled('pg_dump') && isInstalled('psql'))('a dump', () => {
   /** Of who owns everything there, and of the daemon. */
   let owner: string
   let environment: Record<string, string>
+  /** How much was known of the groups of evidence as soon as it was restored. */
+  let planned: number | null
 
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'depositd-dumped-'))
@@ -75,6 +77,9 @@ describe.runIf(isInstalled('pg_dump') && isInstalled('psql'))('a dump', () => {
     await run(owner, `create role runner login password '${password}' in role depositd_daemon`)
     environment = { ...world.environment, DATABASE_URL: as(owner, 'runner') }
     restored = await connect(owner)
+    const { rowCount } = await restored.query(`
+      select from pg_stats where tablename = 'evidence' and attname = 'group_id'`)
+    planned = rowCount
   })
   afterAll(() => stack.disposeAsync())
 
@@ -104,6 +109,10 @@ describe.runIf(isInstalled('pg_dump') && isInstalled('psql'))('a dump', () => {
     expect(rebuilt, rebuilt.out + rebuilt.err).toMatchObject({ status: 0 })
     const verified = await runCommand('ledger verify', environment)
     expect(verified, verified.out + verified.err).toMatchObject({ status: 0 })
+  })
+
+  test('says how batches are to be looked up, before anything was analyzed on the new server', () => {
+    expect(planned).toBe(1)
   })
 
   test('is at the schema of the program, with all the rights, also on what is made later', async () => {
