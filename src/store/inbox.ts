@@ -66,14 +66,14 @@ export async function pendingIds(db: Kysely<Tables>, rowsMax: number): Promise<b
   return rows.map(({ inbox_id }) => inbox_id)
 }
 
+/** Whether more rows than so many wait to be applied. */
+export async function isMorePending(db: Kysely<Tables>, than: number): Promise<boolean> {
+  const { rows } = await sql`select from inbox_pending offset ${than} limit 1`.execute(db)
+  return rows.length > 0
+}
+
 /** How much is read at once: one row at least, and no further one behind so many bytes of bodies. */
 export type Bounds = { rowsMax: number; bytesMax: number }
-
-/** Whether more rows than so many wait to be applied. */
-export async function arePending(db: Kysely<Tables>, rows: number): Promise<boolean> {
-  const { rows: found } = await sql`select from inbox_pending offset ${rows} limit 1`.execute(db)
-  return found.length > 0
-}
 
 /** The oldest rows, or one row alone. */
 export type Wanted = Bounds | { id: bigint }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { arePending } from '../../store/inbox.ts'
+import { isMorePending } from '../../store/inbox.ts'
 import type { Tables } from '../../store/tables.ts'
 
 /** So many rows may wait to be applied when the next page is read: a webhook that comes in is applied behind them. */
@@ -15,5 +15,5 @@ type Pacing = { db: Kysely<Tables>; wake: (job: 'apply') => Promise<void> }
 export async function keepPace({ db, wake }: Pacing): Promise<void> {
   await wake('apply')
   const until = performance.now() + waitMaxMs
-  while (performance.now() < until && (await arePending(db, pendingMax))) await sleep(lookEveryMs)
+  while (performance.now() < until && (await isMorePending(db, pendingMax))) await sleep(lookEveryMs)
 }
