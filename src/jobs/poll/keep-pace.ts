@@ -7,12 +7,12 @@ import type { Tables } from '../../store/tables.ts'
 const pendingMax = 100
 const lookEveryMs = 20
 /** Where nothing is applied, records are read all the same. */
-const waitMaxMs = 500
+const patienceMs = 500
 
 type Pacing = { db: Kysely<Tables>; wake: (job: 'apply') => Promise<void> }
 
 /** Has applied what was read, until little is left: a webhook need not wait behind all that a long list brings. */
-export async function keepPace({ db, wake }: Pacing): Promise<void> {
+export async function keepPace({ db, wake }: Pacing, waitMaxMs = patienceMs): Promise<void> {
   await wake('apply')
   const until = performance.now() + waitMaxMs
   while (performance.now() < until && (await isMorePending(db, pendingMax))) await sleep(lookEveryMs)
