@@ -42,10 +42,11 @@ export async function leavesOfSeal(db: Kysely<Tables>, number: string): Promise<
 /** Whether the seal was stored: another may have been made at the same time, and stands. */
 export async function insertSeal(db: Kysely<Tables>, seal: Seal, leaves: Buffer): Promise<boolean> {
   const { number, after, last, journals, root, previous, sealedAt, hash } = seal
+  // Whichever of its keys the other seal has in common with this one: the same one has all of them.
   const { numAffectedRows } = await sql`
     insert into ledger_seal (number, after_journal, last_journal, journals, root, previous, sealed_at, hash, leaves)
     values (${number}, ${after}, ${last}, ${journals}, ${root}, ${previous}, ${sealedAt}, ${hash}, ${leaves})
-    on conflict (number) do nothing`.execute(db)
+    on conflict do nothing`.execute(db)
   return numAffectedRows === 1n
 }
 

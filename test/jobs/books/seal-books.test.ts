@@ -1,9 +1,11 @@
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { journalFields, legFields } from '../../../src/ledger/seals/encode.ts'
-import { noHash } from '../../../src/ledger/seals/seal.ts'
+import { noHash, withHash } from '../../../src/ledger/seals/seal.ts'
 import { inTransaction } from '../../../src/store/database.ts'
+import { cutLedger } from '../../../src/store/ledger/ground.ts'
 import { insertSeal, leavesOfSeal, newestSeals, timeText } from '../../../src/store/ledger/seals.ts'
+import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { bookPayments, bookWithin, checkAll, seal } from '../../support/sealed-books.ts'
 import { until } from '../../support/until.ts'
@@ -20,6 +22,26 @@ async function columnsOf(table: string): Promise<string[]> {
     select attname as name from pg_attribute
     where attrelid = ${table}::regclass and attnum > 0 and not attisdropped`.execute(books.db)
   return rows.map(({ name }) => name).toSorted()
+}
+
+/** Until so many wait for a table of these books. */
+function untilWaiting({ db }: Books, mode: string, count: number): Promise<unknown> {
+  return until(`${count} wait for a ${mode}`, async () => {
+    const { rows } = await sql`
+      select from pg_locks join pg_database on pg_database.oid = database
+      where datname = current_database() and not granted and mode = ${mode}`.execute(db)
+    return rows.length === count ? rows : null
+  })
+}
+
+/** What is too long for its row goes to a table of its own, which is kept from writers until the transaction ends. */
+async function holdUpLeaves(tx: Transaction<Tables>): Promise<void> {
+  await sql`set local role none`.execute(tx)
+  const { rows } = await sql<{ name: string }>`
+    select reltoastrelid::regclass::text as name from pg_class where oid = 'ledger_seal'::regclass`.execute(
+    tx,
+  )
+  for (const { name } of rows) await sql`reindex table ${sql.raw(name)}`.execute(tx)
 }
 
 test('nothing is sealed where nothing is booked', async () => {
@@ -65,10 +87,7 @@ test('a booking that is under way is waited for, and what is booked next is left
   const sealing = await inTransaction(own.db, async (tx) => {
     await bookWithin(tx, 100, 3)
     const made = { seals: seal(own) }
-    await until('the cut waits', async () => {
-      const waiting = await sql`select from pg_locks where not granted and mode = 'ShareLock'`.execute(own.db)
-      return waiting.rows.length > 0 ? waiting : null
-    })
+    await untilWaiting(own, 'ShareLock', 1)
     return made
   })
   await bookPayments(own, 200, 2)
@@ -90,6 +109,28 @@ test('of twenty who seal at once each journal is sealed once', async () => {
   const checked = await checkAll(own)
   expect(checked.flatMap(({ faults }) => faults)).toEqual([])
   expect(checked.reduce((sum, { journals }) => sum + journals, 0)).toBe(65)
+})
+
+test('of two who store the same seal at the same moment one does', async () => {
+  await using own = await openBooks()
+  await bookPayments(own, 1, 100)
+  const cut = await inTransaction(own.db, cutLedger)
+  const first = {
+    number: '1',
+    after: '0',
+    last: cut.lastJournal.toString(),
+    journals: '100',
+    previous: noHash,
+  }
+  const made = withHash({ ...first, root: 'a'.repeat(64), sealedAt: cut.at })
+  const storing = await inTransaction(own.db, async (tx) => {
+    // Both saw no such seal, and neither has written it, once they wait to lay down its leaves.
+    await holdUpLeaves(tx)
+    const both = [made, made].map((one) => insertSeal(own.db, one, Buffer.alloc(100 * 40)))
+    await untilWaiting(own, 'RowExclusiveLock', 2)
+    return { both: Promise.all(both) }
+  })
+  expect((await storing.both).filter((isStored) => isStored)).toHaveLength(1)
 })
 
 test('a seal that does not follow on the last one is refused, whoever makes it', async () => {
