@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { linkGroups } from '../../src/store/books/groups.ts'
 import { inTransaction } from '../../src/store/database.ts'
@@ -6,7 +6,7 @@ import { appendInbox, type InboxRow } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at } from '../support/evidence.ts'
-import { until } from '../support/until.ts'
+import { untilWaiting } from '../support/waiting.ts'
 
 let books: Books
 
@@ -24,18 +24,11 @@ async function overlapping<First, Second>(
   const done = inTransaction(books.db, (tx) =>
     first(tx, async () => {
       begun.resolve()
-      await until('waiting for a lock', isWaiting)
+      await untilWaiting(books.db)
     }),
   )
   await begun.promise
   return Promise.all([done, second()])
-}
-
-async function isWaiting(): Promise<true | null> {
-  const { rows } = await sql`
-    select from pg_locks where not granted
-      and pid in (select pid from pg_stat_activity where datname = current_database())`.execute(books.db)
-  return rows.length > 0 ? true : null
 }
 
 const link = (...keysOfItems: string[][]) => inTransaction(books.db, (tx) => linkGroups(tx, keysOfItems))

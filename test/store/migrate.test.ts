@@ -6,7 +6,7 @@ import { inTransaction, openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { emptyDatabase } from '../support/postgres.ts'
-import { until } from '../support/until.ts'
+import { untilWaiting } from '../support/waiting.ts'
 
 const folder = join(import.meta.dirname, '../../db/migrations')
 
@@ -60,23 +60,13 @@ test('a migration that a program at work is caught in a deadlock with begins aga
     await sql`set local deadlock_timeout = '1min'`.execute(tx)
     await sql`select from other`.execute(tx)
     const under = migrate(db, own)
-    await untilOneWaits(db)
+    await untilWaiting(db)
     // The migration holds what this waits for, and waits for what this holds: Postgres ends the one that looks first, once.
     await sql`select from one`.execute(tx)
     return { under }
   })
   expect(await migrating.under).toEqual(['0001_one', '0002_other'])
 })
-
-async function untilOneWaits(db: Kysely<unknown>): Promise<void> {
-  await until('a session waits for a lock', async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
-      db,
-    )
-    return rows.length > 0 || null
-  })
-}
 
 test('work that has to give way is done again from its start, and what else fails is not', async () => {
   const db = await openEmpty()

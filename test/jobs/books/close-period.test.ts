@@ -9,6 +9,7 @@ import { inTransaction } from '../../../src/store/database.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { type Months, openMonths, owed } from '../../support/months.ts'
 import { until } from '../../support/until.ts'
+import { untilWaiting } from '../../support/waiting.ts'
 
 let months: Months
 
@@ -171,12 +172,7 @@ test('a close waits for who is writing, and counts what was written', async () =
   const closing = await inTransaction(months.books.db, async (tx) => {
     await bookJournals(tx, [months.journal('2026-01-11', 2n)])
     const done = months.close('2026-01')
-    await until('the close waits', async () => {
-      const waiting = await months.rowsOf(
-        `select from pg_locks where relation = 'ledger_journal'::regclass and mode = 'ShareLock' and not granted`,
-      )
-      return waiting.length > 0 ? waiting : null
-    })
+    await untilWaiting(months.books.db)
     return { done }
   })
   await closing.done

@@ -8,7 +8,7 @@ import { insertSeal, leavesOfSeal, newestSeals, timeText } from '../../../src/st
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { bookPayments, bookWithin, checkAll, seal } from '../../support/sealed-books.ts'
-import { until } from '../../support/until.ts'
+import { untilWaiting } from '../../support/waiting.ts'
 
 let books: Books
 
@@ -22,16 +22,6 @@ async function columnsOf(table: string): Promise<string[]> {
     select attname as name from pg_attribute
     where attrelid = ${table}::regclass and attnum > 0 and not attisdropped`.execute(books.db)
   return rows.map(({ name }) => name).toSorted()
-}
-
-/** Until so many wait for a table of these books. */
-function untilWaiting({ db }: Books, mode: string, count: number): Promise<unknown> {
-  return until(`${count} wait for a ${mode}`, async () => {
-    const { rows } = await sql`
-      select from pg_locks join pg_database on pg_database.oid = database
-      where datname = current_database() and not granted and mode = ${mode}`.execute(db)
-    return rows.length === count ? rows : null
-  })
 }
 
 /** What is too long for its row goes to a table of its own, which is kept from writers until the transaction ends. */
@@ -87,7 +77,7 @@ test('a booking that is under way is waited for, and what is booked next is left
   const sealing = await inTransaction(own.db, async (tx) => {
     await bookWithin(tx, 100, 3)
     const made = { seals: seal(own) }
-    await untilWaiting(own, 'ShareLock', 1)
+    await untilWaiting(own.db)
     return made
   })
   await bookPayments(own, 200, 2)
@@ -127,7 +117,7 @@ test('of two who store the same seal at the same moment one does', async () => {
     // Both saw no such seal, and neither has written it, once they wait to lay down its leaves.
     await holdUpLeaves(tx)
     const both = [made, made].map((one) => insertSeal(own.db, one, Buffer.alloc(100 * 40)))
-    await untilWaiting(own, 'RowExclusiveLock', 2)
+    await untilWaiting(own.db, 2)
     return { both: Promise.all(both) }
   })
   expect((await storing.both).filter((isStored) => isStored)).toHaveLength(1)

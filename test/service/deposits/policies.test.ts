@@ -5,6 +5,7 @@ import { convertDeposits } from '../../../src/service/deposits/convert-deposits.
 import { deletePolicy, putPolicy } from '../../../src/service/deposits/policies.ts'
 import type { ServiceTransaction } from '../../../src/service/tables.ts'
 import { until } from '../../support/until.ts'
+import { countWaiting } from '../../support/waiting.ts'
 import { type Book, openBook } from '../book.ts'
 
 const rule = {
@@ -56,13 +57,6 @@ async function hold(lock: (tx: ServiceTransaction) => Promise<unknown>): Promise
   }
 }
 
-async function countWaiting(): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(book.db)
-  return rows[0]?.count ?? 0
-}
-
 test.each([
   ['put', (id: string) => putPolicy(book.db, { kind: 'channel', id }, { hold: true })],
   ['deleted', (id: string) => deletePolicy(book.db, { kind: 'channel', id })],
@@ -72,10 +66,13 @@ test.each([
     sql`select from service.deposit where owner_id = ${id} for update`.execute(tx),
   )
   const converted = convert()
-  await until('the decision waits', async () => (await countWaiting()) === 1 || null)
+  await until('the decision waits', async () => (await countWaiting(book.db)) === 1 || null)
   const ended: string[] = []
   const written = write(id).then(() => ended.push('written'))
-  await until('the policy waits too', async () => (await countWaiting()) === 2 || ended.length > 0 || null)
+  await until(
+    'the policy waits too',
+    async () => (await countWaiting(book.db)) === 2 || ended.length > 0 || null,
+  )
   expect(ended).toEqual([])
   await letGo()
   await Promise.all([converted, written])
@@ -92,7 +89,10 @@ test('a policy that is put before a deposit is decided holds it', async () => {
   })
   const ended: string[] = []
   const converted = convert().then(() => ended.push('converted'))
-  await until('the decision waits', async () => (await countWaiting()) === 1 || ended.length > 0 || null)
+  await until(
+    'the decision waits',
+    async () => (await countWaiting(book.db)) === 1 || ended.length > 0 || null,
+  )
   await letGo()
   await converted
   expect(await statusOf(id)).toBe('held')

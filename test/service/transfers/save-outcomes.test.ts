@@ -4,7 +4,7 @@ import { toTxId } from '../../../src/core/asset.ts'
 import { lockDeposits } from '../../../src/service/deposits/deposits.ts'
 import { type Ended, saveOutcomes } from '../../../src/service/transfers/save-outcomes.ts'
 import type { TransferRow } from '../../../src/service/transfers/tables.ts'
-import { until } from '../../support/until.ts'
+import { untilWaiting } from '../../support/waiting.ts'
 import { openHandMade } from './hand-made-network.ts'
 
 let world: Awaited<ReturnType<typeof openHandMade>>
@@ -50,13 +50,7 @@ test('outcomes wait for the deposits that they change before they hold up the ev
   const saving = await world.db.transaction().execute(async (tx) => {
     await lockDeposits(tx, [swept.id])
     const saved = save(ended).catch((error: unknown) => error)
-    await until('the outcomes wait', async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        world.db,
-      )
-      return rows.length > 0 || null
-    })
+    await untilWaiting(world.db)
     const forwarding = { id: swept.id, status: 'forwarding', to_transaction: 'other' } as const
     await world.deposits.change(tx, ['converting'], [forwarding])
     return { saved }

@@ -4,6 +4,7 @@ import { cutLedger } from '../../../src/store/ledger/ground.ts'
 import { type Books, makeDeposit, openBooks } from '../../support/books.ts'
 import { usdcOnBase } from '../../support/evidence.ts'
 import { until } from '../../support/until.ts'
+import { countWaiting } from '../../support/waiting.ts'
 
 let books: Books
 let depositId: bigint
@@ -35,11 +36,7 @@ test('a cut waits for what is being booked, and all that comes after it is recor
     order.push('cut')
     return cut
   })
-  await until('a cut that waits', async () => {
-    const { rows } = await sql`select from pg_locks
-      where relation = 'ledger_journal'::regclass and mode = 'ShareLock' and not granted`.execute(books.db)
-    return rows.length > 0 || order.length > 0 ? true : null
-  })
+  await until('a cut that waits', async () => (await countWaiting(books.db)) > 0 || order.length > 0 || null)
   held.resolve()
   const [cut] = await Promise.all([cutting, slow])
   expect(order).toEqual(['booked', 'cut'])
