@@ -116,7 +116,7 @@ export type Failure = {
 
 /**
  * What a person decided, or a policy in a person's place. It is kept as evidence like all else, so that it holds when
- * everything is decided anew; where two contradict each other, the newer holds.
+ * everything is decided anew; where two contradict each other, a person's holds against a policy's, and else the newer.
  */
 export type Ruling = {
   kind: 'ruling'
@@ -129,12 +129,19 @@ export type Ruling = {
   index: string
   to: Address
   verdict: RulingVerdict
-  /** A name, or `policy`. */
+  /** A name, or `policyName`. */
   by: string
   /** The second person, where one is asked for. */
   approvedBy: string | null
   reason: string
   receivedAt: Date
+}
+
+/** Who rules where a policy does so in a person's place. */
+export const policyName = 'policy'
+
+export function isByPolicy({ by }: Ruling): boolean {
+  return by === policyName
 }
 
 export type RulingVerdict =

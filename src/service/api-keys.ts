@@ -63,16 +63,18 @@ export async function keepApiKey(
 ): Promise<void> {
   if (!isApiKey(key)) throw new Fault('settings_bad', { faults: ['an API key has not the form of one'] })
   const [id, hash] = [idOf(key), hashApiKey(key)]
+  // No key of the table is named: of two that start at once, either may find the other by its id or by its hash.
   await db
     .insertInto('service.api_key')
     .values({ id, hash, name, scope })
-    .onConflict((conflict) =>
-      conflict
-        .column('id')
-        .doUpdateSet({ name, scope })
-        .where('service.api_key.revoked_at', 'is', null)
-        .where('service.api_key.hash', '=', hash),
-    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  await db
+    .updateTable('service.api_key')
+    .set({ name, scope })
+    .where('id', '=', id)
+    .where('hash', '=', hash)
+    .where('revoked_at', 'is', null)
     .execute()
   if ((await findByHash(db, hash)) === undefined) {
     throw new Fault('settings_bad', { faults: [`the id ${id} belongs to another API key`] })

@@ -46,6 +46,8 @@ export type Kept = { added: number; conflicts: readonly Conflict[] }
  * may come to an owner. Where there are conflicts, the transaction is to be rolled back: some are kept by then.
  */
 export async function keepOwners(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<Kept> {
+  // One after the other: of two who give one owner different addresses, the later sees what the first one kept.
+  await sql`select pg_advisory_xact_lock(hashtext('address book'))`.execute(tx)
   const added = await insertNew(tx, entries)
   const kept = new Map<string, OwnerEntry>()
   for (const kind of new Set(entries.map(({ owner }) => owner.kind))) {

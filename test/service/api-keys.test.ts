@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,9 +12,10 @@ import {
   revokeApiKey,
 } from '../../src/service/api-keys.ts'
 import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { inTransaction, openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { holdUpLongValues, untilWaiting } from '../support/waiting.ts'
 
 let database: TestDatabase
 let db: ServiceDatabase
@@ -98,6 +100,20 @@ test('of twenty who keep a key at once all succeed, and one key is there', async
   await Promise.all(Array.from({ length: 20 }, () => keepApiKey(db, { key, name: 'raced', scope: 'read' })))
   const keys = await listApiKeys(db)
   expect(keys.filter(({ name }) => name === 'raced')).toHaveLength(1)
+})
+
+test('of two who keep a key at the same moment both succeed', async () => {
+  await sql`alter table service.api_key drop constraint api_key_name_check`.execute(db)
+  const name = Array.from({ length: 1000 }, () => randomUUID()).join('')
+  const given = { key: makeApiKey(), name, scope: 'read' } as const
+  const keeping = await inTransaction(db, async (tx) => {
+    await holdUpLongValues(tx, 'service.api_key')
+    const both = [keepApiKey(db, given), keepApiKey(db, given)]
+    await untilWaiting(db, 2)
+    return { both: Promise.all(both) }
+  })
+  await keeping.both
+  expect(await findApiKey(db, given.key)).toMatchObject({ name })
 })
 
 test('nobody takes a revocation back, not even in the database', async () => {

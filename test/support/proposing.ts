@@ -42,13 +42,18 @@ export type Proposing = Books & {
   /** The kinds of the open mismatches. */
   open: () => Promise<string[]>
   deposits: () => Promise<{ state: string; service_id: string | null; transfer: string | null }[]>
-  /** A person decides about `dep_1`. */
+  /** A person decides about `dep_1`, and it is applied. */
   decide: (kind: 'together' | 'apart', about: Sighting) => Promise<void>
+  /** A person, or who else is named, decides about `dep_1`, and it waits to be applied. */
+  rule: (kind: 'together' | 'apart', about: Sighting, changes?: Partial<Ruling>) => Promise<void>
 }
 
 export async function openProposing(): Promise<Proposing> {
   const books = await openBooks()
   const { db, deps } = books
+  const rule: Proposing['rule'] = async (kind, about, changes) => {
+    await inTransaction(db, (tx) => recordRulings(tx, [{ ...rulingOf(kind, about), ...changes }]))
+  }
   return {
     ...books,
     async hold(...evidence) {
@@ -77,9 +82,10 @@ export async function openProposing(): Promise<Proposing> {
       return rows
     },
     async decide(kind, about) {
-      await inTransaction(db, (tx) => recordRulings(tx, [rulingOf(kind, about)]))
+      await rule(kind, about)
       await books.settle()
     },
+    rule,
   }
 }
 

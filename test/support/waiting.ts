@@ -14,3 +14,14 @@ export async function countWaiting(db: QueryExecutorProvider): Promise<number> {
     where datname = current_database() and not granted`.execute(db)
   return rows[0]?.count ?? 0
 }
+
+/**
+ * Until the transaction ends, whoever writes a row with a value that is too long for it waits between two steps: he has
+ * looked whether there is such a row, and it is in no index yet.
+ */
+export async function holdUpLongValues(tx: QueryExecutorProvider, table: string): Promise<void> {
+  await sql`set local role none`.execute(tx)
+  const { rows } = await sql<{ name: string }>`
+    select reltoastrelid::regclass::text as name from pg_class where oid = ${table}::regclass`.execute(tx)
+  for (const { name } of rows) await sql`reindex table ${sql.raw(name)}`.execute(tx)
+}

@@ -3,7 +3,7 @@ import type { Claim, ServiceId } from '../evidence.ts'
 import { earliest } from '../time.ts'
 import type { ChainLeg, Story } from './fold.ts'
 import { type Link, type LinkRule, linkOf } from './link.ts'
-import { olderFirst, type Rulings } from './rulings.ts'
+import { outrankedFirst, type Rulings } from './rulings.ts'
 
 export type Payment = { leg: ChainLeg; link: Link }
 
@@ -62,13 +62,13 @@ export function matchPayments(
   }
 }
 
-/** Of one deposit and of one transfer the newest ruling holds. A transfer waits for a deposit that is not told of yet. */
+/** Of one deposit and of one transfer the ruling that outranks the others holds. A transfer waits for a deposit that is not told of yet. */
 function matchRuled(stories: readonly Story[], legs: readonly ChainLeg[], rulings: Rulings) {
   const takerOf = new Map<ChainLeg, ServiceId>()
   const of = new Map<Story, Payment>()
   const together = legs.flatMap((leg) => rulings.togetherWith(leg))
   const served = new Set<ServiceId>()
-  for (const { leg, serviceId, ruling } of together.toSorted((a, b) => olderFirst(b.ruling, a.ruling))) {
+  for (const { leg, serviceId, ruling } of together.toSorted((a, b) => outrankedFirst(b.ruling, a.ruling))) {
     if (takerOf.has(leg) || served.has(serviceId)) continue
     takerOf.set(leg, serviceId)
     served.add(serviceId)

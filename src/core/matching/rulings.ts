@@ -1,9 +1,9 @@
-import { type Ruling, type ServiceId, transferRef } from '../evidence.ts'
+import { isByPolicy, type Ruling, type ServiceId, transferRef } from '../evidence.ts'
 import { type ChainLeg, compareText } from './fold.ts'
 
 /** What was ruled about which transfer belongs to which deposit, as far as it still holds. */
 export type Rulings = {
-  /** By which the transfer belongs to deposits, the newest first. */
+  /** By which the transfer belongs to deposits, what outranks the others first. */
   togetherWith: (leg: ChainLeg) => readonly Together[]
   isApart: (serviceId: ServiceId, leg: ChainLeg) => boolean
 }
@@ -12,12 +12,12 @@ export type Together = { leg: ChainLeg; serviceId: ServiceId; ruling: Ruling }
 
 const nothingRuled: Rulings = { togetherWith: () => [], isApart: () => false }
 
-/** Of one deposit and one transfer the newest ruling holds. */
+/** Of one deposit and one transfer the ruling that outranks the others holds. */
 export function foldRulings(rulings: readonly Ruling[], legs: readonly ChainLeg[]): Rulings {
   if (rulings.length === 0) return nothingRuled
   const together = new Map<ChainLeg, Map<ServiceId, Together>>()
   const apart = new Map<ChainLeg, Set<ServiceId>>()
-  for (const ruling of rulings.toSorted(olderFirst)) {
+  for (const ruling of rulings.toSorted(outrankedFirst)) {
     const { verdict } = ruling
     const leg = legOf(ruling, legs)
     if (leg === null || !('serviceId' in verdict)) continue
@@ -33,8 +33,10 @@ export function foldRulings(rulings: readonly Ruling[], legs: readonly ChainLeg[
   }
 }
 
-export function olderFirst(left: Ruling, right: Ruling): number {
-  return left.receivedAt.getTime() - right.receivedAt.getTime() || compareText(left.id, right.id)
+/** A person's ruling outranks a policy's, which may have been made without knowing of it; of each the newer one holds. */
+export function outrankedFirst(left: Ruling, right: Ruling): number {
+  const ranks = Number(isByPolicy(right)) - Number(isByPolicy(left))
+  return ranks || left.receivedAt.getTime() - right.receivedAt.getTime() || compareText(left.id, right.id)
 }
 
 /** A transfer that came back under another index is still the one that was ruled about, where it is the only one. */

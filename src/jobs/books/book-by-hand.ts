@@ -49,9 +49,12 @@ export async function addJournal(
   refuseReason(written.reason)
   return await withoutRace(() =>
     inTransaction(deps.db, async (tx) => {
-      const { key, transfers } = await checkJournal({ ...deps, db: tx }, written)
+      const { key, transfers, period } = await checkJournal({ ...deps, db: tx }, written)
       const journal = { key, kind: 'manual' as const, reverses: null, eventAt: written.date, transfers }
-      return found(tx, await bookByHand(tx, journal, { ...people, reason: written.reason }))
+      const booked = await found(tx, await bookByHand(tx, journal, { ...people, reason: written.reason }))
+      // Its month was closed in between: it is checked again, and refused.
+      if (booked.period !== period) throw new Fault('conflict', { what: 'booking by hand' })
+      return booked
     }),
   )
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { type Ruling, transferRef } from '../../core/evidence.ts'
+import { policyName, type Ruling, transferRef } from '../../core/evidence.ts'
 import { type Proposal, type ProposalRules, propose } from '../../core/matching/propose.ts'
 import { findPairs } from '../../store/books/find-pairs.ts'
 import { lockGroups } from '../../store/books/groups.ts'
@@ -79,7 +79,7 @@ function rulingOf({ transfer, deposit, policy, reasons }: Proposal, now: Date): 
     index,
     to,
     verdict: { kind: 'together', serviceId: deposit.serviceId },
-    by: 'policy',
+    by: policyName,
     approvedBy: null,
     reason: `${policy}: ${reasons.map(({ rule, compares }) => `${rule} ${compares}`).join('; ')}`,
     receivedAt: now,

@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Rules } from '../../core/decide.ts'
 import { Fault } from '../../core/errors.ts'
 import { markAllDue } from '../../store/books/groups.ts'
-import { inForce, keepInForce } from '../../store/books/rules-in-force.ts'
+import { inForce, keepApplied, keepInForce } from '../../store/books/rules-in-force.ts'
 import type { Tables } from '../../store/tables.ts'
 
 type Deps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
@@ -12,7 +12,7 @@ type Deps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
  * Makes these rules the ones by which everything is decided. Where others were in force, all that is stored becomes
  * due to be decided again, also what is closed. Safe to run twice and beside itself; nothing is done where they are
  * in force already.
- * @returns whether everything is decided again.
+ * @returns whether everything is decided again by them: not where they were already, nor where others are by now.
  */
 export async function putInForce({ db, rules, now }: Deps): Promise<boolean> {
   const digest = digestOf(rules)
@@ -21,8 +21,7 @@ export async function putInForce({ db, rules, now }: Deps): Promise<boolean> {
   // From here on nobody decides by other rules; so what is marked next stays decided by these.
   await keepInForce(db, { digest, isApplied: false })
   await markAllDue(db, now())
-  await keepInForce(db, { digest, isApplied: true })
-  return true
+  return await keepApplied(db, digest)
 }
 
 /**

@@ -92,13 +92,17 @@ async function resume(
   { from, tell }: Told & { from: bigint },
 ): Promise<Done | null> {
   const { network } = reader
-  await seizeLease(deps.db, { stream: scanStream(network), holder: deps.holder, ttlMs: deps.leaseMs })
+  const seize = () =>
+    seizeLease(deps.db, { stream: scanStream(network), holder: deps.holder, ttlMs: deps.leaseMs })
+  await seize()
   if (!(await isHalted(deps, reader))) {
     // Reading again may take hours; the scans need not wait for that.
     await releaseLeases(deps.db, deps.holder)
     return null
   }
   const done = { to: from, stored: 0 }
+  // The scan gave the stream back when it halted, and the daemon may have taken it.
+  await seize()
   let scanned = await rescanNetwork(deps, reader, from)
   for (; scanned !== null; scanned = await scanNetwork(deps, reader)) {
     done.to = scanned.finalHeight

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { type Ruling, type TransferRef, transferRef } from '../../core/evidence.ts'
+import { isByPolicy, type Ruling, type TransferRef, transferRef } from '../../core/evidence.ts'
 import type { Ambiguity, Proposal, Reason, UnnamedTransfer } from '../../core/matching/propose.ts'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import {
@@ -108,17 +108,18 @@ function heldOf({
   }
 }
 
-/** What was proposed and is decided by these rulings. */
+/** What was proposed and is decided by these rulings. What a person ended, no policy ends otherwise. */
 export async function endProposals(tx: Transaction<Tables>, rulings: readonly Ruling[]): Promise<void> {
-  const ended = rulings.flatMap(({ role, verdict, receivedAt, ...transfer }) =>
-    'serviceId' in verdict
+  const ended = rulings.flatMap((ruling) =>
+    'serviceId' in ruling.verdict
       ? [
           {
-            service_id: verdict.serviceId,
-            role,
-            transfer: transferRef(transfer),
-            state: verdict.kind === 'together' ? 'accepted' : 'rejected',
-            ended_at: receivedAt,
+            service_id: ruling.verdict.serviceId,
+            role: ruling.role,
+            transfer: transferRef(ruling),
+            state: ruling.verdict.kind === 'together' ? 'accepted' : 'rejected',
+            ended_at: ruling.receivedAt,
+            is_final: !isByPolicy(ruling),
           },
         ]
       : [],
@@ -126,8 +127,11 @@ export async function endProposals(tx: Transaction<Tables>, rulings: readonly Ru
   if (ended.length === 0) return
   await sql`
     update proposal p set state = ended.state, ended_at = ended.ended_at
-    from jsonb_populate_recordset(null::proposal, ${JSON.stringify(ended)}::jsonb) ended
-    where (p.service_id, p.role, p.transfer) = (ended.service_id, ended.role, ended.transfer)`.execute(tx)
+    from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as ended (
+      service_id text, role text, transfer text, state text, ended_at timestamptz, is_final boolean
+    )
+    where (p.service_id, p.role, p.transfer) = (ended.service_id, ended.role, ended.transfer)
+      and (ended.is_final or p.state = 'proposed')`.execute(tx)
 }
 
 export type ProposalLine = {

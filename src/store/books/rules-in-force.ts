@@ -18,3 +18,12 @@ export async function keepInForce(db: Kysely<Tables>, rules: InForce): Promise<v
     insert into stream (name, cursor) values (${stream}, ${JSON.stringify(rules)}::jsonb)
     on conflict (name) do update set cursor = excluded.cursor`.execute(db)
 }
+
+/** @returns false where other rules were put in force meanwhile, which somebody else applies */
+export async function keepApplied(db: Kysely<Tables>, digest: string): Promise<boolean> {
+  const rules: InForce = { digest, isApplied: true }
+  const { numAffectedRows } = await sql`
+    update stream set cursor = ${JSON.stringify(rules)}::jsonb
+    where name = ${stream} and cursor ->> 'digest' = ${digest}`.execute(db)
+  return numAffectedRows === 1n
+}

@@ -6,7 +6,10 @@ import type { Tables } from '../tables.ts'
 /** Rows that one statement fills in, so that none takes long. */
 const fillMax = 10_000
 
-/** Sightings that an older program stored lack what payments are summed by; that is taken from their text. */
+/**
+ * Sightings that an older program stored lack what payments are summed by; that is taken from their text. Of two who do
+ * so at the same time, each leaves alone what the other filled in.
+ */
 export async function fillSightings(db: Kysely<Tables>): Promise<void> {
   for (;;) {
     const { numAffectedRows = 0n } = await sql`
@@ -16,7 +19,7 @@ export async function fillSightings(db: Kysely<Tables>): Promise<void> {
       )
       update sighting s set role = body ->> 'role', address = body ->> 'to', asset = body ->> 'asset',
         amount = (body ->> 'amount')::numeric
-      from unfilled where s.inbox_id = unfilled.inbox_id`.execute(db)
+      from unfilled where s.inbox_id = unfilled.inbox_id and s.role is null`.execute(db)
     if (numAffectedRows < BigInt(fillMax)) return
   }
 }

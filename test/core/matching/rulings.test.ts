@@ -63,6 +63,22 @@ test.each<[string, Observation[], string[]]>([
     ['dep_1', ' pay:0'],
   ],
   [
+    'a policy after a person',
+    [claim(), payment(), apart, ruling('together', payment(), { ...later, by: 'policy' })],
+    ['dep_1', ' pay:0'],
+  ],
+  [
+    'a payment that a person gave to one deposit, and a policy later to another',
+    [
+      claim(),
+      claim({ serviceId: second }),
+      payment(),
+      ruling('together', payment()),
+      ruling('together', payment(), { ...later, serviceId: second, by: 'policy' }),
+    ],
+    ['dep_1 pay:0 (ruling 1)', 'dep_2'],
+  ],
+  [
     'a payment ruled to be first of one deposit, then of another',
     [
       claim(),

@@ -136,6 +136,22 @@ describe('a policy that agrees', () => {
     ).toEqual([])
   })
 
+  test('does not overrule a person of whose ruling it did not know', async () => {
+    await books.hold(unkeyed(), payment())
+    await books.rule('apart', payment())
+    expect(await proposeMatches({ ...books.deps, rules: agreeing() })).toMatchObject({ agreed: 1 })
+    await books.settle()
+    expect(await books.deposits()).toHaveLength(2)
+  })
+
+  test('leaves refused what a person refused', async () => {
+    await books.hold(unkeyed(), payment())
+    await books.run()
+    await books.decide('apart', payment())
+    await books.rule('together', payment(), { by: 'policy' })
+    expect(await books.states()).toEqual({ [paid]: 'rejected' })
+  })
+
   test('agrees once, however many look at the same time', async () => {
     await books.hold(unkeyed(), payment())
     const pages = await Promise.all(

@@ -5,9 +5,11 @@ import { isFault } from '../../../src/core/errors.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { applyDue, applyPending } from '../../../src/jobs/books/apply.ts'
 import { digestOf, putInForce } from '../../../src/jobs/books/put-in-force.ts'
-import { keepInForce } from '../../../src/store/books/rules-in-force.ts'
+import { inForce, keepInForce } from '../../../src/store/books/rules-in-force.ts'
+import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { claim, delivery, liquidity, payment, policy, webhook } from '../../support/evidence.ts'
+import { untilWaiting } from '../../support/waiting.ts'
 
 let books: Books
 beforeEach(async () => {
@@ -118,6 +120,21 @@ test('a process whose policy was replaced decides nothing any more, and loses no
   expect(await stored()).toEqual([])
   await decideAll(strict)
   expect(await stored()).toMatchObject([{ state: 'settled', open: 'settlement_short' }])
+})
+
+test('who is replaced while all is marked does not say that his policy is applied', async () => {
+  await put(lenient)
+  await books.receive(...short())
+  await decideAll(lenient)
+  const marking = await inTransaction(books.db, async (tx) => {
+    await sql`select from evidence_group for update`.execute(tx)
+    const done = put(strict)
+    await untilWaiting(books.db)
+    await keepInForce(books.db, { digest: digestOf(lenient), isApplied: false })
+    return { done }
+  })
+  expect(await marking.done).toBe(false)
+  expect(await inForce(books.db)).toEqual({ digest: digestOf(lenient), isApplied: false })
 })
 
 test.each<[string, Partial<Rules>]>([

@@ -1,14 +1,13 @@
-import { sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { journalFields, legFields } from '../../../src/ledger/seals/encode.ts'
 import { noHash, withHash } from '../../../src/ledger/seals/seal.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { cutLedger } from '../../../src/store/ledger/ground.ts'
 import { insertSeal, leavesOfSeal, newestSeals, timeText } from '../../../src/store/ledger/seals.ts'
-import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { bookPayments, bookWithin, checkAll, seal } from '../../support/sealed-books.ts'
-import { untilWaiting } from '../../support/waiting.ts'
+import { holdUpLongValues, untilWaiting } from '../../support/waiting.ts'
 
 let books: Books
 
@@ -22,16 +21,6 @@ async function columnsOf(table: string): Promise<string[]> {
     select attname as name from pg_attribute
     where attrelid = ${table}::regclass and attnum > 0 and not attisdropped`.execute(books.db)
   return rows.map(({ name }) => name).toSorted()
-}
-
-/** What is too long for its row goes to a table of its own, which is kept from writers until the transaction ends. */
-async function holdUpLeaves(tx: Transaction<Tables>): Promise<void> {
-  await sql`set local role none`.execute(tx)
-  const { rows } = await sql<{ name: string }>`
-    select reltoastrelid::regclass::text as name from pg_class where oid = 'ledger_seal'::regclass`.execute(
-    tx,
-  )
-  for (const { name } of rows) await sql`reindex table ${sql.raw(name)}`.execute(tx)
 }
 
 test('nothing is sealed where nothing is booked', async () => {
@@ -114,8 +103,7 @@ test('of two who store the same seal at the same moment one does', async () => {
   }
   const made = withHash({ ...first, root: 'a'.repeat(64), sealedAt: cut.at })
   const storing = await inTransaction(own.db, async (tx) => {
-    // Both saw no such seal, and neither has written it, once they wait to lay down its leaves.
-    await holdUpLeaves(tx)
+    await holdUpLongValues(tx, 'ledger_seal')
     const both = [made, made].map((one) => insertSeal(own.db, one, Buffer.alloc(100 * 40)))
     await untilWaiting(own.db, 2)
     return { both: Promise.all(both) }

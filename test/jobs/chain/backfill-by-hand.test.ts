@@ -15,6 +15,7 @@ import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { base, channelAddress } from '../../support/evidence.ts'
 import { evmSettings } from '../../support/evm-watch.ts'
+import { run } from '../../support/postgres.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
 
 let anvil: Anvil
@@ -68,6 +69,17 @@ async function pay(to: string, amount: bigint, [chain, coin]: [Anvil, TestToken]
   const height = await chain.client.getBlockNumber()
   await chain.mine(3)
   return height
+}
+
+/** The daemon takes the stream of the scan as soon as a person gives it back. */
+async function takeWhatIsGivenBack(): Promise<void> {
+  await run(
+    books.url,
+    `create function take() returns trigger language plpgsql as $$
+      begin new.holder := 'daemon'; new.expires_at := now() + interval '1 minute'; return new; end $$;
+    create trigger take before update on stream for each row
+      when (old.holder = 'a person' and new.holder is null) execute function take()`,
+  )
 }
 
 async function gaps(): Promise<string[]> {
@@ -196,6 +208,7 @@ test('a network whose history was lost is read on where a person says, on the ch
     const height = await pay(channelAddress, 12n, [anew, coin])
     readFrom(anew, coin)
     await expect(scanNetwork(deps, reader)).rejects.toMatchObject({ code: 'history_lost' })
+    await takeWhatIsGivenBack()
     await expect(byHand(10_000n)).rejects.toThrow(/was read as final up to \d+ only/)
     const report = await byHand(1n)
     expect(report).toMatchObject({ outcome: 'resumed', from: 1n, complete: true })

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { rewindBalances } from '../../../src/store/chain/balance-points.ts'
+import { fillSightings, rewindBalances } from '../../../src/store/chain/balance-points.ts'
 import { withdrawCoverage } from '../../../src/store/chain/coverage.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { base, channelAddress, usdcOnBase, usdtOnBase } from '../../support/evidence.ts'
 import { type Happening, type MadeUpChain, provenSubject, startChain } from '../../support/made-up-chain.ts'
 import { run } from '../../support/postgres.ts'
+import { untilWaiting } from '../../support/waiting.ts'
 
 let books: Books
 let chain: MadeUpChain
@@ -215,13 +216,29 @@ describe('a run of which another got ahead meanwhile', () => {
   })
 })
 
-test('sightings that an older program stored are summed as well', async () => {
-  await chain.happen({ height: 105n, change: 70n, shown: 'scan' })
-  await run(
+/** As an older program stored them. */
+const emptySightings = () =>
+  run(
     books.url,
     `set session_replication_role = replica;
     update sighting set role = null, address = null, asset = null, amount = null`,
   )
+
+test('sightings that an older program stored are filled in, by two at the same time too', async () => {
+  await chain.happen({ height: 105n, change: 70n, shown: 'scan' })
+  await emptySightings()
+  const filling = await inTransaction(books.db, async (tx) => {
+    await fillSightings(tx)
+    const second = fillSightings(books.db)
+    await untilWaiting(books.db)
+    return { second }
+  })
+  await expect(filling.second).resolves.toBeUndefined()
+})
+
+test('sightings that an older program stored are summed as well', async () => {
+  await chain.happen({ height: 105n, change: 70n, shown: 'scan' })
+  await emptySightings()
   await chain.scanTo(110n)
   await chain.prove()
   expect(await chain.unexplained()).toEqual([])
