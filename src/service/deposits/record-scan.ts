@@ -20,6 +20,8 @@ export type ScanRecorder = {
 export function recordScan(recorder: ScanRecorder, network: NetworkSettings, scan: Scan): Promise<boolean> {
   const { db, deposits, networks } = recorder
   return inTransaction(db, async (tx) => {
+    // First of all, as whoever signs locks his network: neither then holds up events while he waits for the other.
+    await savePosition(tx, network.name, scan)
     await lockOrder(tx)
     const known = await knownDeposits(tx, network.name, scan.payments)
     const decision = decideScan(known, scan)
@@ -36,7 +38,6 @@ export function recordScan(recorder: ScanRecorder, network: NetworkSettings, sca
     )
     const freshFinal = fresh.filter(({ payment }) => payment.final).map(({ row }) => row.id)
     await deposits.change(tx, ['detected'], [...decision.final, ...freshFinal].map(confirm))
-    await savePosition(tx, network.name, scan)
     return [decision.vanished, decision.final, decision.fresh].some((part) => part.length > 0)
   })
 }

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../../src/store/database.ts'
+import { untilWaiting } from '../../support/waiting.ts'
 import { type Book, openBook } from '../book.ts'
 
 let book: Book
@@ -15,6 +17,20 @@ async function count(type: string): Promise<number> {
     select count(*)::integer as count from service.event where type = ${type}`.execute(book.db)
   return rows[0]?.count ?? 0
 }
+
+test('a scan that waits for whoever signs on its network holds up nobody', async () => {
+  const recording = await inTransaction(book.db, async (tx) => {
+    await sql`select from service.stream for update`.execute(tx)
+    const recorded = book.record([book.payment(1, true)], 0n)
+    await untilWaiting(book.db)
+    const { rows } = await sql`
+      select from pg_locks join pg_database on pg_database.oid = database
+      where datname = current_database() and locktype = 'advisory'`.execute(tx)
+    return { recorded, held: rows.length }
+  })
+  await recording.recorded
+  expect(recording.held).toBe(0)
+})
 
 /** Postgres takes 65,535 parameters in one statement; a block of a busy chain brings more than that many values. */
 test('one scan brings 12,000 payments, and the next one makes all of them final', async () => {
