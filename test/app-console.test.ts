@@ -196,7 +196,7 @@ test('whoever asks, nothing can be written by it, and no statement may take long
     poolMax: 1,
     applicationName: 'test',
     role: 'depositd_daemon',
-    readOnlyWithinMs: 50,
+    readOnlyWithinMs: 1000,
   })
   await expect(sql`insert into owner (kind, id) values ('channel', 'x')`.execute(like)).rejects.toThrow(
     'read-only transaction',

@@ -7,7 +7,7 @@ import { parseSettings } from '../src/config/settings.ts'
 import { createMetrics } from '../src/ops/metrics.ts'
 import { createObserver } from '../src/ops/observe.ts'
 import { freePort, loopback } from '../src/sandbox/free-port.ts'
-import { openDatabase } from '../src/store/database.ts'
+import { type Database, openDatabase } from '../src/store/database.ts'
 import type { Tables } from '../src/store/tables.ts'
 import { type Books, openBooks } from './support/books.ts'
 import { makeSecret } from './support/sign-webhook.ts'
@@ -35,33 +35,35 @@ async function settingsOf() {
   return parseSettings(environment, () => '')
 }
 
-/** What the sessions that read gauges do just now. */
-async function sessions(): Promise<{ state: string }[]> {
+/** What the sessions that read gauges do just now, as the owner sees it: from other logins Postgres hides it. */
+async function statesOf(owner: Database<Tables>): Promise<string[]> {
   const { rows } = await sql<{ state: string }>`
     select state from pg_stat_activity where application_name = 'depositd gauges'
-      and datname = current_database()`.execute(books.db)
-  return rows
+      and datname = current_database()`.execute(owner)
+  return rows.map(({ state }) => state)
 }
 
 test('gauges that hang hold three connections of their own at most, and Postgres itself ends what they ask', async () => {
   await using stack = new AsyncDisposableStack()
-  const owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
+  const owner = openDatabase<Tables>({ url: books.url, poolMax: 2, applicationName: 'test owner' })
   stack.defer(() => owner.destroy())
   const queue = { counts: () => Promise.resolve({ waiting: 2 }) } as never
   const observer = createObserver(createMetrics('test'), silent)
   const { read } = stack.use(composeGauges(await settingsOf(), { queue, observer }))
   await owner.transaction().execute(async (tx) => {
     await sql`lock table deposit, stream in access exclusive mode`.execute(tx)
-    const [told] = await Promise.all([read(), read(), read()])
+    const reads = Promise.all([read(), read(), read()])
+    await expect.poll(() => statesOf(owner)).toEqual(['active', 'active', 'active'])
+    const [told] = await reads
     expect(told).toMatchObject({
       live: null,
       totals: null,
       scorecard: null,
       queue: { value: { waiting: 2 } },
     })
-    expect((await sessions()).length).toBe(3)
-    const isEnded = async () => (await sessions()).every(({ state }) => state !== 'active')
-    await expect.poll(isEnded, { timeout: 5000 }).toBe(true)
+    expect(await statesOf(owner)).toHaveLength(3)
+    // Long before Postgres would end the wait for the lock.
+    await expect.poll(() => statesOf(owner), { timeout: 15_000 }).not.toContain('active')
   })
   // What was asked for last may still be given up.
   await expect.poll(async () => (await read()).live).not.toBeNull()

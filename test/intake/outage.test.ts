@@ -1,9 +1,12 @@
+import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startDaemon } from '../../src/app.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { startPostgres } from '../../src/sandbox/postgres.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import type { Tables } from '../../src/store/tables.ts'
 import { temporaryFolderOfFile } from '../support/folder.ts'
 import { makeSecret, signStandardWebhook } from '../support/sign-webhook.ts'
 
@@ -63,7 +66,15 @@ test('while the database is away webhooks are answered 503 with a time to come b
   await expect.poll(() => send('during'), { timeout: 30_000 }).toEqual([202, null, { status: 'stored' }])
   expect(await send('before')).toEqual([202, null, { status: 'duplicate' }])
   await expect.poll(async () => (await readiness()).parts, { timeout: 30_000 }).not.toContain('database')
+  // What is scraped is told for a while: the first scrape must come after what was held back is written.
+  await using db = openDatabase<Tables>({
+    url: postgres.url('depositd'),
+    poolMax: 1,
+    applicationName: 'test',
+  })
+  const written = async () => (await sql`select from quarantine`.execute(db)).rows.length
+  await expect.poll(written).toBe(1)
   const quarantined = async () => /depositd_quarantine_deliveries (\d+)/.exec(await scrape())?.[1]
-  await expect.poll(quarantined, { timeout: 30_000 }).toBe('1')
+  await expect.poll(quarantined).toBe('1')
   await daemon.stop()
 })

@@ -72,6 +72,14 @@ async function expectWhole(): Promise<void> {
   await holdInvariants(world, watched)
 }
 
+/** Every slot that was left out for some address. */
+async function gaps(): Promise<{ height: bigint }[]> {
+  const { rows } = await sql<{ height: bigint }>`
+    select generate_series(from_height, to_height) as height from accounting.coverage_gaps
+    where network = 'solana'`.execute(world.db)
+  return rows
+}
+
 /** How often the daemon has said why it does not go on. */
 function refusals(said: RegExp, from: number): number {
   return world.logged.slice(from).filter((line) => said.test(line)).length
@@ -119,12 +127,11 @@ describe.each([
     await untilRead(world, 'solana', node.slot)
     await untilBooked(before, after)
     expect(await booked(unknown)).toEqual([])
-    const metrics = async () => (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
-    await expect.poll(metrics).toMatch(/depositd_chain_coverage_gaps\{network="solana"\} [1-9]/)
+    await expect.poll(gaps).toContainEqual({ height: slot })
     node.lie(honest)
     await untilBooked(unknown)
     await expectWhole()
-    await expect.poll(metrics).toMatch(/depositd_chain_coverage_gaps\{network="solana"\} 0/)
+    await expect.poll(gaps).toEqual([])
   })
 
   test('a failed transaction moves nothing, also where it is listed as a good one', async () => {

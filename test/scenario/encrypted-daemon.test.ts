@@ -49,12 +49,13 @@ describe.skipIf(!tlsInstalled())('a daemon with TLS to every server', () => {
 
   async function start(environment: Record<string, string>): Promise<EmbeddedProgram> {
     program = spawnProgram(servers.folder, ['start'], environment)
-    const isReady = async () => {
-      const answer = await fetch(`http://127.0.0.1:${environment.OPS_PORT}/readyz`).catch(() => null)
-      return answer?.status === 200 || null
-    }
     await until('it is ready', isReady, withinMs)
     return program
+  }
+
+  async function isReady(): Promise<true | null> {
+    const answer = await fetch(`http://127.0.0.1:${encrypted.OPS_PORT}/readyz`).catch(() => null)
+    return answer?.status === 200 || null
   }
 
   /** By the service's webhook, its records, and the chain; and in the books. */
@@ -72,6 +73,8 @@ describe.skipIf(!tlsInstalled())('a daemon with TLS to every server', () => {
 
   /** Every session of the daemon at Postgres; the test's own are plain. */
   async function seeAllEncrypted(names: readonly string[]): Promise<void> {
+    // A session that nobody uses is closed after a while, and only this question uses that of health.
+    await until('it is ready', isReady, withinMs)
     const { rows } = await sql<{ application_name: string; ssl: boolean }>`
       select distinct application_name, ssl from pg_stat_activity join pg_stat_ssl using (pid)
       where datname = current_database() and backend_type = 'client backend' and application_name <> 'test'

@@ -9,6 +9,7 @@ import { type Daemon, roles, startDaemon } from '../../src/app.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { showDeposits } from '../../src/store/books/show-deposit.ts'
+import { allReconciled } from '../support/all-reconciled.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolderOfFile } from '../support/folder.ts'
 import { type OtherService, startOtherService } from '../support/translating-proxy.ts'
@@ -32,6 +33,15 @@ let daemon: Daemon
 let environment: Record<string, string>
 let first: string[]
 
+/** Whatever a busy machine is late with is not overdue. */
+const policy = {
+  webhookWithin: '1h',
+  apiWithin: '1h',
+  chainWithin: '1h',
+  reportWithin: '1h',
+  settlementWithin: '1h',
+}
+
 const payments = [
   { network: 'base', symbol: 'USDC', owner: 'shop', amount: '10.25' },
   { network: 'solana', symbol: 'USDC', owner: 'payroll', amount: '12.5' },
@@ -40,7 +50,7 @@ const payments = [
 ]
 
 beforeAll(async () => {
-  world = await startWorld({ networks: ['base', 'solana'] }, stack)
+  world = await startWorld({ networks: ['base', 'solana'], policy }, stack)
   await world.daemon.stop()
   service = await startOtherService({
     serviceUrl: world.service.url,
@@ -122,7 +132,7 @@ test(
 
     const second = await Promise.all(payments.map((payment) => world.pay(payment)))
     const all = [...first, ...second]
-    await until('every deposit is reconciled', () => allReconciled(all), withinMs)
+    await until('every deposit is reconciled', () => allReconciled(world, all), withinMs)
     const shown = (await Promise.all(all.map((tx) => showDeposits(world.db, tx)))).flat()
     expect(shown).toHaveLength(all.length)
     const agrees = { webhook: 'agrees', api: 'agrees', chain: 'agrees' }
@@ -148,9 +158,3 @@ test('the books hold what was paid, to the last digit of a JSON number', async (
     { account: 'liabilities:deposits:stable_wallet:savings', balance: '-1.000000000' },
   ])
 })
-
-async function allReconciled(txs: readonly string[]): Promise<true | null> {
-  const rows = await world.db.selectFrom('deposit').select('state').where('tx', 'in', txs).execute()
-  const isComplete = rows.length === txs.length && rows.every(({ state }) => state === 'reconciled')
-  return isComplete || null
-}

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { showDeposits } from '../../src/store/books/show-deposit.ts'
 import { notCovered } from '../oracle/chain-coverage.ts'
+import { allReconciled } from '../support/all-reconciled.ts'
 import { runCommand } from '../support/command.ts'
 import { redisInstalled, startRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
@@ -132,12 +133,6 @@ describe.each([
     })
   })
 })
-
-async function allReconciled({ db }: World, txs: readonly string[]): Promise<true | null> {
-  const rows = await db.selectFrom('deposit').select('state').where('tx', 'in', txs).execute()
-  const isComplete = rows.length === txs.length && rows.every(({ state }) => state === 'reconciled')
-  return isComplete || null
-}
 
 async function metricsOf({ daemon }: World): Promise<string> {
   return (await fetch(`${daemon.opsUrl}/metrics`)).text()
