@@ -154,9 +154,9 @@ async function beUnknown(stage: Stage): Promise<void> {
   await untilSame('the gap is closed', () => hasGaps(ground), false)
 }
 
-async function hasGaps({ worker }: OwnGround): Promise<boolean> {
-  const metrics = await (await fetch(`${worker().opsUrl}/metrics`)).text()
-  return /depositd_chain_coverage_gaps\{network="solana"\} [1-9]/.test(metrics)
+async function hasGaps({ rows }: OwnGround): Promise<boolean> {
+  const gaps = await rows(`select from accounting.coverage_gaps where network = 'solana'`)
+  return gaps.length > 0
 }
 
 /** It moves nothing, also where it is listed as a good one. */
