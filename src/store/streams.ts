@@ -143,10 +143,7 @@ export async function releaseLease(db: Kysely<Tables>, { stream, holder, fence }
     where name = ${stream} and holder = ${holder} and fence = ${fence}`.execute(db)
 }
 
-/**
- * Does what the lease is for, and gives it back: whichever process the next wake-up comes to may read on, also where
- * this one failed at what another may reach.
- */
+/** Does what the lease is for. Where that fails, it is given back: another process may reach what this one does not. */
 export async function underLease<Result>(
   db: Kysely<Tables>,
   lease: Lease,
@@ -154,9 +151,9 @@ export async function underLease<Result>(
 ): Promise<Result> {
   try {
     return await work()
-  } finally {
-    // Where that cannot be done, it runs out by itself.
+  } catch (fault) {
     await releaseLease(db, lease).catch(() => undefined)
+    throw fault
   }
 }
 

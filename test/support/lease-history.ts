@@ -88,14 +88,10 @@ export const readers = `
   select stream, count(distinct process)::int as processes, count(*)::int as transactions
   from (${readings}) reading group by stream order by stream`
 
-/** How long each stream stood still after a holder was gone and its lease, where it had one then, had run out. */
+/** How long each stream of a holder that is gone stood still after its lease had run out. */
 export const takeovers = `
-  select distinct on (stream) stream,
-    extract(epoch from at - greatest(was_expires_at, $2::timestamptz))::float8 as seconds
-  from history.lease where stream not like 'tick/%' and at > $2 and holder <> $1 and holder is distinct from was_holder
-  order by stream, id`
+  select distinct on (stream) stream, holder, extract(epoch from at - was_expires_at)::float8 as seconds
+  from history.lease where was_holder = $1 and holder <> was_holder order by stream, id`
 
-/** Who took each stream last. */
-export const lastHolders = `
-  select distinct on (stream) stream, holder from history.lease
-  where stream = any($1) and holder is not null order by stream, id desc`
+export const holdersNow = `
+  select name, holder from stream where name = any($1) and expires_at > now()`

@@ -101,10 +101,10 @@ async function resume(
     return null
   }
   const done = { to: from, stored: 0 }
-  // Each scan gives the stream back, and the daemon may have taken it.
+  // The scan gave the stream back when it halted, and the daemon may have taken it.
   await seize()
   let scanned = await rescanNetwork(deps, reader, from)
-  for (; scanned !== null; await seize(), scanned = await scanNetwork(deps, reader)) {
+  for (; scanned !== null; scanned = await scanNetwork(deps, reader)) {
     done.to = scanned.finalHeight
     done.stored += scanned.stored
     tell({ reached: scanned.finalHeight, to: scanned.headHeight, stored: done.stored })

@@ -3,7 +3,7 @@ import { nextGap, noteGaps, type OpenGaps } from '../../store/chain/coverage-gap
 import { clearTroubles, openTrouble } from '../../store/chain/network-mismatches.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
-import { type Lease, takeLease, underLease } from '../../store/streams.ts'
+import { takeLease } from '../../store/streams.ts'
 import { readStretch, type StretchDeps, type StretchReader } from './read-stretch.ts'
 
 export type BackfillDeps = StretchDeps & {
@@ -40,39 +40,24 @@ export function createBackfill(deps: BackfillDeps): (reader: StretchReader) => P
     const { network } = reader
     const { db, holder, leaseMs } = deps
     const lease = await takeLease(db, { stream: backfillStream(network), holder, ttlMs: leaseMs })
-    return lease === null ? null : underLease(db, lease, () => readGaps(deps, reader, { places, lease }))
-  }
-}
-
-type Gaps = {
-  lease: Lease
-  /** By network, where the next reading begins. */
-  places: Map<NetworkName, bigint>
-}
-
-async function readGaps(
-  deps: BackfillDeps,
-  reader: StretchReader,
-  { lease, places }: Gaps,
-): Promise<Backfilled> {
-  const { db } = deps
-  const { network } = reader
-  await tellGaps(deps, network)
-  let stored = 0
-  for (let readings = 0; readings < readingsPerRun; readings++) {
-    const gap = await nextGap(db, network, places.get(network) ?? 0n)
-    if (gap === null || !isReadWith(deps, network, gap.assets)) {
-      places.delete(network)
-      await tellGaps(deps, network)
-      return { stored, more: false }
+    if (lease === null) return null
+    await tellGaps(deps, network)
+    let stored = 0
+    for (let readings = 0; readings < readingsPerRun; readings++) {
+      const gap = await nextGap(db, network, places.get(network) ?? 0n)
+      if (gap === null || !isReadWith(deps, network, gap.assets)) {
+        places.delete(network)
+        await tellGaps(deps, network)
+        return { stored, more: false }
+      }
+      places.set(network, gap.to + 1n)
+      const read = await readStretch(deps, reader, { ...gap, lease })
+      stored += read?.stored ?? 0
+      // Below it where nothing is final there yet, or where history changed: the next round begins at the bottom anyway.
+      if (read !== null && read.reached >= gap.from) places.set(network, read.reached + 1n)
     }
-    places.set(network, gap.to + 1n)
-    const read = await readStretch(deps, reader, { ...gap, lease })
-    stored += read?.stored ?? 0
-    // Below it where nothing is final there yet, or where history changed: the next round begins at the bottom anyway.
-    if (read !== null && read.reached >= gap.from) places.set(network, read.reached + 1n)
+    return { stored, more: true }
   }
-  return { stored, more: true }
 }
 
 /** Another version of the settings reads other assets; whoever scans decides which ones count. */

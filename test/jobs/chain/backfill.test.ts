@@ -102,7 +102,7 @@ test('an address that came later is read, it alone, from its first height up to 
   ])
   expect(await gaps()).toEqual([])
   expect(await sightings()).toEqual(['final 12'])
-  expect(await createBackfill({ ...deps, holder: 'another' })(reader())).toEqual({ stored: 0, more: false })
+  expect(await backfill(reader())).toEqual({ stored: 0, more: false })
   expect(asked).toHaveLength(3)
 })
 

@@ -189,13 +189,6 @@ test('a payment that the new history holds and has not made final yet is not boo
   expect(await states()).toEqual(['confirmed'])
 })
 
-test('whichever process the next wake-up comes to reads on', async () => {
-  await scan({ final: 20n })
-  const other = { ...deps, holder: 'another process' }
-  expect(await scanNetwork(other, reader({ final: 40n }))).not.toBeNull()
-  expect(asked.at(-1)?.cursor?.final.height).toBe(20n)
-})
-
 test('while another process has the stream, nothing is read', async () => {
   await takeLease(books.db, { stream: 'scan/base', holder: 'somebody else', ttlMs: 600_000 })
   expect(await scan({ final: 20n })).toBeNull()
