@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os'
 import { Fault } from '../core/errors.ts'
+import { policyName } from '../core/evidence.ts'
 import { textOf } from './options.ts'
 
 /** Who does it: the name that is given, or else that of the operating system's user. A name is a word, and no proof. */
@@ -15,10 +16,12 @@ export function actorText({ name, from }: Actor): string {
   return from === 'given' ? `by ${name}` : `by ${name}, the user of this system; --by names another`
 }
 
+const noPeople = new Set(['nobody', 'depositd', policyName])
+
 /** @throws Fault `usage_bad` where it is no name. */
 export function nameOf(what: string, text: string): string {
   const name = textOf(what, text)
-  if (name.length <= 100 && !/\p{C}/u.test(name) && name !== 'nobody' && name !== 'depositd') return name
+  if (name.length <= 100 && !/\p{C}/u.test(name) && !noPeople.has(name)) return name
   throw new Fault('usage_bad', {
     problem: `${what} is ${JSON.stringify(name.slice(0, 100))}`,
     mend: 'give the name of a person, of at most 100 characters',

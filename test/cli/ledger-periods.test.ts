@@ -149,6 +149,10 @@ test.each([
   ],
   ['ledger close 2026-01 --force --soft', '--force is of a close for good; leave --force or --soft out'],
   [
+    'ledger close 2026-01 --by policy',
+    '--by is "policy"; give the name of a person, of at most 100 characters',
+  ],
+  [
     'ledger close 2026-01 --by nobody',
     '--by is "nobody"; give the name of a person, of at most 100 characters',
   ],

@@ -104,6 +104,7 @@ async function resume(
   // The scan gave the stream back when it halted, and the daemon may have taken it.
   await seize()
   let scanned = await rescanNetwork(deps, reader, from)
+  if (scanned === null) throw new Fault('lease_lost', { stream: scanStream(network) })
   for (; scanned !== null; scanned = await scanNetwork(deps, reader)) {
     done.to = scanned.finalHeight
     done.stored += scanned.stored

@@ -20,7 +20,7 @@ export type ScanRecorder = {
 export function recordScan(recorder: ScanRecorder, network: NetworkSettings, scan: Scan): Promise<boolean> {
   const { db, deposits, networks } = recorder
   return inTransaction(db, async (tx) => {
-    // First of all, as whoever signs locks his network: neither then holds up events while he waits for the other.
+    // First of all, as whoever signs locks his network: neither then holds up events of all while he waits for the other.
     await savePosition(tx, network.name, scan)
     await lockOrder(tx)
     const known = await knownDeposits(tx, network.name, scan.payments)

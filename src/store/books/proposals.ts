@@ -108,7 +108,7 @@ function heldOf({
   }
 }
 
-/** What was proposed and is decided by these rulings. What a person ended, no policy ends otherwise. */
+/** What was proposed and is decided by these rulings. What a person ended before, no policy ends otherwise. */
 export async function endProposals(tx: Transaction<Tables>, rulings: readonly Ruling[]): Promise<void> {
   const ended = rulings.flatMap((ruling) =>
     'serviceId' in ruling.verdict

@@ -6,21 +6,20 @@ import type { Tables } from '../tables.ts'
 /** Rows that one statement fills in, so that none takes long. */
 const fillMax = 10_000
 
-/**
- * Sightings that an older program stored lack what payments are summed by; that is taken from their text. Of two who do
- * so at the same time, each leaves alone what the other filled in.
- */
+/** Sightings that an older program stored lack what payments are summed by; that is taken from their text, by one or many. */
 export async function fillSightings(db: Kysely<Tables>): Promise<void> {
   for (;;) {
-    const { numAffectedRows = 0n } = await sql`
+    const { rows } = await sql<{ found: number }>`
       with unfilled as (
         select s.inbox_id, convert_from(i.body, 'UTF8')::jsonb as body
         from sighting s join inbox i on i.id = s.inbox_id where s.role is null limit ${fillMax}
+      ), filled as (
+        update sighting s set role = body ->> 'role', address = body ->> 'to', asset = body ->> 'asset',
+          amount = (body ->> 'amount')::numeric
+        from unfilled where s.inbox_id = unfilled.inbox_id and s.role is null
       )
-      update sighting s set role = body ->> 'role', address = body ->> 'to', asset = body ->> 'asset',
-        amount = (body ->> 'amount')::numeric
-      from unfilled where s.inbox_id = unfilled.inbox_id and s.role is null`.execute(db)
-    if (numAffectedRows < BigInt(fillMax)) return
+      select count(*)::int as found from unfilled`.execute(db)
+    if ((rows[0]?.found ?? 0) < fillMax) return
   }
 }
 
