@@ -116,8 +116,12 @@ async function holdBooks(books: BooksBeside, everPaid: readonly PaidDeposit[]): 
   const real = new Set(everPaid.map(lineOf))
   const untrue = booked.filter((line, place) => !real.has(line) || booked.indexOf(line) !== place)
   mustBeSame('what is booked and was not paid, or booked twice', untrue, [])
-  const others = await books.query<{ kind: string }>(
-    `select kind from ledger_journal where kind not in ('deposit', 'settlement')`,
+  // A payment that is final before its own claim came is booked of whoever named it, and anew of its own.
+  const others = await books.query<{ kind: string; posting_key: string }>(
+    `select kind, posting_key from ledger_journal journal where kind not in ('deposit', 'settlement')
+     and not exists (
+       select from ledger_journal was join ledger_journal anew on (anew.kind, anew.transfer) = (was.kind, was.transfer)
+       where was.id = journal.reverses and was.kind = 'deposit' and anew.id > journal.id)`,
   )
   mustBeSame('journals of another kind', others, [])
   const sums = await books.query(`select asset from ledger_entry group by asset having sum(amount) <> 0`)
