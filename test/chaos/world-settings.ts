@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parse, stringify } from 'yaml'
 import { type SandboxAddresses, writeSettings } from '../../src/sandbox/settings-files.ts'
+import { patientPolicy } from '../support/patient-policy.ts'
 
 const everySecond = '* * * * * *'
 
@@ -18,18 +19,10 @@ const schedule = {
   pollQuiet: '2s',
 }
 
-/** Only what never comes is late: a fault must not decide by its length what stands in the books in the end. */
-const policy = {
-  webhookWithin: '1h',
-  apiWithin: '1h',
-  chainWithin: '1h',
-  reportWithin: '1h',
-  settlementWithin: '1h',
-}
-
 /** Of the daemons of a world. */
 export function writeWorldSettings(addresses: SandboxAddresses): Record<string, string> {
-  const environment = writeSettings({ ...addresses, policy })
+  // A fault must not decide by its length what stands in the books in the end.
+  const environment = writeSettings({ ...addresses, policy: patientPolicy })
   const path = environment.DEPOSITD_CONFIG ?? ''
   const file = parse(readFileSync(path, 'utf8')) as object
   writeFileSync(path, stringify({ ...file, schedule }))

@@ -12,6 +12,7 @@ import { showDeposits } from '../../src/store/books/show-deposit.ts'
 import { allReconciled } from '../support/all-reconciled.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolderOfFile } from '../support/folder.ts'
+import { patientPolicy } from '../support/patient-policy.ts'
 import { type OtherService, startOtherService } from '../support/translating-proxy.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -33,15 +34,6 @@ let daemon: Daemon
 let environment: Record<string, string>
 let first: string[]
 
-/** Whatever a busy machine is late with is not overdue. */
-const policy = {
-  webhookWithin: '1h',
-  apiWithin: '1h',
-  chainWithin: '1h',
-  reportWithin: '1h',
-  settlementWithin: '1h',
-}
-
 const payments = [
   { network: 'base', symbol: 'USDC', owner: 'shop', amount: '10.25' },
   { network: 'solana', symbol: 'USDC', owner: 'payroll', amount: '12.5' },
@@ -50,7 +42,7 @@ const payments = [
 ]
 
 beforeAll(async () => {
-  world = await startWorld({ networks: ['base', 'solana'], policy }, stack)
+  world = await startWorld({ networks: ['base', 'solana'], policy: patientPolicy }, stack)
   await world.daemon.stop()
   service = await startOtherService({
     serviceUrl: world.service.url,

@@ -4,20 +4,12 @@ import { showDeposits } from '../../src/store/books/show-deposit.ts'
 import { notCovered } from '../oracle/chain-coverage.ts'
 import { allReconciled } from '../support/all-reconciled.ts'
 import { runCommand } from '../support/command.ts'
+import { patientPolicy } from '../support/patient-policy.ts'
 import { redisInstalled, startRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const withinMs = 120_000
-
-/** Whatever a busy machine is late with is not overdue. */
-const policy = {
-  webhookWithin: '1h',
-  apiWithin: '1h',
-  chainWithin: '1h',
-  reportWithin: '1h',
-  settlementWithin: '1h',
-}
 
 const payments = [
   { network: 'base', symbol: 'USDC', owner: 'shop', amount: '10' },
@@ -39,7 +31,10 @@ describe.each([
     beforeAll(async () => {
       const redis = queue === 'Redis' ? await startRedis() : null
       stack.defer(() => redis?.stop())
-      world = await startWorld({ policy, ...(redis !== null && { queueUrl: redis.url }) }, stack)
+      world = await startWorld(
+        { policy: patientPolicy, ...(redis !== null && { queueUrl: redis.url }) },
+        stack,
+      )
       txs = await Promise.all(payments.map((payment) => world.pay(payment)))
       await until('every payment is reconciled', () => allReconciled(world, txs), withinMs)
     })

@@ -7,6 +7,7 @@ import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import type { Database } from '../../src/store/database.ts'
 import { saveOwner } from '../../src/store/owners.ts'
 import type { Tables } from '../../src/store/tables.ts'
+import { patientPolicy } from './patient-policy.ts'
 import { type RawService, startRawService } from './raw-service.ts'
 import { makeSecret } from './sign-webhook.ts'
 
@@ -36,13 +37,7 @@ const wallet = 'savings'
 const familyOf = (chainId: number | null) => (chainId === null ? 'solana' : 'evm')
 
 /** Nothing is late but what the service does not tell of, so that it is booked at once, in suspense. */
-const policy = {
-  webhookWithin: '1h',
-  apiWithin: '1h',
-  chainWithin: '1h',
-  reportWithin: '1s',
-  settlementWithin: '1h',
-}
+const policy = { ...patientPolicy, reportWithin: '1s' }
 const everySecond = '* * * * * *'
 const schedule = {
   scan: everySecond,

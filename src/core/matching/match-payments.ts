@@ -62,7 +62,10 @@ export function matchPayments(
   }
 }
 
-/** Of one deposit and of one transfer the ruling that outranks the others holds. A transfer waits for a deposit that is not told of yet. */
+/**
+ * Of one deposit and of one transfer the ruling that outranks the others holds. A transfer waits for a deposit that is
+ * not told of yet.
+ */
 function matchRuled(stories: readonly Story[], legs: readonly ChainLeg[], rulings: Rulings) {
   const takerOf = new Map<ChainLeg, ServiceId>()
   const of = new Map<Story, Payment>()

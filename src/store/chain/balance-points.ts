@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts'
 /** Rows that one statement fills in, so that none takes long. */
 const fillMax = 10_000
 
-/** Sightings that an older program stored lack what payments are summed by; that is taken from their text, by one or many. */
+/** Sightings of an older program lack what payments are summed by: it is taken from their text, by two at once too. */
 export async function fillSightings(db: Kysely<Tables>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ found: number }>`

@@ -1,4 +1,5 @@
 import { mapBounded } from '../../../src/chain/map-bounded.ts'
+import { patientPolicy } from '../../support/patient-policy.ts'
 import { until } from '../../support/until.ts'
 import type { Fault } from '../fault.ts'
 import { type BooksBeside, openBooksBeside } from '../hostile/books-beside.ts'
@@ -8,13 +9,7 @@ import { mustBeSame } from '../until-same.ts'
 import type { PaidDeposit } from '../world.ts'
 
 /** A claim whose payment is not on chain is missed then, and not an hour later. */
-const policy = {
-  webhookWithin: '1h',
-  apiWithin: '1h',
-  chainWithin: '2s',
-  reportWithin: '1h',
-  settlementWithin: '1h',
-}
+const policy = { ...patientPolicy, chainWithin: '2s' }
 const namedWithinMs = 60_000
 
 /** Somebody has the secret, or the service is no longer itself: what it says is heard, and the chain is believed. */
