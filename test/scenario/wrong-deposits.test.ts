@@ -106,9 +106,9 @@ describe('depositd reports exactly what the table of faults says', () => {
     expect(BigInt(paid ?? 0) - BigInt(delivered ?? 0)).toBe((BigInt(paid ?? 0) * 20n) / 10_000n)
   })
 
-  test('of a payment on another network, the one that is stated and the one that shows it', async () => {
+  test('of a payment on another network, the one that each source names', async () => {
     const shown = await shownOf(world.db, struck('renameNetworkRate').tx)
-    expect(shown?.mismatches[0]?.detail).toMatchObject({ stated: 'arbitrum', chain: 'base' })
+    expect(shown?.mismatches[0]?.detail).toMatchObject({ webhook: 'base', api: 'arbitrum', chain: 'base' })
   })
 
   test.each(['shop', 'payroll'])('of a short forward to %s, the shortage to the unit', async (owner) => {

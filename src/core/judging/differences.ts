@@ -2,13 +2,15 @@ import { ownerText } from '../address-book.ts'
 import type { Claim } from '../evidence.ts'
 import type { Dossier } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
-import type { Mismatch, MismatchKind } from '../mismatch.ts'
+import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
+import { contradiction } from './contradiction.ts'
 import { feeDiffers } from './fee.ts'
 import { finishedDelivery } from './finished-delivery.ts'
 import { findIdentityDifferences } from './identity.ts'
 import { approvedPlace, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
+import { otherNetworkOf } from './other-network.ts'
 import { findStateDifferences } from './state-differences.ts'
 import { isTolerated } from './tolerance.ts'
 
@@ -49,9 +51,9 @@ function amountDiffers(dossier: Dossier): Mismatch | null {
 
 /** Assets are of their networks: where those differ, that is a mismatch of its own, and one cause is told once. */
 function assetDiffers(dossier: Dossier): Mismatch | null {
-  const elsewhere = new Set(dossier.otherNetworks.map(({ leg }) => leg))
-  const paid = elsewhere.has('deposit') ? null : paidAssetDiffers(dossier)
-  return paid ?? (elsewhere.has('settlement') ? null : deliveredAssetDiffers(dossier))
+  const isApart = (leg: 'deposit' | 'settlement') => otherNetworkOf(dossier, leg) !== null
+  const paid = isApart('deposit') ? null : paidAssetDiffers(dossier)
+  return paid ?? (isApart('settlement') ? null : deliveredAssetDiffers(dossier))
 }
 
 function paidAssetDiffers({ webhook, api, deposit }: Dossier): Mismatch | null {
@@ -143,13 +145,6 @@ function amountContradiction(said: Record<string, string | undefined>): Mismatch
 /** Whether amounts, in base units, are one amount times powers of ten. */
 function isShifted(amounts: readonly string[]): boolean {
   return new Set(amounts.map((amount) => amount.replace(/0+$/, ''))).size === 1
-}
-
-/** A mismatch where the sources that speak do not all say the same. */
-function contradiction(kind: MismatchKind, said: Record<string, string | undefined>): Mismatch | null {
-  const words = Object.entries(said).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const different = new Set(words.map(([, word]) => word)).size > 1
-  return different ? { kind, detail: Object.fromEntries(words) } : null
 }
 
 function settledAmount(claim: Claim | null): string | undefined {

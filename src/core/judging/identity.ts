@@ -1,18 +1,22 @@
 import type { Dossier } from '../matching/divide.ts'
 import type { Mismatch } from '../mismatch.ts'
+import { contradiction } from './contradiction.ts'
+import { otherNetworkOf } from './other-network.ts'
 
-/** What the service says about which transfer is which deposit's, and cannot be so. */
+/** What is said about which transfer is which deposit's and where it is, and cannot be so. */
 export function findIdentityDifferences(dossier: Dossier): Mismatch[] {
-  return [networkDiffers(dossier), transactionReused(dossier), matchAmbiguous(dossier)].filter(
-    (mismatch) => mismatch !== null,
-  )
+  return [
+    networkDiffers(dossier, 'deposit') ?? networkDiffers(dossier, 'settlement'),
+    transactionReused(dossier),
+    matchAmbiguous(dossier),
+  ].filter((mismatch) => mismatch !== null)
 }
 
-function networkDiffers({ otherNetworks }: Dossier): Mismatch | null {
-  const [first] = otherNetworks
-  if (first === undefined) return null
-  const { leg, tx, stated, shown } = first
-  return { kind: 'network_mismatch', detail: { leg, transaction: tx, stated, chain: shown } }
+function networkDiffers(dossier: Dossier, leg: 'deposit' | 'settlement'): Mismatch | null {
+  const found = otherNetworkOf(dossier, leg)
+  if (found === null) return null
+  const { tx, ...named } = found
+  return contradiction('network_mismatch', named, { leg, ...(tx === null ? {} : { transaction: tx }) })
 }
 
 function transactionReused({ reuse }: Dossier): Mismatch | null {

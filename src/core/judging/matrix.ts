@@ -3,6 +3,7 @@ import { type Claim, stableWalletNetwork } from '../evidence.ts'
 import type { Dossier } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
 import type { Policy } from '../policy.ts'
+import { otherNetworkOf } from './other-network.ts'
 import { isTolerated } from './tolerance.ts'
 
 export type Source = 'webhook' | 'api' | 'chain'
@@ -102,10 +103,11 @@ export function isElsewhere({ network, address }: Place, dossier: Dossier): bool
 
 /** Where else than to the approved place it went, or is said to go while no chain shows where that transaction is. */
 export function otherPlace(dossier: Dossier): Place | null {
-  const shown = dossier.otherNetworks.filter(({ leg }) => leg === 'settlement').map(({ tx }) => tx)
+  const apart = otherNetworkOf(dossier, 'settlement')
+  const shown = apart?.chain === undefined ? null : apart.tx
   const said = [dossier.api, dossier.webhook]
     .flatMap((claim) => claim?.settlement ?? [])
-    .filter(({ tx }) => tx === null || !shown.includes(tx))
+    .filter(({ tx }) => tx === null || tx !== shown)
   const paid = dossier.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
   return [...paid, ...said].find((place) => isElsewhere(place, dossier)) ?? null
 }

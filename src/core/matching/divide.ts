@@ -14,7 +14,6 @@ import { type Link, linkOf } from './link.ts'
 import { type Deliveries, type Delivery, matchDeliveries } from './match-deliveries.ts'
 import { matchPayments, type Payments, type Reuse } from './match-payments.ts'
 import { matchRefunds } from './match-refunds.ts'
-import { type OtherNetwork, otherNetworksOf } from './other-network.ts'
 import { foldRulings } from './rulings.ts'
 import type { Ambiguity } from './settle-contest.ts'
 import { type WriteOff, writeOffOf } from './write-off.ts'
@@ -49,7 +48,6 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   reuse: Reuse | null
   /** Deliveries that it shares with other deposits, and that do not add up. */
   ambiguity: Ambiguity | null
-  otherNetworks: readonly OtherNetwork[]
   writeOff: WriteOff | null
 }
 
@@ -115,12 +113,11 @@ function toldDossier(
     refunds,
     links: payment ? [payment.link, ...links] : links,
     failures: failures.filter((failure) => isNamed(failure, story)),
-    approval: approvalAt(deposit === null ? claimedDeposit(story) : placeOf(deposit), approvals),
+    approval: deposit === null ? claimedApproval(story, approvals) : approvalAt(placeOf(deposit), approvals),
     stranger: strangerOf(story, approvals),
     unknownOwner: unknownOwnerOf(story, approvals),
     reuse: payments.reused.get(story) ?? null,
     ambiguity: deliveries.ambiguous.get(story) ?? null,
-    otherNetworks: otherNetworksOf(story, { deposit, settlements }),
     writeOff: writeOffOf(ruled, deposit),
   }
 }
@@ -150,7 +147,6 @@ const nothingTold = {
   unknownOwner: null,
   reuse: null,
   ambiguity: null,
-  otherNetworks: [],
 }
 
 /** Of two that claim one transfer, the one that was told of first has it; of those told of at once, the lesser id. */
@@ -191,9 +187,8 @@ function placeOf({ network, to }: ChainLeg): Place {
   return { network, address: to }
 }
 
-function approvalAt(place: Place | null, approvals: readonly Approval[]): Approval | null {
-  if (place === null) return null
-  return approvals.find((one) => one.network === place.network && one.address === place.address) ?? null
+function approvalAt({ network, address }: Place, approvals: readonly Approval[]): Approval | null {
+  return approvals.find((one) => one.network === network && one.address === address) ?? null
 }
 
 function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): StrangeAddress | null {
@@ -221,6 +216,11 @@ function isOf({ owner }: Approval, { kind, id }: Owner): boolean {
   return owner.kind === kind && owner.id === id
 }
 
-function claimedDeposit(story: Story): Place | null {
-  return claimOf(story)?.deposit ?? null
+/** Where the service places one address on two networks, that of the network on which it is ours. */
+function claimedApproval(story: Story, approvals: readonly Approval[]): Approval | null {
+  const claims = [claimOf(story), story.api, story.webhook].filter((claim) => claim !== null)
+  const places = claims
+    .map(({ deposit }) => deposit)
+    .filter(({ address }, _, [first]) => address === first?.address)
+  return places.map((place) => approvalAt(place, approvals)).find((one) => one !== null) ?? null
 }

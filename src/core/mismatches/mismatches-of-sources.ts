@@ -156,7 +156,7 @@ export const kindsOfSources = {
     off: 'service',
     ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 8,
-    means: 'The service names another network for a leg than the one on which the chain shows it.',
+    means: 'Webhook, API and chain do not all place a leg on the same network.',
     next: 'Compare the transaction on both networks; the chain is booked.',
   },
   unknown_owner: {

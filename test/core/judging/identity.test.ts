@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Address, NetworkName } from '../../../src/core/asset.ts'
 import type { Observation, ServiceId } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import {
@@ -30,11 +31,17 @@ function identity(observations: readonly Observation[]): string[] {
         'asset_mismatch',
         'unreported',
         'recipient_mismatch',
+        'unknown_address',
       ].includes(kind),
     )
     return [dossier.serviceId, ...kinds.map(({ kind }) => kind)].join(' ')
   })
 }
+
+const nobodys = (network: NetworkName) => ({
+  owner: null,
+  deposit: { network, address: `0x${'9'.repeat(40)}` as Address },
+})
 
 const twice = [webhook(unsent), webhook({ ...unsent, serviceId: second })]
 
@@ -99,6 +106,21 @@ test.each<[string, Observation[], string[]]>([
     ['dep_1 network_mismatch'],
   ],
   [
+    'a payment that the service places on two networks, and no chain shows yet',
+    [webhook(unsent), claim({ ...unsent, deposit: { network: arbitrum, asset: usdcOnArbitrum } })],
+    ['dep_1 network_mismatch chain_missing'],
+  ],
+  [
+    'a payment to an address that is nobody’s on either of the two networks',
+    [webhook({ ...unsent, ...nobodys(base) }), claim({ ...unsent, ...nobodys(arbitrum) })],
+    ['dep_1 network_mismatch unknown_address chain_missing'],
+  ],
+  [
+    'a delivery that the service places on two networks, and no chain shows yet',
+    [webhook(), claim({ settlement: { network: base, asset: usdcOnBase } }), payment()],
+    ['dep_1 network_mismatch recipient_mismatch'],
+  ],
+  [
     'a delivery that is on another network than stated',
     [
       webhook({ settlement: { network: base, asset: usdcOnBase } }),
@@ -116,7 +138,7 @@ test.each<[string, Observation[], string[]]>([
   [
     'a transaction of that id that another deposit claims on its own network',
     [webhook(unsent), webhook({ ...unsent, serviceId: second, deposit: { network: arbitrum } }), payment()],
-    ['dep_1', 'dep_2 tx_reused'],
+    ['dep_1', 'dep_2 tx_reused unknown_address'],
   ],
 ])('%s', (_what, observations, expected) => {
   expect(identity(observations)).toEqual(expected)
@@ -184,9 +206,14 @@ test('a mismatch names the networks, the other deposit, or the sums', () => {
   expect(details(...twice, payment())).toMatchObject([
     { deposit: 'dep_1', transfer: expect.stringMatching(/^base.*0$/) },
   ])
-  expect(details(webhook({ deposit: { network: arbitrum } }), payment())).toMatchObject([
-    { leg: 'deposit', stated: 'arbitrum', chain: 'base' },
-  ])
+  const elsewhere = claim({ deposit: { network: arbitrum } })
+  const leg = { leg: 'deposit', transaction: elsewhere.deposit.tx }
+  expect(details(webhook(), elsewhere)).toEqual([{ ...leg, webhook: 'base', api: 'arbitrum' }])
+  expect(details(elsewhere, payment())).toEqual([{ ...leg, api: 'arbitrum', chain: 'base' }])
+  const unnamed = [webhook, claim].map((told, place) =>
+    told({ deposit: { network: place === 0 ? base : arbitrum, tx: null } }),
+  )
+  expect(details(...unnamed)).toEqual([{ leg: 'deposit', webhook: 'base', api: 'arbitrum' }])
   const many = Array.from({ length: 12 }, (_, place) =>
     claim({ serviceId: `dep_${10 + place}` as ServiceId }),
   )

@@ -2,7 +2,7 @@ import type { Address } from '../../../src/core/asset.ts'
 import type { Owner } from '../../../src/core/evidence.ts'
 import type { Approval } from '../../../src/core/matching/divide.ts'
 import type { Amount } from '../../../src/core/money.ts'
-import { arbitrum, base, claim, delivery, payment, txId, usdcOnArbitrum } from '../evidence.ts'
+import { arbitrum, base, claim, delivery, payment, txId, usdcOnArbitrum, webhook } from '../evidence.ts'
 import { corrected, first, type Row, ruled, second, told } from './row.ts'
 
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
@@ -39,6 +39,13 @@ export const identityRows: readonly Row[] = [
     where: 'the service names another network than the one that has the payment',
     opens: { evidence: [...told(onArbitrum), payment()] },
     without: { evidence: [...told(), payment()] },
+    ends: { 'by a corrected record': { evidence: corrected() } },
+  },
+  {
+    kind: 'network_mismatch',
+    where: 'webhook and record name two networks, and no chain shows the payment yet',
+    opens: { evidence: [webhook(), claim(onArbitrum)] },
+    without: { evidence: told() },
     ends: { 'by a corrected record': { evidence: corrected() } },
   },
   {
