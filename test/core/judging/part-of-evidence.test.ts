@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import type { Address } from '../../../src/core/asset.ts'
+import type { Claim, Observation, Sighting } from '../../../src/core/evidence.ts'
+import { mismatchKinds } from '../../../src/core/mismatch.ts'
+import type { Amount } from '../../../src/core/money.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  claim,
+  delivery,
+  payment,
+  usdcOnArbitrum,
+  usdcOnBase,
+  usdtOnBase,
+  webhook,
+} from '../../support/evidence.ts'
+import { outcome } from '../../support/outcome.ts'
+
+/** Before any deadline: nothing is late yet. */
+const soon = at(6)
+const unsent = { tx: null, amount: null }
+const steps = [
+  { status: 'confirmed', settlement: unsent, occurredAt: at(1), receivedAt: at(2) },
+  { status: 'settling', occurredAt: at(2), receivedAt: at(3) },
+  { status: 'settled', occurredAt: at(3), receivedAt: at(4) },
+] as const
+
+/** All that three sources ever say of a deposit to the channel. */
+const whole: readonly Observation[] = [
+  ...steps.flatMap((step) => [webhook(step), claim(step)]),
+  ...(['seen', 'final'] as const).flatMap((stage) => [payment({ stage }), delivery({ stage })]),
+]
+
+type Change = (one: Observation) => Observation
+
+function ofClaims(
+  source: Claim['source'] | 'both',
+  change: (one: Claim) => Parameters<typeof claim>[0],
+): Change {
+  return (one) => {
+    if (one.kind !== 'claim' || (source !== 'both' && one.source !== source)) return one
+    const { deposit, settlement, ...changed } = change(one) ?? {}
+    const paid = { ...one.deposit, ...deposit }
+    return {
+      ...one,
+      ...changed,
+      deposit: paid,
+      settlement: one.settlement && { ...one.settlement, ...settlement },
+    }
+  }
+}
+
+function ofSightings(role: Sighting['role'], changes: Partial<Sighting>): Change {
+  return (one) => (one.kind === 'sighting' && one.role === role ? { ...one, ...changes } : one)
+}
+
+const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
+const more = 110_000_000n as Amount
+const less = 90_000_000n as Amount
+const onArbitrum = { network: arbitrum, asset: usdcOnArbitrum }
+const onBase = { network: base, asset: usdcOnBase }
+const unnamed = { tx: null, index: null }
+
+test.each<[string, Change, string[]]>([
+  ['nothing is wrong', (one) => one, []],
+  [
+    'records state another amount',
+    ofClaims('api', () => ({ deposit: { amount: more } })),
+    ['amount_mismatch'],
+  ],
+  ['webhooks do', ofClaims('webhook', () => ({ deposit: { amount: more } })), ['amount_mismatch']],
+  [
+    'both name another asset',
+    ofClaims('both', () => ({ deposit: { asset: usdtOnBase } })),
+    ['asset_mismatch'],
+  ],
+  // A record alone names a place that is not ours.
+  [
+    'records name another network',
+    ofClaims('api', () => ({ deposit: onArbitrum })),
+    ['network_mismatch', 'unknown_address'],
+  ],
+  ['records name no transaction', ofClaims('api', () => ({ deposit: unnamed })), []],
+  ['neither names one', ofClaims('both', () => ({ deposit: unnamed })), []],
+  [
+    'records name another owner',
+    ofClaims('api', () => ({ owner: { kind: 'channel', id: 'x' } })),
+    ['unknown_owner'],
+  ],
+  ['webhooks are dated ahead', ofClaims('webhook', () => ({ occurredAt: at(70) })), ['clock_skew']],
+  // Until a chain shows where that transaction is, it is said to go to a place that nobody approved.
+  [
+    'the delivery is placed on another network',
+    ofClaims('both', () => ({ settlement: onBase })),
+    ['network_mismatch', 'recipient_mismatch'],
+  ],
+  [
+    'another recipient is named',
+    ofClaims('both', () => ({ settlement: { address: elsewhere } })),
+    ['recipient_mismatch'],
+  ],
+  ['less is delivered', ofSightings('recipient', { amount: less }), ['settlement_short']],
+  ['more is delivered', ofSightings('recipient', { amount: more }), ['settlement_over']],
+  ['somebody else is delivered to', ofSightings('recipient', { to: elsewhere }), ['recipient_mismatch']],
+])('where %s, no part of the evidence opens anything else', (_where, change, kinds) => {
+  const told = partsOf(whole.map(change)).flatMap((part) => outcome(part, soon).split(' '))
+  expect([...new Set(told)].filter((word) => word in mismatchKinds).toSorted()).toEqual(kinds)
+})
+
+/** Every one of them but the empty one. */
+function partsOf<Item>(all: readonly Item[]): Item[][] {
+  const [first, ...others] = all
+  if (first === undefined) return []
+  const rest = partsOf(others)
+  return [[first], ...rest, ...rest.map((part) => [first, ...part])]
+}
