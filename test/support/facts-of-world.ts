@@ -6,6 +6,7 @@ import { contradictions } from '../oracle/books-of-faults.ts'
 import { type Facts, type ForwardFact, type PaidFact, storeFacts } from '../oracle/facts.ts'
 import { depositKnobs, forwardKnobs } from './struck-payments.ts'
 import { expected } from './told-faults.ts'
+import { until } from './until.ts'
 import type { World } from './world.ts'
 
 /** A payment as it was made; `asset` is a key as `base/native`. */
@@ -128,8 +129,10 @@ async function readAnswered(db: ServiceDatabase, { service }: World): Promise<re
   return rows.filter((row) => !unsent.some((knob) => service.faults.strikes(knob, row))).map(({ id }) => id)
 }
 
-/** What contradicts the invariants of the books (I1 to I6), once the service is at rest and every webhook came in. */
-export async function brokenInvariants(world: World): Promise<readonly { name: string; rows: unknown[] }[]> {
+type Broken = { name: string; rows: unknown[] }
+
+/** What contradicts the invariants of the books (I1 to I6), in a moment in which nothing waits to be applied. */
+export async function brokenInvariants(world: World): Promise<readonly Broken[]> {
   const service = openDatabase<ServiceTables>({
     url: world.serviceDatabaseUrl,
     poolMax: 1,
@@ -138,13 +141,25 @@ export async function brokenInvariants(world: World): Promise<readonly { name: s
   const facts = await readFacts(service, world, [])
   await service.destroy()
   await storeFacts(world.settings.databaseUrl, facts)
-  const invariants = Object.entries(contradictions).filter(([name]) => /^I\d/.test(name))
-  const broken: { name: string; rows: unknown[] }[] = []
-  for (const [name, question] of invariants) {
-    const { rows } = await sql.raw(question).execute(world.db)
-    if (rows.length > 0) broken.push({ name, rows })
-  }
-  return broken
+  return await until('nothing waits to be applied', () => brokenAtRest(world.db))
+}
+
+/** Null where something came in that is not applied yet: webhooks and records go on. */
+function brokenAtRest(db: World['db']): Promise<readonly Broken[] | null> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => {
+      const { rows: waiting } = await sql`select inbox_id from inbox_pending limit 1`.execute(tx)
+      if (waiting.length > 0) return null
+      const invariants = Object.entries(contradictions).filter(([name]) => /^I\d/.test(name))
+      const broken: Broken[] = []
+      for (const [name, question] of invariants) {
+        const { rows } = await sql.raw(question).execute(tx)
+        if (rows.length > 0) broken.push({ name, rows })
+      }
+      return broken
+    })
 }
 
 /** How many deposits each error struck, for people. */
