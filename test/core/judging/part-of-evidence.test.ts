@@ -35,17 +35,15 @@ const whole: readonly Observation[] = [
 type Change = (one: Observation) => Observation
 
 function ofClaims(
-  source: Claim['source'] | 'both',
-  change: (one: Claim) => Parameters<typeof claim>[0],
+  sources: readonly Claim['source'][],
+  { deposit, settlement, ...changes }: NonNullable<Parameters<typeof claim>[0]>,
 ): Change {
   return (one) => {
-    if (one.kind !== 'claim' || (source !== 'both' && one.source !== source)) return one
-    const { deposit, settlement, ...changed } = change(one) ?? {}
-    const paid = { ...one.deposit, ...deposit }
+    if (one.kind !== 'claim' || !sources.includes(one.source)) return one
     return {
       ...one,
-      ...changed,
-      deposit: paid,
+      ...changes,
+      deposit: { ...one.deposit, ...deposit },
       settlement: one.settlement && { ...one.settlement, ...settlement },
     }
   }
@@ -60,44 +58,37 @@ const more = 110_000_000n as Amount
 const less = 90_000_000n as Amount
 const onArbitrum = { network: arbitrum, asset: usdcOnArbitrum }
 const onBase = { network: base, asset: usdcOnBase }
+const both = ['webhook', 'api'] as const
 const unnamed = { tx: null, index: null }
 
 test.each<[string, Change, string[]]>([
   ['nothing is wrong', (one) => one, []],
-  [
-    'records state another amount',
-    ofClaims('api', () => ({ deposit: { amount: more } })),
-    ['amount_mismatch'],
-  ],
-  ['webhooks do', ofClaims('webhook', () => ({ deposit: { amount: more } })), ['amount_mismatch']],
-  [
-    'both name another asset',
-    ofClaims('both', () => ({ deposit: { asset: usdtOnBase } })),
-    ['asset_mismatch'],
-  ],
+  ['records state another amount', ofClaims(['api'], { deposit: { amount: more } }), ['amount_mismatch']],
+  ['webhooks do', ofClaims(['webhook'], { deposit: { amount: more } }), ['amount_mismatch']],
+  ['both name another asset', ofClaims(both, { deposit: { asset: usdtOnBase } }), ['asset_mismatch']],
   // A record alone names a place that is not ours.
   [
     'records name another network',
-    ofClaims('api', () => ({ deposit: onArbitrum })),
+    ofClaims(['api'], { deposit: onArbitrum }),
     ['network_mismatch', 'unknown_address'],
   ],
-  ['records name no transaction', ofClaims('api', () => ({ deposit: unnamed })), []],
-  ['neither names one', ofClaims('both', () => ({ deposit: unnamed })), []],
+  ['records name no transaction', ofClaims(['api'], { deposit: unnamed }), []],
+  ['neither names one', ofClaims(both, { deposit: unnamed }), []],
   [
     'records name another owner',
-    ofClaims('api', () => ({ owner: { kind: 'channel', id: 'x' } })),
+    ofClaims(['api'], { owner: { kind: 'channel', id: 'x' } }),
     ['unknown_owner'],
   ],
-  ['webhooks are dated ahead', ofClaims('webhook', () => ({ occurredAt: at(70) })), ['clock_skew']],
+  ['webhooks are dated ahead', ofClaims(['webhook'], { occurredAt: at(70) }), ['clock_skew']],
   // Until a chain shows where that transaction is, it is said to go to a place that nobody approved.
   [
     'the delivery is placed on another network',
-    ofClaims('both', () => ({ settlement: onBase })),
+    ofClaims(both, { settlement: onBase }),
     ['network_mismatch', 'recipient_mismatch'],
   ],
   [
     'another recipient is named',
-    ofClaims('both', () => ({ settlement: { address: elsewhere } })),
+    ofClaims(both, { settlement: { address: elsewhere } }),
     ['recipient_mismatch'],
   ],
   ['less is delivered', ofSightings('recipient', { amount: less }), ['settlement_short']],
