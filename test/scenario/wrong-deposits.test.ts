@@ -106,7 +106,7 @@ describe('depositd reports exactly what the table of faults says', () => {
     expect(BigInt(paid ?? 0) - BigInt(delivered ?? 0)).toBe((BigInt(paid ?? 0) * 20n) / 10_000n)
   })
 
-  test('of a payment on another network, the one that each source names', async () => {
+  test('of a payment on another network, the network that each source names', async () => {
     const shown = await shownOf(world.db, struck('renameNetworkRate').tx)
     expect(shown?.mismatches[0]?.detail).toMatchObject({ webhook: 'base', api: 'arbitrum', chain: 'base' })
   })

@@ -35,9 +35,8 @@ export const lateKinds: readonly string[] = [
   'chain_missing',
   'unreported',
   'settlement_missing',
-  // Until the word comes that names the other part, or the other deposit of one delivery.
+  // Until the word comes that names the other part.
   'settlement_short',
-  'settlement_over',
 ]
 
 /** What was reported of a payment, but for what was late and is not to be told of it. */

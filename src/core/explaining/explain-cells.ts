@@ -1,12 +1,10 @@
 import type { Claim } from '../evidence.ts'
-import { type Cell, isCredited, type Source } from '../judging/matrix.ts'
+import { type Cell, isCredited, type Leg, type Source } from '../judging/matrix.ts'
 import type { Dossier } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
 import type { RequiredCell } from '../policy.ts'
 import type { Judged, Reason } from './explain.ts'
 import type { Sources } from './explain-sources.ts'
-
-type Leg = 'deposit' | 'settlement'
 
 export const legCells: readonly { leg: Leg; source: Source }[] = (['deposit', 'settlement'] as const).flatMap(
   (leg) => (['webhook', 'api', 'chain'] as const).map((source) => ({ leg, source })),

@@ -1,5 +1,5 @@
 import type { DecidedDeposit, Decision, Rules } from '../decide.ts'
-import type { Cell } from '../judging/matrix.ts'
+import type { Cell, Leg, Source } from '../judging/matrix.ts'
 import { awaited } from '../judging/overdue.ts'
 import { hasEnded, type Verdict } from '../judging/reconcile.ts'
 import { policyOf } from '../judging/route.ts'
@@ -88,7 +88,7 @@ function stateReason({ dossier, verdict, policy }: Judged, sources: Sources): Re
 function openCells({ matrix }: Verdict, { required }: Policy): RequiredCell[] {
   const done: ReadonlySet<Cell> = new Set(['agrees', 'not_applicable'])
   return required.filter((name) => {
-    const [leg, source] = name.split('.') as ['deposit' | 'settlement', keyof typeof matrix.deposit]
+    const [leg, source] = name.split('.') as [Leg, Source]
     return !done.has(matrix[leg][source])
   })
 }

@@ -8,7 +8,7 @@ import { contradiction } from './contradiction.ts'
 import { feeDiffers } from './fee.ts'
 import { finishedDelivery } from './finished-delivery.ts'
 import { findIdentityDifferences } from './identity.ts'
-import { approvedPlace, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
+import { approvedPlace, deliveredLegs, type Leg, liveLeg, otherPlace, total } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
 import { otherNetworkOf } from './other-network.ts'
 import { findStateDifferences } from './state-differences.ts'
@@ -51,7 +51,7 @@ function amountDiffers(dossier: Dossier): Mismatch | null {
 
 /** Assets are of their networks: where those differ, that is a mismatch of its own, and one cause is told once. */
 function assetDiffers(dossier: Dossier): Mismatch | null {
-  const isApart = (leg: 'deposit' | 'settlement') => otherNetworkOf(dossier, leg) !== null
+  const isApart = (leg: Leg) => otherNetworkOf(dossier, leg) !== null
   const paid = isApart('deposit') ? null : paidAssetDiffers(dossier)
   return paid ?? (isApart('settlement') ? null : deliveredAssetDiffers(dossier))
 }

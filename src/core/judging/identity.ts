@@ -1,6 +1,7 @@
 import type { Dossier } from '../matching/divide.ts'
 import type { Mismatch } from '../mismatch.ts'
 import { contradiction } from './contradiction.ts'
+import type { Leg } from './matrix.ts'
 import { otherNetworkOf } from './other-network.ts'
 
 /** What is said about which transfer is which deposit's and where it is, and cannot be so. */
@@ -12,7 +13,7 @@ export function findIdentityDifferences(dossier: Dossier): Mismatch[] {
   ].filter((mismatch) => mismatch !== null)
 }
 
-function networkDiffers(dossier: Dossier, leg: 'deposit' | 'settlement'): Mismatch | null {
+function networkDiffers(dossier: Dossier, leg: Leg): Mismatch | null {
   const found = otherNetworkOf(dossier, leg)
   if (found === null) return null
   const { tx, ...named } = found

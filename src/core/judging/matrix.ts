@@ -11,8 +11,10 @@ export type Source = 'webhook' | 'api' | 'chain'
 /** `present`: it speaks of this leg, and what would prove or refute it is still missing. */
 export type Cell = 'absent' | 'present' | 'agrees' | 'differs' | 'not_applicable'
 
+export type Leg = 'deposit' | 'settlement'
+
 /** Three sources by two legs. */
-export type Matrix = { deposit: Record<Source, Cell>; settlement: Record<Source, Cell> }
+export type Matrix = Record<Leg, Record<Source, Cell>>
 
 export function matrixOf(dossier: Dossier, policy: Policy): Matrix {
   const deposit = liveLeg(dossier.deposit)

@@ -116,6 +116,11 @@ test.each<[string, Observation[], string[]]>([
     ['dep_1 network_mismatch unknown_address chain_missing'],
   ],
   [
+    'a payment that the service places at two addresses, one of which is nobody’s',
+    [webhook({ ...unsent, owner: null }), claim({ ...unsent, ...nobodys(base) })],
+    ['dep_1 unknown_address chain_missing'],
+  ],
+  [
     'a delivery that the service places on two networks, and no chain shows yet',
     [webhook(), claim({ settlement: { network: base, asset: usdcOnBase } }), payment()],
     ['dep_1 network_mismatch recipient_mismatch'],
