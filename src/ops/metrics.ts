@@ -43,6 +43,9 @@ export function createMetrics(version: string, known: Known = {}): Metrics {
   // Only where nothing but OpenMetrics is told may there be exemplars, so this one is only there to collect.
   const ground = openRegistry()
   collectDefaultMetrics({ register: ground })
+  // These are gauges with the names of counters; what they add up is there by type.
+  for (const what of ['handles', 'requests', 'resources'])
+    ground.removeSingleMetric(`nodejs_active_${what}_total`)
   const refused = new Set<string>()
   const creation: Creation = { registry: ground, admit: createAdmission(known), known, refused }
   const metrics = Object.entries(declared).map(([name, create]) => [name, create(creation)])

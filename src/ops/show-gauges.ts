@@ -132,13 +132,13 @@ function showScores(metrics: Metrics, { route, ...scores }: Scores): void {
   if (scores.completeness !== null) metrics.scorecardCompleteness.set({ route }, Number(scores.completeness))
   if (scores.fee_share !== null) metrics.scorecardFee.set({ route }, Number(scores.fee_share))
   const spans = [
-    ['0.5', scores.delivery_p50_seconds, scores.settle_p50_seconds],
-    ['0.95', scores.delivery_p95_seconds, scores.settle_p95_seconds],
-    ['0.99', scores.delivery_p99_seconds, scores.settle_p99_seconds],
+    ['p50', scores.delivery_p50_seconds, scores.settle_p50_seconds],
+    ['p95', scores.delivery_p95_seconds, scores.settle_p95_seconds],
+    ['p99', scores.delivery_p99_seconds, scores.settle_p99_seconds],
   ] as const
-  for (const [quantile, delivery, settle] of spans) {
-    if (delivery !== null) metrics.scorecardDelivery.set({ route, quantile }, delivery)
-    if (settle !== null) metrics.scorecardSettle.set({ route, quantile }, settle)
+  for (const [percentile, delivery, settle] of spans) {
+    if (delivery !== null) metrics.scorecardDelivery.set({ route, percentile }, delivery)
+    if (settle !== null) metrics.scorecardSettle.set({ route, percentile }, settle)
   }
 }
 

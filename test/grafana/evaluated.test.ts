@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDashboards } from '../support/dashboard-queries.ts'
 import {
@@ -148,6 +149,17 @@ describe.skipIf(!prometheusInstalled())('a real Prometheus beside depositd', () 
     test('one who is always there', async () => {
       const watchdog = 'ALERTS{alertname="DepositdWatchdog",alertstate="firing"}'
       expect(await demonstration.prometheus.query(watchdog)).toHaveLength(1)
+    })
+  })
+
+  test('and shows metrics in which promtool finds nothing to improve', async () => {
+    const { opsUrl } = demonstration.world.daemon
+    const input = await (await fetch(`${opsUrl}/metrics`)).text()
+    expect(input).toContain('depositd_scorecard_delivery_seconds{')
+    expect(spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
     })
   })
 

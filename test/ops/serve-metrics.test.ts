@@ -113,7 +113,7 @@ test('gauges say what was read', async () => {
     depositd_inbox_pending: 3,
     'depositd_scorecard_completeness_ratio{route="all"}': 0.5,
     'depositd_scorecard_duplicates{route="all"}': 3,
-    'depositd_scorecard_delivery_seconds{route="all",quantile="0.99"}': 3,
+    'depositd_scorecard_delivery_seconds{route="all",percentile="p99"}': 3,
     depositd_inbox_oldest_seconds: 4.5,
     'depositd_deposits{state="settled",network="base"}': 2,
     'depositd_stage_oldest_open_seconds{stage="settlement",network="base"}': 60,

@@ -23,8 +23,8 @@ const delivery: Panel = {
   unit: 's',
   queries: [
     {
-      expr: 'max by (quantile) (depositd_scorecard_delivery_seconds{route="all"})',
-      legend: '{{quantile}}',
+      expr: 'max by (percentile) (depositd_scorecard_delivery_seconds{route="all"})',
+      legend: '{{percentile}}',
     },
   ],
   thresholds: worseFrom(60, 900),
@@ -42,7 +42,7 @@ const settle: Panel = {
   unit: 's',
   queries: [
     {
-      expr: 'max by (route) (depositd_scorecard_settle_seconds{quantile="0.5"})',
+      expr: 'max by (route) (depositd_scorecard_settle_seconds{percentile="p50"})',
       legend: '{{route}}',
     },
   ],

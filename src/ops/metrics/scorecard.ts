@@ -9,7 +9,8 @@ export function busiest<Line extends { route: string; deposits: bigint }>(lines:
 }
 
 const ofRoute = { labels: { route: routes } }
-const spread = { labels: { route: routes, quantile: ['0.5', '0.95', '0.99'] } }
+/** Prometheus keeps the label `quantile` for summaries, which these are not. */
+const spread = { labels: { route: routes, percentile: ['p50', 'p95', 'p99'] } }
 
 export const ofScorecard = {
   scorecardCompleteness: gauge(
