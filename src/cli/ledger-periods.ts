@@ -91,7 +91,7 @@ function textOfChange({ period, action }: PeriodChange, done: Closed, actor: Act
 
 function warningOf(severe: Closed['severeElsewhere']): string {
   const kinds = severe.map(({ kind, count }) => `${kind} ${count}`).join(', ')
-  return `WARNING: severe and open all the same, and of a later time: ${kinds}; "npx depositd mismatches list --severity severe" shows them`
+  return `WARNING: severe and open all the same, and of a later time: ${kinds}; "bin/depositd mismatches list --severity severe" shows them`
 }
 
 function refused(problem: string, mend: string): Fault<'usage_bad'> {

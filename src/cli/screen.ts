@@ -29,7 +29,7 @@ export function createScreen(stdout: Context['stdout']): Screen {
         `\nA small real deposit is made every ${trafficSeconds} s; some go wrong on purpose. To look closer, elsewhere:`,
       )
       for (const command of ['deposits list', 'deposits show ID', 'mismatches list', 'ledger balances']) {
-        say(`  npx depositd ${command}`)
+        say(`  bin/depositd ${command}`)
       }
       say(`The log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.\n`)
     },

@@ -69,7 +69,7 @@ function linesOf({ url, faultsUrl, networks, keyFiles, logFile }: Ready): string
     post('/v1/stable-wallets', { id: 'savings' }),
     `  ${withKey(keyFiles.read)} ${url}/v1/proxies/deposits`,
     '\nThen pay a test deposit, in this folder, and read the deposits again:',
-    '  npx depositd service pay --network mainnet --asset USDT --amount 12.50 --to shop',
+    '  bin/depositd service pay --network mainnet --asset USDT --amount 12.50 --to shop',
     ...faultLines(faultsUrl),
     `\nThe log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.\n`,
   ]

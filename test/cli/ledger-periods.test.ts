@@ -92,7 +92,7 @@ test('a month is closed with broken seals that were noticed after it, and a warn
     values ('seal/1', 'seal_broken', 'severe', '{}', '2026-02-01T00:00:00Z'),
       ('ledger/1', 'ledger_imbalance', 'severe', '{}', '2026-02-03T00:00:00Z')`.execute(books.db)
   const warning =
-    'WARNING: severe and open all the same, and of a later time: ledger_imbalance 1, seal_broken 1; "npx depositd mismatches list --severity severe" shows them\n'
+    'WARNING: severe and open all the same, and of a later time: ledger_imbalance 1, seal_broken 1; "bin/depositd mismatches list --severity severe" shows them\n'
   const soft = await depositd('ledger close 2026-01 --soft --by erin')
   expect(soft).toEqual({ status: 0, out: `2026-01 is soft-closed, by erin\n${warning}`, err: '' })
   expect((await depositd('ledger close 2026-01 --by erin')).out).toMatch(

@@ -48,7 +48,7 @@ describe.skipIf(!curlInstalled())('with curl', () => {
       { stable_wallet: expect.objectContaining({ id: 'savings' }) },
       { data: [], next_cursor: null },
     ])
-    const [, words = ''] = /^ {2}npx depositd (.+)$/m.exec(program.output()) ?? []
+    const [, words = ''] = /^ {2}bin\/depositd (.+)$/m.exec(program.output()) ?? []
     const paid = await depositd(words.split(' '), { folder })
     expect((await program.untilSettled(paid.out.trim())).owner.id).toBe('shop')
   })

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => books[Symbol.asyncDispose]())
 
 async function outputOf(command: string): Promise<string> {
-  const [program = '', ...words] = command.replace(/^npx /, '').split(' ')
+  const [program = '', ...words] = command.replace(/^bin\//, '').split(' ')
   if (program !== 'depositd')
     return execFileSync(program, words, { encoding: 'utf8' }).replaceAll(/ +$/gm, '')
   const { status, out, err } = await runCommand(words.join(' '), { DATABASE_URL: books.url })

@@ -33,7 +33,7 @@ describe('the runbook', () => {
   )
 
   const commands = new Set(
-    [...runbook.matchAll(/npx depositd ([^`\n…]+)/g)].map(([, words = '']) => words.trim()),
+    [...runbook.matchAll(/bin\/depositd ([^`\n…]+)/g)].map(([, words = '']) => words.trim()),
   )
 
   it.each([...commands])('names a command that is understood: depositd %s', async (command) => {

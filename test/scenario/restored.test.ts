@@ -129,7 +129,7 @@ async function restore(): Promise<void> {
   const [, checks = '', , numbering = ''] = blocksBelow('Back at a moment')
   const lines = checks.replace('published.jsonl', join(folder, 'published.jsonl')).trimEnd().split('\n')
   const [verifying = '', rebuilding = '', doctoring = ''] = lines.map((line) =>
-    line.replace('npx depositd ', ''),
+    line.replace('bin/depositd ', ''),
   )
   verified = await runCommand(verifying, environment)
   rebuilt = await runCommand(rebuilding, environment)

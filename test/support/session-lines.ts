@@ -54,7 +54,7 @@ export const sessionParts: readonly Part[] = [
   },
   {
     says: 'A customer pays 250 USDT on Ethereum to the address of `shop`; an address can be given as well:',
-    lines: [{ shown: 'npx depositd service pay --network mainnet --asset USDT --amount 250 --to shop' }],
+    lines: [{ shown: 'bin/depositd service pay --network mainnet --asset USDT --amount 250 --to shop' }],
   },
   {
     says: 'Some seconds later it has been converted, and has arrived on Base:',
@@ -65,7 +65,7 @@ export const sessionParts: readonly Part[] = [
       },
       {
         shown:
-          'npx depositd service balance --network base --asset USDC --address 0x00000000000000000000000000000000000000ff',
+          'bin/depositd service balance --network base --asset USDC --address 0x00000000000000000000000000000000000000ff',
       },
     ],
   },

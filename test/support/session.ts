@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { startServiceAlone } from '../../src/sandbox/service-alone.ts'
 import { type Line, sessionParts } from './session-lines.ts'
-import { shell } from './shell.ts'
+import { inAnyFolder, shell } from './shell.ts'
 import { until } from './until.ts'
 
 /**
@@ -48,8 +48,6 @@ const secrets = {
 
 type Place = { folder: string; url: string; exports: string[] }
 
-const main = join(import.meta.dirname, '../../src/main.ts')
-
 /** The line as it is shown, and what it wrote to both its outputs. Where it has to wait, it is run until it has. */
 async function runLine({ shown, waitsFor }: Line, place: Place): Promise<string> {
   const ask = async (): Promise<string | null> => {
@@ -62,7 +60,7 @@ async function runLine({ shown, waitsFor }: Line, place: Place): Promise<string>
 
 /** Each line has a shell of its own; what lines before it exported is exported again. */
 async function run(shown: string, { folder, url, exports }: Place): Promise<string> {
-  const line = shown.replace(usualUrl, url).replace('npx depositd', `${process.execPath} ${main}`)
+  const line = inAnyFolder(shown.replace(usualUrl, url))
   if (line.startsWith('export ')) exports.push(line)
   const { out, err } = await shell([...exports, line].join('\n'), { folder })
   return `${err}${indented(out.trim())}`.trimEnd()

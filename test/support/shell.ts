@@ -8,6 +8,11 @@ type Place = { folder: string; environment?: Readonly<Record<string, string>> }
 
 const main = join(import.meta.dirname, '../../src/main.ts')
 
+/** A line as the docs show it, for a shell in any folder: with the whole path of our program. */
+export function inAnyFolder(line: string): string {
+  return line.replaceAll('bin/depositd', `'${join(import.meta.dirname, '../../bin/depositd')}'`)
+}
+
 /** Runs a line as a person's shell does, in a folder. */
 export function shell(line: string, place: Place): Promise<Spoken> {
   return runFile('sh', ['-c', line], place)
