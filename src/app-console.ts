@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hiddenOf } from './app-hidden.ts'
+import { sharedLinks } from './config/link-settings.ts'
 import type { Settings } from './config/settings.ts'
 import { toTxId } from './core/asset.ts'
 import { Fault, isFault, messageOf } from './core/errors.ts'
@@ -70,6 +71,7 @@ export function composeConsole(
   const reader: ConsoleReader = {
     version,
     networks: settings.networks.map(({ name }) => name),
+    dashboards: sharedLinks(settings.links).dashboards,
     overview: () => reading(overview()),
     mismatches: ({ status, ...wish }) => reading(listMismatches(db, { ...wish, ...listed[status] })),
     mismatch: (id) => reading(showMismatch(db, id)),

@@ -1,9 +1,11 @@
 import type { Role } from './app.ts'
+import { type Links, sharedLinks } from './config/link-settings.ts'
 import type { Settings } from './config/settings.ts'
 import type { Queue } from './jobs/queue/queue.ts'
 import type { Known } from './ops/metrics/label-values.ts'
 import { busiest } from './ops/metrics/scorecard.ts'
 import { type ReadingPart, readingParts } from './ops/metrics/service.ts'
+import type { Metrics } from './ops/metrics.ts'
 import type { Observer } from './ops/observe.ts'
 import { createGaugesReader, type GaugesReader } from './ops/read-gauges.ts'
 import { openDatabase } from './store/database.ts'
@@ -13,12 +15,18 @@ import type { Tables } from './store/tables.ts'
 import { readTotals } from './store/totals.ts'
 
 /** What labels will say for certain: nothing that is sent to us can take the place of these. */
-export function knownLabels({ networks, creditAsset }: Settings): Known {
+export function knownLabels({ networks, creditAsset, links }: Settings): Known {
   const assets = networks.flatMap((network) => [...network.assets, ...(network.unpinned ?? [])])
   return {
     network: networks.map(({ name }) => name),
     asset: [...assets, creditAsset].map(({ key }) => key),
+    url: Object.values(sharedLinks(links)).filter((url) => url !== null),
   }
+}
+
+/** Rules read from the metrics where the pages are that their alerts link to. */
+export function showLinks({ link }: Metrics, links: Links): void {
+  for (const [to, url] of Object.entries(sharedLinks(links))) if (url !== null) link.set({ to, url }, 1)
 }
 
 /** Of its own, one for each part that is read, so that whoever scrapes takes no connection from who works. */

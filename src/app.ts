@@ -5,7 +5,7 @@ import { composeConsole } from './app-console.ts'
 import { prepareDatabase } from './app-database.ts'
 import { composeBeats, composeReadiness } from './app-health.ts'
 import { composeIntake, composeScheme } from './app-intake.ts'
-import { composeGauges, knownLabels, toldBy } from './app-metrics.ts'
+import { composeGauges, knownLabels, showLinks, toldBy } from './app-metrics.ts'
 import { composeTracing } from './app-tracing.ts'
 import { composeWork, ticksOf } from './app-work.ts'
 import type { Settings } from './config/settings.ts'
@@ -57,6 +57,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   await using starting = new AsyncDisposableStack()
   const holder = randomUUID()
   const metrics = createMetrics(options.version, knownLabels(asked))
+  showLinks(metrics, asked.links)
   const observer = createObserver(metrics, options.log)
   const webhooks = composeScheme(asked, { ...options, observer })
   starting.defer(() => webhooks.stop())

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startDaemon } from '../src/app.ts'
+import { type Role, startDaemon } from '../src/app.ts'
 import { composeGauges } from '../src/app-metrics.ts'
-import { parseSettings } from '../src/config/settings.ts'
+import { parseSettings, type Settings } from '../src/config/settings.ts'
 import { createMetrics } from '../src/ops/metrics.ts'
 import { createObserver } from '../src/ops/observe.ts'
 import { freePort, loopback } from '../src/sandbox/free-port.ts'
@@ -20,7 +20,7 @@ afterAll(() => books[Symbol.asyncDispose]())
 
 const silent = pino({ level: 'silent' })
 
-async function settingsOf() {
+async function settingsOf(changes: Record<string, string> = {}) {
   const environment = {
     DATABASE_URL: books.url,
     SERVICE_URL: 'http://127.0.0.1:9',
@@ -31,8 +31,14 @@ async function settingsOf() {
     HTTP_PORT: String(await freePort()),
     OPS_HOST: loopback,
     OPS_PORT: String(await freePort()),
+    ...changes,
   }
   return parseSettings(environment, () => '')
+}
+
+async function startedDaemon(settings: Settings, roles: readonly Role[]) {
+  const daemon = await startDaemon(settings, { roles, version: 'test', log: silent })
+  return { ...daemon, [Symbol.asyncDispose]: () => daemon.stop() }
 }
 
 /** What the sessions that read gauges do just now, as the owner sees it: from other logins Postgres hides it. */
@@ -69,16 +75,25 @@ test('gauges that hang hold three connections of their own at most, and Postgres
   await expect.poll(async () => (await read()).live).not.toBeNull()
 }, 60_000)
 
+test('a daemon shows the addresses that others can open, for alerts to link to', async () => {
+  const runbook = `https://docs.example/${'long/'.repeat(40)}runbook.md`
+  const links = { PUBLIC_URL: 'http://localhost:9464', DASHBOARDS_URL: 'https://grafana.example/' }
+  const settings = await settingsOf({ ...links, RUNBOOK_URL: runbook })
+  await using daemon = await startedDaemon(settings, ['http'])
+  const text = await (await fetch(`${daemon.opsUrl}/metrics`)).text()
+  const shown = [...text.matchAll(/^depositd_link_info(.*) 1$/gm)].map(([, labels]) => labels)
+  expect(shown).toEqual([
+    '{to="dashboards",url="https://grafana.example"}',
+    `{to="runbook",url="${runbook}"}`,
+  ])
+}, 60_000)
+
 test('a process that only takes webhooks leaves to workers what is dear to read', async () => {
   const settings = await settingsOf()
-  const parts = async (roles: Parameters<typeof startDaemon>[1]['roles']) => {
-    const daemon = await startDaemon(settings, { roles, version: 'test', log: silent })
-    try {
-      const text = await (await fetch(`${daemon.opsUrl}/metrics`)).text()
-      return [...text.matchAll(/^depositd_gauges_readable\{part="(\w+)"\} 1$/gm)].map(([, part]) => part)
-    } finally {
-      await daemon.stop()
-    }
+  const parts = async (roles: readonly Role[]) => {
+    await using daemon = await startedDaemon(settings, roles)
+    const text = await (await fetch(`${daemon.opsUrl}/metrics`)).text()
+    return [...text.matchAll(/^depositd_gauges_readable\{part="(\w+)"\} 1$/gm)].map(([, part]) => part)
   }
   expect(await parts(['http'])).toEqual(['live', 'queue'])
   expect(await parts(['worker'])).toEqual(['live', 'totals', 'scorecard', 'queue'])

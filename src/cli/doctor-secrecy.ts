@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from 'node:fs'
+import { type LinkTarget, linkSettings, sharedLinks } from '../config/link-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../core/loopback.ts'
 import type { Environment } from './context.ts'
@@ -49,6 +50,23 @@ function isOpenPostgres(hostname: string, asked: URLSearchParams): boolean {
   // The folder of a socket, or none.
   if (host === '' || host.startsWith('/') || isLoopback(host)) return false
   return uselibpqcompat === 'true' ? sslmode !== 'verify-full' : !verifying.includes(sslmode)
+}
+
+/** Whether alerts and notifications can link to pages that others can open. */
+export function linkFinding({ links }: Pick<Settings, 'links'>): Finding {
+  const shared = sharedLinks(links)
+  const targets = Object.keys(linkSettings) as LinkTarget[]
+  const left = targets.filter((target) => shared[target] === null)
+  if (left.length === 0)
+    return ok('links', targets.map((target) => `${target}: ${shared[target]}`).join(', '))
+  const reasons = left.map((target) => {
+    const url = links[target]
+    return `${linkSettings[target]} ${url === null ? 'is not set' : `is ${url}, which only this machine can open`}`
+  })
+  return warning('links', {
+    says: `${reasons.join('; ')}: alerts carry no link to the ${left.join(', ')}`,
+    mend: `set ${left.map((target) => linkSettings[target]).join(', ')} to the address at which others open it: docs/settings.md#links`,
+  })
 }
 
 const secretFiles =

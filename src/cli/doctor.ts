@@ -7,7 +7,7 @@ import { chainFindings } from './doctor-chains.ts'
 import { databaseFindings } from './doctor-database.ts'
 import { type Finding, fault, ok } from './doctor-finding.ts'
 import { portFindings } from './doctor-ports.ts'
-import { connectionFinding, secretFinding } from './doctor-secrecy.ts'
+import { connectionFinding, linkFinding, secretFinding } from './doctor-secrecy.ts'
 import { queueFindings, serviceFindings } from './doctor-service.ts'
 import { webhookFindings } from './doctor-webhooks.ts'
 import { type Column, type News, printRows } from './print.ts'
@@ -36,7 +36,7 @@ async function examine(context: Context, balances: boolean): Promise<readonly Fi
     ])
     const webhooks = webhookFindings(settings.webhooks, new Date())
     const proved = balances ? await balanceFindings(settings) : []
-    const secrecy = [connectionFinding(settings), secretFinding(context.environment)]
+    const secrecy = [connectionFinding(settings), linkFinding(settings), secretFinding(context.environment)]
     return [ok('settings', 'can be read'), ...findings.flat(), ...webhooks, ...secrecy, ...proved]
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error

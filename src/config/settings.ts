@@ -7,6 +7,7 @@ import type { Policy, RoutePolicy } from '../core/policy.ts'
 import { accountsOf } from './accounts.ts'
 import { type CanarySettings, canaryContras, canaryPatterns, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, readFrom } from './environment.ts'
+import { type Links, readLinks } from './link-settings.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
 import { type OpsListening, readOps } from './ops-settings.ts'
 import { readPlace } from './place.ts'
@@ -48,6 +49,8 @@ export type Settings = {
   http: Listening
   /** On loopback unless told otherwise, for it is not for everyone. */
   ops: OpsListening
+  /** Where others find the console, the dashboards and the runbook. */
+  links: Links
   logLevel: LogLevel
   /** Where traces are sent; null where nothing is traced. */
   tracing: TracingSettings | null
@@ -92,6 +95,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
     networks: file === null ? [] : networksOf(file, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
     ops: readOps(reader),
+    links: readLinks(reader),
     logLevel: readLogLevel(reader),
     tracing: readTracing(reader),
   }

@@ -78,6 +78,7 @@ test('where all is well, each check says so', async () => {
     port ops ok 127.0.0.1:9464 is free
     webhooks ok are verified by standard-webhooks
     connections ok whatever leaves this machine is encrypted, for servers that prove who they are
+    links ok console: https://deposits.example, dashboards: https://grafana.example, runbook: https://docs.example/runbook.md
     secrets ok no file of theirs can be read by others
     "
   `)

@@ -29,7 +29,8 @@ describe('the example of an Alertmanager', () => {
     const settings = [...textOf(file).matchAll(/^[ -]*(\w*(?:url|key|token|password|secret)\w*): (.*)$/gm)]
     expect(settings.length).toBeGreaterThan(2)
     const inside = settings.filter(
-      ([, name = '', value = '']) => !(name.endsWith('_file') && value.startsWith('/run/secrets/')),
+      ([, name = '', value = '']) =>
+        !(name.endsWith('_file') && value.startsWith('/run/secrets/')) && !value.startsWith("'{{"),
     )
     expect(inside.map(([line]) => line)).toEqual([])
   })
@@ -100,12 +101,16 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
   it('tells the pager and the chat what is wrong, what it does, and where it says what to do', async () => {
     const labels = { alertname: 'DepositdSealBroken', severity: 'critical' }
     const { annotations } = alerts.find(({ alert }) => alert === labels.alertname) ?? {}
-    await running.send([{ labels, ...(annotations && { annotations }) }])
-    const { summary, impact, runbook_url: runbook, dashboard } = annotations ?? {}
+    const { summary = '', impact = '' } = annotations ?? {}
+    const runbook = 'https://docs.example/runbook.md#depositdsealbroken'
+    const dashboard = 'https://grafana.example/d/depositd-ledger'
+    const console = 'https://depositd.example/mismatches?kind=seal_broken'
+    const links = { runbook_url: runbook, dashboard, console }
+    await running.send([{ labels, annotations: { summary, impact, ...links } }])
     const pager = z
       .object({ payload: z.unknown() })
       .parse(JSON.parse(await toldTo('/pager', labels.alertname)))
-    const details: unknown = expect.objectContaining({ impact, runbook, dashboard })
+    const details: unknown = expect.objectContaining({ impact, runbook, dashboard, console })
     const incident = {
       summary: `DepositdSealBroken: ${summary}`,
       severity: 'critical',
@@ -113,7 +118,15 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
     }
     expect(pager.payload).toMatchObject(incident)
     const chat = await toldTo('/chat', labels.alertname)
-    for (const words of [summary, impact, runbook, dashboard]) expect(chat).toContain(words)
+    for (const words of [summary, impact, runbook, dashboard, console]) expect(chat).toContain(words)
+  })
+
+  it('names no address that only this machine can open, to the pager and the chat', async () => {
+    const alertname = 'DepositdWebhooksNotStored'
+    const generatorURL = 'http://localhost:9090/graph'
+    await running.send([{ labels: { alertname, severity: 'critical' }, generatorURL }])
+    const said = [await toldTo('/pager', alertname), await toldTo('/chat', alertname)]
+    for (const body of said) expect(body).not.toMatch(/http|docs\//)
   })
 
   it('tells what is wrong, too, where several alerts of one name come together', async () => {

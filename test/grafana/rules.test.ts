@@ -46,12 +46,12 @@ describe('the alert rules', () => {
   })
 
   it.each(alerts)('$alert links to its own section of the runbook', ({ alert, annotations }) => {
-    expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`)
+    expect(annotations.runbook_url).toContain(`}}#${alert.toLowerCase()}{{`)
     expect([...runbookSections().keys()]).toContain(alert.toLowerCase())
   })
 
   it.each(alerts)('$alert links to a dashboard that is there', ({ annotations }) => {
-    expect(dashboards.map((uid) => `http://localhost:3000/d/${uid}`)).toContain(annotations.dashboard)
+    expect(dashboards).toContain(/\/d\/([\w-]+)/.exec(annotations.dashboard)?.[1])
   })
 
   it('have a name each', () => {

@@ -3,6 +3,16 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { textOf } from '../grafana/files.ts'
 
+/** A link is built on an address that a rule records, and is left out if none is set. */
+function linkTo(page: 'runbook' | 'dashboards' | 'console', path: RegExp) {
+  const start = `{{ range query "depositd:${page}_url" }}{{ .Labels.url }}`
+  const end = '{{ end }}'
+  return z
+    .string()
+    .refine((text) => text.startsWith(start) && text.endsWith(end))
+    .refine((text) => path.test(text.slice(start.length, -end.length)))
+}
+
 const alert = z.strictObject({
   alert: z.string(),
   expr: z.string(),
@@ -11,8 +21,9 @@ const alert = z.strictObject({
   annotations: z.strictObject({
     summary: z.string().min(10),
     impact: z.string().min(20),
-    runbook_url: z.string(),
-    dashboard: z.url(),
+    runbook_url: linkTo('runbook', /^#[a-z]+$/),
+    dashboard: linkTo('dashboards', /^\/d\/depositd-[a-z]+$/),
+    console: linkTo('console', /^\/[a-z]/).optional(),
   }),
 })
 

@@ -15,7 +15,7 @@ type HeldAlert = z.output<typeof heldAlerts>[number]
 type Words = Readonly<Record<string, string>>
 
 export type Alertmanager = {
-  send: (alerts: readonly { labels: Words; annotations?: Words }[]) => Promise<void>
+  send: (alerts: readonly { labels: Words; annotations?: Words; generatorURL?: string }[]) => Promise<void>
   alerts: () => Promise<HeldAlert[]>
   stop: () => Promise<void>
 }

@@ -44,7 +44,7 @@ function bodyOf(section: string): [string, string] {
 
 function alertLine({ labels, annotations, for: lasting }: AlertRule): string {
   const when = lasting === undefined ? 'at once' : `once it has lasted ${lasting}`
-  const dashboard = annotations.dashboard.replace(/^.*\/d\//, '')
+  const [, dashboard = ''] = /\/d\/([\w-]+)/.exec(annotations.dashboard) ?? []
   return `*${labels.severity}, ${when}. ${annotations.impact} Dashboard: ${dashboard}.*`
 }
 

@@ -17,10 +17,11 @@ const entries = [
   ['/ledger', 'Ledger'],
 ] as const
 
-export type Frame = { version: string; stylePath: string; now: Date }
+/** `dashboards`: the address of Grafana, if there is one to link to. */
+export type Frame = { version: string; stylePath: string; dashboards: string | null; now: Date }
 
-/** The whole document. It names no other host, and runs nothing. */
-export function documentOf(page: Page, { version, stylePath, now }: Frame): string {
+/** The whole document. It loads nothing from another host, and runs nothing. */
+export function documentOf(page: Page, { version, stylePath, dashboards, now }: Frame): string {
   const { title, entry, body, refreshSeconds } = page
   const refresh =
     refreshSeconds === undefined
@@ -31,6 +32,7 @@ export function documentOf(page: Page, { version, stylePath, now }: Frame): stri
     ([path, name]) =>
       html`<li><a href="${path}"${path === entry ? html` aria-current="page"` : null}>${name}</a></li>`,
   )
+  const outside = dashboards === null ? null : html`<li><a href="${dashboards}">Dashboards</a></li>`
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -44,7 +46,7 @@ ${refresh}<title>${title} · depositd</title>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><a class="brand" href="/">depositd</a>
-<nav aria-label="Pages"><ul>${links}</ul></nav>
+<nav aria-label="Pages"><ul>${links}${outside}</ul></nav>
 <form class="find" action="/deposits/find" method="get" role="search">
 <label for="reference" class="unseen">Find a deposit by its number, the id of the service, or a transaction</label>
 <input id="reference" name="reference" type="search" maxlength="200" required placeholder="Number, id or transaction" autocomplete="off" spellcheck="false">

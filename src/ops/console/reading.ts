@@ -56,6 +56,8 @@ export type LedgerReading = {
 /** What the console asks. Each reads in a bounded number of statements, and throws Fault `remote_failed` where it cannot. */
 export type ConsoleReader = {
   version: string
+  /** The address of Grafana as others open it; null if there is none. */
+  dashboards: string | null
   /** Those that the settings name. */
   networks: readonly string[]
   overview: () => Promise<Overview>

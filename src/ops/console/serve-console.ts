@@ -66,7 +66,8 @@ type Wanted = { reader: ConsoleReader; answer: Answer }
 
 /** Throws what went wrong in the program itself. */
 async function show(request: Request, response: Response, { reader, answer }: Wanted): Promise<void> {
-  const frame = { version: reader.version, stylePath, now: new Date() }
+  const { version, dashboards } = reader
+  const frame = { version, stylePath, dashboards, now: new Date() }
   try {
     const { id = '' } = request.params
     const [, query = ''] = request.url.split('?', 2)

@@ -24,6 +24,10 @@ export const ofService = {
     labels: { version: { set: 'version', upTo: 1 } },
     unit: 'flag',
   }),
+  link: gauge('link_info', 'Always 1; the labels name a page and its address, by which alerts link to it.', {
+    labels: { to: ['console', 'dashboards', 'runbook'], url: { set: 'url', upTo: 3 } },
+    unit: 'flag',
+  }),
   gaugesReadable: gauge(
     'gauges_readable',
     'Whether what a part of the gauges shows could be read for this answer; where it could not, they are left out.',

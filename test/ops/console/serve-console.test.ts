@@ -9,6 +9,12 @@ import { startOpsServer } from '../../support/ops-server.ts'
 
 const paths = ['/', '/mismatches', '/deposits', '/ledger']
 
+test('links to the dashboards at the address of the settings, and to none without one', async () => {
+  const linked = await pageAt(await startConsole({ dashboards: 'https://grafana.example' }))
+  expect(linked.text).toContain('<a href="https://grafana.example">Dashboards</a>')
+  expect((await pageAt(await startConsole())).text).not.toContain('Dashboards')
+})
+
 describe.each(paths)('%s', (path) => {
   test('is a page that is whole, with nothing to show', async () => {
     const { status, text, headers } = await pageAt((await startConsole()) + path)

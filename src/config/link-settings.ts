@@ -1,0 +1,51 @@
+import { isLoopback } from '../core/loopback.ts'
+import type { EnvironmentReader } from './environment.ts'
+
+/** Pages that links lead to, and the setting that holds the address of each. */
+export const linkSettings = {
+  console: 'PUBLIC_URL',
+  dashboards: 'DASHBOARDS_URL',
+  runbook: 'RUNBOOK_URL',
+} as const
+
+export type LinkTarget = keyof typeof linkSettings
+
+/** The address of each page as others open it, without a trailing slash; null if it is not set. */
+export type Links = Readonly<Record<LinkTarget, string | null>>
+
+export function readLinks(reader: EnvironmentReader): Links {
+  return {
+    console: readLink(reader, linkSettings.console),
+    dashboards: readLink(reader, linkSettings.dashboards),
+    runbook: readLink(reader, linkSettings.runbook),
+  }
+}
+
+function readLink(reader: EnvironmentReader, name: string): string | null {
+  if (reader.optional(name) === undefined) return null
+  const text = reader.url(name, ['http', 'https'])
+  if (!URL.canParse(text)) return null
+  const { username, password, search, hash } = new URL(text)
+  // Paths and sections are appended, and whoever gets an alert reads the address.
+  if (`${username}${password}${search}${hash}` !== '')
+    reader.faults.push(`${name} must be an address without a login, a query or a section`)
+  return text.replace(/\/+$/, '')
+}
+
+/** The links that other machines can open. An address that means each machine itself leads nobody else anywhere. */
+export function sharedLinks(links: Links): Links {
+  return {
+    console: shared(links.console),
+    dashboards: shared(links.dashboards),
+    runbook: shared(links.runbook),
+  }
+}
+
+function shared(url: string | null): string | null {
+  return url === null || isOfOneMachine(new URL(url).hostname) ? null : url
+}
+
+/** A name in `.localhost` is of this machine by RFC 6761; the unspecified address is none to connect to. */
+function isOfOneMachine(hostname: string): boolean {
+  return isLoopback(hostname) || /\.localhost\.?$|^0\.0\.0\.0$|^\[::\]$/i.test(hostname)
+}
