@@ -141,8 +141,8 @@ async function readLedger(db: Database<Tables>, partOf: PartOf): Promise<LedgerR
   const now = { asOf: null, recordedAsOf: null }
   const [trial, periods, seals] = await Promise.all([
     partOf(trialBalance(db, now, linesMax)),
-    partOf(listPeriods(db, periodsMax)),
-    partOf(newestSeals(db, sealsMax)),
+    partOf(listPeriods(db, { limit: periodsMax })),
+    partOf(newestSeals(db, { limit: sealsMax })),
   ])
   return { readAt: new Date(), trial, periods, seals }
 }

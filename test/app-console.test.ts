@@ -144,10 +144,10 @@ test('a deposit is found by what people have in hand, and one that was absorbed 
 test('the ledger has each account exactly, and each asset as much debited as credited', async () => {
   const words = wordsOf((await page('/ledger')).text)
   const told = JSON.parse(await depositd('ledger trial-balance --json')) as {
-    lines: { account: string; debit: string; balance: string }[]
+    items: { account: string; debit: string; balance: string }[]
   }
-  expect(told.lines.length).toBeGreaterThan(8)
-  for (const { account, debit, balance } of told.lines)
+  expect(told.items.length).toBeGreaterThan(8)
+  for (const { account, debit, balance } of told.items)
     expect(words).toMatch(new RegExp(`${account} ${debit} \\S+ ${balance.replaceAll('.', '\\.')}`))
   expect(words).not.toContain('NOT balanced')
   expect(words).toMatch(/2026-01 open \d+/)

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import { assetCode, type NetworkSettings } from '../core/asset.ts'
-import { Fault } from '../core/errors.ts'
+import { assert, Fault } from '../core/errors.ts'
 import type { Sighting } from '../core/evidence.ts'
 import { type BackfillReport, backfillByHand, type Progress } from '../jobs/chain/backfill-by-hand.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
-import { type Column, type News, printJson, table } from './print.ts'
+import { wordOf } from './options.ts'
+import { type Column, type News, printJson, table, tellProgress } from './print.ts'
 
 type BackfillOptions = { network: string; from: string; to?: string; json?: boolean }
 
@@ -21,6 +22,7 @@ export async function backfillCommand(context: Context, options: BackfillOptions
     to: options.to === undefined ? null : heightOf('to', options.to),
   }
   const settings = attachedSettings(context)
+  const tell = tellProgress(context)
   const named = networkOf(settings, options.network)
   const report = await withDatabase(context, async (db) => {
     const [network = named] = await pinnedNetworks(db, [named])
@@ -34,7 +36,7 @@ export async function backfillCommand(context: Context, options: BackfillOptions
       assets: new Map([[network.name, network.assets.map(({ key }) => key)]]),
       now: () => new Date(),
     }
-    return backfillByHand(deps, reader, { wanted, tell: tellProgress(context, network) })
+    return backfillByHand(deps, reader, { wanted, tell: (progress) => tell(progressLine(network, progress)) })
   })
   if (options.json) printJson(context, report)
   else context.stdout.write(textOf(report))
@@ -51,21 +53,15 @@ function heightOf(name: string, text: string): bigint {
 
 function networkOf({ networks }: Settings, name: string): NetworkSettings {
   const read = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
-  const network = read.find((one) => one.name === (name as NetworkSettings['name']))
-  if (network !== undefined) return network
-  throw new Fault('usage_bad', {
-    problem: `no network ${JSON.stringify(name)} is read`,
-    mend: `use one of ${read.map((one) => one.name).join(', ')}`,
-  })
+  const names = read.map((one) => one.name)
+  const named = wordOf('network', name, names)
+  const network = read.find((one) => one.name === named)
+  assert(network !== undefined, 'a name of the list has its network')
+  return network
 }
 
-/** One line that is written over on a terminal; a line per reading elsewhere. */
-function tellProgress({ stderr }: Context, { name }: NetworkSettings): (progress: Progress) => void {
-  const isTerminal = 'isTTY' in stderr && stderr.isTTY === true
-  return ({ reached, to, stored }) => {
-    const line = `${name}: read up to ${reached} of ${to}; new: ${stored}`
-    stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
-  }
+function progressLine({ name }: NetworkSettings, { reached, to, stored }: Progress): string {
+  return `${name}: read up to ${reached} of ${to}; new: ${stored}`
 }
 
 function textOf({ network, outcome, from, to, complete, stored, news }: BackfillReport): string {

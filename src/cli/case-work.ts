@@ -5,6 +5,7 @@ import { type CaseAction, workOnCases } from '../store/mismatches/cases.ts'
 import { listMismatches } from '../store/reports.ts'
 import { actorOf, actorText, mismatchIds, nameOf } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'
+import { wholeOf } from './lists.ts'
 import { printMismatches } from './mismatches.ts'
 import { parseSpan, textOf } from './options.ts'
 
@@ -60,7 +61,7 @@ async function work(
     return listMismatches(db, { ids, also: 'all', limit: ids.length })
   })
   if (json !== true) context.stdout.write(`${act.action} ${actorText(actor)}\n`)
-  printMismatches(context, rows, json === true ? { json } : {})
+  printMismatches(context, wholeOf(rows), json === true ? { json } : {})
 }
 
 /** @throws Fault `usage_bad` where it is no time, or a past one. `now` snoozes no longer. */

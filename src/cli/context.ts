@@ -12,6 +12,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What a command is given: the world outside the program. */
 export type Context = {
+  /** The words of the command line. */
+  arguments: readonly string[]
   environment: Environment
   stdout: Writable & { isTTY?: boolean; columns?: number }
   stderr: Writable
@@ -63,26 +65,55 @@ export async function withDatabase<Result>(
   })
   try {
     await pingDatabase(db).catch(explainUnreachable)
-    return await work(db).catch((error: unknown) => explainDenied(error, url))
+    return await work(db).catch((error: unknown) => explainFailure(error, url))
   } finally {
     await db.destroy()
   }
 }
 
 const readOnlyTransaction = '25006'
+/** SQLSTATE of a schema, table, column or function that is not there. */
+const schemaLacks = /^(?:3F000|42P01|42703|42883)$/
+/** SQLSTATE of a login or database that the server does not know. */
+const loginRefused = /^(?:28...|3D000)$/
+/** SQLSTATE of a lost connection, too few resources, or a server that stops or starts; and what Node and pg say of it. */
+const unreachable =
+  /^(?:08...|53...|57P0.|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
+const lost = /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect)/
 
-function explainDenied(error: unknown, url: string): never {
-  const code = error instanceof Error && 'code' in error ? error.code : null
+function explainFailure(error: unknown, url: string): never {
+  if (error instanceof Fault) throw error
+  const [code, message] = [codeOf(error), messageOf(error)]
   if (code === readOnlyTransaction) throw standbyFault(url, error)
-  if (!isDenied(error)) throw error
-  const login = decodeURIComponent(new URL(url).username)
-  const problem = `${error.message}; ${login} may not do this: run it with the DATABASE_URL of the daemon`
-  throw new Fault('remote_failed', { what: 'the database', problem }, { cause: error })
+  if (isDenied(error)) {
+    const login = decodeURIComponent(new URL(url).username)
+    const problem = `DATABASE_URL: ${message}; ${login} may not do this: run it with the DATABASE_URL of the daemon`
+    throw new Fault('settings_bad', { faults: [problem] }, { cause: error })
+  }
+  if (schemaLacks.test(code)) {
+    const problem = `${message}: it is not made yet, or of another version; run "bin/depositd migrate", or try again if a start is migrating`
+    throw new Fault('remote_failed', { what: 'the schema of the database', problem }, { cause: error })
+  }
+  if (!unreachable.test(code) && !lost.test(message)) throw error
+  const problem = `${message}; try again`
+  throw new Fault(
+    'remote_failed',
+    { what: 'the connection to the database was lost', problem },
+    { cause: error },
+  )
 }
 
-/** What is foreseen says already what is wrong. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+/** Says of a database that does not answer what to do about it. */
 export function explainUnreachable(error: unknown): never {
   if (error instanceof Fault) throw error
+  if (loginRefused.test(codeOf(error))) {
+    const fault = `DATABASE_URL: ${messageOf(error)}; correct its user, password and database`
+    throw new Fault('settings_bad', { faults: [fault] }, { cause: error })
+  }
   const problem = `${messageOf(error)}; is "depositd start" running in this folder, or is DATABASE_URL right?`
   throw new Fault('remote_failed', { what: 'reaching the database', problem }, { cause: error })
 }

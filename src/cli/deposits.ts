@@ -1,6 +1,6 @@
 import { toTxId } from '../core/asset.ts'
 import { type ShownDeposit, showDeposits } from '../store/books/show-deposit.ts'
-import { listDeposits } from '../store/reports.ts'
+import { type DepositLine, listDeposits } from '../store/reports.ts'
 import {
   depositColumns,
   depositFacts,
@@ -12,17 +12,27 @@ import type { Explanation } from '../telling/told-reasons.ts'
 import { type Context, withDatabase } from './context.ts'
 import { factsText, indent, journalText, matrixTable, section } from './deposit-sections.ts'
 import { explainShown, explanationText } from './explanation.ts'
-import { limitOf, noDeposit } from './options.ts'
-import { printable, printJson, printRows, table } from './print.ts'
+import { checkFilters } from './filters.ts'
+import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import { noDeposit, onlyOne } from './options.ts'
+import { printable, printJson, table } from './print.ts'
 import { knownRules } from './show-settings.ts'
 
-type ListOptions = { state?: string; network?: string; owner?: string; limit: string; json?: boolean }
+type DepositFilters = { state?: string; network?: string; owner?: string }
 
-export async function listDepositsCommand(context: Context, options: ListOptions): Promise<void> {
-  const { state, network, owner } = options
-  const filter = { state, network, owner, limit: limitOf(options.limit) }
-  const rows = await withDatabase(context, (db) => listDeposits(db, filter))
-  printRows(context, rows, { columns: depositColumns, json: options.json === true, empty: 'no deposits' })
+const paging: Paging<DepositLine> = { list: 'deposits', keyOf: ({ id }) => [id] }
+
+export async function listDepositsCommand(
+  context: Context,
+  { state, network, owner, ...options }: ListOptions & DepositFilters,
+): Promise<void> {
+  const page = await withDatabase(context, async (db) => {
+    await checkFilters(context, db, { network, owner })
+    return readPage(options, paging, ({ limit, after }) =>
+      listDeposits(db, { state, network, owner, limit, before: idIn(after) }),
+    )
+  })
+  printList(context, page, { columns: depositColumns, json: options.json, empty: 'no deposits' })
 }
 
 export async function showDepositCommand(
@@ -38,7 +48,7 @@ export async function showDepositCommand(
     )
   })
   if (shown.length === 0) throw noDeposit(id)
-  if (json === true) printJson(context, shown)
+  if (json === true) printJson(context, onlyOne(id, shown))
   else context.stdout.write(printable(shown.map(textOf).join('\n')))
 }
 

@@ -1,26 +1,33 @@
 import type { Command } from 'commander'
+import { mismatchKinds, type Severity } from '../core/mismatch.ts'
 import type { Context } from './context.ts'
+import { listed } from './lists.ts'
+import { choice } from './options.ts'
 import type { News } from './print.ts'
+
+/** From the least grave to the gravest. */
+const severities: readonly Severity[] = ['info', 'warning', 'severe']
 
 /** `depositd mismatches`: what is wrong, and what people do about it. */
 export function describeMismatches(program: Command, context: Context, tell: (news: News) => void): void {
   const mismatches = program.command('mismatches').description('what is wrong, and what is done about it')
-  mismatches
-    .command('list')
+  listed(mismatches.command('list'), 100)
     .description('open mismatches, the gravest and oldest first')
-    .option('--kind <kind>', 'only this kind')
-    .option('--severity <severity>', 'only this severity: info, warning or severe')
+    .addOption(choice('--kind <kind>', 'only this kind', Object.keys(mismatchKinds)))
+    .addOption(choice('--severity <severity>', 'only this severity', severities))
+    .option('--network <name>', 'only this network, of the settings or the database')
     .option('--assigned <name>', 'only those of this person, or of nobody')
     .option('--older-than <time>', 'only those that have been open for longer, like 30m, 24h or 7d')
     .option('--overdue', 'only those for which somebody should have done something by now')
     .option('--snoozed', 'also those that are snoozed')
     .option('--all', 'also those that are snoozed or ended')
-    .option(
-      '--fail-on <severity>',
-      'exit with 1 where one of this severity, or a graver one, is listed and open',
+    .addOption(
+      choice(
+        '--fail-on <severity>',
+        'exit with 1 if one of this severity, or a graver one, is open and passes the filters',
+        severities,
+      ),
     )
-    .option('--limit <count>', 'how many', '100')
-    .option('--json', 'print a JSON document')
     .action(async (options) =>
       tell(await (await import('./mismatches.ts')).listMismatchesCommand(context, options)),
     )
@@ -69,7 +76,13 @@ function describeEnds(mismatches: Command, context: Context): void {
 function describeWriteOff(mismatches: Command, context: Context): void {
   decision(mismatches.command('write-off <id>'))
     .description('no longer expect the delivery of the payment that a mismatch is about, and resolve it')
-    .option('--account <which>', 'where the amount then stands: expenses, or receivable from the service')
+    .addOption(
+      choice(
+        '--account <which>',
+        'where the amount then stands: an expense, or receivable from the service',
+        ['expenses', 'receivable'],
+      ),
+    )
     .option('--withdraw', 'take the write-off back')
     .action(async (id, options) => (await import('./decide-money.ts')).writeOffCommand(context, id, options))
 }
@@ -85,7 +98,9 @@ export function describeMatches(deposits: Command, context: Context): void {
     decision(deposits.command(`${name} <deposit>`))
       .description(means[name])
       .requiredOption('--transfer <reference>', 'network/transaction/index')
-      .option('--role <role>', 'where a transfer is both: deposit or recipient')
+      .addOption(
+        choice('--role <role>', 'if a transfer is a payment and a delivery', ['deposit', 'recipient']),
+      )
       .action(async (deposit, options) =>
         (await import('./decide-money.ts')).matchCommand(context, deposit, { ...options, kind: kinds[name] }),
       )

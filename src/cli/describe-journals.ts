@@ -1,5 +1,18 @@
 import type { Command } from 'commander'
+import type { JournalKind } from '../store/ledger/list-journals.ts'
 import type { Context } from './context.ts'
+import { listed } from './lists.ts'
+import { choice } from './options.ts'
+
+const journalKinds: readonly JournalKind[] = [
+  'deposit',
+  'settlement',
+  'refund',
+  'write_off',
+  'withdrawal',
+  'manual',
+  'reversal',
+]
 
 /** `depositd ledger journal`: what people book by hand. */
 export function describeJournals(ledger: Command, context: Context): void {
@@ -17,17 +30,11 @@ export function describeJournals(ledger: Command, context: Context): void {
     .action(async (id, options) =>
       (await import('./ledger-journal.ts')).reverseJournalCommand(context, id, options),
     )
-  journal
-    .command('list')
+  listed(journal.command('list'), 50)
     .description('journals, the newest first')
     .option('--period <month>', 'only in the books of this month, like 2026-01')
-    .option(
-      '--kind <kind>',
-      'only these: deposit, settlement, refund, write_off, withdrawal, manual or reversal',
-    )
+    .addOption(choice('--kind <kind>', 'only this kind', journalKinds))
     .option('--by <name>', 'only what this person booked by hand')
-    .option('--limit <count>', 'how many', '50')
-    .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./list-journals.ts')).listJournalsCommand(context, options))
   journal
     .command('show <id>')

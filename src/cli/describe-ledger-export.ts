@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
 import { formatNames } from '../ledger/export/formats.ts'
 import type { Context } from './context.ts'
+import { choice } from './options.ts'
 
 /** What hands the books to other programs. */
 export function describeLedgerExport(ledger: Command, context: Context): void {
   ledger
     .command('export')
     .description('write journals into a file for other programs, with a manifest beside it')
-    .requiredOption('--format <format>', formatNames.join(', '))
+    .addOption(choice('--format <format>', 'the form of the file', formatNames).makeOptionMandatory())
     .requiredOption('--out <folder>', 'where to; a folder of its own')
     .option('--from <time>', 'what happened on this day or later')
     .option('--to <time>', 'what happened up to this day, which is included, or before this time')

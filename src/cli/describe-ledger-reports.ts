@@ -1,30 +1,24 @@
 import type { Command } from 'commander'
 import type { Context } from './context.ts'
+import { listed } from './lists.ts'
 import type { News } from './print.ts'
 
 /** What the books say: balances, and the statement of an owner. */
 export function describeLedgerReports(ledger: Command, context: Context, tell: (news: News) => void): void {
-  asOf(ledger.command('balances'))
+  asOf(listed(ledger.command('balances'), 100_000, 'accounts'))
     .description('balance of every account, and the sum of each asset, which is zero')
-    .option('--limit <count>', 'how many', '100000')
-    .option('--json', 'print a JSON document')
     .action(async (options) =>
       tell(await (await import('./ledger-balances.ts')).balancesCommand(context, options)),
     )
-  asOf(ledger.command('trial-balance'))
+  asOf(listed(ledger.command('trial-balance'), 100_000, 'accounts'))
     .description('what was debited and credited on every account')
-    .option('--limit <count>', 'how many', '100000')
-    .option('--json', 'print a JSON document')
     .action(async (options) =>
       tell(await (await import('./ledger-trial-balance.ts')).trialBalanceCommand(context, options)),
     )
-  ledger
-    .command('statement <owner>')
+  listed(ledger.command('statement <owner>'), 1000, 'lines')
     .description('what was owed to a channel or wallet, what changed it, and what is owed; or of an account')
     .option('--from <time>', 'from this day or time on')
     .option('--to <time>', 'up to this day, which is included, or before this time')
-    .option('--limit <count>', 'how many entries', '1000')
-    .option('--json', 'print a JSON document')
     .action(async (owner, options) =>
       (await import('./ledger-statement.ts')).statementCommand(context, owner, options),
     )

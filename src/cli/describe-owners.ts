@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Owner } from '../core/evidence.ts'
 import type { Context } from './context.ts'
+import { listed } from './lists.ts'
 
 /** `depositd channels …` and `depositd wallets …`: whom deposits are for, at the service and in the address book. */
 export function describeOwners(program: Command, context: Context): void {
@@ -30,12 +31,9 @@ export function describeOwners(program: Command, context: Context): void {
 }
 
 function describeBook(command: Command, context: Context, kind: Owner['kind']): void {
-  command
-    .command('list')
+  listed(command.command('list'), 100, 'addresses')
     .description('list what is kept in the address book')
     .option('--remote', 'list what the service has, and whether the address book has the same')
-    .option('--limit <count>', 'how many', '100')
-    .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./owners.ts')).listOwnersCommand(context, kind, options))
   command
     .command('import <file>')

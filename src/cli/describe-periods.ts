@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Context } from './context.ts'
+import { listed } from './lists.ts'
 
 /** What people do about the months of the books. */
 export function describePeriods(ledger: Command, context: Context): void {
@@ -19,12 +20,9 @@ export function describePeriods(ledger: Command, context: Context): void {
     .action(async (month, options) =>
       (await import('./ledger-periods.ts')).reopenCommand(context, month, options),
     )
-  ledger
-    .command('periods')
+  listed(ledger.command('periods'), 50)
     .description('the months of the books, the newest first: what is closed, by whom, with which SHA-256')
     .option('--history', 'instead, who closed or reopened which month, and why')
-    .option('--limit <count>', 'how many', '50')
-    .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./ledger-periods.ts')).periodsCommand(context, options))
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Context } from './context.ts'
+import { listed } from './lists.ts'
 
 /** `depositd ledger prices`: what amounts are valued by. */
 export function describePrices(ledger: Command, context: Context): void {
@@ -12,10 +13,7 @@ export function describePrices(ledger: Command, context: Context): void {
     .action(async (file, options) =>
       (await import('./ledger-prices.ts')).importPricesCommand(context, { file, ...options }),
     )
-  prices
-    .command('list')
+  listed(prices.command('list'), 50)
     .description('the newest prices')
-    .option('--limit <count>', 'how many', '50')
-    .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./ledger-prices.ts')).listPricesCommand(context, options))
 }

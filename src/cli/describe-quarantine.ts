@@ -1,15 +1,13 @@
 import type { Command } from 'commander'
 import type { Context } from './context.ts'
+import { listed } from './lists.ts'
 import type { News } from './print.ts'
 
 /** `depositd webhooks quarantine …`: what failed verification. */
 export function describeQuarantine(webhooks: Command, context: Context, tell: (news: News) => void): void {
   const quarantine = webhooks.command('quarantine').description('deliveries that failed verification')
-  quarantine
-    .command('list')
+  listed(quarantine.command('list'), 50)
     .description('the newest deliveries')
-    .option('--limit <count>', 'how many', '50')
-    .option('--json', 'print a JSON document')
     .action(async (options) =>
       (await import('./webhooks-quarantine.ts')).listQuarantineCommand(context, options),
     )

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { Context } from './context.ts'
+import { limited, listed } from './lists.ts'
 import type { News } from './print.ts'
 
 /** Seals over the books, and what is checked by them. */
 export function describeSeals(ledger: Command, context: Context, tell: (news: News) => void): void {
-  ledger
-    .command('verify')
+  limited(ledger.command('verify'), 100, 'findings of each check')
     .description(
       'check all that must hold of the books: that they are as they were sealed, and that they add up',
     )
@@ -13,7 +13,6 @@ export function describeSeals(ledger: Command, context: Context, tell: (news: Ne
       '--against <file>',
       'hold them against seals that were published, as "ledger seals export" wrote them',
     )
-    .option('--limit <count>', 'of how many findings of a check to tell', '100')
     .option('--json', 'print a JSON document')
     .action(async (options) =>
       tell(await (await import('./ledger-verify.ts')).verifyLedgerCommand(context, options)),
@@ -34,11 +33,8 @@ export function describeSeals(ledger: Command, context: Context, tell: (news: Ne
   const seals = ledger
     .command('seals')
     .description('hashes over all that is booked, each over the one before')
-  seals
-    .command('list')
+  listed(seals.command('list'), 50)
     .description('the newest seals')
-    .option('--limit <count>', 'how many', '50')
-    .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./ledger-seals.ts')).listSealsCommand(context, options))
   seals
     .command('export')

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import type { Context } from './context.ts'
+import { listed } from './lists.ts'
+import { choice } from './options.ts'
 
 /** `depositd service …`: the deposit service by itself, and what an integrator does with it from a shell. */
 export function describeService(program: Command, context: Context): void {
@@ -38,14 +40,11 @@ function describeKeys(service: Command, context: Context): void {
     .command('create')
     .description('create a key; prints it, this once')
     .requiredOption('--name <text>', 'what it is for')
-    .requiredOption('--scope <scope>', 'read, or write, which may read too')
+    .addOption(choice('--scope <scope>', 'write may read, too', ['read', 'write']).makeOptionMandatory())
     .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./service-keys.ts')).createKeyCommand(context, options))
-  keys
-    .command('list')
+  listed(keys.command('list'), 100)
     .description('keys without their secrets, the oldest first')
-    .option('--limit <count>', 'how many', '100')
-    .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./service-keys.ts')).listKeysCommand(context, options))
   keys
     .command('revoke <id>')

@@ -10,7 +10,7 @@ import { portFindings } from './doctor-ports.ts'
 import { connectionFinding, linkFinding, secretFinding } from './doctor-secrecy.ts'
 import { queueFindings, serviceFindings } from './doctor-service.ts'
 import { webhookFindings } from './doctor-webhooks.ts'
-import { type Column, type News, printRows } from './print.ts'
+import { type Column, type News, printJson, table } from './print.ts'
 
 /** Checks every setting and connection, and prints what it found. Bad news where there is a fault. */
 export async function doctorCommand(
@@ -18,8 +18,10 @@ export async function doctorCommand(
   { json, balances }: { json?: boolean; balances?: boolean },
 ): Promise<News> {
   const findings = await examine(context, balances === true)
-  printRows(context, findings, { columns, json: json === true, empty: '' })
-  return findings.some(({ state }) => state === 'fault') ? 'bad' : 'good'
+  const isHealthy = findings.every(({ state }) => state !== 'fault')
+  if (json === true) printJson(context, { healthy: isHealthy, checks: findings })
+  else context.stdout.write(table(findings, columns))
+  return isHealthy ? 'good' : 'bad'
 }
 
 async function examine(context: Context, balances: boolean): Promise<readonly Finding[]> {

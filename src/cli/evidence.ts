@@ -14,11 +14,11 @@ import { verifySignatures } from '../evidence/verify-signatures.ts'
 import { loadServiceProfile } from '../service-profile.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import { loadEvidence } from '../store/books/load-evidence.ts'
-import { type ShownDeposit, showDeposits } from '../store/books/show-deposit.ts'
+import { showDeposits } from '../store/books/show-deposit.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
-import { noDeposit } from './options.ts'
+import { noDeposit, onlyOne, wordOf } from './options.ts'
 import { type News, printJson, table } from './print.ts'
 import { version } from './version.ts'
 import { writeOut } from './write-out.ts'
@@ -50,16 +50,6 @@ export async function makeEvidenceCommand(
   return failed.length === 0 ? 'good' : 'bad'
 }
 
-function onlyOne(id: string, shown: readonly ShownDeposit[]): ShownDeposit {
-  const [deposit, ...others] = shown
-  if (deposit === undefined) throw noDeposit(id)
-  if (others.length === 0) return deposit
-  throw new Fault('usage_bad', {
-    problem: `${id} is of several deposits: ${shown.map((one) => one.id).join(', ')}`,
-    mend: 'give the number of one of them',
-  })
-}
-
 type Making = { depositId: bigint; groupId: bigint; settings: Settings; profileText: string }
 
 async function makeOne(db: Database<Tables>, { depositId, groupId, settings, profileText }: Making) {
@@ -83,6 +73,8 @@ export async function verifyEvidenceCommand(
   const keys = keysOf(context, options)
   const nodes = nodesOf(options.rpc ?? [])
   const { checks, bundle, stored } = verifyBundle(readFile(path))
+  const networks = bundle?.parts.networks.map(({ name }) => name) ?? []
+  if (bundle !== null) for (const name of nodes.keys()) wordOf('rpc', name, networks)
   const others =
     bundle === null
       ? []

@@ -1,23 +1,25 @@
 import { mismatchKinds } from '../core/mismatch.ts'
 import { type ObservedFee, observedFees } from '../store/books/observed-fees.ts'
 import { type Context, withDatabase } from './context.ts'
-import { limitOf } from './options.ts'
+import { goOnLine, type ListOptions, type Paging, pageOf } from './lists.ts'
 import { printJson } from './print.ts'
 
 /** One deposit more lies outside of what so many showed once in twenty times, or less often: 2 of n + 1. */
 const sampleMin = 39
 
 /** Prints a policy file with a band of fees for every route that shows one, and says of the others why there is none. */
-export async function learnPolicyCommand(
-  context: Context,
-  { limit, json }: { limit: string; json?: boolean },
-): Promise<void> {
-  const filter = { exceptKinds: doubtful, limit: limitOf(limit) }
-  const observed = await withDatabase(context, (db) => observedFees(db, filter))
+export async function learnPolicyCommand(context: Context, options: ListOptions): Promise<void> {
+  const observed = await withDatabase(context, (db) => observedFees(db, doubtful))
   const learned = observed.map((one) => ({ ...one, refused: refusalOf(one) }))
-  if (json) printJson(context, learned)
+  const page = pageOf(learned, options, paging)
+  if (options.json === true) printJson(context, page)
   else if (learned.length === 0) context.stdout.write('# no deposit is settled yet\n')
-  else context.stdout.write(textOf(learned))
+  else context.stdout.write(`${textOf(page.items)}${goOnLine(context, page).replace(/^(?=.)/, '# ')}`)
+}
+
+const paging: Paging<Learned> = {
+  list: 'routes',
+  keyOf: ({ asset, settlementAsset }) => [asset, settlementAsset],
 }
 
 /** What puts the amounts of a deposit in doubt; that a fee is not as expected is what is to be learned. */

@@ -3,21 +3,19 @@ import { trialBalance } from '../store/ledger/balances.ts'
 import { type BalanceLine, type BalanceTotal, listBalances, totalBalances } from '../store/reports.ts'
 import type { Tables } from '../store/tables.ts'
 import { type Context, withDatabase } from './context.ts'
+import { goOnLine, type ListOptions, type Paging, pageOf } from './lists.ts'
 import { type BooksOptions, booksOf } from './moments.ts'
-import { limitOf } from './options.ts'
 import { type Column, type News, printJson, table } from './print.ts'
 
-type BalancesOptions = BooksOptions & { limit: string; json?: boolean }
+type BalancesOptions = BooksOptions & ListOptions
 type Balances = { balances: BalanceLine[]; totals: BalanceTotal[] }
 
 /** Prints the balance of each account, and of each asset the sum over all accounts. Bad news unless all are 0. */
 export async function balancesCommand(context: Context, options: BalancesOptions): Promise<News> {
-  const limit = limitOf(options.limit)
   const { balances, totals } = await withDatabase(context, (db) => read(db, options))
   const isBalanced = totals.every(({ total }) => /^-?0(\.0+)?$/.test(total))
-  const shown = balances.slice(0, limit)
-  const left = balances.length - shown.length
-  if (options.json === true) printJson(context, { balances: shown, left, totals, balanced: isBalanced })
+  const page = pageOf(balances, options, paging)
+  if (options.json === true) printJson(context, { ...page, totals, balanced: isBalanced })
   else if (balances.length === 0) context.stdout.write('nothing is booked yet\n')
   else {
     const sums = totals.map(({ total, total_base: base, ...asset }) => ({
@@ -26,13 +24,14 @@ export async function balancesCommand(context: Context, options: BalancesOptions
       balance: total,
       balance_base: base,
     }))
-    const rows = totals.flatMap(({ asset }) => [...shown, ...sums].filter((row) => row.asset === asset))
-    context.stdout.write(table(rows, columns))
-    if (left > 0) context.stdout.write(`and ${left} more, which the sums hold; --limit tells of more\n`)
+    const rows = totals.flatMap(({ asset }) => [...page.items, ...sums].filter((row) => row.asset === asset))
+    context.stdout.write(`${table(rows, columns)}${goOnLine(context, page)}`)
     context.stdout.write(isBalanced ? 'balanced: every asset sums to zero\n' : 'NOT BALANCED\n')
   }
   return isBalanced ? 'good' : 'bad'
 }
+
+const paging: Paging<BalanceLine> = { list: 'balances', keyOf: ({ asset, account }) => [asset, account] }
 
 /** As of now every row is added up; as of other times snapshots help, where there are some. */
 async function read(db: Database<Tables>, options: BalancesOptions): Promise<Balances> {

@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import { type ExportProgress, exportLedger, type Manifest } from '../jobs/books/export-ledger.ts'
-import { formatNames } from '../ledger/export/formats.ts'
+import type { FormatName } from '../ledger/export/formats.ts'
 import { type Context, withDatabase } from './context.ts'
 import { momentText, monthOption, type SpanOptions, spanOf } from './moments.ts'
-import { wordOf } from './options.ts'
-import { printable, printJson, table, tellProgress } from './print.ts'
+import { AsWritten, printable, printJson, table, tellProgress } from './print.ts'
 
 type ExportOptions = SpanOptions & {
-  format: string
+  format: FormatName
   out: string
   period?: string
   account?: string
@@ -23,7 +22,6 @@ const progressEveryMs = 2000
 
 /** Writes journals into a file of a folder, with a manifest beside it. */
 export async function exportCommand(context: Context, options: ExportOptions): Promise<void> {
-  const format = wordOf('format', options.format, formatNames)
   const span = spanOf(options)
   const selection = {
     from: span.from === null ? null : momentText(span.from),
@@ -34,14 +32,14 @@ export async function exportCommand(context: Context, options: ExportOptions): P
     owner: options.owner ?? null,
   }
   const wish = {
-    format,
+    format: options.format,
     selection,
     folder: options.out,
     resume: options.resume === true,
     onProgress: progressOf(context),
   }
   const manifest = await withDatabase(context, (db) => exportLedger(db, wish), queryTimeoutMs)
-  if (options.json === true) printJson(context, manifest)
+  if (options.json === true) printJson(context, new AsWritten(manifest))
   else context.stdout.write(textOf(manifest, options.out))
 }
 

@@ -119,7 +119,7 @@ function journalId(word: string): bigint {
 }
 
 function noJournal(word: string): Fault {
-  return new Fault('usage_bad', {
+  return new Fault('not_found', {
     problem: `there is no journal ${word}`,
     mend: 'take a number from "depositd ledger journal list"',
   })

@@ -1,13 +1,19 @@
 import { Fault } from '../core/errors.ts'
 import { type Closed, changePeriod } from '../jobs/books/close-period.ts'
 import { type Period, parsePeriod } from '../ledger/period.ts'
-import { listPeriodHistory, listPeriods, type PeriodHistoryLine } from '../store/ledger/list-periods.ts'
+import {
+  listPeriodHistory,
+  listPeriods,
+  type PeriodHistoryLine,
+  type PeriodLine,
+} from '../store/ledger/list-periods.ts'
 import type { PeriodChange } from '../store/ledger/periods.ts'
 import { namesOf, periodColumns } from '../telling/told-ledger.ts'
 import { type Actor, actorOf, actorText, nameOf } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'
-import { limitOf, textOf } from './options.ts'
-import { type Column, printable, printJson, printRows } from './print.ts'
+import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import { textOf } from './options.ts'
+import { type Column, printable, printJson } from './print.ts'
 
 type Options = { by?: string; approvedBy?: string; reason?: string; json?: boolean }
 
@@ -98,19 +104,29 @@ function refused(problem: string, mend: string): Fault<'usage_bad'> {
   return new Fault('usage_bad', { problem, mend })
 }
 
-type ListOptions = { history?: boolean; limit: string; json?: boolean }
+const paging: Paging<PeriodLine> = { list: 'periods', keyOf: ({ period }) => [period] }
+const historyPaging: Paging<PeriodHistoryLine> = {
+  list: 'period history',
+  keyOf: ({ id }) => [id.toString()],
+}
 
 export async function periodsCommand(
   context: Context,
-  { history = false, limit, json = false }: ListOptions,
+  { history, ...options }: ListOptions & { history?: boolean },
 ): Promise<void> {
-  const max = limitOf(limit)
-  if (history) {
-    const rows = await withDatabase(context, (db) => listPeriodHistory(db, max))
-    printRows(context, rows, { columns: historyColumns, json, empty: 'no month was ever closed' })
+  const { json } = options
+  if (history === true) {
+    const page = await withDatabase(context, (db) =>
+      readPage(options, historyPaging, ({ limit, after }) =>
+        listPeriodHistory(db, { limit, before: idIn(after) ?? null }),
+      ),
+    )
+    printList(context, page, { columns: historyColumns, json, empty: 'no month was ever closed' })
   } else {
-    const rows = await withDatabase(context, (db) => listPeriods(db, max))
-    printRows(context, rows, { columns: periodColumns, json, empty: 'nothing is booked yet' })
+    const page = await withDatabase(context, (db) =>
+      readPage(options, paging, ({ limit, after }) => listPeriods(db, { limit, before: after?.[0] ?? null })),
+    )
+    printList(context, page, { columns: periodColumns, json, empty: 'nothing is booked yet' })
   }
 }
 

@@ -2,10 +2,10 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Fault, messageOf } from '../core/errors.ts'
 import { type Imported, importPrices } from '../jobs/books/import-prices.ts'
-import { listPrices, type PriceRow } from '../store/ledger/prices.ts'
+import { listPrices, type PriceKey, type PriceRow } from '../store/ledger/prices.ts'
 import { type Context, withDatabase } from './context.ts'
-import { limitOf } from './options.ts'
-import { type Column, printJson, printRows, tellProgress } from './print.ts'
+import { type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import { type Column, printJson, tellProgress } from './print.ts'
 
 type ImportOptions = { file: string; dryRun?: boolean; json?: boolean }
 
@@ -51,13 +51,22 @@ async function openFile(path: string): Promise<FileHandle> {
   throw new Fault('usage_bad', { problem: `${path} is no file`, mend })
 }
 
-export async function listPricesCommand(
-  context: Context,
-  { limit, json }: { limit: string; json?: boolean },
-): Promise<void> {
-  const count = limitOf(limit)
-  const rows = await withDatabase(context, (db) => listPrices(db, count))
-  printRows(context, rows, { columns, json: json === true, empty: 'no price was imported yet' })
+const paging: Paging<PriceRow> = {
+  list: 'prices',
+  keyOf: ({ at, asset, currency, source }) => [at.toISOString(), asset, currency, source],
+}
+
+export async function listPricesCommand(context: Context, options: ListOptions): Promise<void> {
+  const page = await withDatabase(context, (db) =>
+    readPage(options, paging, ({ limit, after }) => listPrices(db, { limit, after: priceKey(after) })),
+  )
+  printList(context, page, { columns, json: options.json, empty: 'no price was imported yet' })
+}
+
+function priceKey(key: readonly string[] | null): PriceKey | null {
+  if (key === null) return null
+  const [at = '', asset = '', currency = '', source = ''] = key
+  return { at: new Date(at), asset, currency, source }
 }
 
 const columns: Column<PriceRow>[] = [

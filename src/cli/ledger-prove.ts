@@ -18,11 +18,15 @@ export async function proveJournalCommand(
 ): Promise<News> {
   const { seal, proof } = await withDatabase(context, (db) => prove(db, name))
   if (proof === null) {
-    context.stdout.write(`NOT PROVED: seal ${seal} is broken; "depositd ledger verify" tells what is wrong\n`)
+    if (json === true) printJson(context, { proved: false, file: null, seal: { number: seal } })
+    else
+      context.stdout.write(
+        `NOT PROVED: seal ${seal} is broken; "depositd ledger verify" tells what is wrong\n`,
+      )
     return 'bad'
   }
   writeOut(out, `${JSON.stringify(proof, null, 2)}\n`)
-  if (json === true) printJson(context, { file: out, seal: proof.seal })
+  if (json === true) printJson(context, { proved: true, file: out, seal: proof.seal })
   else context.stdout.write(`${out}: it is sealed by seal ${seal}, ${proof.seal.hash}\n`)
   return 'good'
 }
@@ -30,7 +34,7 @@ export async function proveJournalCommand(
 async function prove(db: Database<Tables>, name: string): Promise<{ seal: string; proof: Proof | null }> {
   const id = await journalNamed(db, name)
   if (id === null) {
-    throw new Fault('usage_bad', {
+    throw new Fault('not_found', {
       problem: `there is no journal ${name}`,
       mend: 'give its number or its posting key, as accounting.journal has them',
     })

@@ -3,13 +3,14 @@ import { open } from 'node:fs/promises'
 import { Fault, messageOf } from '../core/errors.ts'
 import { sealBooks } from '../jobs/books/seal-books.ts'
 import { anchorLine } from '../ledger/seals/anchors.ts'
+import type { Seal } from '../ledger/seals/seal.ts'
 import type { Database } from '../store/database.ts'
 import { newestSeals, sealsAfter } from '../store/ledger/seals.ts'
 import type { Tables } from '../store/tables.ts'
 import { sealColumns } from '../telling/told-ledger.ts'
 import { type Context, withDatabase } from './context.ts'
-import { limitOf } from './options.ts'
-import { printJson, printRows, tellProgress } from './print.ts'
+import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import { printJson, tellProgress } from './print.ts'
 
 /** Seals all that is booked and not sealed yet. */
 export async function sealCommand(context: Context, { json }: { json?: boolean }): Promise<void> {
@@ -25,18 +26,14 @@ export async function sealCommand(context: Context, { json }: { json?: boolean }
 }
 
 /** The newest seals, and what each is over. */
-export async function listSealsCommand(
-  context: Context,
-  options: { limit: string; json?: boolean },
-): Promise<void> {
-  const limit = limitOf(options.limit)
-  const seals = await withDatabase(context, (db) => newestSeals(db, limit))
-  printRows(context, seals, {
-    columns: sealColumns,
-    json: options.json === true,
-    empty: 'nothing is sealed yet',
-  })
+export async function listSealsCommand(context: Context, options: ListOptions): Promise<void> {
+  const page = await withDatabase(context, (db) =>
+    readPage(options, paging, ({ limit, after }) => newestSeals(db, { limit, before: idIn(after) ?? null })),
+  )
+  printList(context, page, { columns: sealColumns, json: options.json, empty: 'nothing is sealed yet' })
 }
+
+const paging: Paging<Seal> = { list: 'seals', keyOf: ({ number }) => [number] }
 
 /** Writes every seal as a line of its own, from the first to the last. */
 export async function exportSealsCommand(context: Context, { out }: { out?: string }): Promise<void> {

@@ -1,11 +1,13 @@
 import { Fault } from '../core/errors.ts'
-import { readStatement, type StatementLine } from '../store/ledger/balances.ts'
+import { readStatement, type StatedLine, type StatementLine } from '../store/ledger/balances.ts'
 import { type Context, withDatabase } from './context.ts'
+import { goOnLine, type ListOptions, type Paging, readPage } from './lists.ts'
 import { momentText, type SpanOptions, spanOf } from './moments.ts'
-import { limitOf } from './options.ts'
 import { type Column, printJson, table } from './print.ts'
 
-type StatementOptions = SpanOptions & { limit: string; json?: boolean }
+type StatementOptions = SpanOptions & ListOptions
+
+const paging: Paging<StatedLine> = { list: 'statement', keyOf: ({ key }) => key }
 
 /** The first and the last moment that a statement may have. */
 const everFrom = '1970-01-01T00:00:00Z'
@@ -21,21 +23,18 @@ export async function statementCommand(
     owner,
     from: from === null ? everFrom : momentText(from),
     before: until === null ? new Date().toISOString() : momentText(until + 1n),
-    limit: limitOf(options.limit),
   }
-  const { lines, entries } = await withDatabase(context, (db) => readStatement(db, wish))
-  if (lines.length === 0)
-    throw new Fault('usage_bad', {
+  const stated = await withDatabase(context, (db) =>
+    readPage(options, paging, (request) => readStatement(db, { ...wish, ...request })),
+  )
+  if (stated.items.length === 0 && options.after === undefined)
+    throw new Fault('not_found', {
       problem: `nothing was ever booked of ${JSON.stringify(owner)}`,
       mend: 'give the id of a channel or wallet, like shop or channel:shop, or an account of "depositd ledger balances"',
     })
-  if (options.json === true) {
-    printJson(context, { owner, from: wish.from, before: wish.before, entries, lines })
-    return
-  }
-  const shown = lines.filter(({ line }) => line === 'entry').length
-  context.stdout.write(table(lines, columns))
-  if (shown < entries) context.stdout.write(`and ${entries - shown} more; --limit tells of more\n`)
+  const page = { items: stated.items.map(({ key: _key, ...line }) => line), next: stated.next }
+  if (options.json === true) printJson(context, { ...page, ...wish })
+  else context.stdout.write(`${table(page.items, columns)}${goOnLine(context, page)}`)
 }
 
 const columns: Column<StatementLine>[] = [

@@ -6,10 +6,9 @@ import { type LedgerOutcome, ledgerChecks } from '../jobs/books/ledger-checks.ts
 import { readAnchor } from '../ledger/seals/anchors.ts'
 import type { Seal } from '../ledger/seals/seal.ts'
 import { type Context, withDatabase } from './context.ts'
-import { limitOf } from './options.ts'
 import { type News, printable, printJson, tellProgress } from './print.ts'
 
-type VerifyOptions = { against?: string; limit: string; json?: boolean }
+type VerifyOptions = { against?: string; limit: number; json?: boolean }
 
 type Told = LedgerOutcome & { check: string }
 
@@ -18,7 +17,6 @@ const queryTimeoutMs = 3_600_000
 
 /** Runs every check of the books, one after another. Bad news is whatever any of them finds. */
 export async function verifyLedgerCommand(context: Context, options: VerifyOptions): Promise<News> {
-  const findingsMax = limitOf(options.limit)
   const anchors = options.against === undefined ? new Map<string, Seal>() : await readAnchors(options.against)
   const tell = tellProgress(context)
   const checks = [sealsCheck(anchors), ...ledgerChecks]
@@ -33,7 +31,7 @@ export async function verifyLedgerCommand(context: Context, options: VerifyOptio
   )
   const isFine = told.every(({ findings }) => findings.length === 0)
   if (options.json === true) printJson(context, { fine: isFine, anchors: anchors.size, checks: told })
-  else context.stdout.write(printable(`${textOf(told, findingsMax)}\n`))
+  else context.stdout.write(printable(`${textOf(told, options.limit)}\n`))
   return isFine ? 'good' : 'bad'
 }
 
@@ -52,7 +50,7 @@ function linesOf({ check, counted, findings }: Told, findingsMax: number): strin
   return [
     `${check}: ${counts.join(', ')}`,
     ...findings.slice(0, findingsMax).map((finding) => `  ${finding}`),
-    ...(more > 0 ? [`  and ${more} more; --limit tells of more`] : []),
+    ...(more > 0 ? [`  and ${more} more; a higher --limit shows them`] : []),
   ]
 }
 

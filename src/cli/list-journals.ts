@@ -1,32 +1,27 @@
 import { type JournalKind, type JournalLine, listJournals } from '../store/ledger/list-journals.ts'
 import { nameOf } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'
+import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
 import { monthOption } from './moments.ts'
-import { limitOf, wordOf } from './options.ts'
-import { type Column, printRows } from './print.ts'
+import type { Column } from './print.ts'
 
-type Options = { period?: string; kind?: string; by?: string; limit: string; json?: boolean }
+type Options = ListOptions & { period?: string; kind?: JournalKind; by?: string }
 
-const kinds: readonly JournalKind[] = [
-  'deposit',
-  'settlement',
-  'refund',
-  'write_off',
-  'withdrawal',
-  'manual',
-  'reversal',
-]
+const paging: Paging<JournalLine> = { list: 'journals', keyOf: ({ id }) => [id.toString()] }
 
 /** Prints journals, the newest first. */
 export async function listJournalsCommand(context: Context, options: Options): Promise<void> {
-  const limit = limitOf(options.limit)
   const filter = {
     period: options.period === undefined ? null : monthOption(options.period),
-    kind: options.kind === undefined ? null : wordOf('kind', options.kind, kinds),
+    kind: options.kind ?? null,
     by: options.by === undefined ? null : nameOf('--by', options.by),
   }
-  const rows = await withDatabase(context, (db) => listJournals(db, filter, limit))
-  printRows(context, rows, { columns, json: options.json === true, empty: 'there is no such journal' })
+  const page = await withDatabase(context, (db) =>
+    readPage(options, paging, ({ limit, after }) =>
+      listJournals(db, { ...filter, before: idIn(after) ?? null }, limit),
+    ),
+  )
+  printList(context, page, { columns, json: options.json, empty: 'no journals' })
 }
 
 const columns: Column<JournalLine>[] = [

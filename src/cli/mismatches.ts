@@ -1,54 +1,85 @@
 import { Fault } from '../core/errors.ts'
-import { type Severity } from '../core/mismatch.ts'
+import type { Database } from '../store/database.ts'
 import { listMismatches, type MismatchFilter, type MismatchLine } from '../store/reports.ts'
+import type { Tables } from '../store/tables.ts'
 import { mismatchColumns } from '../telling/told-mismatch.ts'
 import { type Context, withDatabase } from './context.ts'
-import { limitOf, parseSpan, wordOf } from './options.ts'
-import { type News, printRows } from './print.ts'
+import { checkFilters } from './filters.ts'
+import {
+  idIn,
+  type ListOptions,
+  type Page,
+  type PageRequest,
+  type Paging,
+  printList,
+  readPage,
+} from './lists.ts'
+import { parseSpan } from './options.ts'
+import type { News } from './print.ts'
 
-type ListOptions = {
+type Options = ListOptions & {
   kind?: string
   severity?: string
+  network?: string
   assigned?: string
   olderThan?: string
   overdue?: boolean
   snoozed?: boolean
   all?: boolean
   failOn?: string
-  limit: string
-  json?: boolean
 }
 
-const severities: readonly Severity[] = ['info', 'warning', 'severe']
+/** From the least grave to the gravest. */
+const severities = ['info', 'warning', 'severe']
 
-/** Bad news is what is listed, not ended, and as grave as `--fail-on` says. */
-export async function listMismatchesCommand(context: Context, options: ListOptions): Promise<News> {
-  const failOn = options.failOn === undefined ? null : wordOf('fail-on', options.failOn, severities)
+const paging: Paging<MismatchLine> = { list: 'mismatches', keyOf: ({ id }) => [id] }
+
+/** Bad news is one that passes the filters, is open or snoozed, and as grave as `--fail-on` says. */
+export async function listMismatchesCommand(context: Context, options: Options): Promise<News> {
   const filter = filterOf(options)
-  const rows = await withDatabase(context, (db) => listMismatches(db, filter))
-  printMismatches(context, rows, options)
-  const isBad = failOn !== null && rows.some((row) => isHeldOpen(row) && isAsGrave(row, failOn))
+  const { page, isBad } = await withDatabase(context, async (db) => {
+    await checkFilters(context, db, options)
+    const read = ({ limit, after }: PageRequest) =>
+      listMismatches(db, { ...filter, limit, after: idIn(after) })
+    return { page: await readPage(options, paging, read), isBad: await hasGrave(db, filter, options) }
+  })
+  printMismatches(context, page, options)
   return isBad ? 'bad' : 'good'
+}
+
+/** Asked of the database, as the page that is shown may be cut. */
+async function hasGrave(
+  db: Database<Tables>,
+  filter: Omit<MismatchFilter, 'limit'>,
+  { failOn, severity }: Options,
+): Promise<boolean> {
+  const grave = failOn === undefined ? [] : severities.slice(severities.indexOf(failOn))
+  const asked = grave.filter((one) => severity === undefined || one === severity)
+  const also = filter.also === 'all' ? 'snoozed' : filter.also
+  const found = await Promise.all(
+    asked.map((one) => listMismatches(db, { ...filter, also, severity: one, limit: 1 })),
+  )
+  return found.flat().length > 0
 }
 
 export function printMismatches(
   context: Context,
-  rows: readonly MismatchLine[],
+  page: Page<MismatchLine>,
   { json }: { json?: boolean },
 ): void {
-  printRows(context, rows, { columns: mismatchColumns, json: json === true, empty: 'no mismatches' })
+  printList(context, page, { columns: mismatchColumns, json, empty: 'no mismatches' })
 }
 
-function filterOf(options: ListOptions): MismatchFilter {
-  const { kind, severity, assigned, olderThan, overdue, snoozed, all, limit } = options
+function filterOf(options: Options): Omit<MismatchFilter, 'limit'> {
+  const { kind, severity, network, assigned, olderThan, overdue, snoozed, all } = options
   return {
     kind,
-    severity: severity === undefined ? undefined : wordOf('severity', severity, severities),
+    severity,
+    network,
     assigned,
     olderThanSeconds: olderThan === undefined ? 0 : secondsOf(olderThan),
     isOverdue: overdue === true,
     also: all === true ? 'all' : snoozed === true ? 'snoozed' : 'nothing',
-    limit: limitOf(limit),
   }
 }
 
@@ -59,12 +90,4 @@ function secondsOf(text: string): number {
     problem: `--older-than is ${JSON.stringify(text)}`,
     mend: 'give how long, like 30m, 24h or 7d',
   })
-}
-
-function isHeldOpen({ status }: MismatchLine): boolean {
-  return status === 'open' || status === 'snoozed'
-}
-
-function isAsGrave({ severity }: MismatchLine, failOn: Severity): boolean {
-  return severities.findIndex((one) => one === severity) >= severities.indexOf(failOn)
 }

@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import { Fault } from '../core/errors.ts'
 
 /**
@@ -13,27 +14,67 @@ export function wholeNumber(name: string, text: string, { min, max }: { min: num
   })
 }
 
-export function limitOf(text: string): number {
-  return wholeNumber('limit', text, { min: 1, max: 100_000 })
+/** An option that takes one of a few words; every other value is refused before the command runs. */
+export function choice(flags: string, description: string, words: readonly string[]): Option {
+  const option = new Option(flags, description).choices(words)
+  return option.argParser((text) => wordOf(option.name(), text, words))
 }
 
 /**
- * Reads an option that is one of a few words.
- * @throws Fault `usage_bad` that names the option and the words.
+ * Reads the value of an option that is one of some words.
+ * @throws Fault `usage_bad` that names the option, the nearest word and all words.
  */
 export function wordOf<Word extends string>(name: string, text: string, words: readonly Word[]): Word {
   const word = words.find((one) => one === text)
   if (word !== undefined) return word
+  const near = nearest(text, words)
   throw new Fault('usage_bad', {
-    problem: `--${name} does not know ${JSON.stringify(text)}`,
-    mend: `use ${words.join(', ')}`,
+    problem: `--${name} is ${JSON.stringify(text.slice(0, 100))}`,
+    mend: `${near === null ? '' : `did you mean ${near}? `}use ${words.length === 0 ? 'none: there are none' : words.join(', ')}`,
   })
 }
 
+/** The word that differs from the text by the fewest letters, if more than half of them agree. */
+export function nearest(text: string, words: readonly string[]): string | null {
+  const byDistance = words
+    .map((word) => ({ word, distance: distanceOf(text.toLowerCase(), word.toLowerCase()) }))
+    .filter(({ word, distance }) => distance * 2 <= Math.max(word.length, text.length))
+    .toSorted((one, other) => one.distance - other.distance)
+  return byDistance[0]?.word ?? null
+}
+
+/** Levenshtein's distance: how many letters to add, drop or change. */
+function distanceOf(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (const [place, letter] of one.split('').entries()) {
+    const next = [place + 1]
+    for (const [index, otherLetter] of other.split('').entries()) {
+      const kept = (row[index] ?? 0) + (letter === otherLetter ? 0 : 1)
+      next.push(Math.min(kept, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[other.length] ?? 0
+}
+
 export function noDeposit(id: string): Fault {
-  return new Fault('usage_bad', {
+  return new Fault('not_found', {
     problem: `there is no deposit ${id}`,
     mend: 'take a number from "depositd deposits list", an id of the service, or a transaction',
+  })
+}
+
+/**
+ * The deposit that a reference names.
+ * @throws Fault `not_found`, or `usage_bad` that names the deposits that share it
+ */
+export function onlyOne<Deposit extends { id: bigint }>(id: string, shown: readonly Deposit[]): Deposit {
+  const [deposit, ...others] = shown
+  if (deposit === undefined) throw noDeposit(id)
+  if (others.length === 0) return deposit
+  throw new Fault('usage_bad', {
+    problem: `${id} is of several deposits: ${shown.map((one) => one.id).join(', ')}`,
+    mend: 'give the number of one of them',
   })
 }
 

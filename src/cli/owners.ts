@@ -6,13 +6,16 @@ import { connectOwners } from '../provider/owners-client.ts'
 import { loadServiceProfile } from '../service-profile.ts'
 import { listOwners, type OwnerLine, readOwners } from '../store/owners.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
-import { limitOf } from './options.ts'
-import { type Column, printJson, printRows } from './print.ts'
+import { type ListOptions, type Paging, pageOf, printList, readPage } from './lists.ts'
+import { wordOf } from './options.ts'
+import { type Column, printJson } from './print.ts'
 
 type ChannelOptions = { id: string; network: string; asset: string; recipient: string; json?: boolean }
 
 export async function createChannelCommand(context: Context, options: ChannelOptions): Promise<void> {
   const settings = attachedSettings(context)
+  const networks = settings.networks.map(({ name }) => name)
+  wordOf('network', options.network, networks)
   const request = {
     id: options.id,
     forwardNetwork: options.network,
@@ -36,19 +39,26 @@ export async function createWalletCommand(
   printEntry(context, entry, options)
 }
 
-type ListOptions = { remote?: boolean; limit: string; json?: boolean }
+const paging: Paging<Line> = {
+  list: 'owners',
+  keyOf: ({ id, network, address }) => [id, network, address],
+}
 
 export async function listOwnersCommand(
   context: Context,
   kind: Owner['kind'],
-  { remote, limit, json }: ListOptions,
+  { remote, ...options }: ListOptions & { remote?: boolean },
 ): Promise<void> {
-  const rows =
+  const page =
     remote === true
-      ? await listRemote(context, kind, limitOf(limit))
-      : await withDatabase(context, (db) => listOwners(db, { kind, limit: limitOf(limit) }))
+      ? pageOf(await listRemote(context, kind), options, paging)
+      : await withDatabase(context, (db) =>
+          readPage<Line>(options, paging, ({ limit, after }) =>
+            listOwners(db, { kind, limit, after: after && { id: after[0] ?? '', network: after[1] ?? '' } }),
+          ),
+        )
   const shown = remote === true ? [...columns, bookColumn] : columns
-  printRows(context, rows, { columns: shown, json: json === true, empty: 'none yet' })
+  printList(context, page, { columns: shown, json: options.json, empty: 'none yet' })
 }
 
 type Line = OwnerLine & { book?: BookWord }
@@ -56,7 +66,7 @@ type Line = OwnerLine & { book?: BookWord }
 /** What the address book has of an owner that the service lists. */
 type BookWord = 'same' | 'differs' | 'unknown'
 
-async function listRemote(context: Context, kind: Owner['kind'], limit: number): Promise<Line[]> {
+async function listRemote(context: Context, kind: Owner['kind']): Promise<Line[]> {
   const settings = attachedSettings(context)
   const listed = await connectOwners(settings.service, loadServiceProfile(settings)).list(kind)
   if (listed === null) {
@@ -66,12 +76,12 @@ async function listRemote(context: Context, kind: Owner['kind'], limit: number):
   const ids = listed.map(({ owner }) => owner.id)
   const kept = await withDatabase(context, (db) => readOwners(db, kind, ids))
   const book = new Map(kept.map((entry) => [entry.owner.id, entry]))
-  const wordOf = (stated: StatedOwner): BookWord => {
+  const bookOf = (stated: StatedOwner): BookWord => {
     const entry = book.get(stated.owner.id)
     if (entry === undefined) return 'unknown'
     return contradictionsOf(entry, stated, settings.networks).length === 0 ? 'same' : 'differs'
   }
-  return listed.flatMap((stated) => linesOf(stated, wordOf(stated))).slice(0, limit)
+  return listed.flatMap((stated) => linesOf(stated, bookOf(stated)))
 }
 
 function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): Line[] {

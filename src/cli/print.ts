@@ -1,3 +1,4 @@
+import { digitsOf } from '../provider/lossless-json.ts'
 import type { Column } from '../telling/column.ts'
 import { duration, printable } from '../telling/printable.ts'
 import type { Context } from './context.ts'
@@ -7,24 +8,36 @@ export { type Column, duration, printable }
 /** What a command found: a shell can tell bad news by the exit status. */
 export type News = 'good' | 'bad'
 
-/** Writes rows as a table for people, or as one JSON document with every field. */
-export function printRows<Row>(
-  context: Context,
-  rows: readonly Row[],
-  { columns, json, empty }: { columns: readonly Column<Row>[]; json: boolean; empty: string },
-): void {
-  if (json) printJson(context, rows)
-  else if (rows.length === 0) context.stdout.write(`${empty}\n`)
-  else context.stdout.write(table(rows, columns))
+/** A document with a format of its own, like a mapping profile: its names are printed as they are. */
+export class AsWritten {
+  readonly document: unknown
+  constructor(document: unknown) {
+    this.document = document
+  }
 }
 
+/** Writes one JSON document. Names are in snake_case, as in the accounting views, and a bigint is text. */
 export function printJson({ stdout }: Context, document: unknown): void {
   const text = JSON.stringify(
-    document,
-    (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
+    named(document),
+    (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
     2,
   )
   stdout.write(`${text}\n`)
+}
+
+function named(value: unknown): unknown {
+  if (value instanceof AsWritten) return value.document
+  if (Array.isArray(value)) return value.map(named)
+  if (typeof value !== 'object' || value === null || 'toJSON' in value || digitsOf(value) !== null)
+    return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [snakeCase(name), named(one)]))
+}
+
+function snakeCase(name: string): string {
+  return /^[a-z]+(?:[A-Z0-9][a-z0-9]*)+$/.test(name)
+    ? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    : name
 }
 
 /** One line that is written over on a terminal; a line for each that is told elsewhere. */

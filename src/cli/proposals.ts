@@ -1,14 +1,15 @@
 import { listProposals, type ProposalLine } from '../store/books/proposals.ts'
 import { type Context, withDatabase } from './context.ts'
-import { limitOf } from './options.ts'
-import { type Column, printRows } from './print.ts'
+import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import type { Column } from './print.ts'
 
-type ProposalOptions = { limit: string; json?: boolean }
+const paging: Paging<ProposalLine> = { list: 'proposals', keyOf: ({ id }) => [id] }
 
-export async function listProposalsCommand(context: Context, options: ProposalOptions): Promise<void> {
-  const limit = limitOf(options.limit)
-  const rows = await withDatabase(context, (db) => listProposals(db, { limit }))
-  printRows(context, rows, { columns, json: options.json === true, empty: 'nothing is proposed' })
+export async function listProposalsCommand(context: Context, options: ListOptions): Promise<void> {
+  const page = await withDatabase(context, (db) =>
+    readPage(options, paging, ({ limit, after }) => listProposals(db, { limit, after: idIn(after) })),
+  )
+  printList(context, page, { columns, json: options.json, empty: 'nothing is proposed' })
 }
 
 const columns: Column<ProposalLine>[] = [

@@ -3,10 +3,9 @@ import { type Difference, type Progress, type Verified, verifyBooks } from '../j
 import { parseLossless } from '../provider/lossless-json.ts'
 import { withRules } from './apply-deps.ts'
 import type { Context } from './context.ts'
-import { limitOf } from './options.ts'
 import { type News, printable, printJson, tellProgress } from './print.ts'
 
-type RebuildOptions = { verify?: boolean; limit: string; json?: boolean }
+type RebuildOptions = { verify?: boolean; limit: number; json?: boolean }
 
 /** Sorting what millions of deposits come to takes Postgres a while before its first answer. */
 const queryTimeoutMs = 3_600_000
@@ -19,12 +18,11 @@ export async function rebuildCommand(context: Context, options: RebuildOptions):
       mend: 'use --verify, which makes them anew beside those that stand and compares',
     })
   }
-  const subjectsMax = limitOf(options.limit)
   const tell = tellProgress(context)
   const onProgress = (progress: Progress) => tell(lineOf(progress))
   const verified = await withRules(
     context,
-    (deps) => verifyBooks(deps, { subjectsMax, onProgress }),
+    (deps) => verifyBooks(deps, { subjectsMax: options.limit, onProgress }),
     queryTimeoutMs,
   )
   if (options.json) printJson(context, { ...verified, differences: verified.differences.map(parsed) })
@@ -51,7 +49,9 @@ function textOf({ differences, differing, subjects, due, pending, ...verified }:
       : `NOT WHAT THE EVIDENCE SAYS: ${differing} of ${subjects}`
   return [
     ...told,
-    ...(bySubject.size < differing ? [`and ${differing - bySubject.size} more; --limit tells of more`] : []),
+    ...(bySubject.size < differing
+      ? [`and ${differing - bySubject.size} more; a higher --limit shows them`]
+      : []),
     `live     sha256 ${verified.live}`,
     `rebuilt  sha256 ${verified.rebuilt}`,
     verdict,

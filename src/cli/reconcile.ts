@@ -8,10 +8,9 @@ import type { Journal } from '../core/posting.ts'
 import { rulesOf } from '../core/rules-of.ts'
 import { tryRules } from '../jobs/books/try-rules.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
-import { limitOf } from './options.ts'
 import { type Column, type News, printJson, table, tellProgress } from './print.ts'
 
-type ReconcileOptions = { policy: string; dryRun?: boolean; limit: string; json?: boolean }
+type ReconcileOptions = { policy: string; dryRun?: boolean; limit: number; json?: boolean }
 
 /** To count millions of groups takes Postgres a while. */
 const queryTimeoutMs = 3_600_000
@@ -27,7 +26,7 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
       mend: 'try it with --dry-run, then write it into the file of DEPOSITD_CONFIG and restart the daemon, which decides again what is stored',
     })
   }
-  const limit = limitOf(options.limit)
+  const { limit } = options
   const settings = attachedSettings(context)
   const trial = {
     current: rulesOf(settings),
@@ -96,7 +95,8 @@ type Tried = { groups: number; deposits: number; changed: number; summary: Count
 
 function textOf({ deposits, changed, summary, shown }: Tried): string {
   if (changed === 0) return `nothing would change: ${deposits} deposits decided under both policies\n`
-  const more = changed > shown.length ? `and ${changed - shown.length} more; --limit shows more\n` : ''
+  const more =
+    changed > shown.length ? `and ${changed - shown.length} more; a higher --limit shows them\n` : ''
   return [
     table(shown, columns),
     more,

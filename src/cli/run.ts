@@ -1,6 +1,6 @@
-import { Command, CommanderError } from 'commander'
-import { isFault, lineOf } from '../core/errors.ts'
-import { isReaderGone } from './closed-pipe.ts'
+import { Command } from 'commander'
+import { depositStates } from '../core/judging/reconcile.ts'
+import { unreadableKinds } from '../core/mismatch.ts'
 import type { Context } from './context.ts'
 import { describeMatches, describeMismatches } from './describe-cases.ts'
 import { describeEvidence } from './describe-evidence.ts'
@@ -9,30 +9,31 @@ import { describeOwners } from './describe-owners.ts'
 import { describePolicy } from './describe-policy.ts'
 import { describeService } from './describe-service.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
+import { limited, listed } from './lists.ts'
+import { choice } from './options.ts'
 import type { News } from './print.ts'
+import { exitStatus, reportError, wantsJson } from './report-error.ts'
 import { version } from './version.ts'
-
-/** Outcomes that a shell can tell apart. */
-const exitStatus = { fine: 0, badNews: 1, wrongUse: 2 } as const
 
 /**
  * Runs one command line and returns its exit status. Commands are loaded when they are asked for, so that the first
  * line appears at once.
  */
-export async function run(context: Context & { arguments: readonly string[] }): Promise<number> {
+export async function run(context: Context): Promise<number> {
   let status: number = exitStatus.fine
   const tell = (news: News): void => {
     if (news === 'bad') status = exitStatus.badNews
   }
   try {
-    await describe(context, tell).parseAsync(context.arguments, { from: 'user' })
+    await describeProgram(context, tell).parseAsync(context.arguments, { from: 'user' })
     return status
   } catch (error) {
-    return report(context, error)
+    return reportError(context, error)
   }
 }
 
-function describe(context: Context, tell: (news: News) => void): Command {
+/** Every command of the program, with its options. */
+export function describeProgram(context: Context, tell: (news: News) => void): Command {
   const program = new Command('depositd')
     .description('Reconciles crypto deposits three ways and books what is proved.')
     .version(version)
@@ -40,7 +41,7 @@ function describe(context: Context, tell: (news: News) => void): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
-      writeErr: (text) => void context.stderr.write(text),
+      writeErr: (text) => void (wantsJson(context) || context.stderr.write(text)),
     })
   describeDaemon(program, context)
   describeService(program, context)
@@ -66,20 +67,18 @@ function describeDaemon(program: Command, context: Context): void {
   program
     .command('migrate')
     .description('bring the database to the newest schema')
-    .action(async () => (await import('./migrate.ts')).runMigrations(context))
+    .option('--json', 'print a JSON document')
+    .action(async (options) => (await import('./migrate.ts')).runMigrations(context, options))
 }
 
 function describeReports(program: Command, context: Context, tell: (news: News) => void): void {
   const deposits = program.command('deposits').description('deposits, and what each source says of them')
   describeMatches(deposits, context)
-  deposits
-    .command('list')
+  listed(deposits.command('list'), 50)
     .description('the newest deposits')
-    .option('--state <state>', 'only this state')
-    .option('--network <name>', 'only this network')
+    .addOption(choice('--state <state>', 'only this state; without it, all but ignored', depositStates))
+    .option('--network <name>', 'only this network, of the settings or the database')
     .option('--owner <id>', 'only this channel or wallet')
-    .option('--limit <count>', 'how many', '50')
-    .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./deposits.ts')).listDepositsCommand(context, options))
   deposits
     .command('show <id>')
@@ -91,11 +90,8 @@ function describeReports(program: Command, context: Context, tell: (news: News) 
         ? (await import('./deposits.ts')).showDepositCommand(context, id, options)
         : (await import('./show-as-of.ts')).showAsOfCommand(context, id, options),
     )
-  deposits
-    .command('proposals')
+  listed(deposits.command('proposals'), 50)
     .description('transfers that nothing names and the deposits that they fit, with the reasons')
-    .option('--limit <count>', 'how many', '50')
-    .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./proposals.ts')).listProposalsCommand(context, options))
   describeEvidence({ program, deposits }, context, tell)
 }
@@ -108,11 +104,9 @@ function describeChecks(program: Command, context: Context, tell: (news: News) =
     .option('--balances', 'prove the balance of every deposit address, too')
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./doctor.ts')).doctorCommand(context, options)))
-  program
-    .command('scorecard')
+  listed(program.command('scorecard'), 100)
     .description('how the service did: webhooks missing, late and repeated, time to settle, fees by route')
     .option('--since <time>', 'how long ago, like 24h or 30d, or a time', '30d')
-    .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./scorecard.ts')).scorecardCommand(context, options))
 }
 
@@ -120,16 +114,14 @@ function describeReplay(program: Command, context: Context, tell: (news: News) =
   program
     .command('replay')
     .description('read again what was kept and not applied, once the profile is mended')
-    .option('--kind <kind>', 'only what is under this kind of mismatch')
+    .addOption(choice('--kind <kind>', 'only what is under this kind of mismatch', unreadableKinds))
     .option('--passed-over', 'also what the profile passed over')
     .option('--since <time>', 'only what was received then or later')
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./replay.ts')).replayCommand(context, options)))
-  program
-    .command('rebuild')
+  limited(program.command('rebuild'), 100, 'differing deposits')
     .description('make deposits, mismatches and books anew from all evidence, and compare')
     .option('--verify', 'beside those that stand; nothing is written')
-    .option('--limit <count>', 'of how many deposits to tell what differs', '100')
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./rebuild.ts')).rebuildCommand(context, options)))
 }
@@ -146,18 +138,4 @@ function describeBackfill(program: Command, context: Context, tell: (news: News)
     )
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./backfill.ts')).backfillCommand(context, options)))
-}
-
-/** One line that names the fault and the mend; stack traces only where they are asked for. */
-function report(
-  { stderr, arguments: words }: Context & { arguments: readonly string[] },
-  error: unknown,
-): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.fine : exitStatus.wrongUse
-  if (isReaderGone(error)) return exitStatus.fine
-  const debug = words.includes('--debug') && error instanceof Error
-  stderr.write(`depositd: ${debug ? error.stack : lineOf(error)}\n`)
-  return isFault(error, 'settings_bad') || isFault(error, 'usage_bad')
-    ? exitStatus.wrongUse
-    : exitStatus.badNews
 }

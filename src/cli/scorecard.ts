@@ -1,23 +1,29 @@
 import { Fault } from '../core/errors.ts'
 import { readScorecard, type ScorecardLine } from '../store/scorecard.ts'
 import { type Context, withDatabase } from './context.ts'
+import { type ListOptions, type Paging, pageOf, printList } from './lists.ts'
 import { parseSpan } from './options.ts'
-import { type Column, duration, printRows } from './print.ts'
+import { type Column, duration } from './print.ts'
 
 /** Prints how the service did with the deposits since then: as a whole, and by route. */
 export async function scorecardCommand(
   context: Context,
-  { since, json }: { since: string; json?: boolean },
+  { since, ...options }: ListOptions & { since: string },
 ): Promise<void> {
   const to = new Date()
   const from = readSince(since, to)
   const rows = await withDatabase(context, (db) => readScorecard(db, { from, to }))
   const shown = rows.filter(({ deposits }) => deposits > 0n)
-  printRows(context, shown, {
+  printList(context, pageOf(shown, options, paging), {
     columns,
-    json: json === true,
+    json: options.json,
     empty: `no deposits since ${from.toISOString()}`,
   })
+}
+
+const paging: Paging<ScorecardLine> = {
+  list: 'scorecard',
+  keyOf: ({ asset, settlement_asset: settled }) => [asset ?? '', settled ?? ''],
 }
 
 /** A time, or how long ago. */

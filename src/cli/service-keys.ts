@@ -1,31 +1,29 @@
 import { Fault } from '../core/errors.ts'
 import { type ApiKey, createApiKey, listApiKeys, revokeApiKey } from '../service/api-keys.ts'
+import type { Scope } from '../service/tables.ts'
 import type { Context } from './context.ts'
-import { limitOf, wordOf } from './options.ts'
-import { type Column, printJson, printRows } from './print.ts'
+import { type ListOptions, type Paging, pageOf, printList } from './lists.ts'
+import { type Column, printJson } from './print.ts'
 import { withServiceDatabase } from './service-place.ts'
 
-type CreateOptions = { name: string; scope: string; json?: boolean }
+type CreateOptions = { name: string; scope: Scope; json?: boolean }
 
-const scopes = ['read', 'write'] as const
 const nameMax = 200
 
 /** Writes the key alone to standard output, for a shell to keep, and what is to be known of it to standard error. */
 export async function createKeyCommand(context: Context, options: CreateOptions): Promise<void> {
-  const wanted = { name: nameOf(options.name), scope: wordOf('scope', options.scope, scopes) }
+  const wanted = { name: nameOf(options.name), scope: options.scope }
   const { key, ...created } = await withServiceDatabase(context, (db) => createApiKey(db, wanted))
   context.stderr.write(`key ${created.id} (${created.scope}) holds from now on; it is shown this once\n`)
   if (options.json === true) printJson(context, { ...created, key })
   else context.stdout.write(`${key}\n`)
 }
 
-export async function listKeysCommand(
-  context: Context,
-  { limit, json }: { limit: string; json?: boolean },
-): Promise<void> {
-  const most = limitOf(limit)
-  const rows = (await withServiceDatabase(context, listApiKeys)).slice(0, most)
-  printRows(context, rows, { columns, json: json === true, empty: 'no keys yet' })
+const paging: Paging<ApiKey> = { list: 'keys', keyOf: ({ id }) => [id] }
+
+export async function listKeysCommand(context: Context, options: ListOptions): Promise<void> {
+  const page = pageOf(await withServiceDatabase(context, listApiKeys), options, paging)
+  printList(context, page, { columns, json: options.json, empty: 'no keys yet' })
 }
 
 export async function revokeKeyCommand(
@@ -35,7 +33,7 @@ export async function revokeKeyCommand(
 ): Promise<void> {
   const revoked = await withServiceDatabase(context, (db) => revokeApiKey(db, id))
   if (revoked === null) {
-    throw new Fault('usage_bad', {
+    throw new Fault('not_found', {
       problem: `there is no key ${JSON.stringify(id)}`,
       mend: 'take an id from "depositd service keys list"',
     })

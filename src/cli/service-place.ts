@@ -7,14 +7,15 @@ import { type Context, embeddedFolder } from './context.ts'
 
 /**
  * Where the service is that runs on local chains in this folder.
- * @throws Fault `usage_bad` where none does.
+ * @throws Fault `remote_failed` if none does.
  */
 export function runningPlace(): ServicePlace {
   const place = readServicePlace(embeddedFolder)
   if (place !== null && isRunning(place.pid)) return place
-  throw new Fault('usage_bad', {
-    problem: `no deposit service runs on local chains in ${embeddedFolder}/`,
-    mend: 'start one in this folder with "depositd service"',
+  const what = `the deposit service of ${embeddedFolder}/`
+  throw new Fault('remote_failed', {
+    what,
+    problem: 'none runs on local chains in this folder; start one with "bin/depositd service"',
   })
 }
 

@@ -15,7 +15,7 @@ import { mismatchText } from '../telling/told-deposit.ts'
 import { reasonText } from '../telling/told-reasons.ts'
 import { type Context, withDatabase } from './context.ts'
 import { indent, journalText, matrixTable, section } from './deposit-sections.ts'
-import { noDeposit } from './options.ts'
+import { noDeposit, onlyOne } from './options.ts'
 import { printable, printJson } from './print.ts'
 import { requiredRules } from './show-settings.ts'
 
@@ -37,18 +37,15 @@ export async function showAsOfCommand(context: Context, id: string, options: Opt
   const at = timeOf(options.asOf)
   const rules = requiredRules(context)
   const beliefs = await withDatabase(context, async (db) => {
-    const shown = await showDeposits(db, toTxId(id))
+    const found = await showDeposits(db, toTxId(id))
+    const shown = options.json === true ? [onlyOne(id, found)] : found
     const names = await readAssetNames(db)
     return Promise.all(
       shown.map(async (one) => ({ belief: await beliefOf(db, one, { rules, at, names }), names })),
     )
   })
   if (beliefs.length === 0) throw noDeposit(id)
-  if (options.json === true)
-    printJson(
-      context,
-      beliefs.map(({ belief }) => belief),
-    )
+  if (options.json === true) printJson(context, beliefs[0]?.belief)
   else context.stdout.write(printable(beliefs.map(({ belief, names }) => textOf(belief, names)).join('\n')))
 }
 

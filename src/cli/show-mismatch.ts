@@ -21,7 +21,7 @@ export async function showMismatchCommand(
   const [id = 0n] = mismatchIds([word])
   const shown = await withDatabase(context, (db) => showMismatch(db, id))
   if (shown === null) {
-    throw new Fault('usage_bad', {
+    throw new Fault('not_found', {
       problem: `there is no mismatch ${id}`,
       mend: 'take a number from "depositd mismatches list --all"',
     })

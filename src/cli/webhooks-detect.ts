@@ -9,7 +9,7 @@ import { createScheme } from '../intake/signature/create-scheme.ts'
 import type { Delivery, Keys } from '../intake/signature/scheme.ts'
 import { readCaptures, readText } from './captures.ts'
 import { attachedEnvironment, type Context } from './context.ts'
-import { type News, printJson } from './print.ts'
+import { AsWritten, type News, printJson } from './print.ts'
 
 type DetectOptions = {
   secretFile?: string
@@ -37,7 +37,12 @@ export async function detectCommand(context: Context, options: DetectOptions): P
     late: found.late,
     alike: found.alike.map(show),
   }
-  if (options.json === true) printJson(context, document)
+  if (options.json === true)
+    printJson(context, {
+      ...document,
+      webhooks: new AsWritten(section),
+      alike: new AsWritten(document.alike),
+    })
   else context.stdout.write(`${remarks(document).join('')}${writeYaml({ webhooks: section })}`)
   return 'good'
 }

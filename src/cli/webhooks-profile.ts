@@ -9,7 +9,7 @@ import { newestSamples } from '../store/samples.ts'
 import { isPlace, readCaptures, readText, samplesMax } from './captures.ts'
 import { type Context, withDatabase } from './context.ts'
 import { knownService } from './known-service.ts'
-import { type News, printable, printJson } from './print.ts'
+import { AsWritten, type News, printable, printJson } from './print.ts'
 
 type ProfileOptions = { from: string; records?: string; json?: boolean }
 
@@ -30,7 +30,8 @@ export async function profileCommand(context: Context, options: ProfileOptions):
   const bodies = { webhooks: webhooks.map(bodyOf), records: records.map(bodyOf) }
   const trial = tryProfile(writeProfile(draft, []), bodies, vocabulary)
   const notJson = captured.length - webhooks.length
-  if (options.json === true) printJson(context, { ...draft, ...trial, notJson })
+  if (options.json === true)
+    printJson(context, { ...draft, profile: new AsWritten(draft.profile), ...trial, notJson })
   else context.stdout.write(writeProfile(draft, headingOf(trial, notJson)))
   return trial.webhooks.unread + trial.records.unread === 0 ? 'good' : 'bad'
 }

@@ -9,17 +9,18 @@ import {
   retryAlone,
 } from '../store/quarantine.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
-import { limitOf } from './options.ts'
-import { type Column, type News, printable, printJson, printRows } from './print.ts'
+import { idIn, type ListOptions, type Paging, printList, readPage, wholeOf } from './lists.ts'
+import { AsWritten, type Column, type News, printable, printJson } from './print.ts'
 
 type Json = { json?: boolean }
 
-export async function listQuarantineCommand(
-  context: Context,
-  { limit, json }: Json & { limit: string },
-): Promise<void> {
-  const rows = await withDatabase(context, (db) => listQuarantine(db, limitOf(limit)))
-  printRows(context, rows, { columns, json: json === true, empty: 'nothing is in the quarantine' })
+const paging: Paging<QuarantineLine> = { list: 'quarantine', keyOf: ({ id }) => [id] }
+
+export async function listQuarantineCommand(context: Context, options: ListOptions): Promise<void> {
+  const page = await withDatabase(context, (db) =>
+    readPage(options, paging, ({ limit, after }) => listQuarantine(db, { limit, before: idIn(after) })),
+  )
+  printList(context, page, { columns, json: options.json, empty: 'nothing is in the quarantine' })
 }
 
 const columns: Column<QuarantineLine>[] = [
@@ -36,7 +37,7 @@ export async function showQuarantineCommand(context: Context, id: string, { json
   const ids = idsOf([id])
   const [row] = await withDatabase(context, (db) => readQuarantine(db, { ids, after: 0n, limit: 1 }))
   if (row === undefined) throw unknown(id)
-  if (json === true) printJson(context, captureOf(row))
+  if (json === true) printJson(context, new AsWritten(captureOf(row)))
   else context.stdout.write(textOf(row))
 }
 
@@ -81,7 +82,7 @@ export async function retryQuarantineCommand(
   )
   const missing = ids?.find((id) => !retried.some((one) => one.id === id))
   if (missing !== undefined) throw unknown(String(missing))
-  if (json === true) printJson(context, summaryOf(retried))
+  if (json === true) printJson(context, wholeOf(retried))
   else context.stdout.write(sentenceOf(retried))
   return retried.every(({ outcome }) => isTaken(outcome)) ? 'good' : 'bad'
 }
@@ -92,14 +93,6 @@ function nothingProved(): Fault<'usage_bad'> {
     problem: 'webhooks.scheme is none, by which every delivery would be taken in',
     mend: 'set the scheme and its secret, or name the numbers of deliveries that you know',
   })
-}
-
-function summaryOf(retried: readonly Retried[]) {
-  return retried.map(({ id, receivedAt, ...rest }) => ({
-    id,
-    received_at: receivedAt.toISOString(),
-    ...rest,
-  }))
 }
 
 const meanings: Record<string, string> = {
@@ -140,8 +133,8 @@ function idsOf(words: readonly string[]): bigint[] {
   })
 }
 
-function unknown(id: string): Fault<'usage_bad'> {
-  return new Fault('usage_bad', {
+function unknown(id: string): Fault<'not_found'> {
+  return new Fault('not_found', {
     problem: `there is no delivery ${id} in the quarantine`,
     mend: 'take a number from "depositd webhooks quarantine list"',
   })

@@ -7,6 +7,8 @@ type Details = {
   /** A setting, an argument or a file is missing or wrong; `mend` says what to do. */
   settings_bad: { faults: readonly string[] }
   usage_bad: { problem: string; mend: string }
+  /** Something that was named, like a deposit by its number, does not exist. */
+  not_found: { problem: string; mend: string }
   /** A server we depend on did not answer, or answered something that cannot be used. */
   remote_failed: { what: string; problem: string }
   /** Too few nodes of a network agree on what would be booked; nothing was moved. */
@@ -49,6 +51,11 @@ export function isFault<Code extends FaultCode>(error: unknown, code: Code): err
   return error instanceof Fault && error.code === code
 }
 
+/** The code of a fault; null of any other error. */
+export function codeOf(error: unknown): FaultCode | null {
+  return error instanceof Fault ? (error as Fault).code : null
+}
+
 /** One line for people, whatever was thrown. Of TLS that does not come about it tells the mend, too. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
@@ -79,7 +86,8 @@ const tlsMends: ReadonlyMap<unknown, string> = new Map([
 /** As `messageOf`; of a fault that is foreseen, what is wrong and what mends it. */
 export function lineOf(error: unknown): string {
   if (isFault(error, 'settings_bad')) return error.details.faults.join('\n  ')
-  if (isFault(error, 'usage_bad')) return `${error.details.problem}; ${error.details.mend}`
+  if (isFault(error, 'usage_bad') || isFault(error, 'not_found'))
+    return `${error.details.problem}; ${error.details.mend}`
   if (isFault(error, 'remote_failed')) return `${error.details.what}: ${error.details.problem}`
   return messageOf(error)
 }

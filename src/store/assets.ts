@@ -54,6 +54,15 @@ export async function pinnedNetworks(
   })
 }
 
+/** The networks of the pinned assets; the one that is asked for, too, if a deposit or mismatch is of it. */
+export async function networksKnown(db: Kysely<Tables>, asked: string): Promise<string[]> {
+  const { rows } = await sql<{ network: string }>`
+    select network from asset
+    union select ${asked} where exists (select from deposit where network = ${asked})
+      or exists (select from mismatch where network = ${asked})`.execute(db)
+  return rows.map(({ network }) => network)
+}
+
 /** By key, how each asset is called and counted. */
 export type AssetNames = ReadonlyMap<string, { symbol: string; network: string; decimals: number }>
 

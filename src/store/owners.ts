@@ -31,6 +31,14 @@ export async function readOwners(
   return rows.map(({ id, ...entry }) => ({ owner: { kind, id }, ...entry }))
 }
 
+/** The ids of the address book; the one that is asked for, too, if a deposit is of it. */
+export async function ownerIdsKnown(db: Kysely<Tables>, asked: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from owner
+    union select ${asked} where exists (select from deposit where owner_id = ${asked})`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
 /** Whose deposit addresses these are, on whatever network. */
 export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[]): Promise<HeldAddress[]> {
   const { rows } = await sql<HeldAddress>`
@@ -139,14 +147,18 @@ export type OwnerLine = {
   forward_recipient: string | null
 }
 
-/** One line per deposit address. */
+type OwnersRequest = { kind: Owner['kind']; limit: number; after?: Pick<OwnerLine, 'id' | 'network'> | null }
+
+/** One line per deposit address, by owner and network, of those behind the one of `after`. */
 export async function listOwners(
   db: Kysely<Tables>,
-  { kind, limit }: { kind: Owner['kind']; limit: number },
+  { kind, limit, after = null }: OwnersRequest,
 ): Promise<OwnerLine[]> {
   const { rows } = await sql<OwnerLine>`
     select o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient
     from owner o join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
-    where o.kind = ${kind} order by o.id, b.network limit ${limit}`.execute(db)
+    where o.kind = ${kind}
+      and (${after?.id ?? null}::text is null or (o.id, b.network) > (${after?.id ?? ''}, ${after?.network ?? ''}))
+    order by o.id, b.network limit ${limit}`.execute(db)
   return rows
 }

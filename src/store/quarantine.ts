@@ -69,14 +69,20 @@ export type QuarantineLine = {
   user_agent: string
 }
 
-/** The newest first. */
-export async function listQuarantine(db: Kysely<Tables>, limit: number): Promise<QuarantineLine[]> {
+/** The newest first, of those with a lesser number than `before`. */
+export async function listQuarantine(
+  db: Kysely<Tables>,
+  { limit, before }: { limit: number; before?: bigint | undefined },
+): Promise<QuarantineLine[]> {
   const { rows } = await sql<QuarantineLine>`
     select id::text as id, received_at, source, reason, length(body) as bytes,
       coalesce(headers ->> 'user-agent', '') as user_agent
-    from quarantine order by id desc limit ${limit}`.execute(db)
+    from quarantine where id < ${before ?? largestId} order by id desc limit ${limit}`.execute(db)
   return rows
 }
+
+/** Of Postgres's bigint. */
+const largestId = 2n ** 63n - 1n
 
 export type QuarantinedRow = QuarantineRow & { id: bigint }
 

@@ -48,7 +48,7 @@ type Line = { id: string; status: string; assigned_to: string | null }
 
 async function listed(options = ''): Promise<string[]> {
   const { out } = await depositd(`mismatches list --json ${options}`.trim())
-  return (JSON.parse(out) as Line[]).map(({ id }) => id)
+  return (JSON.parse(out) as { items: Line[] }).items.map(({ id }) => id)
 }
 
 test('the list takes what matches', async () => {
@@ -84,7 +84,7 @@ test('what is snoozed is left out, unless it is asked for', async () => {
 
 test('what is resolved is no bad news, and can be opened again', async () => {
   const { out } = await depositd('mismatches resolve 2 3 --reason ours --by erin --json')
-  expect(JSON.parse(out)).toMatchObject([
+  expect(JSON.parse(out).items).toMatchObject([
     { id: '2', status: 'resolved', resolved_by: 'erin', reason: 'ours' },
     { id: '3', status: 'resolved' },
   ])
@@ -105,7 +105,9 @@ test('the list tells how long there is to act, and when that is over', async () 
   expect((await depositd('mismatches list')).out).toMatch(/^ 2 .* 03:[12]\d:\d\d +open /m)
   await depositd('mismatches resolve 1 --reason paid --by erin')
   expect(await listed('--overdue --all')).toEqual([])
-  const lines = JSON.parse((await depositd('mismatches list --all --json')).out) as Record<string, unknown>[]
+  const { items: lines } = JSON.parse((await depositd('mismatches list --all --json')).out) as {
+    items: Record<string, unknown>[]
+  }
   expect(lines.find(({ id }) => id === '1')).toMatchObject({ status: 'resolved', act_by: null, act_in: '' })
   const open = lines.find(({ id }) => id === '2')
   expect(Date.parse(String(open?.act_by)) - Date.parse(String(open?.opened_at))).toBe(4 * 3_600_000)
@@ -162,7 +164,6 @@ test('show tells all about one', async () => {
 
 const wrongUses = [
   ['mismatches resolve 1', "required option '--reason <text>' not specified"],
-  ['mismatches resolve 99 --reason x', 'there is no mismatch 99'],
   ['mismatches resolve one --reason x', 'one is no number of a mismatch'],
   ['mismatches reopen 1 --reason x', 'mismatch 1 is open'],
   ['mismatches assign max', 'no mismatch is named'],
@@ -171,22 +172,33 @@ const wrongUses = [
   ['mismatches snooze 1 --until 2020-01-01', '--until is "2020-01-01"'],
   ['mismatches snooze 1 --until soon', '--until is "soon"'],
   ['mismatches list --older-than long', '--older-than is "long"'],
-  ['mismatches list --severity bad', '--severity does not know "bad"'],
-  ['mismatches show 99', 'there is no mismatch 99'],
+  ['mismatches list --severity bad', '--severity is "bad"; use info, warning, severe'],
   ['mismatches write-off 1 --reason x', 'a write-off names one account'],
-  ['mismatches write-off 1 --reason x --account cash', '--account does not know "cash"'],
+  ['mismatches write-off 1 --reason x --account cash', '--account is "cash"; use expenses, receivable'],
   ['mismatches write-off 1 --reason x --account expenses', 'this takes a second person'],
   [
     'mismatches write-off 1 --reason x --account expenses --by a --approved-by A',
     'A cannot approve what a decides',
   ],
   ['mismatches write-off 1 --reason x --withdraw --approved-by b', 'deposit 1 is not written off'],
+  ['deposits split 2 --transfer base/0x0/0 --reason x --approved-by b', 'deposit 2 has no id of the service'],
+] as const
+
+test.each([
+  ['mismatches resolve 99 --reason x', 'there is no mismatch 99'],
+  ['mismatches show 99', 'there is no mismatch 99'],
+  ['deposits match dep_9 --transfer base/0x0/0 --reason x', 'there is no deposit dep_9'],
   [
     'deposits match dep_1 --transfer base/0x0/0 --reason x --approved-by b',
     'no transfer base/0x0/0 to a watched address is known; write it as network/transaction/index',
   ],
-  ['deposits split 2 --transfer base/0x0/0 --reason x --approved-by b', 'deposit 2 has no id of the service'],
-] as const
+])('%s names something that is not found: status 3', async (line, message) => {
+  expect(await depositd(line)).toMatchObject({
+    status: 3,
+    out: '',
+    err: expect.stringContaining(message),
+  })
+})
 
 test('wrong use has status 2 and a line that says what is wrong, and does nothing', async () => {
   const before = await listed('--all')

@@ -32,7 +32,7 @@ test.each([
   ['ledger balances', 0],
   ['ledger periods --json', 0],
   ['ledger verify', 0],
-  ['deposits show 99 2>&1', 2],
+  ['deposits show 99 2>&1', 3],
 ])('"%s" whose output nobody reads ends quietly, with the status %i that it has', (line, status) => {
   expect(unread(line)).toEqual({ out: `status ${status}\n`, err: '' })
 })

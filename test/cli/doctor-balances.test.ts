@@ -61,7 +61,7 @@ async function balances(): Promise<Finding | undefined> {
     RPC_BASE: anvil.url,
     DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
   })
-  const findings = JSON.parse(out) as Finding[]
+  const { checks: findings } = JSON.parse(out) as { checks: Finding[] }
   return findings.find(({ check }) => check === 'balances base')
 }
 

@@ -105,7 +105,7 @@ test('a folder that is only called like the one of mounted secrets is no such fo
 test('where Node looks at no certificate, doctor says that and nothing of connections', async () => {
   const { status, out } = await runCommand('doctor --json', { ...safe, NODE_TLS_REJECT_UNAUTHORIZED: '0' })
   expect(status).toBe(1)
-  expect(JSON.parse(out)).toEqual([
+  expect(JSON.parse(out).checks).toEqual([
     {
       check: 'settings',
       state: 'fault',

@@ -88,14 +88,16 @@ test('where all is well, each check says so', async () => {
 test('the page on operations tells of every check', async () => {
   const [, section = ''] = readText('docs/operations.md').split('\n## Doctor\n')
   const { out } = await world.run({}, ' --json')
-  const checks = (JSON.parse(out) as Finding[]).map(({ check }) => check.replace(/\bbase$/, 'NETWORK'))
+  const checks = (JSON.parse(out) as { checks: Finding[] }).checks.map(({ check }) =>
+    check.replace(/\bbase$/, 'NETWORK'),
+  )
   expect(checks.length).toBeGreaterThan(15)
   expect(checks.filter((check) => !section.includes(`\`${check}\``))).toEqual([])
 })
 
 test('a key that may create is warned of, which is no bad news', async () => {
   const { status, out } = await world.run({ SERVICE_API_KEY: writeKey }, ' --json')
-  const findings = JSON.parse(out) as Finding[]
+  const { checks: findings } = JSON.parse(out) as { checks: Finding[] }
   expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
     {
       check: 'key',
@@ -190,7 +192,7 @@ test('whatever is not well, its mend is told', async () => {
     },
     ' --json',
   )
-  const findings = JSON.parse(out) as Finding[]
+  const { checks: findings } = JSON.parse(out) as { checks: Finding[] }
   const faults = findings.filter(({ state }) => state !== 'ok')
   expect(faults.map(({ check }) => check).toSorted()).toEqual([
     'chain base',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { at, txId } from '../support/evidence.ts'
-import { failedOf, makeBundleOfTwo, outcomes, verifyDocument } from '../support/evidence-bundle.ts'
+import { makeBundleOfTwo, outcomes, verifyDocument } from '../support/evidence-bundle.ts'
 import { type EvidenceWorld, openEvidenceWorld } from '../support/evidence-world.ts'
 import { makeSecret } from '../support/sign-webhook.ts'
 
@@ -138,13 +138,14 @@ test('a transaction of several deposits names none of them', async () => {
 test('what is wrong with the words is wrong use', async () => {
   expect((await world.run(`evidence verify ${path} --rpc base`, {})).status).toBe(2)
   expect((await world.run('evidence verify nowhere.json', {})).status).toBe(2)
-  expect((await world.run('deposits evidence 99 --out nowhere.json')).status).toBe(2)
+  expect((await world.run('deposits evidence 99 --out nowhere.json')).status).toBe(3)
   const folder = await world.run(`deposits evidence 1 --out ${world.folder}`)
   expect(folder.status).toBe(2)
   expect(folder.err).toMatch(/^depositd: --out cannot be written: EISDIR.*; give the path of a file, /)
 })
 
-test('a node of a network that the bundle does not know is a failed check', async () => {
-  const printed = await verifyDocument(world, text, { more: ' --rpc mars=http://127.0.0.1:9' })
-  expect(failedOf(printed)).toEqual(['chain mars'])
+test('a node of a network that the bundle does not know is refused with the networks that it knows', async () => {
+  const { status, err } = await world.run(`evidence verify ${path} --rpc bsae=http://127.0.0.1:9`, {})
+  expect(status).toBe(2)
+  expect(err).toMatch(/^depositd: --rpc is "bsae"; did you mean base\? use .*base/)
 })

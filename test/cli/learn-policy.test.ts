@@ -44,15 +44,15 @@ policy:
     # No band: too few for a band: of 38, the next one lies outside 2 times in 39.
 `)
   await world.receive(...many(40, () => 101_000_000n, { name: 'usdt', asset: usdtOnBase }))
-  const learned = JSON.parse((await world.depositd('policy learn --json')).out) as object[]
-  expect(learned).toMatchObject([
+  const learned = JSON.parse((await world.depositd('policy learn --json')).out)
+  expect(learned.items).toMatchObject([
     {
-      assetLabel: 'USDT on base',
+      asset_label: 'USDT on base',
       sample: 40,
-      lowBps: -100,
+      low_bps: -100,
       refused: 'more was delivered than paid: these assets are not worth the same',
     },
-    { assetLabel: 'USDC on base', sample: 38, lowBps: 10, highBps: 10 },
+    { asset_label: 'USDC on base', sample: 38, low_bps: 10, high_bps: 10 },
   ])
   expect(await world.depositd('policy learn --json --limit 1')).toMatchObject({ status: 0 })
 })

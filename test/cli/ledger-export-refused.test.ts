@@ -16,7 +16,7 @@ afterAll(() => books[Symbol.asyncDispose]())
 const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
 
 test.each([
-  ['--format xls', '--format does not know "xls"; use csv, jsonl, hledger, beancount, journal-csv'],
+  ['--format xls', '--format is "xls"; use csv, jsonl, hledger, beancount, journal-csv'],
   [
     '--format csv --account assets:bank',
     '--account knows no account "assets:bank"; take one from "depositd ledger balances", or the beginning of some up to a colon',

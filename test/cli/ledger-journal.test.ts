@@ -163,13 +163,20 @@ test.each<[string, () => ReturnType<typeof add>, string]>([
     () => depositd('ledger journal reverse 1 --approved-by max --reason no'),
     'journal 1 follows from evidence',
   ],
-  ['a journal that is none', () => depositd('ledger journal show one'), 'there is no journal one'],
 ])('%s is refused in one line', async (_what, run, problem) => {
   const { status, err } = await run()
   expect(status).toBe(2)
   expect(err).toContain(problem)
   expect(err.trimEnd().split('\n')).toHaveLength(1)
 })
+
+test.each(['show one', 'show 99999', 'reverse 99999 --approved-by max --reason no'])(
+  'ledger journal %s is not found',
+  async (line) => {
+    const { status, err } = await depositd(`ledger journal ${line}`)
+    expect({ status, err }).toMatchObject({ status: 3, err: expect.stringContaining('there is no journal') })
+  },
+)
 
 test('a reversal is not reversed, in one line', async () => {
   const { rows } = await sql<{ id: bigint }>`
@@ -197,16 +204,16 @@ test('journals are listed by month, kind and person, the newest first', async ()
     /reversal.* 2026-02 late .*twice$/,
   )
   expect(
-    (await lines('--kind deposit --limit 2')).slice(1).every((line) => line.includes('  deposit  ')),
+    (await lines('--kind deposit --limit 2')).slice(1, 3).every((line) => line.includes('  deposit  ')),
   ).toBe(true)
-  expect(await lines('--period 2031-01')).toEqual(['there is no such journal'])
+  expect(await lines('--period 2031-01')).toEqual(['no journals'])
   const json = JSON.parse((await depositd('ledger journal list --by zoe --json')).out)
-  expect(json).toMatchObject([
+  expect(json.items).toMatchObject([
     { id, posting_key: 'manual/listed', period: '2026-01', made_by: 'Zoe', reversed_by: null },
   ])
   expect(await depositd('ledger journal list --kind bill')).toEqual({
     status: 2,
     out: '',
-    err: 'depositd: --kind does not know "bill"; use deposit, settlement, refund, write_off, withdrawal, manual, reversal\n',
+    err: 'depositd: --kind is "bill"; use deposit, settlement, refund, write_off, withdrawal, manual, reversal\n',
   })
 })

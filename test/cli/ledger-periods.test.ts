@@ -56,8 +56,10 @@ test('what is printed as JSON has all that the views have', async () => {
   await resolveAll()
   const closed = JSON.parse((await depositd('ledger close 2026-01 --by erin --json')).out)
   expect(closed).toMatchObject({ period: '2026-01', action: 'closed', severe_open: 0, lines: 14 })
-  const periods = JSON.parse((await depositd('ledger periods --json --limit 1000')).out) as object[]
-  expect(periods.at(-1)).toMatchObject({
+  const { items } = JSON.parse((await depositd('ledger periods --json --limit 1000')).out) as {
+    items: object[]
+  }
+  expect(items.at(-1)).toMatchObject({
     period: '2026-01',
     state: 'closed',
     closed_by: 'erin',
@@ -65,8 +67,8 @@ test('what is printed as JSON has all that the views have', async () => {
     sha256: closed.sha256,
     reopened: '0',
   })
-  expect(JSON.parse((await depositd('ledger periods --json --limit 1')).out)).toHaveLength(1)
-  expect(JSON.parse((await depositd('ledger periods --history --json')).out)).toMatchObject([
+  expect(JSON.parse((await depositd('ledger periods --json --limit 1')).out).items).toHaveLength(1)
+  expect(JSON.parse((await depositd('ledger periods --history --json')).out).items).toMatchObject([
     { period: '2026-01', action: 'closed', actor: 'erin', sha256: closed.sha256 },
   ])
 })

@@ -36,9 +36,9 @@ test('a file of prices is taken once, and listed with the newest first', async (
   )
   expect((await depositd(`ledger prices import ${path}`)).out).toBe('2 prices; 2 added, 0 known before\n')
   const again = await depositd(`ledger prices import ${path} --json`)
-  expect(JSON.parse(again.out)).toEqual({ prices: 2, added: 0, dryRun: false })
-  const listed = JSON.parse((await depositd('ledger prices list --limit 1 --json')).out) as object[]
-  expect(listed).toMatchObject([{ asset_symbol: 'USDT', price: '0.91', source: 'a, b' }])
+  expect(JSON.parse(again.out)).toEqual({ prices: 2, added: 0, dry_run: false })
+  const listed = JSON.parse((await depositd('ledger prices list --limit 1 --json')).out)
+  expect(listed.items).toMatchObject([{ asset_symbol: 'USDT', price: '0.91', source: 'a, b' }])
   expect((await depositd('ledger prices list')).out).toMatch(/^AT +PRICE +CURRENCY +SYMBOL +ASSET +SOURCE\n/)
 })
 

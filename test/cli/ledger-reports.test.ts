@@ -48,7 +48,7 @@ test('ledger trial-balance: debits, credits and their difference, and of each as
 
 const linesAsOf = async (asOf: string) => {
   const { out } = await depositd(`ledger trial-balance --json --as-of ${asOf}`)
-  return (JSON.parse(out) as { lines: object[] }).lines.length
+  return (JSON.parse(out) as { items: object[] }).items.length
 }
 
 test('ledger trial-balance as of a time holds what happened at that very time', async () => {
@@ -56,7 +56,7 @@ test('ledger trial-balance as of a time holds what happened at that very time', 
   expect(await linesAsOf('2026-01-01T10:00:00Z')).toBe(2)
 })
 
-type Report = { lines: Line[]; totals: Line[]; balanced: boolean; left: number }
+type Report = { items: Line[]; next: string | null; totals: Line[]; balanced: boolean }
 type Line = {
   account: string
   code: string | null
@@ -74,7 +74,7 @@ test('ledger trial-balance of all is what the entries of the books add up to', a
   const report = JSON.parse((await depositd('ledger trial-balance --json')).out) as Report
   const numbers = ({ account, asset, debit, credit, balance }: Line) =>
     [account, asset, shortest(debit), shortest(credit), shortest(balance)].join(' ')
-  expect(report.lines.map(numbers).toSorted()).toEqual(rows.map(numbers).toSorted())
+  expect(report.items.map(numbers).toSorted()).toEqual(rows.map(numbers).toSorted())
   expect(report.balanced).toBe(true)
   for (const { debit, credit } of report.totals) expect(debit).toBe(credit)
 })
@@ -82,10 +82,10 @@ test('ledger trial-balance of all is what the entries of the books add up to', a
 test('ledger balances as of a day are those of the trial balance of that day', async () => {
   const { status, out } = await depositd('ledger balances --as-of 2026-01-02 --json')
   expect(status).toBe(0)
-  const { balances } = JSON.parse(out) as { balances: Line[] }
+  const { items: balances } = JSON.parse(out) as { items: Line[] }
   const report = JSON.parse((await depositd('ledger trial-balance --as-of 2026-01-02 --json')).out) as Report
   expect(balances.map(({ account, balance }) => [account, balance])).toEqual(
-    report.lines.map(({ account, balance }) => [account, balance]),
+    report.items.map(({ account, balance }) => [account, balance]),
   )
   expect(balances.length).toBeGreaterThan(5)
 })
@@ -98,7 +98,7 @@ test('ledger trial-balance tells the code that the settings give an account', as
   const { out } = await depositd('ledger trial-balance --json')
   await sql`delete from account_label`.execute(owner)
   await owner.destroy()
-  const codes = (JSON.parse(out) as Report).lines.map(({ account, code }) => `${account} ${code}`)
+  const codes = (JSON.parse(out) as Report).items.map(({ account, code }) => `${account} ${code}`)
   expect(codes).toContain('liabilities:deposits:channel:shop 2100')
   expect(codes).toContain('equity:conversion null')
 })
@@ -112,10 +112,12 @@ test('what was recorded later is not in what was known before', async () => {
 test('with --limit, lines are left out, and the sums are not', async () => {
   const all = JSON.parse((await depositd('ledger trial-balance --json')).out) as Report
   const some = JSON.parse((await depositd('ledger trial-balance --limit 3 --json')).out) as Report
-  expect(some).toMatchObject({ lines: all.lines.slice(0, 3), totals: all.totals, left: all.lines.length - 3 })
+  expect(some).toMatchObject({ items: all.items.slice(0, 3), totals: all.totals })
+  const rest = JSON.parse((await depositd(`ledger trial-balance --json --after ${some.next}`)).out) as Report
+  expect(rest).toMatchObject({ items: all.items.slice(3), next: null })
   for (const report of ['balances', 'trial-balance']) {
     const { out } = await depositd(`ledger ${report} --limit 3`)
-    expect(out).toContain(`and ${all.lines.length - 3} more, which the sums hold; --limit tells of more`)
+    expect(out).toContain(`Showing 3; more follow: bin/depositd ledger ${report} --limit 3 --after `)
   }
 })
 
@@ -138,8 +140,8 @@ test('ledger statement: what was owed, what changed it, and what is owed', async
 
 const ends = async (line: string, span: string) => {
   const { out } = await depositd(`ledger statement channel:shop --json ${span}`)
-  const { lines } = JSON.parse(out) as { lines: { line: string; asset: string; balance: string }[] }
-  return lines.filter((one) => one.line === line).map(({ asset, balance }) => `${asset} ${balance}`)
+  const { items } = JSON.parse(out) as { items: { line: string; asset: string; balance: string }[] }
+  return items.filter((one) => one.line === line).map(({ asset, balance }) => `${asset} ${balance}`)
 }
 
 test('the closing of one statement is the opening of the next', async () => {
@@ -149,12 +151,24 @@ test('the closing of one statement is the opening of the next', async () => {
   expect(await ends('closing', '--to 2026-01-03T00:00:00Z')).toEqual(closing)
 })
 
-test('a statement of many entries says how many it left out, and closes all the same', async () => {
-  const { out } = await depositd('ledger statement shop --limit 2')
-  expect(out).toContain('and 4 more; --limit tells of more\n')
-  expect(out.match(/ closing /g)).toHaveLength(2)
-  const all = (await depositd('ledger statement shop')).out
-  expect(all).not.toContain('more; --limit')
+test('a statement of an owner of whom nothing was booked is not found', async () => {
+  expect(await depositd('ledger statement nobody')).toMatchObject({
+    status: 3,
+    err: expect.stringMatching(/^depositd: nothing was ever booked of "nobody"; give the id of a channel/),
+  })
+})
+
+test('the pages of a statement are together the whole of it', async () => {
+  const whole = JSON.parse((await depositd('ledger statement shop --json --to 2027-01-01')).out)
+  const lines: object[] = []
+  for (let next: string | null = ''; next !== null; ) {
+    const more = next === '' ? '' : ` --after ${next}`
+    const { out } = await depositd(`ledger statement shop --json --to 2027-01-01 --limit 2${more}`)
+    const page = JSON.parse(out) as { items: object[]; next: string | null }
+    lines.push(...page.items)
+    next = page.next
+  }
+  expect(lines).toEqual(whole.items)
 })
 
 test('ledger statement of an account that debits make more has debits positive', async () => {
@@ -165,7 +179,7 @@ test('ledger statement of an account that debits make more has debits positive',
 test('documents of statements and trial balances tell amounts in units and in smallest units, as SQL does', async () => {
   const span = '--from 2026-01-02 --to 2026-01-02'
   const statement = JSON.parse((await depositd(`ledger statement savings --json ${span}`)).out)
-  expect(statement.lines[1]).toMatchObject({
+  expect(statement.items[1]).toMatchObject({
     amount: '20.000000',
     amount_base: '20000000',
     balance: '20.000000',
@@ -173,13 +187,13 @@ test('documents of statements and trial balances tell amounts in units and in sm
   })
   const trial = JSON.parse((await depositd('ledger trial-balance --json')).out)
   const account = 'liabilities:deposits:stable_wallet:savings'
-  const line = trial.lines.find((one: Line) => one.account === account)
+  const line = trial.items.find((one: Line) => one.account === account)
   const held = { balance: '-20.000000', balance_base: '-20000000' }
   const sides = { debit: '0.000000', debit_base: '0', credit: '20.000000', credit_base: '20000000' }
   expect(line).toMatchObject({ ...sides, ...held })
   expect(trial.totals[0]).toMatchObject({ balance: '0.000000', balance_base: '0' })
   for (const options of ['', ' --as-of 2027-01-01']) {
-    const { balances, totals } = JSON.parse((await depositd(`ledger balances --json${options}`)).out)
+    const { items: balances, totals } = JSON.parse((await depositd(`ledger balances --json${options}`)).out)
     expect(balances.find((one: Line) => one.account === account)).toMatchObject(held)
     expect(totals[0]).toMatchObject({ total: '0.000000', total_base: '0' })
   }
@@ -191,7 +205,6 @@ test.each([
     '--period and --as-of both say where it ends; give one',
   ],
   ['ledger trial-balance --period 2026-13', '--period is "2026-13"; give a month like 2026-01'],
-  ['ledger statement nobody', 'nothing was ever booked of "nobody"; give the id of a channel or wallet, '],
   ['ledger statement shop --from 2026-01-02 --to 2026-01-01', 'it ends before --from; '],
   ['ledger statement shop --limit 0', '--limit is "0"; '],
   ['ledger balances --as-of 2026-13-01', '--as-of is "2026-13-01"; give a day or a time, '],

@@ -52,7 +52,9 @@ test('ledger seals list tells of the newest, and of no more than the limit', asy
        1       500    500  TIME  HASH
     "
   `)
-  const newest = JSON.parse((await depositd('ledger seals list --json --limit 1')).out) as Seal[]
+  const { items: newest } = JSON.parse((await depositd('ledger seals list --json --limit 1')).out) as {
+    items: Seal[]
+  }
   expect(newest.map(({ number }) => number)).toEqual(['2'])
 })
 
@@ -82,14 +84,20 @@ test.each([
   ['ledger verify --against /nowhere/anchors.jsonl', 'ENOENT'],
   ['ledger verify --limit 0', '--limit is "0"'],
   ['ledger seals export --out /nowhere/anchors.jsonl', '--out cannot be written: ENOENT'],
-  ['ledger prove 9999 --out proof.json', 'there is no journal 9999'],
-  ['ledger prove deposit/nothing --out proof.json', 'there is no journal deposit/nothing'],
   ['ledger prove 1 --out /nowhere/proof.json', '--out cannot be written: ENOENT'],
   ['ledger seals list --limit x', '--limit is "x"'],
 ])('%s is refused with one line', async (line, problem) => {
   const { status, out, err } = await depositd(line)
   expect({ status, out }).toEqual({ status: 2, out: '' })
   expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining(problem)])
+})
+
+test.each(['9999', 'deposit/nothing'])('ledger prove %s is not found', async (journal) => {
+  const { status, err } = await depositd(`ledger prove ${journal} --out proof.json`)
+  expect({ status, err }).toMatchObject({
+    status: 3,
+    err: expect.stringContaining(`there is no journal ${journal}`),
+  })
 })
 
 test('anchors that are none are refused, and the line is named', async () => {
@@ -127,7 +135,7 @@ test('while a booking does not end, ledger seal gives up and says so', async () 
     await sql`lock table ledger_journal in row exclusive mode`.execute(tx)
     const { status, err } = await depositd('ledger seal')
     const said = 'sealing the books: somebody has been writing to the books all the time'
-    expect({ status, err }).toMatchObject({ status: 1, err: expect.stringContaining(said) })
+    expect({ status, err }).toMatchObject({ status: 4, err: expect.stringContaining(said) })
   })
   await writer.destroy()
 })

@@ -32,7 +32,11 @@ afterAll(async () => {
 
 const depositd = (line: string) => runCommand(line, environment)
 const rows = async (line: string) =>
-  JSON.parse((await depositd(`${line} --json`)).out) as { id: string; book?: string; address: string }[]
+  (
+    JSON.parse((await depositd(`${line} --json`)).out) as {
+      items: { id: string; book?: string; address: string }[]
+    }
+  ).items
 
 function file(name: string, content: string): string {
   const path = join(folder, name)
@@ -56,9 +60,9 @@ test('what the service lists can be imported as it is printed', async () => {
   await using other = await openBooks()
   environment = { ...environment, DATABASE_URL: other.url }
   const remote = await depositd('channels list --remote --json')
-  expect(new Set((JSON.parse(remote.out) as { book: string }[]).map(({ book }) => book))).toEqual(
-    new Set(['unknown']),
-  )
+  expect(
+    new Set((JSON.parse(remote.out) as { items: { book: string }[] }).items.map(({ book }) => book)),
+  ).toEqual(new Set(['unknown']))
   const path = file('remote.json', remote.out)
   const dry = await depositd(`channels import ${path} --dry-run`)
   expect(dry.out).toBe('1 with 4 addresses; 1 would be added, 0 known before\n')
@@ -70,7 +74,7 @@ test('what the service lists can be imported as it is printed', async () => {
     owners: 1,
     added: 0,
     addresses: 4,
-    dryRun: false,
+    dry_run: false,
   })
   expect((await rows('channels list --remote')).map(({ book }) => book)).toEqual([
     'same',

@@ -14,7 +14,8 @@ const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
 
 test('deposits proposals tells of nothing where nothing is proposed', async () => {
   expect(await depositd('deposits proposals')).toMatchObject({ status: 0, out: 'nothing is proposed\n' })
-  expect((await depositd('deposits proposals --json')).out).toBe('[]\n')
+  const { out } = await depositd('deposits proposals --json')
+  expect(JSON.parse(out)).toEqual({ items: [], next: null })
 })
 
 test('deposits proposals lists the surest first, and says what is not fulfilled', async () => {
@@ -30,8 +31,9 @@ test('deposits proposals lists the surest first, and says what is not fulfilled'
       2  dep_0  payment  base/0x0000000000000000000000000000000000000000000000007370656564696572/0  100.000000  USDC on base  90  address, asset, amount, time, not transaction (the service names 0x0000000000000000000000000000000000000000000000007265706c61636564)
     "
   `)
-  expect((await depositd('deposits proposals --limit 1')).out.split('\n')).toHaveLength(3)
-  const [first] = JSON.parse((await depositd('deposits proposals --json')).out)
+  expect((await depositd('deposits proposals --limit 1')).out.split('\n')).toHaveLength(4)
+  const { items } = JSON.parse((await depositd('deposits proposals --json')).out)
+  const [first] = items
   expect(first).toMatchObject({
     service_id: 'dep_1',
     role: 'recipient',

@@ -88,7 +88,7 @@ test('what is otherwise is told deposit by deposit, and is bad news', async () =
   )
   expect(end.at(2)).toBe('NOT WHAT THE EVIDENCE SAYS: 2 of 2')
   const limited = await depositd('rebuild --verify --limit 1')
-  expect(limited.out).toContain('and 1 more; --limit tells of more')
+  expect(limited.out).toContain('and 1 more; a higher --limit shows them')
 })
 
 test('docs/rebuild.md shows what the command tells of these books', async () => {

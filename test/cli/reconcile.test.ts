@@ -68,7 +68,7 @@ test('a dry run as a document', async () => {
   expect(document.changes).toHaveLength(2)
   expect(document.changes[0]).toMatchObject({
     id: '1',
-    serviceId: 'dep_1',
+    service_id: 'dep_1',
     before: { state: 'settled', mismatches: ['settlement_short'], journals: [] },
     after: {
       state: 'reconciled',

@@ -60,7 +60,13 @@ test('replay tells what became of each payload, and fails while one cannot be re
   mend()
   const replayed = await depositd('replay --kind unknown_status --since 2026-01-01 --json')
   expect(replayed.status).toBe(0)
-  expect(JSON.parse(replayed.out)).toEqual({ rows: 1, applied: 1, passedOver: 0, unreadable: 0, journals: 0 })
+  expect(JSON.parse(replayed.out)).toEqual({
+    rows: 1,
+    applied: 1,
+    passed_over: 0,
+    unreadable: 0,
+    journals: 0,
+  })
   expect(await depositd('mismatches list --kind unknown_status')).toMatchObject({ out: 'no mismatches\n' })
   expect(await depositd('deposits show dep_1')).toMatchObject({ status: 0 })
   expect(await depositd('replay')).toMatchObject({
@@ -70,7 +76,7 @@ test('replay tells what became of each payload, and fails while one cannot be re
 })
 
 test.each([
-  ['replay --kind unreported', /^depositd: --kind does not know "unreported"; use unknown_event, /],
+  ['replay --kind unreported', /^depositd: --kind is "unreported"; use unknown_event, /],
   ['replay --since yesterday', /^depositd: --since is "yesterday"; give a day or a time, like /],
   ['replay --since 2026-13-45', /^depositd: --since is "2026-13-45"; /],
   ['replay --kind schema_drift --passed-over', /^depositd: --kind and --passed-over exclude each other; /],

@@ -48,11 +48,12 @@ test('deposits list', async () => {
 test('deposits list takes what matches and no more than the limit', async () => {
   const lines = async (options: string) =>
     (await depositd(`deposits list ${options}`)).out.split('\n').length - 2
-  expect(await lines('--limit 1')).toBe(1)
+  expect((await depositd('deposits list --limit 1')).out).toMatch(
+    /\nShowing 1; more follow: bin\/depositd deposits list --limit 1 --after \w+\n$/,
+  )
   expect(await lines('--state reconciled')).toBe(1)
   expect(await lines('--network base')).toBe(2)
   expect(await lines('--owner shop')).toBe(2)
-  expect((await depositd('deposits list --owner nobody')).out).toBe('no deposits\n')
 })
 
 test('coin of the service is listed where it is asked for, and is no deposit to accountants', async () => {
@@ -64,7 +65,7 @@ test('coin of the service is listed where it is asked for, and is no deposit to 
   await own.settle()
   const states = async (options: string) => {
     const { out } = await depositd(`deposits list --json ${options}`, own.url)
-    return (JSON.parse(out) as { state: string }[]).map(({ state }) => state)
+    return (JSON.parse(out) as { items: { state: string }[] }).items.map(({ state }) => state)
   }
   expect(await states('--limit 9')).toEqual(['confirmed'])
   expect(await states('--state ignored')).toEqual(['ignored'])
@@ -124,9 +125,7 @@ test.each(['dep_2', txId('pay2'), txId('forward2'), txId('forward2').toUpperCase
 
 test('deposits show --json is one document with everything', async () => {
   const { out } = await depositd('deposits show dep_1 --json')
-  const [shown, ...others] = JSON.parse(out) as Record<string, unknown>[]
-  expect(others).toEqual([])
-  expect(shown).toMatchObject({
+  expect(JSON.parse(out)).toMatchObject({
     deposit: { id: '1', state: 'reconciled', amount: '100.000000', amount_base: '100000000' },
     matrix: { deposit: { webhook: 'agrees' }, settlement: { chain: 'agrees' } },
     journals: [{ transfers: [{ amount: '100.000000' }] }, { transfers: expect.any(Array) }],
@@ -134,7 +133,9 @@ test('deposits show --json is one document with everything', async () => {
 })
 
 test('deposits list --json is a list of the same rows', async () => {
-  const rows = JSON.parse((await depositd('deposits list --json')).out) as Record<string, unknown>[]
+  const { items: rows } = JSON.parse((await depositd('deposits list --json')).out) as {
+    items: Record<string, unknown>[]
+  }
   expect(rows.map(({ id, state, amount }) => [id, state, amount])).toEqual([
     ['2', 'settled', '100.000000'],
     ['1', 'reconciled', '100.000000'],

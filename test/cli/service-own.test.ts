@@ -131,7 +131,7 @@ test.each([
   [
     'no node',
     () => 'http://127.0.0.1:1/secret-path',
-    { status: 1, message: /^depositd: reading base: .*; is RPC_BASE right\?\n$/ },
+    { status: 4, message: /^depositd: reading base: .*; is RPC_BASE right\?\n$/ },
   ],
 ])('%s is named with its setting', async (_what, url, { status: expected, message }) => {
   const { status, out, err } = await refused({ RPC_BASE: url() })
@@ -143,7 +143,7 @@ test.each([
 
 test('a database that is not there is named without its password', async () => {
   const { status, err } = await refused({ SERVICE_DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/x' })
-  expect(status).toBe(1)
+  expect(status).toBe(4)
   expect(err).toBe("depositd: reaching the service's database: connect ECONNREFUSED 127.0.0.1:1\n")
 })
 

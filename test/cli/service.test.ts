@@ -108,8 +108,11 @@ test('payments made at once all arrive, each as a transaction of its own', {
 
 const address = '0x00000000000000000000000000000000000000ff'
 test.each([
-  [['bse', 'ETH', '1', address], '--network does not know "bse"; use mainnet, base, arbitrum, solana'],
-  [['base', 'SOL', '1', address], '--asset does not know "SOL"; use ETH, USDC, USDT'],
+  [
+    ['bse', 'ETH', '1', address],
+    '--network is "bse"; did you mean base? use mainnet, base, arbitrum, solana',
+  ],
+  [['base', 'SOL', '1', address], '--asset is "SOL"; use ETH, USDC, USDT'],
   [['base', 'ETH', '1,5', address], '--amount is no amount of ETH: "1,5"; give a plain decimal above 0'],
   [['base', 'USDC', '0', address], '--amount is no amount of USDC: "0"; give a plain decimal above 0'],
   [['base', 'USDC', '1.0000001', address], 'with at most 6 digits after the point'],

@@ -41,10 +41,10 @@ type Reason = {
 }
 
 async function reasons(): Promise<Reason[]> {
-  const [shown] = JSON.parse((await depositd('deposits show 1 --json')).out) as {
+  const { explanation } = JSON.parse((await depositd('deposits show 1 --json')).out) as {
     explanation: { state: string; reasons: Reason[] }
-  }[]
-  return shown?.explanation.reasons ?? []
+  }
+  return explanation.reasons
 }
 
 test('a verdict names the rows behind each cell, and how each transfer was found', async () => {
@@ -140,9 +140,11 @@ test('as of a time between two pieces of evidence, only the first is known', asy
   expect(out).toContain('unreported (severe)')
   expect(out).toContain('liabilities:suspense')
   expect(out).not.toContain('settlement/')
-  const [belief] = JSON.parse((await depositd(`deposits show dep_1 --as-of ${then} --json`)).out) as [
-    { believed: { verdict: { state: string } }[]; journals: unknown[]; evidence: unknown[] },
-  ]
+  const belief = JSON.parse((await depositd(`deposits show dep_1 --as-of ${then} --json`)).out) as {
+    believed: { verdict: { state: string } }[]
+    journals: unknown[]
+    evidence: unknown[]
+  }
   expect(belief.believed.map(({ verdict }) => verdict.state)).toEqual(['confirmed'])
   expect([belief.journals.length, belief.evidence.length]).toEqual([1, 1])
   expect((await depositd(`deposits show dep_1 --as-of ${await clock()}`)).out).toContain(': reconciled')
@@ -159,9 +161,9 @@ test('as of a time before its first evidence, a deposit is not known', async () 
 })
 
 async function standing(time: string): Promise<string[]> {
-  const [belief] = JSON.parse((await depositd(`deposits show 1 --as-of ${time} --json`)).out) as [
-    { mismatches: { id: string; status: string }[] },
-  ]
+  const belief = JSON.parse((await depositd(`deposits show 1 --as-of ${time} --json`)).out) as {
+    mismatches: { id: string; status: string }[]
+  }
   return belief.mismatches.map(({ id, status }) => `${id} ${status}`)
 }
 

@@ -11,21 +11,28 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 test.each([
-  ['deposits show 99', 'depositd: there is no deposit 99; take a number from "depositd deposits list"'],
   ['deposits list --limit none', 'depositd: --limit is "none"; give a whole number from 1 to 100000'],
   ['deposits list --limit 0', 'depositd: --limit is "0"; give a whole number from 1 to 100000'],
-  ['mismatches list --fail-on bad', 'depositd: --fail-on does not know "bad"; use info, warning, severe'],
+  ['mismatches list --fail-on bad', 'depositd: --fail-on is "bad"; use info, warning, severe'],
   ['deposits list --lmit 5', "error: unknown option '--lmit'"],
   ['deposits show', "error: missing required argument 'id'"],
   ['depsoits list', 'error: '],
   ['channels create shop --network base', "error: required option '--asset <symbol>' not specified"],
   ['start --traffic often', 'depositd: --traffic is "often"; give a whole number from 1 to 3600'],
-  ['start --roles cook', 'depositd: --roles does not know "cook"; use http, worker, scheduler'],
+  ['start --roles cook', 'depositd: --roles is "cook"; use http, worker, scheduler'],
 ])('%s is wrong use: status 2, and a line that names the mend', async (line, message) => {
   const { status, out, err } = await runCommand(line, { DATABASE_URL: database.url })
   expect({ status, out }).toEqual({ status: 2, out: '' })
   expect(err).toContain(message)
   expect(err.trim().split('\n').length).toBeLessThanOrEqual(2)
+})
+
+test('a deposit that does not exist is not found: status 3', async () => {
+  expect(await runCommand('deposits show 99', { DATABASE_URL: database.url })).toEqual({
+    status: 3,
+    out: '',
+    err: expect.stringMatching(/^depositd: there is no deposit 99; take a number from .*\n$/),
+  })
 })
 
 test('without any database address, the line says how to get one', async () => {
@@ -60,11 +67,11 @@ test('a database address that is no address of one is named, and its password is
   expect(err).toBe('depositd: DATABASE_URL is no address of the form postgres:// or postgresql://\n')
 })
 
-test('a database that is not there is bad news of one line', async () => {
+test('a database that does not answer ends with status 4 and one line', async () => {
   const { status, err } = await runCommand('deposits list', {
     DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/x',
   })
-  expect(status).toBe(1)
+  expect(status).toBe(4)
   expect(err).toMatch(/^depositd: reaching the database: .*ECONNREFUSED.*DATABASE_URL.*\n$/)
   expect(err).not.toContain('hunter2')
 })

@@ -125,7 +125,7 @@ test('from the inbox, webhooks and polled records are taken, and owners are know
     profile: { record: { owner: { kind: { words: { CH: 'channel', SW: 'stable_wallet' } } } } },
     webhooks: { read: lives.length, ignored: 0, unread: 0 },
     records: { read: lives.length, ignored: 0, unread: 0 },
-    notJson: 0,
+    not_json: 0,
   })
   // The address book says who SW is; of CH it says nothing.
   expect(document.doubts.map(({ path }) => path.join('.')).filter((path) => path.includes('owner'))).toEqual([

@@ -102,7 +102,7 @@ test('a delivery is judged by the time at which it was received, not by that of 
     books.db,
   )
   const { out } = await depositd('retry --json')
-  expect(JSON.parse(out)).toMatchObject([
+  expect(JSON.parse(out).items).toMatchObject([
     { id: '1', outcome: 'stored' },
     { id: '2', outcome: 'timestamp_too_new' },
   ])
@@ -187,14 +187,18 @@ test('control characters of a stranger do not reach the terminal', async () => {
 })
 
 test.each([
-  ['show 7', 'there is no delivery 7 in the quarantine'],
-  ['retry 7', 'there is no delivery 7 in the quarantine'],
-  ['retry x', 'there is no delivery x in the quarantine'],
   ['drop', 'it does not say which deliveries to drop; name their numbers, or give --all'],
   ['drop 1 --all', 'it does not say which deliveries to drop'],
   ['list --limit 0', '--limit is "0"'],
 ])('%s is wrong use, and says what to do', async (line, said) => {
   expect(await depositd(line)).toMatchObject({ status: 2, err: expect.stringContaining(said) })
+})
+
+test.each(['show 7', 'retry 7', 'retry x'])('%s names a delivery that is not found', async (line) => {
+  expect(await depositd(line)).toMatchObject({
+    status: 3,
+    err: expect.stringMatching(/there is no delivery \w in the quarantine/),
+  })
 })
 
 test('without a signature only what is named is taken in', async () => {
@@ -204,9 +208,10 @@ test('without a signature only what is named is taken in', async () => {
     status: 2,
     err: expect.stringContaining('webhooks.scheme is none, by which every delivery would be taken in'),
   })
-  const [{ id }] = JSON.parse((await depositd('list --json')).out)
+  const { items } = JSON.parse((await depositd('list --json')).out)
+  const id = items[0]?.id
   expect(await unsigned(`retry ${id}`)).toMatchObject({ status: 0, out: '1 taken in\n' })
-  expect(JSON.parse((await depositd('list --json')).out)).toHaveLength(1)
+  expect(JSON.parse((await depositd('list --json')).out).items).toHaveLength(1)
 })
 
 test('settings that cannot be used are named, and the quarantine stays as it is', async () => {
@@ -215,5 +220,5 @@ test('settings that cannot be used are named, and the quarantine stays as it is'
     status: 2,
     err: expect.stringContaining('WEBHOOK_SECRETS'),
   })
-  expect(JSON.parse((await depositd('list --json')).out)).toHaveLength(1)
+  expect(JSON.parse((await depositd('list --json')).out).items).toHaveLength(1)
 })

@@ -69,7 +69,7 @@ test('both start at once, and a deposit goes the whole way through the two of th
 
 test('beside them doctor finds nothing that is not well', async () => {
   const { out } = await runCommand('doctor --json', worker.environment)
-  const findings = JSON.parse(out) as Finding[]
+  const { checks: findings } = JSON.parse(out) as { checks: Finding[] }
   expect(findings.filter(({ state }) => state === 'fault')).toEqual([])
   expect(findings.filter(({ check }) => check.startsWith('port'))).toMatchObject([
     { says: expect.stringMatching(/^depositd answers on/) },

@@ -88,7 +88,9 @@ async function refused(): Promise<unknown[]> {
 
 async function balances(): Promise<string> {
   const { out } = await runCommand('doctor --balances --json', world.environment)
-  const findings = JSON.parse(out) as { check: string; state: string; says: string }[]
+  const { checks: findings } = JSON.parse(out) as {
+    checks: { check: string; state: string; says: string }[]
+  }
   const found = findings.find(({ check }) => check === 'balances base')
   return `${found?.state}: ${found?.says}`
 }

@@ -156,7 +156,7 @@ describe.runIf(isInstalled('pg_dump') && isInstalled('psql'))('a dump', () => {
 
 async function doctor(environment: Record<string, string>): Promise<string[]> {
   const { out } = await runCommand('doctor --json', environment)
-  return (JSON.parse(out) as Finding[])
+  return (JSON.parse(out) as { checks: Finding[] }).checks
     .filter(({ check }) => ['rights', 'schema', 'grants', 'partitions'].includes(check))
     .map(({ check, state }) => `${check} ${state}`)
 }

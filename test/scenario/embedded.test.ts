@@ -14,7 +14,7 @@ type Deposit = { id: string; state: string; owner: string; network: string }
 async function deposits(): Promise<Deposit[]> {
   const listing = spawnProgram(folder, ['deposits', 'list', '--json', '--limit', '1000'])
   expect(await listing.ended).toBe(0)
-  return JSON.parse(listing.output()) as Deposit[]
+  return (JSON.parse(listing.output()) as { items: Deposit[] }).items
 }
 
 test('a start shows its parts, reconciles on every kind of network, stops whole and goes on from there', {
@@ -53,7 +53,7 @@ test('a start shows its parts, reconciles on every kind of network, stops whole 
   )
   const keys = spawnProgram(folder, ['service', 'keys', 'list', '--json'])
   expect(await keys.ended).toBe(0)
-  expect(JSON.parse(keys.output())).toHaveLength(2)
+  expect(JSON.parse(keys.output()).items).toHaveLength(2)
   expect(await first.end('SIGINT')).toBe(0)
   expect(await processesIn(folder)).toEqual([])
 

@@ -38,7 +38,9 @@ describe.skipIf(!tlsInstalled())('with TLS to every server', () => {
     const program = spawnProgram(servers.folder, ['doctor', '--json'], environment)
     await program.ended
     const text = program.output()
-    const findings = JSON.parse(text.slice(text.indexOf('['), text.lastIndexOf(']') + 1)) as Finding[]
+    const findings = (
+      JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as { checks: Finding[] }
+    ).checks
     const wanted = ['database', 'queue', 'service', 'chain base']
     return Object.fromEntries(
       findings

@@ -92,7 +92,7 @@ test('the whole daemon runs by a login that owns nothing, and makes the months t
   )
   expect(await partitions()).toContain(last)
   const { out } = await runCommand('doctor --json', narrow)
-  const findings = JSON.parse(out) as Finding[]
+  const { checks: findings } = JSON.parse(out) as { checks: Finding[] }
   expect(findings.filter(({ state }) => state === 'fault')).toEqual([])
   expect(findings.find(({ check }) => check === 'rights')).toMatchObject({
     state: 'ok',
@@ -162,10 +162,10 @@ test('where the schema is behind it says who has to do what, and starts once tha
   const expected =
     /the schema of the database: it is at 00\d\d_\w+, this version needs 00\d\d_\w+, and runner may not make it: run "depositd migrate" first, with the DATABASE_URL of the owner/
   const program = spawnProgram(folder, ['start'], narrow)
-  expect(await program.ended).toBe(1)
+  expect(await program.ended).toBe(4)
   expect(program.output()).toMatch(expected)
   const migrating = await runCommand('migrate', narrow)
-  expect(migrating).toMatchObject({ status: 1, out: '' })
+  expect(migrating).toMatchObject({ status: 4, out: '' })
   expect(migrating.err).toMatch(expected)
   await asOwner(`update kysely_migration set name = substr(name, 6) where name like '0000_%'`)
   const mended = spawnProgram(folder, ['start'], narrow)
@@ -178,10 +178,10 @@ test('a login that is no member of the role is told what to grant', async () => 
   await asOwner(`create role stranger login password 's'`)
   const environment = { ...narrow, DATABASE_URL: as('stranger', 's') }
   const program = spawnProgram(folder, ['start'], environment)
-  expect(await program.ended).toBe(1)
+  expect(await program.ended).toBe(4)
   expect(program.output()).toMatch(/stranger sees none, .* see that stranger is a member of depositd_daemon/)
   await asOwner(`grant depositd_backup to stranger`)
   const again = spawnProgram(folder, ['start'], environment)
-  expect(await again.ended).toBe(1)
+  expect(await again.ended).toBe(4)
   expect(again.output()).toContain('as the owner: grant depositd_daemon to "stranger"')
 })

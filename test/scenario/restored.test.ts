@@ -133,7 +133,8 @@ async function restore(): Promise<void> {
   )
   verified = await runCommand(verifying, environment)
   rebuilt = await runCommand(rebuilding, environment)
-  examined = JSON.parse((await runCommand(`${doctoring} --json`, environment)).out) as Finding[]
+  const { out } = await runCommand(`${doctoring} --json`, environment)
+  examined = (JSON.parse(out) as { checks: Finding[] }).checks
   const [, statement = ''] = /-c "(.*)"/.exec(numbering) ?? []
   await restored.query(statement.replace('5150', lastPublished()))
 }

@@ -120,7 +120,7 @@ test(
     await daemon.stop()
     daemon = await start()
     await command('webhooks quarantine retry --json')
-    expect(JSON.parse(await command('webhooks quarantine list --json'))).toEqual([])
+    expect(JSON.parse(await command('webhooks quarantine list --json'))).toEqual({ items: [], next: null })
 
     const second = await Promise.all(payments.map((payment) => world.pay(payment)))
     const all = [...first, ...second]

@@ -99,7 +99,9 @@ describe.each([
 
     test('what every deposit address holds is explained, swept or not', async () => {
       const { out } = await runCommand('doctor --balances --json', world.environment)
-      const findings = JSON.parse(out) as { check: string; state: string; says: string }[]
+      const { checks: findings } = JSON.parse(out) as {
+        checks: { check: string; state: string; says: string }[]
+      }
       const proved = findings.filter(({ check }) => check.startsWith('balances '))
       expect(proved.filter(({ state }) => state !== 'ok')).toEqual([])
       expect(proved).toHaveLength(world.networks.length)

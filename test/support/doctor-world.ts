@@ -55,7 +55,7 @@ export async function openDoctorWorld(
     run,
     async says(check, changes = {}) {
       const { out } = await run(changes, ' --json')
-      const found = (JSON.parse(out) as Finding[]).filter((one) => one.check === check)
+      const found = (JSON.parse(out) as { checks: Finding[] }).checks.filter((one) => one.check === check)
       return found.map(({ state, says, mend }) => [state, says, mend].filter((one) => one !== '').join(' | '))
     },
   }

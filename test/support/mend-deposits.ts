@@ -64,8 +64,10 @@ export const decisions: Record<DecidedKnob, (world: World, payment: StruckPaymen
   dropTransactionRate: async (world, { tx }) => {
     const { deposit, transfer } = await until('it is proposed', async () => {
       const { out } = await runCommand('deposits proposals --json', world.environment)
-      const lines = JSON.parse(out) as { deposit: string; transfer: string; score: number }[]
-      return lines.find((line) => line.transfer.includes(tx) && line.score === 100) ?? null
+      const { items } = JSON.parse(out) as {
+        items: { deposit: string; transfer: string; score: number }[]
+      }
+      return items.find((line) => line.transfer.includes(tx) && line.score === 100) ?? null
     })
     await decide(world, `deposits match ${deposit} --transfer ${transfer} --reason agreed --approved-by ben`)
   },
@@ -105,7 +107,7 @@ async function mismatchOf({ db }: World, { tx }: StruckPayment, kind: string): P
 
 async function listed({ environment }: World, kind: string): Promise<Mismatch[]> {
   const { out } = await runCommand(`mismatches list --kind ${kind} --json`, environment)
-  return JSON.parse(out) as Mismatch[]
+  return (JSON.parse(out) as { items: Mismatch[] }).items
 }
 
 async function decide({ environment }: World, line: string): Promise<void> {

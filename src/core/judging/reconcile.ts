@@ -22,17 +22,21 @@ import { findOverdue } from './overdue.ts'
 import { refusalOf } from './refusal.ts'
 import { findStuck } from './stuck.ts'
 
-export type DepositState =
-  | 'observed'
-  | 'confirmed'
-  | 'settling'
-  | 'settled'
-  | 'reconciled'
-  | 'orphaned'
-  | 'refunded'
-  | 'held'
-  | 'failed'
-  | 'ignored'
+/** In the order of a deposit's life. */
+export const depositStates = [
+  'observed',
+  'confirmed',
+  'settling',
+  'settled',
+  'reconciled',
+  'orphaned',
+  'refunded',
+  'held',
+  'failed',
+  'ignored',
+] as const
+
+export type DepositState = (typeof depositStates)[number]
 
 export type Verdict = {
   state: DepositState

@@ -122,7 +122,10 @@ export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHa
 async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal> {
   const original = await readJournal(db, id)
   if (original === null)
-    throw refused(`there is no journal ${id}`, 'take a number from "depositd ledger journal list"')
+    throw new Fault('not_found', {
+      problem: `there is no journal ${id}`,
+      mend: 'take a number from "depositd ledger journal list"; nothing was booked',
+    })
   refuseReversal(original)
   return original
 }

@@ -57,7 +57,7 @@ export async function decideWriteOff(
  * once.
  * @param about `deposit` is our number or the service's id; `transfer` is `network/transaction/index`.
  * @returns what was decided
- * @throws Fault `usage_bad` where one of them is not known, or a second person is missing.
+ * @throws Fault `not_found` if one of them is not known, `usage_bad` if a second person is missing.
  */
 export async function decideMatch(
   deps: DecideDeps,
@@ -67,7 +67,7 @@ export async function decideMatch(
   const ruling = await inTransaction(deps.db, async (tx) => {
     const deposit = await lockDeposit(tx, about.deposit)
     if (deposit === undefined)
-      throw refused(`there is no deposit ${about.deposit}`, 'take a number from "depositd deposits list"')
+      throw notFound(`there is no deposit ${about.deposit}`, 'take a number from "depositd deposits list"')
     if (deposit.serviceId === null)
       throw refused(`deposit ${deposit.id} has no id of the service: it is the transfer itself`)
     const stake = theOne(await findTransfers(tx, about.transfer), about)
@@ -105,7 +105,7 @@ function theOne(
   const fitting = found.filter((one) => role === null || one.role === role)
   const [one, ...others] = fitting
   if (one === undefined)
-    throw refused(
+    throw notFound(
       `no transfer ${transfer} to a watched address${role === null ? '' : ` (${role})`} is known`,
       'write it as network/transaction/index, as "depositd deposits proposals" does',
     )
@@ -149,6 +149,10 @@ function eventOf(ruling: Ruling, mismatchId: bigint): CaseEvent {
 async function apply(deps: ApplyDeps, ruling: Ruling): Promise<Ruling> {
   await applyPending(deps, { id: await inboxIdOf(deps.db, ruling.id) })
   return ruling
+}
+
+function notFound(problem: string, mend: string): Fault<'not_found'> {
+  return new Fault('not_found', { problem, mend: `${mend}; nothing was decided` })
 }
 
 function refused(problem: string, mend = 'look at it with "depositd deposits show"'): Fault<'usage_bad'> {

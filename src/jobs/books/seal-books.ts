@@ -21,7 +21,7 @@ export async function sealBooks(
   db: Database<Tables>,
   tell: (seal: Seal) => void = () => undefined,
 ): Promise<Seal[]> {
-  const [newest = null] = await newestSeals(db, 1)
+  const [newest = null] = await newestSeals(db, { limit: 1 })
   const after = newest?.last ?? null
   const cut = await patiently('sealing the books', () => inTransaction(db, cutLedger))
   if (cut.lastJournal <= BigInt(after ?? 0)) return []

@@ -1,6 +1,7 @@
+import { depositStates } from '../../core/judging/reconcile.ts'
 import { duration } from '../../telling/printable.ts'
 import { shownAccounts } from '../metrics/books.ts'
-import { depositStates, severities } from '../metrics/deposits.ts'
+import { severities } from '../metrics/deposits.ts'
 import type { Answer } from '../readiness.ts'
 import type { Live, Totals } from '../reading.ts'
 import { type Html, html, linkTo } from './html.ts'

@@ -1,5 +1,5 @@
 import type { Cell, Source } from '../../core/judging/matrix.ts'
-import type { DepositState } from '../../core/judging/reconcile.ts'
+import { depositStates } from '../../core/judging/reconcile.ts'
 import type { Stage } from '../../core/lag.ts'
 import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
 import { counter, gauge, histogram, lagBuckets } from './declare.ts'
@@ -18,19 +18,6 @@ const stages = every<Stage>({
   finality: true,
   settlement: true,
   reconciliation: true,
-})
-/** In the order of a deposit's life. */
-export const depositStates = every<DepositState>({
-  observed: true,
-  confirmed: true,
-  settling: true,
-  settled: true,
-  reconciled: true,
-  orphaned: true,
-  refunded: true,
-  held: true,
-  failed: true,
-  ignored: true,
 })
 const sources = every<Source>({ webhook: true, api: true, chain: true })
 const cells = every<Cell>({

@@ -1,4 +1,4 @@
-import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { isMap, isSeq, LineCounter, type Node, parseDocument, type YAMLSeq } from 'yaml'
 import type { Owner } from '../../core/evidence.ts'
 import { parseTime } from '../../core/time.ts'
 import { readCsv } from './csv.ts'
@@ -30,7 +30,7 @@ const known = [...ofEvery, ...ofChannels, createdField, ...ofLists]
 
 /**
  * Reads a file of channels or wallets: CSV with a line of names in front, or a JSON list of objects, each with one
- * deposit address, as `channels list --json` prints them. All faults are named with their lines.
+ * deposit address, alone or as the items of a page that `channels list --json` prints. All faults are named with their lines.
  */
 export function readOwnersFile(
   text: string,
@@ -76,16 +76,24 @@ function fieldsOfJson(text: string): Reading<LinedFields> {
     const problem = `is no JSON: ${error.message.replace(/ at line [^]*|:?\n[^]*/, '')}`
     return { rows: [], faults: [{ line: lines.linePos(error.pos[0]).line, problem }] }
   }
-  if (!isSeq<Node>(document.contents))
-    return { rows: [], faults: [{ line: 1, problem: 'is no list of channels or wallets' }] }
+  const list = listIn(document.contents)
+  if (typeof list === 'string') return { rows: [], faults: [{ line: 1, problem: list }] }
   const [rows, faults]: [LinedFields[], LineFault[]] = [[], []]
-  for (const item of document.contents.items) {
+  for (const item of list.items) {
     const { line } = lines.linePos(item.range?.[0] ?? 0)
     const fields = isMap(item) ? textsOf(item.toJSON() as object) : 'is no object'
     if (typeof fields === 'string') faults.push({ line, problem: fields })
     else rows.push({ line, fields })
   }
   return { rows, faults }
+}
+
+/** The objects themselves, or as the items of a page; else what is wrong. */
+function listIn(contents: unknown): YAMLSeq<Node> | string {
+  const list = isMap(contents) ? contents.get('items') : contents
+  if (!isSeq<Node>(list)) return 'is no list of channels or wallets'
+  const isCut = isMap(contents) && typeof contents.get('next') === 'string'
+  return isCut ? 'is one page of a list that goes on; list all with a higher --limit' : list
 }
 
 /** What is wrong, where it is a text. */

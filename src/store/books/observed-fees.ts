@@ -20,7 +20,7 @@ export type ObservedFee = {
  */
 export async function observedFees(
   db: Kysely<Tables>,
-  { exceptKinds, limit }: { exceptKinds: readonly string[]; limit: number },
+  exceptKinds: readonly string[],
 ): Promise<ObservedFee[]> {
   const { rows } = await sql<ObservedFee>`
     with settled as (
@@ -39,6 +39,6 @@ export async function observedFees(
       min(div(kept, paid) - (kept < 0 and kept % paid <> 0)::int)::float8 as "lowBps",
       max(div(kept, paid) + (kept > 0 and kept % paid <> 0)::int)::float8 as "highBps"
     from settled group by asset, asset_label, settlement_asset, settlement_label
-    order by sample desc, asset, settlement_asset limit ${limit}`.execute(db)
+    order by sample desc, asset, settlement_asset`.execute(db)
   return rows
 }

@@ -135,6 +135,7 @@ export async function endProposals(tx: Transaction<Tables>, rulings: readonly Ru
 }
 
 export type ProposalLine = {
+  id: string
   deposit: string
   service_id: string
   role: UnnamedTransfer['role']
@@ -150,19 +151,24 @@ export type ProposalLine = {
   proposed_at: Date
 }
 
-/** What is proposed and waits for somebody's yes or no, the surest and oldest first. */
+/**
+ * What is proposed and waits for somebody's yes or no, the surest and oldest first.
+ * @param after only those behind the proposal of this number
+ */
 export async function listProposals(
   db: Kysely<Tables>,
-  { limit }: { limit: number },
+  { limit, after }: { limit: number; after?: bigint | undefined },
 ): Promise<ProposalLine[]> {
   const { rows } = await sql<ProposalLine>`
-    select d.id::text as deposit, p.service_id, p.role, p.transfer, u.network, coalesce(a.symbol, u.asset) as asset,
+    select p.id::text as id, d.id::text as deposit, p.service_id, p.role, p.transfer, u.network, coalesce(a.symbol, u.asset) as asset,
       coalesce(accounting.in_units(u.amount, a.decimals), u.amount)::text as amount, u.amount::text as amount_base,
       p.score, p.reasons, p.policy, p.proposed_at
     from proposal p
       join deposit d on d.service_id = p.service_id
       join unnamed_transfer u on u.role = p.role and u.transfer = p.transfer
       left join asset a on a.key = u.asset
-    where p.state = 'proposed' order by p.score desc, p.proposed_at, p.id limit ${limit}`.execute(db)
+    where p.state = 'proposed' and (${after ?? null}::bigint is null or (-p.score, p.proposed_at, p.id)
+      > (select -score, proposed_at, id from proposal where id = ${after ?? null}::bigint))
+    order by p.score desc, p.proposed_at, p.id limit ${limit}`.execute(db)
   return rows
 }

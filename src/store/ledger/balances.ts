@@ -74,23 +74,39 @@ export type StatementLine = {
   balance_base: string
 }
 
-export type StatementWish = { owner: string; from: string; before: string; limit: number }
+/** With what orders the lines: no two have the same. */
+export type StatedLine = StatementLine & { key: readonly string[] }
 
-/** Of each account and asset of the owner. Beyond the limit entries are left out; openings and closings are not. */
+export type StatementWish = {
+  owner: string
+  from: string
+  before: string
+  limit: number
+  /** Only the lines behind the one of that key. */
+  after?: readonly string[] | null
+}
+
+/** Of each account and asset of the owner: the opening, the entries, and the closing. */
 export async function readStatement(
   db: Kysely<Tables>,
-  { owner, from, before, limit }: StatementWish,
-): Promise<{ lines: StatementLine[]; entries: number }> {
-  const { rows } = await sql<StatementLine & { entries: number }>`
+  { owner, from, before, limit, after = null }: StatementWish,
+): Promise<StatedLine[]> {
+  const [account = '', asset = '', part = '0', eventAt = from, journalId = '0', repeat = '0'] = after ?? []
+  const { rows } = await sql<StatedLine>`
     select line, event_at, recorded_at, journal_id, kind, deposit_id, account, asset, asset_symbol as symbol,
       amount::text as amount, balance::text as balance, amount_base::text as amount_base,
-      balance_base::text as balance_base, entries
+      balance_base::text as balance_base,
+      array[account, asset, part::text, event_at::text, coalesce(journal_id, 0)::text, repeat::text] as key
     from (
-      select *, row_number() over () as place,
-        count(*) filter (where line = 'entry') over (rows unbounded preceding) as entry,
-        (count(*) filter (where line = 'entry') over ())::int as entries
-      from accounting.statement(${owner}, ${from}::timestamptz, ${before}::timestamptz)
+      select *, array_position(array['opening', 'entry', 'closing'], line) as part,
+        row_number() over (partition by account, asset, line, journal_id order by place) as repeat
+      from (
+        select *, row_number() over () as place
+        from accounting.statement(${owner}, ${from}::timestamptz, ${before}::timestamptz)
+      ) as placed
     ) as stated
-    where line <> 'entry' or entry <= ${limit} order by place`.execute(db)
-  return { lines: rows.map(({ entries: _all, ...line }) => line), entries: rows[0]?.entries ?? 0 }
+    where ${after === null}::boolean or (account collate "C", asset collate "C", part, event_at, coalesce(journal_id, 0), repeat)
+      > (${account}::text, ${asset}::text, ${part}::int, ${eventAt}::timestamptz, ${journalId}::bigint, ${repeat}::bigint)
+    order by place limit ${limit}`.execute(db)
+  return rows
 }

@@ -8,6 +8,8 @@ export type JournalFilter = {
   kind: JournalKind | null
   /** Those that this person booked by hand. */
   by: string | null
+  /** Those with a lesser number. */
+  before: bigint | null
 }
 
 export type JournalKind = Tables['ledger_journal']['kind']
@@ -47,10 +49,11 @@ export async function listJournals(
   return rows
 }
 
-function conditionsOf({ period, kind, by }: JournalFilter): RawBuilder<unknown>[] {
+function conditionsOf({ period, kind, by, before }: JournalFilter): RawBuilder<unknown>[] {
   return [
     ...(period === null ? [] : [sql`j.period = to_date(${period}, 'YYYY-MM')`]),
     ...(kind === null ? [] : [sql`j.kind = ${kind}`]),
+    ...(before === null ? [] : [sql`j.id < ${before}`]),
     ...(by === null ? [] : [sql`lower(m.made_by) = lower(${by})`]),
   ]
 }

@@ -17,16 +17,22 @@ export type PeriodLine = {
   reopened: bigint
 }
 
-/** The newest first. */
-export async function listPeriods(db: Kysely<Tables>, limit: number): Promise<PeriodLine[]> {
+/** The newest first, of those before a month like `2026-01`. */
+export async function listPeriods(
+  db: Kysely<Tables>,
+  { limit, before = null }: { limit: number; before?: string | null },
+): Promise<PeriodLine[]> {
   const { rows } = await sql<PeriodLine>`
     select to_char(period, 'YYYY-MM') as period, state, journals, late_journals, closed_at, closed_by, approved_by,
       reason, forced, severe_open, sha256, reopened
-    from accounting.periods p order by p.period desc limit ${limit}`.execute(db)
+    from accounting.periods p
+    where ${before}::text is null or p.period < to_date(${before}::text, 'YYYY-MM')
+    order by p.period desc limit ${limit}`.execute(db)
   return rows
 }
 
 export type PeriodHistoryLine = {
+  id: bigint
   period: string
   action: 'soft_closed' | 'closed' | 'reopened'
   at: Date
@@ -39,11 +45,16 @@ export type PeriodHistoryLine = {
   sha256: string | null
 }
 
-/** What was done to months, the newest first. */
-export async function listPeriodHistory(db: Kysely<Tables>, limit: number): Promise<PeriodHistoryLine[]> {
+/** What was done to months, the newest first, of those with a lesser number than `before`. */
+export async function listPeriodHistory(
+  db: Kysely<Tables>,
+  { limit, before = null }: { limit: number; before?: bigint | null },
+): Promise<PeriodHistoryLine[]> {
   const { rows } = await sql<PeriodHistoryLine>`
-    select to_char(period, 'YYYY-MM') as period, action, at, actor, approved_by, reason, forced, severe_open,
+    select id, to_char(period, 'YYYY-MM') as period, action, at, actor, approved_by, reason, forced, severe_open,
       last_journal, sha256
-    from accounting.period_history order by id desc limit ${limit}`.execute(db)
+    from accounting.period_history where ${before}::bigint is null or id < ${before}::bigint order by id desc limit ${limit}`.execute(
+    db,
+  )
   return rows
 }

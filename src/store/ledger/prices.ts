@@ -64,10 +64,21 @@ export type PriceRow = {
   imported_at: Date
 }
 
-/** The newest first. */
-export async function listPrices(db: Kysely<Tables>, limit: number): Promise<PriceRow[]> {
+/** What orders prices: no two have the same. */
+export type PriceKey = Pick<PriceRow, 'at' | 'asset' | 'currency' | 'source'>
+
+/** The newest first, behind the price of that key. */
+export async function listPrices(
+  db: Kysely<Tables>,
+  { limit, after = null }: { limit: number; after?: PriceKey | null },
+): Promise<PriceRow[]> {
+  const behind =
+    after === null
+      ? sql`true`
+      : sql`(at < ${after.at} or (at = ${after.at}
+          and (asset, currency, source) > (${after.asset}, ${after.currency}, ${after.source})))`
   const { rows } = await sql<PriceRow>`
     select asset_symbol, asset, currency, at, price::text as price, source, imported_at from accounting.prices
-    order by at desc, asset, currency, imported_at desc limit ${limit}`.execute(db)
+    where ${behind} order by at desc, asset, currency, source limit ${limit}`.execute(db)
   return rows
 }

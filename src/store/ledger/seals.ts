@@ -12,9 +12,13 @@ export async function sealsAfter(db: Kysely<Tables>, number: string, limit: numb
 }
 
 /** The newest first. */
-export async function newestSeals(db: Kysely<Tables>, limit: number): Promise<Seal[]> {
+export async function newestSeals(
+  db: Kysely<Tables>,
+  { limit, before = null }: { limit: number; before?: bigint | null },
+): Promise<Seal[]> {
   const { rows } = await sql<Seal>`
-    select ${columns} from ledger_seal order by ledger_seal.number desc limit ${limit}`.execute(db)
+    select ${columns} from ledger_seal where ${before}::bigint is null or ledger_seal.number < ${before}::bigint
+    order by ledger_seal.number desc limit ${limit}`.execute(db)
   return rows
 }
 

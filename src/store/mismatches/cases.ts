@@ -75,7 +75,7 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
     from mismatch where id = any(${ids}::bigint[]) order by id for update`.execute(tx)
   const unknown = ids.filter((id) => rows.every((row) => row.id !== id))
   if (unknown.length === 0) return rows
-  throw new Fault('usage_bad', {
+  throw new Fault('not_found', {
     problem: `there is no mismatch ${unknown.join(', ')}`,
     mend: 'take a number from "depositd mismatches list --all"; nothing was changed',
   })

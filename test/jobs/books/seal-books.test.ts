@@ -43,7 +43,7 @@ test('a seal follows on the one before it, over what was written since', async (
   await bookPayments(books, 200, 2)
   const [second] = await seal(books)
   expect(second).toMatchObject({ number: '2', after: '3', last: '5', journals: '2', previous: first?.hash })
-  expect(await newestSeals(books.db, 9)).toEqual([second, first])
+  expect(await newestSeals(books.db, { limit: 9 })).toEqual([second, first])
 })
 
 test('a seal ends where it is full, and the next one goes on from there', async () => {
@@ -112,7 +112,7 @@ test('of two who store the same seal at the same moment one does', async () => {
 })
 
 test('a seal that does not follow on the last one is refused, whoever makes it', async () => {
-  const [newest] = await newestSeals(books.db, 1)
+  const [newest] = await newestSeals(books.db, { limit: 1 })
   if (newest === undefined) throw new Error('there is a seal')
   const leaves = (await leavesOfSeal(books.db, newest.number)) ?? Buffer.of()
   const next = { ...newest, number: '3', after: '5', last: '9', previous: newest.hash, hash: 'a'.repeat(64) }

@@ -57,15 +57,15 @@ test('ledger trial-balance and balances --period print the books of that month',
   const read = async (line: string) => JSON.parse((await runCommand(line, { DATABASE_URL: url })).out)
   const month = await read('ledger trial-balance --period 2026-01 --json')
   expect(month).toMatchObject({ period: '2026-01', as_of: null, balanced: true })
-  const credits = month.lines.map(({ credit_base: credit }: { credit_base: string }) => credit)
+  const credits = month.items.map(({ credit_base: credit }: { credit_base: string }) => credit)
   expect(credits).toEqual(['0', '75'])
-  const { balances } = await read('ledger balances --period 2026-01 --json')
+  const { items: balances } = await read('ledger balances --period 2026-01 --json')
   expect(balances.map(({ balance_base: balance }: { balance_base: string }) => balance)).toEqual([
     '75',
     '-75',
   ])
   const happened = await read('ledger trial-balance --as-of 2026-01-31 --json')
-  expect(happened.lines[1]).toMatchObject({ credit_base: '105' })
+  expect(happened.items[1]).toMatchObject({ credit_base: '105' })
 })
 
 test('what came late is found by an index', async () => {

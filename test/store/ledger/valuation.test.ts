@@ -117,7 +117,7 @@ test('what is set is kept once for as long as it stays, and can be taken back', 
 })
 
 test('the newest prices are listed first', async () => {
-  const [newest, ...others] = await listPrices(books.db, 3)
+  const [newest, ...others] = await listPrices(books.db, { limit: 3 })
   expect(newest).toMatchObject({ asset_symbol: 'USDC', price: '0.90', source: 'desk' })
   expect(others).toHaveLength(2)
 })

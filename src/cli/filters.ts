@@ -1,0 +1,46 @@
+import { Fault, isFault } from '../core/errors.ts'
+import { networksKnown } from '../store/assets.ts'
+import type { Database } from '../store/database.ts'
+import { ownerIdsKnown } from '../store/owners.ts'
+import type { Tables } from '../store/tables.ts'
+import { attachedSettings, type Context } from './context.ts'
+import { nearest, wordOf } from './options.ts'
+
+/** Filters whose values the settings and the database know. */
+type Filters = { network?: string | undefined; owner?: string | undefined }
+
+/**
+ * Refuses a network or an owner that is not known: an empty list would look like good news.
+ * @throws Fault `usage_bad` that names the nearest value
+ */
+export async function checkFilters(
+  context: Context,
+  db: Database<Tables>,
+  { network, owner }: Filters,
+): Promise<void> {
+  if (network !== undefined) {
+    const known = new Set([...networksOfSettings(context), ...(await networksKnown(db, network))])
+    wordOf('network', network, [...known].toSorted())
+  }
+  if (owner !== undefined) await checkOwner(db, owner)
+}
+
+/** None if the settings are not complete: a list needs the database alone. */
+function networksOfSettings(context: Context): string[] {
+  try {
+    return attachedSettings(context).networks.map(({ name }) => name)
+  } catch (error) {
+    if (isFault(error, 'settings_bad')) return []
+    throw error
+  }
+}
+
+async function checkOwner(db: Database<Tables>, owner: string): Promise<void> {
+  const ids = await ownerIdsKnown(db, owner)
+  if (ids.includes(owner)) return
+  const near = nearest(owner, ids)
+  throw new Fault('usage_bad', {
+    problem: `--owner is ${JSON.stringify(owner.slice(0, 100))}, and no channel or wallet has that id`,
+    mend: `${near === null ? '' : `did you mean ${near}? `}take an id from "depositd channels list" or "depositd wallets list"`,
+  })
+}

@@ -1,0 +1,135 @@
+import { type Command, Option } from 'commander'
+import { Fault } from '../core/errors.ts'
+import type { Column } from '../telling/column.ts'
+import type { Context } from './context.ts'
+import { wholeNumber } from './options.ts'
+import { printJson, table } from './print.ts'
+
+const limitMax = 100_000
+
+/** The options of every list, as `listed` reads them. */
+export type ListOptions = { limit: number; after?: string; json?: boolean }
+
+/** One page of a list. `next` is the value that `--after` takes for the page behind it; null on the last page. */
+export type Page<Row> = { items: readonly Row[]; next: string | null }
+
+/** What a page is read by: rows behind the one with that key, and one more than is shown. */
+export type PageRequest = { limit: number; after: readonly string[] | null }
+
+/** Gives a command the options of a list. */
+export function listed(command: Command, limit: number, what = 'rows'): Command {
+  return limited(command, limit, what)
+    .option('--after <cursor>', 'go on behind an earlier page; the cursor is the "next" of that page')
+    .option('--json', 'print one JSON document: {"items": [...], "next": cursor or null}')
+}
+
+/** Gives a command the option that bounds how much of its report is shown. */
+export function limited(command: Command, limit: number, what: string): Command {
+  const option = new Option('--limit <count>', `show at most so many ${what}: 1 to ${limitMax}`)
+  return command.addOption(option.default(limit).argParser(limitOf))
+}
+
+function limitOf(text: string): number {
+  return wholeNumber('limit', text, { min: 1, max: limitMax })
+}
+
+/** How a list is paged: its name, which its cursors carry, and the key of a row, by which rows are ordered. */
+export type Paging<Row> = { list: string; keyOf: (row: Row) => readonly string[] }
+
+/** Reads one page of a list that the database orders. */
+export async function readPage<Row>(
+  { limit, after }: ListOptions,
+  paging: Paging<Row>,
+  read: (request: PageRequest) => Promise<readonly Row[]>,
+): Promise<Page<Row>> {
+  const rows = await read({
+    limit: limit + 1,
+    after: after === undefined ? null : keyIn(after, paging.list),
+  })
+  return firstOf(rows, limit, paging)
+}
+
+/** The page of a list that is read as a whole. */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  { limit, after }: ListOptions,
+  paging: Paging<Row>,
+): Page<Row> {
+  if (after === undefined) return firstOf(rows, limit, paging)
+  const key = JSON.stringify(keyIn(after, paging.list))
+  const position = rows.findIndex((row) => JSON.stringify(paging.keyOf(row)) === key)
+  if (position < 0) throw badCursor(after)
+  return firstOf(rows.slice(position + 1), limit, paging)
+}
+
+/** The number in the key of a list that is ordered by one. */
+export function idIn(key: readonly string[] | null): bigint | undefined {
+  return key === null ? undefined : BigInt(key[0] ?? 0)
+}
+
+/** All rows, of a list that is never cut. */
+export function wholeOf<Row>(items: readonly Row[]): Page<Row> {
+  return { items, next: null }
+}
+
+function firstOf<Row>(rows: readonly Row[], limit: number, { list, keyOf }: Paging<Row>): Page<Row> {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next: last === undefined || rows.length <= limit ? null : cursorOf(list, keyOf(last)) }
+}
+
+/** Base64url, so that no shell has to quote it. */
+function cursorOf(list: string, key: readonly string[]): string {
+  return Buffer.from(JSON.stringify([list, ...key])).toString('base64url')
+}
+
+function keyIn(cursor: string, list: string): readonly string[] {
+  const parts = partsIn(cursor)
+  if (parts === null || parts[0] !== list) throw badCursor(cursor)
+  return parts.slice(1)
+}
+
+function partsIn(cursor: string): readonly string[] | null {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(parts) && parts.every((one) => typeof one === 'string') ? parts : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+function badCursor(cursor: string): Fault<'usage_bad'> {
+  return new Fault('usage_bad', {
+    problem: `--after is ${JSON.stringify(cursor.slice(0, 100))}, which is no cursor of this list`,
+    mend: 'take the cursor from the last line or from "next" of an earlier page, or leave --after out to begin anew',
+  })
+}
+
+/** Writes a page as a table for people, or as one JSON document with every field. */
+export function printList<Row>(
+  context: Context,
+  page: Page<Row>,
+  { columns, json, empty }: { columns: readonly Column<Row>[]; json: boolean | undefined; empty: string },
+): void {
+  if (json === true) printJson(context, page)
+  else if (page.items.length === 0) context.stdout.write(`${empty}\n`)
+  else context.stdout.write(`${table(page.items, columns)}${goOnLine(context, page)}`)
+}
+
+/** Says that a list was cut, and the command that shows what follows; empty if nothing does. */
+export function goOnLine({ arguments: words }: Context, { items, next }: Page<unknown>): string {
+  if (next === null) return ''
+  return `Showing ${items.length}; more follow: bin/depositd ${[...withoutAfter(words), '--after', next].map(quoted).join(' ')}\n`
+}
+
+function withoutAfter(words: readonly string[]): string[] {
+  return words.filter(
+    (word, index) => word !== '--after' && words[index - 1] !== '--after' && !word.startsWith('--after='),
+  )
+}
+
+/** As a shell reads it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,61 @@
+import { CommanderError } from 'commander'
+import { codeOf, type FaultCode, isFault, lineOf } from '../core/errors.ts'
+import { isReaderGone } from './closed-pipe.ts'
+import type { Context } from './context.ts'
+import { printJson } from './print.ts'
+
+/** Outcomes that a shell can tell apart; docs/commands.md lists them. */
+export const exitStatus = { fine: 0, badNews: 1, wrongUse: 2, notFound: 3, unavailable: 4 } as const
+
+const statusOfFault: Readonly<Record<FaultCode, number>> = {
+  amount_malformed: exitStatus.wrongUse,
+  address_malformed: exitStatus.wrongUse,
+  transaction_malformed: exitStatus.wrongUse,
+  settings_bad: exitStatus.wrongUse,
+  usage_bad: exitStatus.wrongUse,
+  not_found: exitStatus.notFound,
+  remote_failed: exitStatus.unavailable,
+  rpc_disagreement: exitStatus.unavailable,
+  lease_lost: exitStatus.unavailable,
+  conflict: exitStatus.unavailable,
+  history_lost: exitStatus.badNews,
+  request_refused: exitStatus.badNews,
+}
+
+/** Whether results and errors are printed as JSON. */
+export function wantsJson({ arguments: words }: Pick<Context, 'arguments'>): boolean {
+  return words.includes('--json')
+}
+
+/**
+ * Reports why a command failed, and returns the exit status: in one line on standard error; with `--json` as the one
+ * document on standard output. Stack traces are printed with `--debug` only.
+ */
+export function reportError(context: Context, error: unknown): number {
+  if (isReaderGone(error)) return exitStatus.fine
+  if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.fine
+  const isDebugged = context.arguments.includes('--debug') && error instanceof Error
+  if (isDebugged) context.stderr.write(`depositd: ${error.stack}\n`)
+  if (wantsJson(context)) printJson(context, { error: documentOf(error) })
+  // Commander has written its own line by now.
+  else if (!isDebugged && !(error instanceof CommanderError))
+    context.stderr.write(`depositd: ${lineOf(error)}\n`)
+  return statusOf(error)
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof CommanderError) return exitStatus.wrongUse
+  const code = codeOf(error)
+  return code === null ? exitStatus.badNews : statusOfFault[code]
+}
+
+/** `fix` is null if the message is all that is known. */
+function documentOf(error: unknown): { code: string; message: string; fix: string | null } {
+  if (error instanceof CommanderError) {
+    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
+    return { code: 'usage_bad', message, fix: null }
+  }
+  if (isFault(error, 'usage_bad') || isFault(error, 'not_found') || isFault(error, 'history_lost'))
+    return { code: error.code, message: error.details.problem, fix: error.details.mend }
+  return { code: codeOf(error) ?? 'internal_error', message: lineOf(error), fix: null }
+}
