@@ -287,6 +287,9 @@ table public.mismatch (
   group_id bigint,
   id bigint not null generated as identity,
   kind text not null,
+  loss_amount numeric(78,0),
+  loss_asset text,
+  loss_whole numeric(78,0),
   network text,
   opened_at timestamp with time zone not null,
   resolved_at timestamp with time zone,
@@ -551,6 +554,7 @@ constraint manual_journal_pkey on manual_journal: PRIMARY KEY (journal_id);
 constraint manual_journal_reason_check on manual_journal: CHECK (((length(reason) >= 1) AND (length(reason) <= 1000)));
 constraint mismatch_assigned_to_check on mismatch: CHECK ((assigned_to <> ''::text));
 constraint mismatch_check on mismatch: CHECK (((cleared_at IS NULL) = (cleared_how IS NULL)));
+constraint mismatch_check1 on mismatch: CHECK ((loss_whole >= loss_amount));
 constraint mismatch_cleared_how_check on mismatch: CHECK ((cleared_how = ANY (ARRAY['evidence'::text, 'person'::text])));
 constraint mismatch_deposit_id_fkey on mismatch: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
 constraint mismatch_event_action_check on mismatch_event: CHECK ((action = ANY (ARRAY['assigned'::text, 'commented'::text, 'snoozed'::text, 'resolved'::text, 'reopened'::text, 'written_off'::text, 'write_off_withdrawn'::text, 'matched'::text, 'split'::text])));
@@ -563,6 +567,8 @@ constraint mismatch_event_pending_pkey on mismatch_event_pending: PRIMARY KEY (e
 constraint mismatch_event_pkey on mismatch_event: PRIMARY KEY (id);
 constraint mismatch_event_text_check on mismatch_event: CHECK ((text <> ''::text));
 constraint mismatch_group_id_fkey on mismatch: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
+constraint mismatch_loss_amount_check on mismatch: CHECK ((loss_amount > (0)::numeric));
+constraint mismatch_loss_check on mismatch: CHECK ((num_nulls(loss_asset, loss_amount, loss_whole) = ANY (ARRAY[0, 3])));
 constraint mismatch_pkey on mismatch: PRIMARY KEY (id);
 constraint mismatch_resolved_by_check on mismatch: CHECK ((resolved_by <> ''::text));
 constraint mismatch_resolved_check on mismatch: CHECK ((num_nulls(resolved_at, resolved_by, resolved_reason) = ANY (ARRAY[0, 3])));
@@ -1039,16 +1045,20 @@ view accounting.mismatch_ageing as
     stakes.bucket,
     stakes.from_age,
     (sum(stakes.mismatches))::bigint AS mismatches,
-    accounting.in_units(sum(stakes.value), a.decimals) AS amount,
-    sum(stakes.value) AS amount_base
+    accounting.in_units(sum(stakes.loss), a.decimals) AS amount,
+    sum(stakes.loss) AS amount_base,
+    sum(stakes.loss_value) AS value,
+    max(stakes.currency) AS currency
    FROM (( SELECT open_mismatch.kind,
             open_mismatch.severity,
-            open_mismatch.asset,
+            open_mismatch.loss_asset AS asset,
             open_mismatch.stake,
             aged.bucket,
             aged.from_age,
             count(*) AS mismatches,
-            max(open_mismatch.value) AS value
+            max(open_mismatch.loss_amount) AS loss,
+            max(open_mismatch.loss_value) AS loss_value,
+            max(open_mismatch.currency) AS currency
            FROM (open_mismatch
              CROSS JOIN LATERAL ( SELECT buckets.bucket,
                     buckets.from_age
@@ -1056,7 +1066,7 @@ view accounting.mismatch_ageing as
                   WHERE (buckets.from_age <= GREATEST((now() - open_mismatch.opened_at), '00:00:00'::interval))
                   ORDER BY buckets.from_age DESC
                  LIMIT 1) aged)
-          GROUP BY open_mismatch.kind, open_mismatch.severity, open_mismatch.asset, open_mismatch.stake, aged.bucket, aged.from_age) stakes
+          GROUP BY open_mismatch.kind, open_mismatch.severity, open_mismatch.loss_asset, open_mismatch.stake, aged.bucket, aged.from_age) stakes
      LEFT JOIN asset a ON ((a.key = stakes.asset)))
   GROUP BY stakes.kind, stakes.severity, a.symbol, a.decimals, stakes.asset, stakes.bucket, stakes.from_age;
 view accounting.mismatch_history as
@@ -1116,8 +1126,15 @@ view accounting.mismatches as
     m.snoozed_until,
     m.resolved_at,
     m.resolved_by,
-    m.resolved_reason AS reason
-   FROM (mismatch m
+    m.resolved_reason AS reason,
+    m.loss_asset_symbol,
+    m.loss_asset,
+    m.loss,
+    m.loss_amount AS loss_base,
+    m.loss_share,
+    m.loss_value,
+    m.currency
+   FROM (mismatch_loss m
      LEFT JOIN asset a ON ((a.key = m.asset)));
 view accounting.period_balances as
  SELECT e.period,
@@ -1319,15 +1336,19 @@ view accounting.value_at_risk as
     s.asset,
     s.severity,
     count(*) AS transfers,
-    accounting.in_units(sum(s.value), a.decimals) AS amount,
-    sum(s.value) AS amount_base
-   FROM (( SELECT DISTINCT ON (open_mismatch.asset, open_mismatch.stake) open_mismatch.asset,
+    accounting.in_units(sum(s.loss), a.decimals) AS amount,
+    sum(s.loss) AS amount_base,
+    sum(s.loss_value) AS value,
+    max(s.currency) AS currency
+   FROM (( SELECT open_mismatch.loss_asset AS asset,
             open_mismatch.stake,
-            open_mismatch.severity,
-            open_mismatch.value
+            max(open_mismatch.loss_amount) AS loss,
+            max(open_mismatch.loss_value) AS loss_value,
+            max(open_mismatch.currency) AS currency,
+            (ARRAY['severe'::text, 'warning'::text, 'info'::text])[min(array_position(ARRAY['severe'::text, 'warning'::text, 'info'::text], open_mismatch.severity))] AS severity
            FROM open_mismatch
-          WHERE (open_mismatch.value IS NOT NULL)
-          ORDER BY open_mismatch.asset, open_mismatch.stake, (array_position(ARRAY['severe'::text, 'warning'::text, 'info'::text], open_mismatch.severity)), open_mismatch.value DESC) s
+          WHERE (open_mismatch.loss_asset IS NOT NULL)
+          GROUP BY open_mismatch.loss_asset, open_mismatch.stake) s
      JOIN asset a ON ((a.key = s.asset)))
   GROUP BY a.symbol, a.decimals, s.asset, s.severity;
 view public.chain_gap as
@@ -1554,6 +1575,41 @@ view public.ledger_transit as
      JOIN ledger_journal j ON ((j.id = t.journal_id)))
      LEFT JOIN ledger_journal o ON ((o.id = j.reverses)))
   WHERE ((t.debit ~~ 'assets:in\_transit:%'::text) <> (t.credit ~~ 'assets:in\_transit:%'::text));
+view public.mismatch_loss as
+ SELECT m.id,
+    m.subject,
+    m.kind,
+    m.severity,
+    m.deposit_id,
+    m.group_id,
+    m.network,
+    m.asset,
+    m.value,
+    m.detail,
+    m.opened_at,
+    m.cleared_at,
+    m.cleared_how,
+    m.assigned_to,
+    m.snoozed_until,
+    m.resolved_at,
+    m.resolved_by,
+    m.resolved_reason,
+    m.loss_asset,
+    m.loss_amount,
+    m.loss_whole,
+    rule.currency,
+    accounting.in_units(m.loss_amount, a.decimals) AS loss,
+    a.symbol AS loss_asset_symbol,
+    round((m.loss_amount / m.loss_whole), 6) AS loss_share,
+    (accounting.in_units(m.loss_amount, a.decimals) * p.price) AS loss_value
+   FROM (((mismatch m
+     LEFT JOIN asset a ON ((a.key = m.loss_asset)))
+     LEFT JOIN valuation_in_force rule ON ((m.loss_asset IS NOT NULL)))
+     LEFT JOIN LATERAL ( SELECT p_1.price
+           FROM price p_1
+          WHERE ((p_1.asset = m.loss_asset) AND (p_1.currency = rule.currency) AND (p_1.at <= m.opened_at) AND (p_1.at >= (m.opened_at - rule.max_age)))
+          ORDER BY p_1.at DESC, p_1.id DESC
+         LIMIT 1) p ON (true));
 view public.open_mismatch as
  SELECT m.id,
     m.subject,
@@ -1569,8 +1625,13 @@ view public.open_mismatch as
     m.snoozed_until,
     COALESCE(d.transfer, ( SELECT min(o.transfer) AS min
            FROM deposit o
-          WHERE ((o.tx = d.tx) AND (o.network = d.network) AND (o.address = d.address) AND (o.asset = d.asset))), "substring"(m.subject, '^transfer/(.*)$'::text), m.subject) AS stake
-   FROM (mismatch m
+          WHERE ((o.tx = d.tx) AND (o.network = d.network) AND (o.address = d.address) AND (o.asset = d.asset))), "substring"(m.subject, '^transfer/(.*)$'::text), m.subject) AS stake,
+    m.loss_asset,
+    m.loss_amount,
+    m.loss_share,
+    m.loss_value,
+    m.currency
+   FROM (mismatch_loss m
      LEFT JOIN deposit d ON ((d.id = m.deposit_id)))
   WHERE ((m.cleared_at IS NULL) AND (m.resolved_at IS NULL));
 view public.possible_match as
@@ -2617,6 +2678,7 @@ grant select on public.manual_journal to depositd_backup;
 grant select on public.mismatch to depositd_backup;
 grant select on public.mismatch_event to depositd_backup;
 grant select on public.mismatch_event_pending to depositd_backup;
+grant select on public.mismatch_loss to depositd_backup;
 grant select on public.named_transaction to depositd_backup;
 grant select on public.open_mismatch to depositd_backup;
 grant select on public.open_mismatch to depositd_daemon;
@@ -2659,19 +2721,19 @@ comment on column amount of view accounting.deposits is 'Amount paid, in units o
 comment on column amount of view accounting.entries is 'In units of the asset; debits positive, credits negative.';
 comment on column amount of view accounting.fees is 'Amount paid, in units of the asset.';
 comment on column amount of view accounting.in_transit_age is 'What is in transit of it, in units of the asset.';
-comment on column amount of view accounting.mismatch_ageing is 'Value at stake, in units of the asset, each transfer once.';
-comment on column amount of view accounting.mismatches is 'Value at stake, in units of the asset.';
+comment on column amount of view accounting.mismatch_ageing is 'Losses, in units of the asset. Of one transfer, the largest counts.';
+comment on column amount of view accounting.mismatches is 'Amount of the deposit, or of the transfer, in units of the asset. What may be lost of it is in loss.';
 comment on column amount of view accounting.valuation is 'In units of the asset.';
-comment on column amount of view accounting.value_at_risk is 'Their sum, in units of the asset.';
+comment on column amount of view accounting.value_at_risk is 'Losses, in units of the asset.';
 comment on column amount_base of view accounting.daily_totals is 'Their sum, in smallest units.';
 comment on column amount_base of view accounting.deposits is 'Amount paid, in smallest units.';
 comment on column amount_base of view accounting.entries is 'In smallest units; debits positive, credits negative.';
 comment on column amount_base of view accounting.fees is 'Amount paid, in smallest units.';
 comment on column amount_base of view accounting.in_transit_age is 'What is in transit of it, in smallest units.';
-comment on column amount_base of view accounting.mismatch_ageing is 'Value at stake, in smallest units, each transfer once.';
-comment on column amount_base of view accounting.mismatches is 'Value at stake, in smallest units.';
+comment on column amount_base of view accounting.mismatch_ageing is 'Losses, in smallest units.';
+comment on column amount_base of view accounting.mismatches is 'Amount of the deposit, or of the transfer, in smallest units.';
 comment on column amount_base of view accounting.valuation is 'In smallest units.';
-comment on column amount_base of view accounting.value_at_risk is 'Their sum, in smallest units.';
+comment on column amount_base of view accounting.value_at_risk is 'Losses, in smallest units.';
 comment on column approved_by of view accounting.manual_journals is 'Who agreed; never the same as who booked it.';
 comment on column approved_by of view accounting.mismatch_history is 'The second person, where one was asked for.';
 comment on column approved_by of view accounting.period_history is 'The second person, where one was named.';
@@ -2682,8 +2744,8 @@ comment on column asset of view accounting.deposits is 'Asset paid: network/cont
 comment on column asset of view accounting.entries is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.fees is 'Asset paid.';
 comment on column asset of view accounting.in_transit_age is 'Asset: network/contract, network/mint or network/native.';
-comment on column asset of view accounting.mismatch_ageing is 'Asset at stake; empty where none is.';
-comment on column asset of view accounting.mismatches is 'Asset at stake.';
+comment on column asset of view accounting.mismatch_ageing is 'Asset of the losses; empty for mismatches without one.';
+comment on column asset of view accounting.mismatches is 'Asset of the deposit, or of the transfer, that it is about.';
 comment on column asset of view accounting.period_balances is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.prices is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.scorecard is 'Asset paid.';
@@ -2696,8 +2758,8 @@ comment on column asset_symbol of view accounting.deposits is 'Label of the asse
 comment on column asset_symbol of view accounting.entries is 'Label of the asset.';
 comment on column asset_symbol of view accounting.fees is 'Label of the asset paid.';
 comment on column asset_symbol of view accounting.in_transit_age is 'Label of the asset.';
-comment on column asset_symbol of view accounting.mismatch_ageing is 'Label of the asset at stake.';
-comment on column asset_symbol of view accounting.mismatches is 'Label of the asset at stake.';
+comment on column asset_symbol of view accounting.mismatch_ageing is 'Label of the asset of the losses.';
+comment on column asset_symbol of view accounting.mismatches is 'Label of the asset that was paid.';
 comment on column asset_symbol of view accounting.period_balances is 'Label of the asset.';
 comment on column asset_symbol of view accounting.prices is 'Label of the asset.';
 comment on column asset_symbol of view accounting.scorecard is 'Label of the asset paid.';
@@ -2733,8 +2795,11 @@ comment on column credit of view accounting.period_balances is 'All that was cre
 comment on column credit of view accounting.valuation is 'Account that is credited.';
 comment on column credit_base of view accounting.period_balances is 'All that was credited, in smallest units.';
 comment on column currency of view accounting.conversion is 'Currency of prices and values; empty while none is set.';
+comment on column currency of view accounting.mismatch_ageing is 'Currency of value; empty while nothing is valued.';
+comment on column currency of view accounting.mismatches is 'Currency of loss_value; empty while nothing is valued.';
 comment on column currency of view accounting.prices is 'Currency of the price, like EUR.';
 comment on column currency of view accounting.valuation is 'Currency of price and value.';
+comment on column currency of view accounting.value_at_risk is 'Currency of value; empty while nothing is valued.';
 comment on column day of view accounting.daily_totals is 'Day, in UTC, on which it happened in the world.';
 comment on column debit of view accounting.period_balances is 'All that was debited, in units of the asset.';
 comment on column debit of view accounting.valuation is 'Account that is debited.';
@@ -2820,6 +2885,12 @@ comment on column last_journal of view accounting.seals is 'up to this one.';
 comment on column late_journals of view accounting.periods is 'How many of them belong to a month before, as accounting.late_items has them.';
 comment on column leg of view accounting.entries is 'Number of the transfer inside its journal.';
 comment on column leg of view accounting.valuation is 'Number of the transfer inside its journal.';
+comment on column loss of view accounting.mismatches is 'What may be lost, in units of its asset.';
+comment on column loss_asset of view accounting.mismatches is 'Asset of the loss; empty if nothing is lost, or if it cannot be measured. docs/mismatches.md says which, for each kind.';
+comment on column loss_asset_symbol of view accounting.mismatches is 'Label of the asset of the loss.';
+comment on column loss_base of view accounting.mismatches is 'What may be lost, in smallest units.';
+comment on column loss_share of view accounting.mismatches is 'Loss by the whole that it is a part of, as the delivery that is owed: 1 is all of it.';
+comment on column loss_value of view accounting.mismatches is 'Loss by the price in force when the mismatch opened; empty if there is no price.';
 comment on column made_by of view accounting.manual_journals is 'Who booked it.';
 comment on column mismatch_id of view accounting.mismatch_history is 'Number of the mismatch.';
 comment on column mismatches of view accounting.mismatch_ageing is 'How many are open.';
@@ -2957,13 +3028,15 @@ comment on column subject of view accounting.mismatches is 'What it is about: de
 comment on column text of view accounting.mismatch_history is 'The comment, or the reason.';
 comment on column to_height of view accounting.coverage is 'Block or slot up to which the network was read as final.';
 comment on column to_height of view accounting.coverage_gaps is 'Last block or slot of it.';
-comment on column transfers of view accounting.value_at_risk is 'How many transfers, or claims of one.';
+comment on column transfers of view accounting.value_at_risk is 'How many transfers, or claims of one, have a loss.';
 comment on column tx of view accounting.deposits is 'Transaction of the payment.';
 comment on column unclaimed of view accounting.daily_totals is 'What of it stands in suspense, in units of the asset.';
 comment on column unclaimed_base of view accounting.daily_totals is 'What of it stands in suspense, in smallest units.';
 comment on column unexplained of view accounting.tie_out is 'What the balance changed by beyond all that is known, in units of the asset: each an unexplained_balance.';
 comment on column unexplained_base of view accounting.tie_out is 'What the balance changed by beyond all that is known, in smallest units.';
+comment on column value of view accounting.mismatch_ageing is 'Losses by the prices in force when the mismatches opened; empty if there is no price.';
 comment on column value of view accounting.valuation is 'amount by price, exact; empty where there is no price.';
+comment on column value of view accounting.value_at_risk is 'Losses by the prices in force when the mismatches opened; empty if there is no price.';
 comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
 comment on function accounting.in_transit_at(timestamp with time zone,timestamp with time zone) is 'What was in transit at a moment, by what had happened until as_of and was written until recorded_as_of: columns as in accounting.in_transit_age.';
 comment on function accounting.in_units(numeric,smallint) is 'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
@@ -2995,9 +3068,10 @@ comment on view accounting.scorecard is 'How the deposit service did with the de
 comment on view accounting.seals is 'One row per seal: a hash over a stretch of journals and the seal before it.';
 comment on view accounting.tie_out is 'One row per deposit address and asset: from what the books have in transit there to the balance that was last proved of it. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
-comment on view accounting.value_at_risk is 'What open mismatches are about. A transfer that several are about is counted once, under the gravest of them.';
+comment on view accounting.value_at_risk is 'What may be lost by open mismatches, per asset. Of a transfer that several are about, the largest loss of each asset counts, under the highest severity.';
 comment on view deposit_report is 'One row per deposit and per transfer that is ignored, as the evidence stands now.';
 comment on view ledger_tie is 'Of each deposit address and asset: from what is in transit to what it was proved to hold.';
 comment on view ledger_transit is 'Lines that bring something in transit, as positive amounts, or out of it.';
+comment on view mismatch_loss is 'Every mismatch that was ever opened, with the value of its loss; empty if its asset has no price.';
 comment on view open_mismatch is 'Every mismatch that holds and that nobody resolved, also while it is snoozed.';
 comment on view valuation_in_force is 'No row while nothing is valued.';

@@ -239,6 +239,7 @@ function dueAt(leg: ChainLeg, { reportWithinMs }: Policy): Date {
 }
 
 function strayOf(leg: ChainLeg): Stray {
-  const detail = { transfer: leg.ref, amount: leg.amount.toString(), recipient: leg.to }
-  return { leg, mismatch: { kind: 'settlement_unreported', detail } }
+  const { ref, asset, amount, to } = leg
+  const detail = { transfer: ref, asset, amount: amount.toString(), recipient: to }
+  return { leg, mismatch: { kind: 'settlement_unreported', detail, loss: null } }
 }

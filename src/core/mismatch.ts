@@ -1,6 +1,8 @@
+import type { AssetKey } from './asset.ts'
 import type { Severity } from './mismatches/mismatch-entry.ts'
 import { kindsOfMatters } from './mismatches/mismatches-of-matters.ts'
 import { kindsOfSources } from './mismatches/mismatches-of-sources.ts'
+import type { Amount } from './money.ts'
 
 export type { Severity }
 
@@ -13,5 +15,24 @@ export type MismatchKind = keyof typeof mismatchKinds
 export const unreadableKinds = ['unknown_event', 'unknown_status', 'schema_drift'] as const
 export type UnreadableKind = (typeof unreadableKinds)[number]
 
-/** Something wrong about one deposit or transfer. `detail` says what each side states. */
-export type Mismatch = { kind: MismatchKind; detail: Readonly<Record<string, string>> }
+/**
+ * What may be lost, and the whole that it is a part of, such as the delivery that is owed: both in base units of one
+ * asset, which need not be the asset that was paid.
+ */
+export type Loss = { asset: AssetKey; amount: Amount; whole: Amount }
+
+/**
+ * Something wrong about one deposit or transfer. `detail` says what each side states: amounts in base units of `asset`.
+ * `loss` is null if nothing is lost, or if the loss cannot be measured; the table of kinds says which.
+ */
+export type Mismatch = {
+  kind: MismatchKind
+  detail: Readonly<Record<string, string>>
+  loss: Loss | null
+}
+
+/** Null if there is nothing to lose. */
+export function lossOf(asset: AssetKey, amount: bigint, whole: bigint = amount): Loss | null {
+  if (amount <= 0n) return null
+  return { asset, amount: amount as Amount, whole: (whole > amount ? whole : amount) as Amount }
+}

@@ -55,7 +55,18 @@ export type MismatchLine = {
   subject: string
   network: string
   asset: string
+  /** Of the deposit, or of the transfer, that it is about. */
   amount: string
+  amount_base: string | null
+  /** What may be lost, and its asset; null if nothing is, or if it cannot be measured. */
+  loss: string | null
+  loss_base: string | null
+  loss_asset: string | null
+  loss_asset_symbol: string | null
+  /** By what it is ranked: its value if its asset has a price, or else its share of what was owed. */
+  loss_value: string | null
+  currency: string | null
+  loss_share: string | null
   age: string
   status: 'open' | 'snoozed' | 'resolved' | 'cleared'
   assigned_to: string | null
@@ -78,7 +89,7 @@ export type MismatchFilter = {
   kind?: string | undefined
   severity?: string | undefined
   network?: string | undefined
-  /** The gravest and oldest first, unless the newest are to be: of all that ever were, only those are found by an index. */
+  /** The most severe and the largest losses first, unless the newest are to be: of all that ever were, only those are found by an index. */
   isNewestFirst?: boolean
   /** Only those that come behind this one: the page behind one that ended there. */
   after?: bigint | undefined
@@ -91,14 +102,16 @@ export type MismatchFilter = {
   also: 'nothing' | 'snoozed' | 'all'
 }
 
-/** The open mismatches, the gravest and oldest first; with `also`, others after them. */
+/** The open mismatches, the most severe and the largest losses first; with `also`, others after them. */
 export async function listMismatches(
   db: Kysely<Tables>,
   { limit, ...filter }: MismatchFilter,
 ): Promise<MismatchLine[]> {
   const { rows } = await sql<MismatchLine>`
     select id::text as id, kind, severity, subject, coalesce(network, '') as network,
-      coalesce(asset_symbol, '') as asset, coalesce(amount::text, '') as amount,
+      coalesce(asset_symbol, '') as asset, coalesce(amount::text, '') as amount, amount_base::text as amount_base,
+      loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
+      loss_value::text as loss_value, currency, loss_share::text as loss_share,
       date_trunc('second', age)::text as age, status, assigned_to, snoozed_until, opened_at,
       case when not has_ended then act_by end as act_by,
       case when has_ended then '' when act_by < now() then 'overdue'
@@ -156,9 +169,17 @@ function where<Value>(
   return value === undefined ? [] : [condition(value)]
 }
 
-/** The place of a mismatch among all others: no two have the same. */
+const unmeasured = Object.entries(mismatchKinds)
+  .filter(([, { loss }]) => loss.rule === 'unmeasured')
+  .map(([kind]) => kind)
+
+/**
+ * The place of a mismatch among all others: no two have the same. Losses are compared by value, those without a price
+ * by share of what was owed, and never by amounts of different assets; a loss that cannot be measured goes before both.
+ */
 const place = sql`array_position(array['open', 'snoozed', 'resolved', 'cleared'], status),
-  array_position(array['severe', 'warning', 'info'], severity), opened_at, mismatches.id`
+  array_position(array['severe', 'warning', 'info'], severity), kind <> all(${unmeasured}::text[]),
+  coalesce(-loss_value, 1), coalesce(-loss_share, 1), opened_at, mismatches.id`
 
 const newest = sql`mismatches.id desc`
 

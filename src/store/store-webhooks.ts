@@ -145,6 +145,7 @@ async function openConflicts(tx: Transaction<Tables>, kept: readonly Kept[]): Pr
       network: null,
       asset: null,
       value: null,
+      loss: null,
       detail: { event, bodies: hashes.map((hash) => `sha256:${hash}`).join(', ') },
     })),
   )

@@ -109,6 +109,9 @@ export type Tables = {
     network: string | null
     asset: string | null
     value: Numeric | null
+    loss_asset: string | null
+    loss_amount: Numeric | null
+    loss_whole: Numeric | null
     detail: unknown
     opened_at: Date
     cleared_at: Date | null

@@ -228,7 +228,7 @@ test('journals that wait too long for their seal, and a seal that is broken, are
     ),
   ])
   const kind = 'seal_broken'
-  const none = { depositId: null, groupId: null, network: null, asset: null, value: null }
+  const none = { depositId: null, groupId: null, network: null, asset: null, value: null, loss: null }
   const { severity } = mismatchKinds[kind]
   await inTransaction(books.db, (tx) =>
     openMismatches(tx, [{ subject: 'seal/1', kind, severity, ...none, detail: {} }]),

@@ -1,10 +1,10 @@
 import { mismatchKinds, type Severity } from '../../src/core/mismatch.ts'
-import type { Ending, KindEntry, Side } from '../../src/core/mismatches/mismatch-entry.ts'
+import type { Ending, KindEntry, LossRule, Side } from '../../src/core/mismatches/mismatch-entry.ts'
 import { markdownTable } from './markdown.ts'
 
 const severities: Record<Severity, string> = {
   severe: 'money may be lost, owed wrongly or sent to the wrong place',
-  warning: 'the sources tell different stories, and no money is known to be at stake',
+  warning: 'the sources differ, and no money is known to be lost',
   info: 'worth knowing',
 }
 
@@ -23,6 +23,12 @@ export const endings: Record<Ending, string> = {
   evidence: 'by itself, when further evidence puts it right',
   replay: 'by [`depositd replay`](mapping.md#replay), once the payload can be read',
   person: 'by a person alone',
+}
+
+const lossRules: Record<LossRule, string> = {
+  measured: 'an amount, unless it is zero',
+  none: 'no money is lost by it alone',
+  unmeasured: 'it may be anything: listed before all others of its severity',
 }
 
 const families: Record<KindEntry['family'], string> = {
@@ -49,8 +55,18 @@ Deadlines are settings: see [policy](settings.md#policy). How to look and how to
 them, with a reason: [case work](case-work.md).\n`,
     '## Severities\n',
     markdownTable(['Severity', 'Meaning'], Object.entries(severities).map(coded)),
+    '## Losses\n',
+    `Each mismatch carries its loss: an amount of one asset, beside the amount of the deposit that it is about. A delivery
+that falls short by 1 USDC is a loss of 1 USDC, whatever was paid. The loss is what the service owes, or claims without
+proof, if the mismatch is what it looks like; each kind below says how it is measured.\n`,
+    markdownTable(['Loss', 'Meaning'], Object.entries(lossRules).map(coded)),
+    `Mismatches are listed by severity, then by loss: by its value if the asset has a [price](accounting.md#values-in-a-currency), else by
+its share of what was owed, such as 10 % of a delivery. Amounts of different assets are never compared. A price counts
+if it was in force when the mismatch opened. Sums are per asset, or in the currency of the prices. Several mismatches of
+one transfer mostly show one loss, so that sums count the largest of each asset, once: \`accounting.value_at_risk\`,
+\`accounting.mismatch_ageing\` and the metric \`depositd_mismatch_value\`.\n`,
     '## Kinds\n',
-    markdownTable(['Kind', 'Severity', 'Who is off', 'Ends', 'Act within'], kinds.map(summaryOf)),
+    markdownTable(['Kind', 'Severity', 'Who is off', 'Loss', 'Ends', 'Act within'], kinds.map(summaryOf)),
     ...Object.entries(families).map(([family, means]) => familySection(family, means)),
   ].join('\n')
 }
@@ -59,9 +75,9 @@ type Kind = [string, KindEntry]
 
 const kinds: readonly Kind[] = Object.entries(mismatchKinds)
 
-function summaryOf([kind, { severity, off, ends, actWithinHours }]: Kind): string[] {
+function summaryOf([kind, { severity, off, loss, ends, actWithinHours }]: Kind): string[] {
   const how = ends.byWaiting ? `${ends.by}, also late` : ends.by
-  return [`[\`${kind}\`](#${kind})`, severity, off, how, `${actWithinHours} h`]
+  return [`[\`${kind}\`](#${kind})`, severity, off, loss.rule, how, `${actWithinHours} h`]
 }
 
 function familySection(family: string, means: string): string {
@@ -69,7 +85,7 @@ function familySection(family: string, means: string): string {
   return `## ${family.charAt(0).toUpperCase()}${family.slice(1)}\n\n${means}\n${sections.join('')}`
 }
 
-function kindSection([kind, { severity, off, ends, actWithinHours, means, next }]: Kind): string {
+function kindSection([kind, { severity, off, loss, ends, actWithinHours, means, next }]: Kind): string {
   const waiting = ends.byWaiting ? '; what is missing may only be late' : ''
   return `
 ### ${kind}
@@ -78,6 +94,7 @@ ${means}
 
 - Severity: ${severity}
 - Who is off: ${sides[off]}
+- Loss: ${loss.rule}. ${loss.means}
 - Ends: ${endings[ends.by]}${waiting}
 - Act within: ${actWithinHours} h
 - What to do: ${next}

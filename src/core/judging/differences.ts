@@ -1,13 +1,15 @@
 import { ownerText } from '../address-book.ts'
+import type { AssetKey } from '../asset.ts'
 import type { Claim } from '../evidence.ts'
 import type { Dossier } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
-import type { Mismatch } from '../mismatch.ts'
+import { lossOf, type Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { contradiction } from './contradiction.ts'
 import { feeDiffers } from './fee.ts'
 import { finishedDelivery } from './finished-delivery.ts'
 import { findIdentityDifferences } from './identity.ts'
+import { claimedOf, misnamedOf, owedOf, paidOf, spreadOf, strayedOf } from './losses.ts'
 import { approvedPlace, deliveredLegs, type Leg, liveLeg, otherPlace, total } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
 import { otherNetworkOf } from './other-network.ts'
@@ -34,17 +36,16 @@ export function findDifferences(dossier: Dossier, policy: Policy): Mismatch[] {
   return found.filter(({ kind }, place) => found.findIndex((one) => one.kind === kind) === place)
 }
 
-function amountDiffers(dossier: Dossier): Mismatch | null {
-  const leg = liveLeg(dossier.deposit)
+function amountDiffers({ webhook, api, deposit }: Dossier): Mismatch | null {
   return (
     amountContradiction({
-      webhook: dossier.webhook?.deposit.amount.toString(),
-      api: dossier.api?.deposit.amount.toString(),
-      chain: leg?.amount.toString(),
+      chain: liveLeg(deposit),
+      webhook: webhook?.deposit,
+      api: api?.deposit,
     }) ??
     amountContradiction({
-      settlementWebhook: settledAmount(dossier.webhook),
-      settlementApi: settledAmount(dossier.api),
+      settlementWebhook: settledOf(webhook),
+      settlementApi: settledOf(api),
     })
   )
 }
@@ -57,11 +58,16 @@ function assetDiffers(dossier: Dossier): Mismatch | null {
 }
 
 function paidAssetDiffers({ webhook, api, deposit }: Dossier): Mismatch | null {
-  return contradiction('asset_mismatch', {
-    webhook: webhook?.deposit.asset,
-    api: api?.deposit.asset,
-    chain: liveLeg(deposit)?.asset,
-  })
+  const shown = liveLeg(deposit)?.asset
+  return contradiction(
+    'asset_mismatch',
+    {
+      webhook: webhook?.deposit.asset,
+      api: api?.deposit.asset,
+      chain: shown,
+    },
+    { loss: misnamedOf([api?.deposit, webhook?.deposit], shown) },
+  )
 }
 
 /** Of several deliveries, the first that is of another asset than stated. */
@@ -70,18 +76,22 @@ function deliveredAssetDiffers({ webhook, api, settlements }: Dossier): Mismatch
   const shown = settlements.filter((leg) => leg.state !== 'orphaned').map(({ asset }) => asset)
   const other = shown.find((asset) => asset !== (settlementApi ?? settlementWebhook))
   const settlementChain = other ?? shown[0]
-  return contradiction('asset_mismatch', { settlementWebhook, settlementApi, settlementChain })
+  const loss = misnamedOf([api?.settlement, webhook?.settlement], settlementChain)
+  return contradiction('asset_mismatch', { settlementWebhook, settlementApi, settlementChain }, { loss })
 }
 
-/** Only a finished delivery can be short: until then more may come. */
+/** Only a finished delivery can be short: until then more may come. Amounts of different assets are not compared. */
 function deliveredDiffers(dossier: Dossier, policy: Policy): Mismatch | null {
   const legs = deliveredLegs(dossier)
+  const { amount: stated = null, asset } = finishedDelivery(dossier) ?? {}
+  if (asset === undefined || stated === null || legs.length === 0) return null
   const delivered = total(legs)
-  const stated = finishedDelivery(dossier)?.amount ?? null
-  if (legs.length === 0 || stated === null || isTolerated(delivered, stated, policy)) return null
-  const detail = { stated: stated.toString(), delivered: delivered.toString() }
-  if (isShifted(Object.values(detail))) return { kind: 'decimals_mismatch', detail }
-  return { kind: delivered < stated ? 'settlement_short' : 'settlement_over', detail }
+  const isOther = legs.some((leg) => leg.asset !== asset)
+  if (isOther || isTolerated(delivered, stated, policy)) return null
+  const detail = { stated: stated.toString(), delivered: delivered.toString(), asset }
+  const loss = lossOf(asset, stated - delivered, stated)
+  if (isShifted([stated, delivered])) return { kind: 'decimals_mismatch', detail, loss }
+  return { kind: delivered < stated ? 'settlement_short' : 'settlement_over', detail, loss }
 }
 
 function recipientDiffers(dossier: Dossier): Mismatch | null {
@@ -94,6 +104,7 @@ function recipientDiffers(dossier: Dossier): Mismatch | null {
       approved: `${approved.network}/${approved.address}`,
       stated: `${other.network}/${other.address}`,
     },
+    loss: strayedOf(dossier),
   }
 }
 
@@ -101,7 +112,7 @@ function addressChanged({ stranger }: Dossier): Mismatch | null {
   if (stranger === null) return null
   const { owner, network, stated, kept } = stranger
   const detail = { owner: ownerText(owner), network, approved: kept ?? 'none', address: stated }
-  return { kind: 'address_changed', detail }
+  return { kind: 'address_changed', detail, loss: null }
 }
 
 /** An address that belongs to nobody; one that is stated for an owner of ours is told of as changed. */
@@ -111,6 +122,7 @@ function addressUnknown({ webhook, api, approval, stranger }: Dossier): Mismatch
   return {
     kind: 'unknown_address',
     detail: { network: claim.deposit.network, address: claim.deposit.address },
+    loss: null,
   }
 }
 
@@ -118,12 +130,14 @@ function addressUnknown({ webhook, api, approval, stranger }: Dossier): Mismatch
 function ownerUnknown({ unknownOwner, approval }: Dossier): Mismatch | null {
   if (unknownOwner === null || approval === null) return null
   const detail = { stated: ownerText(unknownOwner), approved: ownerText(approval.owner) }
-  return { kind: 'unknown_owner', detail }
+  return { kind: 'unknown_owner', detail, loss: null }
 }
 
-function vanishedAfterFinality({ deposit }: Dossier): Mismatch | null {
+function vanishedAfterFinality(dossier: Dossier): Mismatch | null {
+  const { deposit } = dossier
   if (deposit?.state !== 'orphaned' || deposit.finalAt === null) return null
-  return { kind: 'orphaned_after_booking', detail: { transfer: deposit.ref, block: deposit.blockHash } }
+  const detail = { transfer: deposit.ref, block: deposit.blockHash }
+  return { kind: 'orphaned_after_booking', detail, loss: paidOf(dossier) }
 }
 
 /** What the service itself calls failed contradicts nothing. */
@@ -133,20 +147,36 @@ function transactionFailed(dossier: Dossier): Mismatch | null {
   if (failure === null) return null
   const { network, tx, height, role } = failure
   const leg = role === 'deposit' ? 'deposit' : 'settlement'
-  return { kind: 'tx_failed', detail: { leg, transaction: `${network}/${tx}`, height: height.toString() } }
+  const detail = { leg, transaction: `${network}/${tx}`, height: height.toString() }
+  return { kind: 'tx_failed', detail, loss: leg === 'deposit' ? claimedOf(dossier) : owedOf(dossier) }
+}
+
+type Stated = { asset: AssetKey; amount: bigint }
+
+/** Amounts are compared within one asset only. */
+function amountContradiction(stated: Record<string, Stated | null | undefined>): Mismatch | null {
+  const all = Object.entries(stated).filter((entry): entry is [string, Stated] => !!entry[1])
+  const perAsset = [...Map.groupBy(all, ([, { asset }]) => asset)]
+  return (
+    perAsset.map(([asset, alike]) => contradictionWithin(asset, alike)).find((one) => one !== null) ?? null
+  )
 }
 
 /** Amounts that differ by nothing but zeros at their end are most likely the same one, in other decimals. */
-function amountContradiction(said: Record<string, string | undefined>): Mismatch | null {
-  const found = contradiction('amount_mismatch', said)
-  return found && isShifted(Object.values(found.detail)) ? { ...found, kind: 'decimals_mismatch' } : found
+function contradictionWithin(asset: AssetKey, stated: readonly [string, Stated][]): Mismatch | null {
+  const amounts = stated.map(([, { amount }]) => amount)
+  const said = Object.fromEntries(stated.map(([source, { amount }]) => [source, amount.toString()]))
+  const isUnits = isShifted(amounts)
+  const loss = isUnits ? null : spreadOf(asset, amounts)
+  return contradiction(isUnits ? 'decimals_mismatch' : 'amount_mismatch', said, { about: { asset }, loss })
 }
 
 /** Whether amounts, in base units, are one amount times powers of ten. */
-function isShifted(amounts: readonly string[]): boolean {
-  return new Set(amounts.map((amount) => amount.replace(/0+$/, ''))).size === 1
+function isShifted(amounts: readonly bigint[]): boolean {
+  return new Set(amounts.map((amount) => amount.toString().replace(/0+$/, ''))).size === 1
 }
 
-function settledAmount(claim: Claim | null): string | undefined {
-  return claim?.status === 'settled' ? claim.settlement?.amount?.toString() : undefined
+function settledOf(claim: Claim | null): Stated | null {
+  const { asset, amount = null } = (claim?.status === 'settled' && claim.settlement) || {}
+  return asset === undefined || amount === null ? null : { asset, amount }
 }

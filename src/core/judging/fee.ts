@@ -1,9 +1,10 @@
 import type { SettlementClaim } from '../evidence.ts'
 import type { Dossier } from '../matching/divide.ts'
-import type { Mismatch } from '../mismatch.ts'
+import { lossOf, type Mismatch } from '../mismatch.ts'
 import type { Amount } from '../money.ts'
 import type { FeeModel, Policy } from '../policy.ts'
 import { finishedDelivery, statedByApi } from './finished-delivery.ts'
+import { excessOf } from './losses.ts'
 import { liveLeg } from './matrix.ts'
 
 /** What the service kept of what was paid, as it states the delivery; what of it arrived is a question of its own. */
@@ -15,7 +16,14 @@ export function feeDiffers(dossier: Dossier, { fee, line }: Policy): Mismatch | 
   if (fee.kind === 'stated' || kept === null || isInBand(kept, fee)) return null
   return {
     kind: 'fee_out_of_band',
-    detail: { kept: `${bpsText(kept)} bps`, allowed: bandText(fee), policy: line, ...kept.detail },
+    detail: {
+      kept: `${bpsText(kept)} bps`,
+      allowed: bandText(fee),
+      policy: line,
+      ...kept.detail,
+      asset: settlement.asset,
+    },
+    loss: lossOf(settlement.asset, excessOf(kept, fee), settlement.amount ?? 0n),
   }
 }
 
@@ -28,22 +36,23 @@ export function feeOf(dossier: Dossier, { fee }: Policy): Amount | null {
 type Band = Extract<FeeModel, { kind: 'bps' | 'band' }>
 
 /** `scaled` and `paid` are in the same unit: so small that neither asset has a part of it. */
-type Kept = { scaled: bigint; paid: bigint; detail: { paid: string; delivered: string } }
+type Kept = { scaled: bigint; paid: bigint; detail: { paid: string; paidAsset: string; delivered: string } }
 
 function fixedDiffers(
   { amount }: Extract<FeeModel, { kind: 'fixed' }>,
-  { fee }: SettlementClaim,
+  { fee, asset, amount: delivered }: SettlementClaim,
   policy: string,
 ): Mismatch | null {
   if (fee === null || fee === amount) return null
-  return { kind: 'fee_out_of_band', detail: { kept: fee.toString(), allowed: amount.toString(), policy } }
+  const detail = { kept: fee.toString(), allowed: amount.toString(), asset, policy }
+  return { kind: 'fee_out_of_band', detail, loss: lossOf(asset, fee - amount, delivered ?? 0n) }
 }
 
 function keptOf({ deposit }: Dossier, { amount }: SettlementClaim, { units }: Band): Kept | null {
   const leg = liveLeg(deposit)
   if (leg === null || amount === null) return null
   const paid = leg.amount * units.delivered
-  const detail = { paid: leg.amount.toString(), delivered: amount.toString() }
+  const detail = { paid: leg.amount.toString(), paidAsset: leg.asset, delivered: amount.toString() }
   return { scaled: paid - amount * units.paid, paid, detail }
 }
 

@@ -1,6 +1,7 @@
 import type { Dossier } from '../matching/divide.ts'
 import type { Mismatch } from '../mismatch.ts'
 import { contradiction } from './contradiction.ts'
+import { claimedOf, sharedLack } from './losses.ts'
 import type { Leg } from './matrix.ts'
 import { otherNetworkOf } from './other-network.ts'
 
@@ -17,16 +18,22 @@ function networkDiffers(dossier: Dossier, leg: Leg): Mismatch | null {
   const found = otherNetworkOf(dossier, leg)
   if (found === null) return null
   const { tx, ...named } = found
-  return contradiction('network_mismatch', named, { leg, ...(tx === null ? {} : { transaction: tx }) })
+  return contradiction('network_mismatch', named, {
+    about: { leg, ...(tx === null ? {} : { transaction: tx }) },
+  })
 }
 
-function transactionReused({ reuse }: Dossier): Mismatch | null {
-  return reuse && { kind: 'tx_reused', detail: { transfer: reuse.transfer, deposit: reuse.serviceId } }
+function transactionReused(dossier: Dossier): Mismatch | null {
+  const { reuse } = dossier
+  if (reuse === null) return null
+  const detail = { transfer: reuse.transfer, deposit: reuse.serviceId }
+  return { kind: 'tx_reused', detail, loss: claimedOf(dossier) }
 }
 
-function matchAmbiguous({ ambiguity }: Dossier): Mismatch | null {
+function matchAmbiguous(dossier: Dossier): Mismatch | null {
+  const { ambiguity } = dossier
   if (ambiguity === null) return null
-  const { stated, delivered, deposits, transfers } = ambiguity
+  const { stated, delivered, asset, deposits, transfers } = ambiguity
   return {
     kind: 'ambiguous_match',
     detail: {
@@ -34,7 +41,9 @@ function matchAmbiguous({ ambiguity }: Dossier): Mismatch | null {
       delivered: delivered.toString(),
       deposits: listed(deposits),
       transfers: listed(transfers),
+      ...(asset !== null && { asset }),
     },
+    loss: sharedLack(dossier),
   }
 }
 

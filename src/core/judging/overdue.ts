@@ -1,7 +1,8 @@
 import type { Dossier } from '../matching/divide.ts'
-import type { Mismatch, MismatchKind } from '../mismatch.ts'
+import type { Loss, Mismatch, MismatchKind } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
+import { claimedOf, owedOf, paidOf } from './losses.ts'
 import { type Cell, isCredited, type Matrix, otherPlace } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
 import { refusalOf } from './refusal.ts'
@@ -17,17 +18,30 @@ export type Known = {
 }
 
 /** Something that is not there yet: it is missed once `withinMs` have passed since `since`. */
-type Wait = { kind: MismatchKind; what: string; missing: boolean; since: Date | null; withinMs: number }
+type Wait = {
+  kind: MismatchKind
+  what: string
+  missing: boolean
+  since: Date | null
+  withinMs: number
+  loss?: Loss | null
+}
 
 /** What is not there yet, and until when it is waited for. */
-export type Awaited = { kind: MismatchKind; what: string; since: Date; due: Date }
+export type Awaited = { kind: MismatchKind; what: string; since: Date; due: Date; loss: Loss | null }
 
 /** What should have come by now, and when to look again for what may still come in time. */
 export function findOverdue(known: Known, policy: Policy, now: Date) {
   const open = awaited(known, policy)
   const mismatches = open
     .filter(({ due }) => due <= now)
-    .map(({ kind, what, since }): Mismatch => ({ kind, detail: { what, since: since.toISOString() } }))
+    .map(
+      ({ kind, what, since, loss }): Mismatch => ({
+        kind,
+        detail: { what, since: since.toISOString() },
+        loss,
+      }),
+    )
   const later = open.filter(({ due }) => due > now).map(({ due }) => due)
   return {
     mismatches: mismatches.filter(
@@ -39,8 +53,8 @@ export function findOverdue(known: Known, policy: Policy, now: Date) {
 
 /** All that is not there yet, in time or not. */
 export function awaited(known: Known, policy: Policy): Awaited[] {
-  return waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs }) =>
-    missing && since !== null ? [{ kind, what, since, due: new Date(since.getTime() + withinMs) }] : [],
+  return waitsOf(known, policy).flatMap(({ missing, since, withinMs, kind, what, loss = null }) =>
+    missing && since !== null ? [{ kind, what, since, due: new Date(since.getTime() + withinMs), loss }] : [],
   )
 }
 
@@ -76,9 +90,10 @@ function webhookWaits({ dossier, finalAt, settledAt }: Known, policy: Policy): W
   }))
 }
 
-function untoldWaits({ finalAt }: Known, policy: Policy): Wait[] {
+function untoldWaits({ dossier, finalAt }: Known, policy: Policy): Wait[] {
   const what = 'the service has not told of the payment'
-  return [{ kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs }]
+  const loss = paidOf(dossier)
+  return [{ kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs, loss }]
 }
 
 function paymentWaits({ dossier, matrix, finalAt, ended }: Known, policy: Policy): Wait[] {
@@ -97,6 +112,7 @@ function paymentWaits({ dossier, matrix, finalAt, ended }: Known, policy: Policy
       missing: !ended && matrix.deposit.chain === 'absent' && !isPaymentToldOtherwise(dossier),
       since: earliest([webhookAt, apiAt]),
       withinMs: policy.chainWithinMs,
+      loss: claimedOf(dossier),
     },
   ]
 }
@@ -120,6 +136,7 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
       missing: !ended && settledAt === null && !isToldOtherwise(dossier),
       since: finalAt,
       withinMs: policy.settlementWithinMs,
+      loss: owedOf(dossier),
     },
   ]
 }
@@ -146,6 +163,7 @@ function refundWait({ dossier, finalAt, settledAt, ended }: Known, policy: Polic
     missing: !ended && settledAt === null && hasFailed(dossier),
     since: finalAt && latest([finalAt, dossier.statuses.api.get('failed') ?? null]),
     withinMs: policy.refundWithinMs,
+    loss: paidOf(dossier),
   }
 }
 

@@ -29,7 +29,7 @@ function statusRegressed(dossier: Dossier, source: Source, policy: Policy): Mism
   const before = words.filter((word) => isOnTheWay(word) && timeOf(word) > heldAt && isLater(newest, word))
   const furthest = before.find((word) => before.every((other) => rankOf(other) <= rankOf(word)))
   if (furthest === undefined || rankOf(furthest) <= rankOf(newest)) return null
-  return { kind: 'status_regressed', detail: { source, told: said(furthest), now: said(newest) } }
+  return { kind: 'status_regressed', detail: { source, told: said(furthest), now: said(newest) }, loss: null }
 }
 
 /** What the service called finished has become something else, and the chain does not bear it out. */
@@ -39,7 +39,11 @@ function terminalReopened(dossier: Dossier, source: Source, policy: Policy): Mis
   const newest = words.at(-1)
   if (finished === undefined || newest === undefined || !isLater(newest, finished)) return null
   if (mayFollow(finished, newest) || isBorneOut(newest, dossier)) return null
-  return { kind: 'terminal_reopened', detail: { source, told: said(finished), now: said(newest) } }
+  return {
+    kind: 'terminal_reopened',
+    detail: { source, told: said(finished), now: said(newest) },
+    loss: null,
+  }
 }
 
 /**
@@ -53,7 +57,7 @@ function statusConflict(dossier: Dossier, policy: Policy): Mismatch | null {
   const [older, newer] = timeOf(webhook) < timeOf(api) ? [webhook, api] : [api, webhook]
   const isBehind = dossier.words[newer.source].some(({ status }) => status === older.status)
   if (isBehind || !excludes(older, newer)) return null
-  return { kind: 'status_conflict', detail: { webhook: said(webhook), api: said(api) } }
+  return { kind: 'status_conflict', detail: { webhook: said(webhook), api: said(api) }, loss: null }
 }
 
 /** By what was received last, so that a clock that is set right ends it. */
@@ -64,13 +68,15 @@ function clockSkewed(dossier: Dossier, source: Source, { clockSkewMs }: Policy):
   const last = words.at(-1)
   if (last === undefined) return null
   const states = last.occurredAt.toISOString()
-  if (isAhead(last, clockSkewMs))
-    return { kind: 'clock_skew', detail: { source, states, received: last.receivedAt.toISOString() } }
+  if (isAhead(last, clockSkewMs)) {
+    const received = last.receivedAt.toISOString()
+    return { kind: 'clock_skew', detail: { source, states, received }, loss: null }
+  }
   const paidAt = paidBefore(dossier)
   // What is not in a block yet may be told of before there is one.
   if (paidAt === null || last.status === 'observed' || timeOf(last) >= paidAt.getTime() - clockSkewMs)
     return null
-  return { kind: 'clock_skew', detail: { source, states, paid: paidAt.toISOString() } }
+  return { kind: 'clock_skew', detail: { source, states, paid: paidAt.toISOString() }, loss: null }
 }
 
 /** When the block was made; null also where its clock is ahead of ours, since it then tells nothing. */
@@ -154,7 +160,8 @@ function timeOf({ occurredAt }: Claim): number {
 
 /** A status with what it delivers, where it does, and when it was told. */
 function said({ status, settlement, occurredAt }: Claim): string {
-  const { amount = null, tx = null, address } = settlement ?? {}
-  const delivery = status === 'settled' ? ` ${amount ?? '?'} to ${address ?? '?'} by ${tx ?? '?'}` : ''
+  const { amount = null, asset, tx = null, address } = settlement ?? {}
+  const delivery =
+    status === 'settled' ? ` ${amount ?? '?'} of ${asset ?? '?'} to ${address ?? '?'} by ${tx ?? '?'}` : ''
   return `${status}${delivery} at ${occurredAt.toISOString()}`
 }

@@ -2,6 +2,7 @@ import { isGivenUp } from '../matching/write-off.ts'
 import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
+import { owedOf } from './losses.ts'
 import { awaited, type Known } from './overdue.ts'
 import type { DepositState, Verdict } from './reconcile.ts'
 
@@ -18,7 +19,9 @@ export function findStuck(judged: Judged, policy: Policy, now: Date) {
   if (since === null || isTold) return { mismatches: [], recheckAt: null }
   const due = new Date(since.getTime() + policy.stuckAfterMs)
   if (due > now) return { mismatches: [], recheckAt: due }
-  const stuck: Mismatch = { kind: 'stuck', detail: { state, since: since.toISOString() } }
+  const detail = { state, since: since.toISOString() }
+  const loss = state === 'held' && judged.finalAt !== null ? owedOf(judged.dossier) : null
+  const stuck: Mismatch = { kind: 'stuck', detail, loss }
   return { mismatches: [stuck], recheckAt: null }
 }
 

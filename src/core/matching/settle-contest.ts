@@ -1,3 +1,4 @@
+import type { AssetKey } from '../asset.ts'
 import type { ServiceId, TransferRef } from '../evidence.ts'
 import { components } from './components.ts'
 import { type ChainLeg, claimOf, type Story } from './fold.ts'
@@ -15,6 +16,8 @@ export type Ambiguity = {
   /** Null where the service does not state it of all of them. */
   stated: bigint | null
   delivered: bigint
+  /** Of both; null if they are of several assets. */
+  asset: AssetKey | null
   deposits: readonly ServiceId[]
   transfers: readonly TransferRef[]
 }
@@ -139,7 +142,9 @@ function ambiguityOf(contest: Contest): Ambiguity | null {
   const isFinished = stories.every((story) => claimOf(story)?.status === 'settled')
   if (!isFinished && (stated === null || stated > delivered)) return null
   const deposits = stories.map(({ serviceId }) => serviceId).toSorted()
-  return { stated, delivered, deposits, transfers: legs.map(({ ref }) => ref).toSorted() }
+  const assets = new Set(legs.map(({ asset }) => asset))
+  const [asset = null] = assets.size === 1 ? assets : []
+  return { stated, delivered, asset, deposits, transfers: legs.map(({ ref }) => ref).toSorted() }
 }
 
 function statedOf(contest: Contest): bigint | null {

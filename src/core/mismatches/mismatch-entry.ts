@@ -12,6 +12,12 @@ export type Side = 'webhook' | 'api' | 'service' | 'payer' | 'chain' | 'settings
  */
 export type Ending = 'evidence' | 'replay' | 'person'
 
+/**
+ * Whether a mismatch of a kind carries a loss: an amount of an asset; never one; or one that cannot be measured, and so
+ * is ranked before all that can.
+ */
+export type LossRule = 'measured' | 'none' | 'unmeasured'
+
 /** How one kind of mismatch is treated and explained. */
 export type KindEntry = {
   severity: Severity
@@ -21,6 +27,8 @@ export type KindEntry = {
   ends: { by: Ending; byWaiting: boolean }
   /** Within how many hours of its opening somebody should have acted. */
   actWithinHours: number
+  /** What may be lost by it, and for people why that is so. */
+  loss: { rule: LossRule; means: string }
   /** What it says, for people. */
   means: string
   /** What to do next. */

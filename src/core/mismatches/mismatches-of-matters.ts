@@ -8,6 +8,11 @@ export const kindsOfMatters = {
     off: 'service',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 24,
+    loss: {
+      rule: 'measured',
+      means:
+        'Of a deposit that the service holds: what is owed, as of `settlement_missing`. Otherwise none: the payment is not final yet, or is delivered.',
+    },
     means: 'A deposit has stayed in one state longer than the policy of its route allows.',
     next: 'Look at what it waits for with `depositd deposits show`; ask the service where it is.',
   },
@@ -17,6 +22,7 @@ export const kindsOfMatters = {
     off: 'service',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 24,
+    loss: { rule: 'none', means: 'A status moves no money.' },
     means: 'The newest word of the service is of an earlier status than it told of before.',
     next: 'Ask the service which status holds; nothing is taken back by it.',
   },
@@ -26,6 +32,11 @@ export const kindsOfMatters = {
     off: 'service',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 24,
+    loss: {
+      rule: 'none',
+      means:
+        'A status moves no money. What is not delivered, or not given back, is a loss of another mismatch.',
+    },
     means: 'The webhook and the API tell of statuses that cannot both be so.',
     next: 'Ask the service which one holds.',
   },
@@ -35,6 +46,10 @@ export const kindsOfMatters = {
     off: 'service',
     ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 24,
+    loss: {
+      rule: 'none',
+      means: 'A status moves no money. What does not arrive is a loss of another mismatch.',
+    },
     means: 'The service changed a deposit that it had called finished.',
     next: 'Ask the service what changed; compare the delivery with the chain.',
   },
@@ -44,6 +59,7 @@ export const kindsOfMatters = {
     off: 'unknown',
     ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 168,
+    loss: { rule: 'none', means: 'A time moves no money.' },
     means:
       'A time that the service states is ahead of the clock of this machine, or before the payment was made.',
     next: 'Check the clock of this machine; tell the service.',
@@ -54,6 +70,7 @@ export const kindsOfMatters = {
     off: 'chain',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 4,
+    loss: { rule: 'measured', means: 'The payment that is gone.' },
     means: 'A payment that was final and booked is no longer on the chain; the booking was reversed.',
     next: 'Check the nodes of that network; wait for the payment to be included again.',
   },
@@ -63,6 +80,11 @@ export const kindsOfMatters = {
     off: 'chain',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 8,
+    loss: {
+      rule: 'measured',
+      means:
+        'By how much the balance changed beyond all known transfers, in either direction: less is gone, and more is a payment that nothing reports.',
+    },
     means:
       'What a deposit address holds changed by more, or by less, than all transfers that are known of it. The detail names the block, or the stretch.',
     next: 'Look the address up at that block. A contract may have paid it, the token may have changed balances by itself, or the nodes hide a transfer.',
@@ -73,6 +95,7 @@ export const kindsOfMatters = {
     off: 'chain',
     ends: { by: 'person', byWaiting: false },
     actWithinHours: 1,
+    loss: { rule: 'unmeasured', means: 'Every payment of that network that is not read any more.' },
     means:
       "A network's final history changed further back than is remembered. Reading that network has stopped.",
     next: 'Check that its nodes are of the right chain. If they are, read on with `depositd backfill --network NAME --from HEIGHT`.',
@@ -83,6 +106,7 @@ export const kindsOfMatters = {
     off: 'chain',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 4,
+    loss: { rule: 'none', means: 'What the nodes do not agree on is not booked.' },
     means:
       'The nodes of a network tell of different transfers, or of different blocks. What fewer nodes than `quorum` agree on is not booked.',
     next: 'Compare what the detail names with an explorer; replace the node that is wrong.',
@@ -93,6 +117,10 @@ export const kindsOfMatters = {
     off: 'chain',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 24,
+    loss: {
+      rule: 'none',
+      means: 'A payment in the gap is found once the gap is read, or by the balance of its address.',
+    },
     means:
       'Some heights of a network were not read for every watched address, and it could not be made good in an hour.',
     next: 'Look why these heights cannot be read, in the log of the job `backfill`; often a node no longer has them.',
@@ -103,6 +131,11 @@ export const kindsOfMatters = {
     off: 'service',
     ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 8,
+    loss: {
+      rule: 'measured',
+      means:
+        'The amount that the service claims, if the payment failed; what is owed, as of `settlement_missing`, if the delivery did.',
+    },
     means:
       'The service names a transaction for a payment or its delivery that failed on its chain and moved nothing.',
     next: 'Treat the payment as not made, or the delivery as not sent; ask the service for the transaction that counts.',
@@ -113,6 +146,7 @@ export const kindsOfMatters = {
     off: 'payer',
     ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 168,
+    loss: { rule: 'none', means: 'Nothing is owed of a payment below the minimum.' },
     means: 'A payment is below the smallest amount that the policy of the route accepts.',
     next: 'Nothing, unless the payer asks for it back.',
   },
@@ -122,6 +156,10 @@ export const kindsOfMatters = {
     off: 'payer',
     ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 48,
+    loss: {
+      rule: 'none',
+      means: 'Nothing is owed of an asset that is not accepted. The payment stands in suspense.',
+    },
     means: 'A payment is of an asset that the policy of the route does not accept.',
     next: 'Decide whether it is refunded; the amount stands in suspense.',
   },
@@ -131,6 +169,10 @@ export const kindsOfMatters = {
     off: 'service',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 8,
+    loss: {
+      rule: 'measured',
+      means: 'The amount that was paid: the service has neither delivered it nor given it back.',
+    },
     means: 'The service says that a final payment has failed, and has not said in time that it gave it back.',
     next: 'Ask the service for the refund; the amount stands in transit.',
   },
@@ -140,6 +182,7 @@ export const kindsOfMatters = {
     off: 'api',
     ends: { by: 'evidence', byWaiting: true },
     actWithinHours: 24,
+    loss: { rule: 'none', means: 'What the record said stands.' },
     means: 'The API listed a record, and has it no more. What it said stands.',
     next: 'Ask the service why the deposit is gone; compare what it said with the chain.',
   },
@@ -149,6 +192,7 @@ export const kindsOfMatters = {
     off: 'settings',
     ends: { by: 'replay', byWaiting: false },
     actWithinHours: 24,
+    loss: { rule: 'none', means: 'The payload is kept and not applied. What it hides is missing elsewhere.' },
     means: 'A webhook is of a kind that the mapping profile does not list. It is kept and not applied.',
     next: 'Add its kind to the profile, as `deposit` or `ignored`; then run `depositd replay`.',
   },
@@ -158,6 +202,7 @@ export const kindsOfMatters = {
     off: 'settings',
     ends: { by: 'replay', byWaiting: false },
     actWithinHours: 8,
+    loss: { rule: 'none', means: 'The payload is kept and not applied. What it hides is missing elsewhere.' },
     means:
       'A webhook or record has a status that the mapping profile does not list. It is kept and not applied.',
     next: 'Add the status to the profile; then run `depositd replay`.',
@@ -168,6 +213,7 @@ export const kindsOfMatters = {
     off: 'service',
     ends: { by: 'replay', byWaiting: false },
     actWithinHours: 8,
+    loss: { rule: 'none', means: 'The payload is kept and not applied. What it hides is missing elsewhere.' },
     means: 'A webhook or record does not have the shape the mapping expects. It is kept and not applied.',
     next: 'Compare the payload with the profile at the path that is named, and mend it; then run `depositd replay`.',
   },
@@ -177,6 +223,10 @@ export const kindsOfMatters = {
     off: 'books',
     ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 1,
+    loss: {
+      rule: 'measured',
+      means: 'What does not add up: the sum, what is left in transit, and what does not tie, without signs.',
+    },
     means:
       'The books of an asset do not add up to zero, a deposit that is closed still has something in transit, what is in transit does not tie to the balances of the deposit addresses, or a day was added up to something else than its transfers.',
     next: 'Stop paying out of these books; run `depositd rebuild --verify`, and look at what it names.',
@@ -187,6 +237,7 @@ export const kindsOfMatters = {
     off: 'books',
     ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 1,
+    loss: { rule: 'unmeasured', means: 'Any row may have been altered.' },
     means: 'What is booked is not what was sealed: rows were altered, removed or put in past all guards.',
     next: 'Keep a copy of the database; run `depositd ledger verify`, and look at the journals that it names.',
   },

@@ -10,7 +10,7 @@ export function heldMismatches(
   strays: readonly { groupId: bigint; strays: readonly Stray[] }[],
 ): HeldMismatch[] {
   const ofDeposits = deposits.flatMap(({ id, groupId, verdict, payment }) =>
-    verdict.mismatches.map(({ kind, detail }) => ({
+    verdict.mismatches.map(({ kind, detail, loss }) => ({
       subject: `deposit/${id}`,
       kind,
       severity: severityOf(kind),
@@ -19,6 +19,7 @@ export function heldMismatches(
       network: payment?.network ?? null,
       asset: payment?.asset ?? null,
       value: payment?.amount ?? null,
+      loss,
       detail,
     })),
   )
@@ -32,6 +33,7 @@ export function heldMismatches(
       network: leg.network,
       asset: leg.asset,
       value: leg.amount,
+      loss: mismatch.loss,
       detail: mismatch.detail,
     })),
   )
@@ -52,6 +54,7 @@ export function unreadableMismatch(
     network: null,
     asset: null,
     value: null,
+    loss: null,
     detail: { source: row.source, path, problem },
   }
 }

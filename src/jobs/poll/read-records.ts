@@ -107,6 +107,7 @@ function disappearance({ id, depositId, network, asset, amount, state }: GoneRec
     network,
     asset,
     value: amount === null ? null : BigInt(amount),
+    loss: null,
     detail: { record: id, ...(state !== null && { state }) },
   }
 }

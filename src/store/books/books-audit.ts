@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type AssetKey, assetNetwork } from '../../core/asset.ts'
-import { mismatchKinds } from '../../core/mismatch.ts'
+import { lossOf, mismatchKinds } from '../../core/mismatch.ts'
 import {
   endMismatches,
   type HeldMismatch,
@@ -98,7 +98,8 @@ function toMismatch(imbalance: Imbalance): HeldMismatch {
     groupId: null,
     network: assetNetwork(asset),
     asset,
-    value: (sum < 0n ? -sum : sum) + left + untied,
+    value: null,
+    loss: lossOf(asset, (sum < 0n ? -sum : sum) + left + untied),
     detail: detailOf(imbalance),
   }
 }

@@ -79,7 +79,7 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
     union all
     select coalesce(${subject}, 'payload ' || source || ' ' || source_key, subject), 'mismatch', kind,
       jsonb_build_object('network', mismatch.network, 'asset', mismatch.asset, 'value', value,
-        'detail', detail)::text, mismatch.group_id
+        'loss', loss_amount, 'loss_asset', loss_asset, 'detail', detail)::text, mismatch.group_id
     from ${schema}.mismatch
       left join ${schema}.deposit on deposit.id = deposit_id and merged_into is null
       left join public.inbox on inbox.id = substring(subject from '^inbox/(\\d+)$')::bigint

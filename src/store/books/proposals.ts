@@ -104,6 +104,7 @@ function heldOf({
     network: transfer.network,
     asset: transfer.asset,
     value: transfer.amount,
+    loss: null,
     detail: { role: transfer.role, deposits: deposits.join(', '), transfers: transfers.join(', ') },
   }
 }

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
 import type { Holding, Span } from '../../core/balance-proof.ts'
-import { mismatchKinds } from '../../core/mismatch.ts'
+import { lossOf, mismatchKinds } from '../../core/mismatch.ts'
 import {
   clearMismatches,
   type HeldMismatch,
@@ -154,7 +154,8 @@ function toMismatch({ network, address, asset, value, change, stretches, problem
     groupId: null,
     network,
     asset,
-    value: BigInt(value),
+    value: null,
+    loss: lossOf(asset, BigInt(value)),
     detail: { address, change, blocks: stretches.join(', '), ...(problem !== null && { problem }) },
   }
 }

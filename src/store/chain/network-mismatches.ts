@@ -16,7 +16,7 @@ export function openTrouble(
   { network, kind, detail }: NetworkTrouble,
 ): Promise<MismatchChange[]> {
   const { severity } = mismatchKinds[kind]
-  const none = { depositId: null, groupId: null, asset: null, value: null }
+  const none = { depositId: null, groupId: null, asset: null, value: null, loss: null }
   return openMismatches(tx, [{ subject: subjectOf(network), kind, severity, network, detail, ...none }])
 }
 

@@ -28,7 +28,7 @@ export async function syncChecked(
 }
 
 function toMismatch(kind: MismatchKind, { subject, detail, faults }: Checked): HeldMismatch {
-  const none = { depositId: null, groupId: null, network: null, asset: null, value: null }
+  const none = { depositId: null, groupId: null, network: null, asset: null, value: null, loss: null }
   const found = { ...detail, found: faults.join('; ') }
   return { subject, kind, severity: mismatchKinds[kind].severity, ...none, detail: found }
 }

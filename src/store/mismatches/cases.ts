@@ -19,6 +19,8 @@ export type Case = {
   kind: string
   detail: Record<string, string>
   value: string | null
+  loss: string | null
+  lossAsset: string | null
   depositId: bigint | null
   assignedTo: string | null
   snoozedUntil: Date | null
@@ -70,7 +72,8 @@ export async function workOnCases(
  */
 export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<Case[]> {
   const { rows } = await sql<Case>`
-    select id, subject, kind, detail, value::text as value, deposit_id as "depositId", assigned_to as "assignedTo",
+    select id, subject, kind, detail, value::text as value, loss_amount::text as loss,
+      loss_asset as "lossAsset", deposit_id as "depositId", assigned_to as "assignedTo",
       snoozed_until as "snoozedUntil", resolved_at as "resolvedAt", cleared_at as "clearedAt"
     from mismatch where id = any(${ids}::bigint[]) order by id for update`.execute(tx)
   const unknown = ids.filter((id) => rows.every((row) => row.id !== id))
@@ -167,6 +170,6 @@ function resolving(actor: string, reason: string) {
 }
 
 /** What the mismatch said when it was decided. */
-function standOf({ detail, value }: Case) {
-  return { before: null, after: { detail, value } }
+function standOf({ detail, value, loss, lossAsset }: Case) {
+  return { before: null, after: { detail, value, loss, loss_asset: lossAsset } }
 }

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import type { Severity } from '../../core/mismatch.ts'
+import type { Loss, Severity } from '../../core/mismatch.ts'
 import type { Tables } from '../tables.ts'
 
 /** A mismatch that holds now. */
@@ -10,8 +10,10 @@ export type HeldMismatch = {
   depositId: bigint | null
   groupId: bigint | null
   network: string | null
+  /** What was paid, or delivered, and its asset; null if it is about neither a deposit nor a transfer. */
   asset: string | null
   value: bigint | null
+  loss: Loss | null
   detail: Readonly<Record<string, string>>
 }
 
@@ -72,19 +74,23 @@ export async function openMismatches(
   if (held.length === 0) return []
   const { rows } = await sql<MismatchChange>`
     with held as (
-      insert into mismatch (subject, kind, severity, deposit_id, group_id, network, asset, value, detail, opened_at)
-      select subject, kind, severity, deposit_id, group_id, network, asset, value, detail, now()
+      insert into mismatch (subject, kind, severity, deposit_id, group_id, network, asset, value, detail, opened_at,
+        loss_asset, loss_amount, loss_whole)
+      select subject, kind, severity, deposit_id, group_id, network, asset, value, detail, now(),
+        loss_asset, loss_amount, loss_whole
       from jsonb_populate_recordset(null::mismatch, ${JSON.stringify(held.map(rowOf))}::jsonb)
       on conflict (subject, kind) where cleared_at is null do update
         set detail = excluded.detail, network = excluded.network, asset = excluded.asset, value = excluded.value,
+          loss_asset = excluded.loss_asset, loss_amount = excluded.loss_amount, loss_whole = excluded.loss_whole,
           resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null
-        where (mismatch.detail, mismatch.network, mismatch.asset, mismatch.value)
-          is distinct from (excluded.detail, excluded.network, excluded.asset, excluded.value)
+        where (mismatch.detail, mismatch.network, mismatch.asset, mismatch.value, mismatch.loss_asset,
+            mismatch.loss_amount, mismatch.loss_whole)
+          is distinct from (excluded.detail, excluded.network, excluded.asset, excluded.value, excluded.loss_asset,
+            excluded.loss_amount, excluded.loss_whole)
       returning new.id, new.kind, new.severity, new.network, old.id is null as is_new,
         coalesce(old.resolved_at is not null or old.snoozed_until > now(), false) as was_put_off,
         old.resolved_at is not null as was_resolved,
-        jsonb_build_object('detail', old.detail, 'value', old.value::text) as before,
-        jsonb_build_object('detail', new.detail, 'value', new.value::text) as after
+        ${standing('old')} as before, ${standing('new')} as after
     ), reopened as (
       insert into mismatch_event (mismatch_id, actor, action, text, before, after)
       select id, 'depositd', 'reopened', 'new evidence', before, after from held where was_put_off
@@ -94,11 +100,21 @@ export async function openMismatches(
   return rows
 }
 
-function rowOf({ depositId, groupId, value, ...rest }: HeldMismatch) {
+/** What a history says of a mismatch: its detail, the amount that it is about, and its loss. */
+function standing(row: 'old' | 'new'): RawBuilder<unknown> {
+  const of = (column: string) => sql.ref(`${row}.${column}`)
+  return sql`jsonb_build_object('detail', ${of('detail')}, 'value', ${of('value')}::text, 'loss',
+    ${of('loss_amount')}::text, 'loss_asset', ${of('loss_asset')})`
+}
+
+function rowOf({ depositId, groupId, value, loss, ...rest }: HeldMismatch) {
   return {
     ...rest,
     deposit_id: depositId?.toString(),
     group_id: groupId?.toString(),
     value: value?.toString(),
+    loss_asset: loss?.asset,
+    loss_amount: loss?.amount.toString(),
+    loss_whole: loss?.whole.toString(),
   }
 }

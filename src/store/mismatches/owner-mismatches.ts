@@ -32,6 +32,7 @@ export function changedAddresses(
         network: first.approved.split(' ')[0] ?? null,
         asset: null,
         value: null,
+        loss: null,
         detail: {
           owner: ownerText(owner),
           approved: contradictions.map(({ what, approved }) => `${what} ${approved}`).join(', '),

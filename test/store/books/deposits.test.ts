@@ -84,6 +84,7 @@ function held(changes: Partial<HeldMismatch> = {}): HeldMismatch {
     network: 'base',
     asset: null,
     value: 2n ** 200n,
+    loss: null,
     detail: { api: '5' },
     ...changes,
   }

@@ -19,6 +19,7 @@ type Opened = {
   subject: string
   age?: string
   value?: number
+  loss?: number | null
   depositId?: bigint
 }
 
@@ -29,13 +30,14 @@ async function open(...all: Opened[]): Promise<void> {
     subject,
     age = '0',
     value = 5,
+    loss = value,
     depositId = null,
   } of all) {
     await sql`
-      insert into mismatch (subject, kind, severity, deposit_id, network, asset, value, opened_at)
-      values (${subject}, ${kind}, ${severity}, ${depositId}, 'base', ${usdcOnBase}, ${value}, now() - ${age}::interval)`.execute(
-      books.db,
-    )
+      insert into mismatch (subject, kind, severity, deposit_id, network, asset, value, opened_at,
+        loss_asset, loss_amount, loss_whole)
+      values (${subject}, ${kind}, ${severity}, ${depositId}, 'base', ${usdcOnBase}, ${value}, now() - ${age}::interval,
+        ${loss === null ? null : usdcOnBase}, ${loss}, ${loss === null ? null : value})`.execute(books.db)
   }
 }
 

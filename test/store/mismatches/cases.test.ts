@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { lossOf } from '../../../src/core/mismatch.ts'
 import { inTransaction, openDatabase } from '../../../src/store/database.ts'
 import { readGauges } from '../../../src/store/gauges.ts'
 import { type CaseAction, takeDecisions, workOnCases } from '../../../src/store/mismatches/cases.ts'
@@ -23,7 +24,14 @@ afterAll(async () => {
 const inOne = <Result>(work: (tx: Transaction<Tables>) => Promise<Result>) => inTransaction(books.db, work)
 
 function held(name: string, changes: Partial<HeldMismatch> = {}): HeldMismatch {
-  const about = { depositId: null, groupId: null, network: 'base', asset: usdcOnBase, value: 5n }
+  const about = {
+    depositId: null,
+    groupId: null,
+    network: 'base',
+    asset: usdcOnBase,
+    value: 5n,
+    loss: lossOf(usdcOnBase, 5n),
+  }
   return {
     subject: `transfer/${name}`,
     kind: 'unreported',
@@ -87,8 +95,9 @@ test('other evidence opens it again, and history has both', async () => {
     select before, after from mismatch_event where mismatch_id = ${id} and action = 'reopened'`.execute(
     books.db,
   )
+  const stood = { loss: '5', loss_asset: usdcOnBase }
   expect(rows).toEqual([
-    { before: { detail: {}, value: '5' }, after: { detail: { amount: '7' }, value: '7' } },
+    { before: { ...stood, detail: {}, value: '5' }, after: { ...stood, detail: { amount: '7' }, value: '7' } },
   ])
 })
 

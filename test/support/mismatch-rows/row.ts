@@ -1,8 +1,19 @@
+import { decide } from '../../../src/core/decide.ts'
 import type { Observation, Ruling, RulingVerdict, ServiceId, Sighting } from '../../../src/core/evidence.ts'
 import type { Approval } from '../../../src/core/matching/divide.ts'
-import type { MismatchKind } from '../../../src/core/mismatch.ts'
+import type { Mismatch, MismatchKind } from '../../../src/core/mismatch.ts'
 import type { Policy } from '../../../src/core/policy.ts'
-import { at, claim, payment, webhook } from '../evidence.ts'
+import {
+  at,
+  channelApproval,
+  claim,
+  liquidity,
+  payment,
+  policy,
+  walletApproval,
+  webhook,
+} from '../evidence.ts'
+import { late } from '../outcome.ts'
 
 export type Evidence = readonly Observation[]
 
@@ -57,4 +68,26 @@ export function ruled(verdict: RulingVerdict, about: Sighting = payment()): Ruli
     ...said,
     receivedAt: at(120),
   }
+}
+
+/** All that is wrong; of what comes on top, policy and time are in place of the first ones. */
+export function mismatchesOf(...changes: readonly Change[]): Mismatch[] {
+  const { evidence, approvals, ...rest } = changes.reduce((sum, change) => ({
+    ...sum,
+    ...change,
+    evidence: [...(sum.evidence ?? []), ...(change.evidence ?? [])],
+  }))
+  const group = {
+    observations: evidence ?? [],
+    approvals: [channelApproval, walletApproval, ...(approvals ?? [])],
+    known: [],
+    booked: [],
+  }
+  const rules = {
+    policy: { ...policy, ...rest.policy },
+    routes: [],
+    senders: new Set([`arbitrum/${liquidity}`]),
+  }
+  const { deposits, strays } = decide(group, rules, rest.now ?? late)
+  return [...deposits.flatMap(({ verdict }) => verdict.mismatches), ...strays.map((one) => one.mismatch)]
 }

@@ -1,0 +1,83 @@
+import type { AssetKey } from '../asset.ts'
+import type { Dossier } from '../matching/divide.ts'
+import { claimOf } from '../matching/fold.ts'
+import { type Loss, lossOf } from '../mismatch.ts'
+import type { FeeModel } from '../policy.ts'
+import { statedByApi } from './finished-delivery.ts'
+import { deliveredLegs, isElsewhere, liveLeg, total } from './matrix.ts'
+
+/** What the service still owes of a payment: what it states of the delivery, or else what was paid, less what arrived. */
+export function owedOf(dossier: Dossier): Loss | null {
+  const due = statedDelivery(dossier) ?? liveLeg(dossier.deposit)
+  return due && lossOf(due.asset, due.amount - arrivedOf(dossier, due.asset), due.amount)
+}
+
+/** What the chain shows to have been paid. */
+export function paidOf({ deposit }: Dossier): Loss | null {
+  return deposit && lossOf(deposit.asset, deposit.amount)
+}
+
+/** What the service claims to have been paid. */
+export function claimedOf(dossier: Dossier): Loss | null {
+  const paid = claimOf(dossier)?.deposit
+  return paid ? lossOf(paid.asset, paid.amount) : null
+}
+
+/** What went to another place than the approved one; as long as no chain shows it, what is stated to go there. */
+export function strayedOf(dossier: Dossier): Loss | null {
+  const gone = dossier.settlements.filter(
+    (leg) => leg.state !== 'orphaned' && isElsewhere({ ...leg, address: leg.to }, dossier),
+  )
+  const [first] = gone
+  if (first === undefined) return owedOf(dossier)
+  const amount = total(gone.filter(({ asset }) => asset === first.asset))
+  const stated = statedDelivery(dossier)
+  return lossOf(first.asset, amount, stated?.asset === first.asset ? stated.amount : amount)
+}
+
+type Stated = { asset: AssetKey; amount: bigint | null }
+
+/** What is stated in an asset that the chain does not show; without a chain, what is stated first. */
+export function misnamedOf(stated: readonly (Stated | null | undefined)[], shown?: AssetKey): Loss | null {
+  const wrong = stated.find((one) => one && one.asset !== shown)
+  return wrong?.amount ? lossOf(wrong.asset, wrong.amount) : null
+}
+
+/** What lies between the largest and the smallest amount that is stated of one asset. */
+export function spreadOf(asset: AssetKey, amounts: readonly bigint[]): Loss | null {
+  const [smallest = 0n, largest = 0n] = [amounts.reduce(lesser), amounts.reduce(greater)]
+  return lossOf(asset, largest - smallest, largest)
+}
+
+/** What several deposits together lack of what is stated of them: at the first of them, so that it counts once. */
+export function sharedLack({ serviceId, ambiguity }: Dossier): Loss | null {
+  if (ambiguity?.deposits[0] !== serviceId) return null
+  const { stated = null, delivered = 0n, asset = null } = ambiguity ?? {}
+  return asset === null || stated === null ? null : lossOf(asset, stated - delivered, stated)
+}
+
+/** What was kept beyond a band, as `Kept` has it, in whole base units of the delivered asset. */
+export function excessOf(
+  { scaled, paid }: { scaled: bigint; paid: bigint },
+  fee: Extract<FeeModel, { kind: 'bps' | 'band' }>,
+): bigint {
+  const allowed = paid * BigInt(fee.kind === 'bps' ? fee.bps : fee.highBps)
+  return (scaled * 10_000n - allowed) / (10_000n * fee.units.paid)
+}
+
+function statedDelivery(dossier: Dossier): { asset: AssetKey; amount: bigint } | null {
+  const stated = statedByApi(dossier) ?? dossier.webhook?.settlement
+  return stated && stated.amount !== null ? { asset: stated.asset, amount: stated.amount } : null
+}
+
+function arrivedOf(dossier: Dossier, asset: AssetKey): bigint {
+  return total(deliveredLegs(dossier).filter((leg) => leg.asset === asset))
+}
+
+function lesser(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
+}
+
+function greater(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
+}
