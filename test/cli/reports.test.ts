@@ -91,7 +91,7 @@ test('deposits show', async () => {
       settlement  absent   differs  differs
 
       mismatches
-        settlement_short (severe) since 2026-01-01T10:00:00.000Z, open: stated 99900000, delivered 99000000
+        settlement_short (severe) since 2026-01-01T10:00:00.000Z, open: asset arbitrum/0x00000000000000000000000000000000000000a1, stated 99900000, delivered 99000000
         webhook_missing (warning) since 2026-01-01T10:00:00.000Z, open: what no webhook tells of the deposit, since 2026-01-01T00:02:00.000Z
 
       why
@@ -147,7 +147,7 @@ test('mismatches list, the gravest first', async () => {
   expect(status).toBe(0)
   expect(ageless(out)).toMatchInlineSnapshot(`
     "ID  SEVERITY  KIND  ABOUT  AGE  ACT IN  CASE  AMOUNT  ASSET  DETAIL
-     1  severe  settlement_short  deposit/2  AGE  overdue  open  100.000000  USDC on base  stated 99900000, delivered 99000000
+     1  severe  settlement_short  deposit/2  AGE  overdue  open  100.000000  USDC on base  asset arbitrum/0x00000000000000000000000000000000000000a1, stated 99900000, delivered 99000000
      2  warning  webhook_missing  deposit/2  AGE  overdue  open  100.000000  USDC on base  what no webhook tells of the deposit, since 2026-01-01T00:02:00.000Z
     "
   `)

@@ -36,6 +36,13 @@ const lookedAt: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'asked from now on: trigger on public.sighting: CREATE TRIGGER sighting_stands':
       'an older version fills in only what has no role yet',
   },
+  '0036_losses.sql': {
+    'asked from now on: CHECK ((loss_amount > (0)::numeric)) on public.mismatch':
+      'an older version leaves the columns empty',
+    'asked from now on: CHECK ((loss_whole >= loss_amount)) on public.mismatch':
+      'an older version leaves the columns empty',
+    'asked from now on: CHECK ((num_nulls(loss_asset': 'an older version leaves the columns empty',
+  },
 }
 
 test('there are migrations to be held', () => {

@@ -45,14 +45,14 @@ export function misnamedOf(stated: readonly (Stated | null | undefined)[], shown
 
 /** What lies between the largest and the smallest amount that is stated of one asset. */
 export function spreadOf(asset: AssetKey, amounts: readonly bigint[]): Loss | null {
-  const [smallest = 0n, largest = 0n] = [amounts.reduce(lesser), amounts.reduce(greater)]
-  return lossOf(asset, largest - smallest, largest)
+  const largest = amounts.reduce(greater)
+  return lossOf(asset, largest - amounts.reduce(lesser), largest)
 }
 
 /** What several deposits together lack of what is stated of them: at the first of them, so that it counts once. */
 export function sharedLack({ serviceId, ambiguity }: Dossier): Loss | null {
-  if (ambiguity?.deposits[0] !== serviceId) return null
-  const { stated = null, delivered = 0n, asset = null } = ambiguity ?? {}
+  if (ambiguity === null || ambiguity.deposits[0] !== serviceId) return null
+  const { stated, delivered, asset } = ambiguity
   return asset === null || stated === null ? null : lossOf(asset, stated - delivered, stated)
 }
 

@@ -71,10 +71,14 @@ export const ofDeposits = {
   mismatchOldest: gauge('mismatch_oldest_seconds', 'Age of the oldest open mismatch.', {
     labels: { kind: kinds, severity: severities },
   }),
-  mismatchValue: gauge('mismatch_value', 'What may be lost by open mismatches, in units of the asset; of each transfer the largest loss. Approximate.', {
-    labels: { asset: assets, severity: severities },
-    unit: 'units',
-  }),
+  mismatchValue: gauge(
+    'mismatch_value',
+    'What may be lost by open mismatches, in units of the asset; of each transfer the largest loss. Approximate.',
+    {
+      labels: { asset: assets, severity: severities },
+      unit: 'units',
+    },
+  ),
 }
 
 function kindsBySeverity(): string {

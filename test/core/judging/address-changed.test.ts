@@ -76,6 +76,7 @@ test('the mismatch names the owner, its address and the other one', () => {
   expect(deposits[0]?.verdict.mismatches[0]).toEqual({
     kind: 'address_changed',
     detail: { owner: 'channel/shop', network: 'base', approved: channelAddress, address: elsewhere },
+    loss: null,
   })
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { FeeModel } from '../../../src/core/policy.ts'
 import { amount, balances, decided, delivered, outcome } from '../../support/by-policy.ts'
-import { claim, delivery, payment, usdcOnArbitrum, webhook } from '../../support/evidence.ts'
+import { claim, delivery, payment, usdcOnArbitrum, usdcOnBase, webhook } from '../../support/evidence.ts'
 
 const units = { paid: 1_000_000n, delivered: 1_000_000n }
 const bps = (share: number): FeeModel => ({ kind: 'bps', bps: share, units })
@@ -64,8 +64,11 @@ test('a fee out of the band says what was kept, what is allowed and where that i
       allowed: '11 to 12 bps',
       policy: 'policy.routes[3]',
       paid: '100000000',
+      paidAsset: usdcOnBase,
       delivered: '99900000',
+      asset: usdcOnArbitrum,
     },
+    loss: null,
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { at, payment } from '../../support/evidence.ts'
+import { at, payment, usdcOnArbitrum } from '../../support/evidence.ts'
 import { told } from '../../support/mismatch-rows/row.ts'
 import { decided } from '../../support/outcome.ts'
 
@@ -15,7 +15,8 @@ const mismatchesAt = (now: Date) => decided(held, now).deposits.flatMap(({ verdi
 
 test('a deposit is stuck from that moment on, and says in which state since when', () => {
   expect(mismatchesAt(new Date(due.getTime() - 1))).toEqual([])
+  const loss = { asset: usdcOnArbitrum, amount: 99_900_000n, whole: 99_900_000n }
   expect(mismatchesAt(due)).toEqual([
-    { kind: 'stuck', detail: { state: 'held', since: at(5).toISOString() } },
+    { kind: 'stuck', detail: { state: 'held', since: at(5).toISOString() }, loss },
   ])
 })

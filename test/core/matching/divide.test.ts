@@ -11,6 +11,7 @@ import {
   payment,
   policy,
   txId,
+  usdcOnBase,
   webhook,
 } from '../../support/evidence.ts'
 import { ruling } from '../../support/ruling.ts'
@@ -49,7 +50,8 @@ test('one payment cannot serve two deposits', () => {
     verdict.mismatches.filter(({ kind }) => kind === 'tx_reused' || kind === 'chain_missing'),
   )
   const detail = { transfer: transferRef(payment()), deposit: 'dep_1' }
-  expect(identity).toEqual([[], [{ kind: 'tx_reused', detail }]])
+  const loss = { asset: usdcOnBase, amount: 100_000_000n, whole: 100_000_000n }
+  expect(identity).toEqual([[], [{ kind: 'tx_reused', detail, loss }]])
 })
 
 test('a payment that was ruled to belong to a deposit nobody has told of yet is not another one’s', () => {

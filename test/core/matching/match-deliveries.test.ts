@@ -3,7 +3,15 @@ import type { Address } from '../../../src/core/asset.ts'
 import type { Claim, Observation } from '../../../src/core/evidence.ts'
 import { divide } from '../../../src/core/matching/divide.ts'
 import type { Amount } from '../../../src/core/money.ts'
-import { channelApproval, delivery, payment, txId, usdcOnBase, webhook } from '../../support/evidence.ts'
+import {
+  channelApproval,
+  delivery,
+  payment,
+  txId,
+  usdcOnArbitrum,
+  usdcOnBase,
+  webhook,
+} from '../../support/evidence.ts'
 import { sent, sharesOf, told } from '../../support/forwards.ts'
 import { ordersOf } from '../../support/orders.ts'
 import { decided, outcome } from '../../support/outcome.ts'
@@ -207,6 +215,7 @@ test('what is ambiguous is told with both sums, the deposits and the transfers',
   expect(dossiers.map(({ ambiguity }) => ambiguity)).toEqual(
     Array.from({ length: 2 }, () => ({
       stated: 80n,
+      asset: usdcOnArbitrum,
       delivered: 81n,
       deposits: ['a', 'b'],
       transfers: [`arbitrum/${txId('x')}/0`],

@@ -97,7 +97,10 @@ test('other evidence opens it again, and history has both', async () => {
   )
   const stood = { loss: '5', loss_asset: usdcOnBase }
   expect(rows).toEqual([
-    { before: { ...stood, detail: {}, value: '5' }, after: { ...stood, detail: { amount: '7' }, value: '7' } },
+    {
+      before: { ...stood, detail: {}, value: '5' },
+      after: { ...stood, detail: { amount: '7' }, value: '7' },
+    },
   ])
 })
 
