@@ -2722,7 +2722,7 @@ comment on column amount of view accounting.entries is 'In units of the asset; d
 comment on column amount of view accounting.fees is 'Amount paid, in units of the asset.';
 comment on column amount of view accounting.in_transit_age is 'What is in transit of it, in units of the asset.';
 comment on column amount of view accounting.mismatch_ageing is 'Losses, in units of the asset. Of one transfer, the largest counts.';
-comment on column amount of view accounting.mismatches is 'Amount of the deposit, or of the transfer, in units of the asset. What may be lost of it is in loss.';
+comment on column amount of view accounting.mismatches is 'Amount of the deposit, transfer or balance that it is about, in units of the asset. What may be lost is in loss.';
 comment on column amount of view accounting.valuation is 'In units of the asset.';
 comment on column amount of view accounting.value_at_risk is 'Losses, in units of the asset.';
 comment on column amount_base of view accounting.daily_totals is 'Their sum, in smallest units.';
@@ -2731,7 +2731,7 @@ comment on column amount_base of view accounting.entries is 'In smallest units; 
 comment on column amount_base of view accounting.fees is 'Amount paid, in smallest units.';
 comment on column amount_base of view accounting.in_transit_age is 'What is in transit of it, in smallest units.';
 comment on column amount_base of view accounting.mismatch_ageing is 'Losses, in smallest units.';
-comment on column amount_base of view accounting.mismatches is 'Amount of the deposit, or of the transfer, in smallest units.';
+comment on column amount_base of view accounting.mismatches is 'The same amount, in smallest units.';
 comment on column amount_base of view accounting.valuation is 'In smallest units.';
 comment on column amount_base of view accounting.value_at_risk is 'Losses, in smallest units.';
 comment on column approved_by of view accounting.manual_journals is 'Who agreed; never the same as who booked it.';
@@ -2745,7 +2745,7 @@ comment on column asset of view accounting.entries is 'Asset: network/contract, 
 comment on column asset of view accounting.fees is 'Asset paid.';
 comment on column asset of view accounting.in_transit_age is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.mismatch_ageing is 'Asset of the losses; empty for mismatches without one.';
-comment on column asset of view accounting.mismatches is 'Asset of the deposit, or of the transfer, that it is about.';
+comment on column asset of view accounting.mismatches is 'Asset of the deposit, transfer or balance that it is about.';
 comment on column asset of view accounting.period_balances is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.prices is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.scorecard is 'Asset paid.';
@@ -2759,7 +2759,7 @@ comment on column asset_symbol of view accounting.entries is 'Label of the asset
 comment on column asset_symbol of view accounting.fees is 'Label of the asset paid.';
 comment on column asset_symbol of view accounting.in_transit_age is 'Label of the asset.';
 comment on column asset_symbol of view accounting.mismatch_ageing is 'Label of the asset of the losses.';
-comment on column asset_symbol of view accounting.mismatches is 'Label of the asset that was paid.';
+comment on column asset_symbol of view accounting.mismatches is 'Label of that asset.';
 comment on column asset_symbol of view accounting.period_balances is 'Label of the asset.';
 comment on column asset_symbol of view accounting.prices is 'Label of the asset.';
 comment on column asset_symbol of view accounting.scorecard is 'Label of the asset paid.';

@@ -50,10 +50,10 @@ create or replace view accounting.mismatches as
     m.loss_asset_symbol, m.loss_asset, m.loss, m.loss_amount as loss_base, m.loss_share, m.loss_value, m.currency
   from mismatch_loss m left join asset a on a.key = m.asset;
 
-comment on column accounting.mismatches.asset_symbol is 'Label of the asset that was paid.';
-comment on column accounting.mismatches.asset is 'Asset of the deposit, or of the transfer, that it is about.';
-comment on column accounting.mismatches.amount is 'Amount of the deposit, or of the transfer, in units of the asset. What may be lost of it is in loss.';
-comment on column accounting.mismatches.amount_base is 'Amount of the deposit, or of the transfer, in smallest units.';
+comment on column accounting.mismatches.asset_symbol is 'Label of that asset.';
+comment on column accounting.mismatches.asset is 'Asset of the deposit, transfer or balance that it is about.';
+comment on column accounting.mismatches.amount is 'Amount of the deposit, transfer or balance that it is about, in units of the asset. What may be lost is in loss.';
+comment on column accounting.mismatches.amount_base is 'The same amount, in smallest units.';
 comment on column accounting.mismatches.loss_asset_symbol is 'Label of the asset of the loss.';
 comment on column accounting.mismatches.loss_asset is 'Asset of the loss; empty if nothing is lost, or if it cannot be measured. docs/mismatches.md says which, for each kind.';
 comment on column accounting.mismatches.loss is 'What may be lost, in units of its asset.';

@@ -90,6 +90,7 @@ export async function syncImbalances(
 
 function toMismatch(imbalance: Imbalance): HeldMismatch {
   const { asset, sum, left, untied } = imbalance
+  const off = (sum < 0n ? -sum : sum) + left + untied
   return {
     subject: `books/${asset}`,
     kind,
@@ -98,8 +99,8 @@ function toMismatch(imbalance: Imbalance): HeldMismatch {
     groupId: null,
     network: assetNetwork(asset),
     asset,
-    value: null,
-    loss: lossOf(asset, (sum < 0n ? -sum : sum) + left + untied),
+    value: off,
+    loss: lossOf(asset, off),
     detail: detailOf(imbalance),
   }
 }

@@ -154,7 +154,7 @@ function toMismatch({ network, address, asset, value, change, stretches, problem
     groupId: null,
     network,
     asset,
-    value: null,
+    value: BigInt(value),
     loss: lossOf(asset, BigInt(value)),
     detail: { address, change, blocks: stretches.join(', '), ...(problem !== null && { problem }) },
   }

@@ -10,7 +10,7 @@ export type HeldMismatch = {
   depositId: bigint | null
   groupId: bigint | null
   network: string | null
-  /** What was paid, or delivered, and its asset; null if it is about neither a deposit nor a transfer. */
+  /** The amount of the deposit, transfer or balance that it is about, and its asset; null if it is about none. */
   asset: string | null
   value: bigint | null
   loss: Loss | null
