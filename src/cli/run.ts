@@ -69,6 +69,12 @@ function describeDaemon(program: Command, context: Context): void {
     .description('bring the database to the newest schema')
     .option('--json', 'print a JSON document')
     .action(async (options) => (await import('./migrate.ts')).runMigrations(context, options))
+  program
+    .command('compose-setup', { hidden: true })
+    .description('make the passwords and the configuration of Alertmanager for docker-compose.yml')
+    .option('--folder <path>', 'a folder of secrets for each container', '/secrets')
+    .option('--alertmanager <file>', 'with every receiver', '/etc/alertmanager/alertmanager.yml')
+    .action(async (options) => (await import('./compose-setup.ts')).composeSetup(context, options))
 }
 
 function describeReports(program: Command, context: Context, tell: (news: News) => void): void {

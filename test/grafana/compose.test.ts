@@ -2,7 +2,15 @@ import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { roles } from '../../src/app.ts'
 import { queueLimits } from '../../src/jobs/queue/queue.ts'
-import { compose, composeText, daemons, memoryOf, programs, services } from '../support/compose-file.ts'
+import {
+  compose,
+  composeText,
+  daemons,
+  memoryOf,
+  oneShots,
+  programs,
+  services,
+} from '../support/compose-file.ts'
 import { pathOf, textOf } from './files.ts'
 
 describe('docker-compose.yml', () => {
@@ -38,6 +46,9 @@ describe('docker-compose.yml', () => {
       'depositd-http': ['/tmp'],
       'depositd-worker': ['/tmp'],
       'depositd-migrate': ['/tmp'],
+      setup: ['alertmanager', 'daemon', 'grafana', 'owner', 'postgres', 'prometheus'].map(
+        (folder) => `/secrets/${folder}`,
+      ),
       postgres: ['/var/lib/postgresql', '/tmp', '/var/run/postgresql'],
       redis: ['/data', '/tmp'],
       prometheus: ['/prometheus'],
@@ -47,20 +58,51 @@ describe('docker-compose.yml', () => {
     expect([...writable, ...tmpfs]).toEqual(wanted[name])
   })
 
-  it('holds no password, key or address of a secret: each is a file that git never sees', () => {
+  it('holds no password, key or address of a secret: each is generated, or in a file that git never sees', () => {
     const texts = services.flatMap(([, { environment, command }]) => [
       ...Object.entries(environment),
       ...command,
     ])
     const named = texts.map(String).filter((text) => /password|secret|api_?key|token/i.test(text))
     expect(named.filter((text) => !text.includes('/run/secrets/'))).toEqual([])
-    expect(textOf('secrets/.gitignore')).toMatch(/^\*$/m)
+    expect(textOf('.gitignore').split('\n')).toEqual(expect.arrayContaining(['.env', 'receivers.env']))
   })
 
-  it('tells at its head how to make every secret that it names', () => {
-    const head = composeText.slice(0, composeText.indexOf('\nname:'))
-    expect(Object.keys(compose.secrets).filter((name) => !head.includes(name))).toEqual([])
-    for (const [name, { file }] of Object.entries(compose.secrets)) expect(file).toBe(`./secrets/${name}`)
+  it('asks for SERVICE_URL alone; the daemon names everything else that is missing', () => {
+    expect(composeText.match(/\$\{\w+:\?/g)).toEqual(['${SERVICE_URL:?'])
+    expect(compose.services.setup?.env_file).toEqual([{ path: 'receivers.env', required: false }])
+  })
+
+  it('gives each service the secrets that it needs and no others', () => {
+    const mounted = services.flatMap(([name, { volumes }]) =>
+      volumes
+        .filter((volume) => volume.endsWith(':/run/secrets:ro'))
+        .map((volume) => [name, volume.split(':')[0]]),
+    )
+    expect(Object.fromEntries(mounted)).toEqual({
+      'depositd-migrate': 'secrets-owner',
+      'depositd-http': 'secrets-daemon',
+      'depositd-worker': 'secrets-daemon',
+      postgres: 'secrets-postgres',
+      prometheus: 'secrets-prometheus',
+      alertmanager: 'secrets-alertmanager',
+      grafana: 'secrets-grafana',
+    })
+  })
+
+  it('starts what reads secrets after setup, and the daemons after the schema is up to date', () => {
+    const after = (name: string): string[] =>
+      Object.keys(compose.services[name]?.depends_on ?? {}).flatMap((other) => [other, ...after(other)])
+    const early = services.filter(([name, { volumes }]) => {
+      const reads = volumes.some((volume) => volume.endsWith(':/run/secrets:ro'))
+      return reads && !after(name).includes('setup')
+    })
+    expect(early).toEqual([])
+    for (const name of daemons)
+      expect(after(name)).toEqual(expect.arrayContaining(['depositd-migrate', 'postgres']))
+    const conditions = services.flatMap(([, { depends_on: others }]) => Object.entries(others))
+    for (const [name, { condition }] of conditions)
+      expect(condition).toBe(oneShots.includes(name) ? 'service_completed_successfully' : 'service_healthy')
   })
 
   it('keeps what each may have below what it is told to take', () => {
@@ -106,8 +148,8 @@ describe('docker-compose.yml', () => {
 
   it('gives both daemons a folder for the settings file, of which git sees nothing', () => {
     for (const name of daemons)
-      expect(compose.services[name]?.volumes).toEqual(['./settings:/etc/depositd:ro'])
-    expect(textOf('.env.example')).toMatch(/^#DEPOSITD_CONFIG=\/etc\/depositd\/\w+\.yml$/m)
+      expect(compose.services[name]?.volumes).toContain('./settings:/etc/depositd:ro')
+    expect(textOf('docs/operations.md')).toContain('DEPOSITD_CONFIG=/etc/depositd/depositd.yml')
     expect(textOf('settings/.gitignore')).toMatch(/^\*$/m)
   })
 
@@ -116,7 +158,7 @@ describe('docker-compose.yml', () => {
       ([, { ports, volumes }]) => ports.length > 0 || volumes.some((volume) => !volume.endsWith(':ro')),
     )
     const names = new Set(alone.map(([name]) => name))
-    const kept = services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)
+    const kept = services.filter(([, { restart }]) => restart !== 'no').map(([name]) => name)
     expect(kept.filter((name) => !names.has(name))).toEqual(['depositd-worker'])
     const told = [...textOf('docs/operations.md').matchAll(/`--scale ([a-z-]+)=\d`\s+(runs|does not start)/g)]
     expect(told.map(([, name, what]) => `${name} ${what}`)).toEqual([
@@ -125,51 +167,25 @@ describe('docker-compose.yml', () => {
     ])
   })
 
-  it('mounts only files that are there, and volumes and secrets that it declares', () => {
+  it('mounts only files that are there, and volumes that it declares', () => {
     const sources = services.flatMap(([, { volumes }]) => volumes.map((volume) => volume.split(':')[0] ?? ''))
     const missing = sources.filter((source) =>
       source.startsWith('./') ? !existsSync(pathOf(source)) : !(source in compose.volumes),
     )
     expect(missing).toEqual([])
     expect(Object.keys(compose.volumes).filter((name) => !sources.includes(name))).toEqual([])
-    const secrets = services.flatMap(([, one]) => one.secrets)
-    expect(Object.keys(compose.secrets).toSorted()).toEqual([...new Set(secrets)].toSorted())
     const joined = new Set(services.flatMap(([, { networks }]) => networks))
     expect([...joined].toSorted()).toEqual(Object.keys(compose.networks).toSorted())
   })
 
-  it('names as file of a setting only secrets that the service is given', () => {
-    const strangers = services.flatMap(([name, { environment, secrets }]) =>
-      Object.values(environment)
-        .filter((value) => value.startsWith('/run/secrets/'))
-        .filter((value) => !secrets.includes(value.slice('/run/secrets/'.length)))
-        .map((value) => `${name} ${value}`),
-    )
-    expect(strangers).toEqual([])
-    const told = [...textOf('grafana/alertmanager/alertmanager.yml').matchAll(/\/run\/secrets\/(\w+)/g)]
-    expect([...new Set(told.map(([, name = '']) => name))].toSorted()).toEqual(
-      compose.services.alertmanager?.secrets.toSorted(),
-    )
-  })
-
-  it('gives the login of the owner of the books to who migrates, and to nobody else', () => {
-    const given = services.filter(([, { secrets }]) => secrets.includes('owner_database_url'))
+  it('gives the login of the owner of the books to the service that migrates, and to no other', () => {
+    const given = services.filter(([, { volumes }]) => volumes.includes('secrets-owner:/run/secrets:ro'))
     expect(given.map(([name, { command, restart }]) => [name, command, restart])).toEqual([
       ['depositd-migrate', ['migrate'], 'no'],
     ])
-    expect(compose.services['depositd-migrate']?.environment.DATABASE_URL_FILE).toBe(
-      '/run/secrets/owner_database_url',
-    )
     expect(textOf('db/logins/create-runner.sql')).toContain(
       "create role depositd_runner login password :'password' in role depositd_daemon;",
     )
-    expect(composeText).toContain('postgres://depositd_runner:$(cat runner_password)@postgres:5432/depositd')
-  })
-
-  it('gives the token of the ops port to those who open it and to who asks there', () => {
-    const given = services.filter(([, { secrets }]) => secrets.includes('ops_token')).map(([name]) => name)
-    expect(given).toEqual([...daemons, 'prometheus'])
-    expect(textOf('grafana/prometheus/prometheus.yml')).toContain('credentials_file: /run/secrets/ops_token')
   })
 
   it('gives Redis the policy without which the daemon refuses to start, and a log of what was added', () => {

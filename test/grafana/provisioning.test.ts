@@ -13,7 +13,7 @@ describe('what Grafana is provisioned with', () => {
     parse(textOf('grafana/provisioning/datasources/datasources.yml')),
   )
   const none: Record<string, string> = {}
-  const grafana = compose.services.grafana ?? { volumes: [], secrets: [], environment: none }
+  const grafana = compose.services.grafana ?? { volumes: [], environment: none }
 
   it('are the data sources, each a service of the compose file', () => {
     expect(datasources.map(({ uid, url }) => [uid, url])).toEqual([
@@ -32,8 +32,6 @@ describe('what Grafana is provisioned with', () => {
     const file = '/run/secrets/accountant_password'
     expect(accounting?.secureJsonData).toEqual({ password: `$__file{${file}}` })
     expect(made).toContain(`cat ${file}`)
-    expect(grafana.secrets).toContain('accountant_password')
-    expect(compose.services.postgres?.secrets).toContain('accountant_password')
   })
 
   it('is the folder of dashboards, where the compose file mounts it', () => {
@@ -55,10 +53,10 @@ describe('what Grafana is provisioned with', () => {
     expect(alerting.alertmanagers[0]?.static_configs[0]?.targets).toEqual(['alertmanager:9093'])
   })
 
-  it('and an Alertmanager that reads its own where it is mounted', () => {
+  it('and an Alertmanager that reads its own where setup writes it', () => {
     const { alertmanager } = compose.services
-    expect(alertmanager?.volumes).toContain('./grafana/alertmanager:/etc/alertmanager:ro')
-    expect(alertmanager?.command).toContain('--config.file=/etc/alertmanager/alertmanager.yml')
+    expect(compose.services.setup?.volumes).toContain('./grafana/alertmanager:/etc/alertmanager:ro')
+    expect(alertmanager?.command).toContain('--config.file=/run/secrets/alertmanager.yml')
     expect(existsSync(pathOf('grafana/alertmanager/alertmanager.yml'))).toBe(true)
   })
 })

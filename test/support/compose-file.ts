@@ -2,21 +2,31 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { textOf } from '../grafana/files.ts'
 
-/** What each part of a service may be, of the Compose Specification: anything else is a slip of the pen. */
+/** What each part of a service may be, of the Compose Specification: anything else is an error. */
 const duration = z.string().regex(/^\d+(ms|s|m|h)$/)
 const service = z.strictObject({
   build: z.literal('.').optional(),
   image: z.string().regex(/^(depositd|.+:v?\d.*)$/, 'names no version'),
   user: z.string().optional(),
-  env_file: z.literal('.env').optional(),
+  env_file: z
+    .union([
+      z.literal('.env'),
+      z.tuple([z.strictObject({ path: z.literal('receivers.env'), required: z.literal(false) })]),
+    ])
+    .optional(),
   environment: z.record(z.string(), z.string()).default({}),
-  secrets: z.array(z.string()).default([]),
   volumes: z.array(z.string()).default([]),
   tmpfs: z.array(z.string().startsWith('/')).default([]),
   command: z.array(z.string()).default([]),
-  networks: z.array(z.string()).min(1),
+  networks: z.array(z.string()).default([]),
+  network_mode: z.literal('none').optional(),
   ports: z.array(z.string()).default([]),
-  depends_on: z.record(z.string(), z.strictObject({ condition: z.literal('service_healthy') })).default({}),
+  depends_on: z
+    .record(
+      z.string(),
+      z.strictObject({ condition: z.enum(['service_healthy', 'service_completed_successfully']) }),
+    )
+    .default({}),
   healthcheck: z
     .strictObject({
       test: z.tuple([z.literal('CMD')]).rest(z.string()),
@@ -33,7 +43,6 @@ const service = z.strictObject({
   stop_signal: z.string().regex(/^SIG/).optional(),
   stop_grace_period: duration.optional(),
   restart: z.enum(['unless-stopped', 'no']),
-  profiles: z.tuple([z.literal('owner')]).optional(),
   read_only: z.literal(true),
   cap_drop: z.tuple([z.literal('ALL')]),
   security_opt: z.tuple([z.literal('no-new-privileges:true')]),
@@ -59,16 +68,16 @@ const composeShape = z.strictObject({
   services: z.record(z.string(), service),
   networks: z.record(z.string(), z.object({ internal: z.boolean() }).nullable()),
   volumes: z.record(z.string(), z.null()),
-  secrets: z.record(z.string(), z.strictObject({ file: z.string().startsWith('./secrets/') })),
 })
 
 export const composeText = textOf('docker-compose.yml')
 export const compose = composeShape.parse(parse(composeText, { merge: true }))
 export const services = Object.entries(compose.services)
-/** Made of the program itself; the last of them is not started along. */
-export const programs = ['depositd-http', 'depositd-worker', 'depositd-migrate']
-/** Those that are depositd itself. */
+/** They end when their work is done, before the daemons start. */
+export const oneShots = ['setup', 'depositd-migrate']
 export const daemons = ['depositd-http', 'depositd-worker']
+/** Run from the image of the Dockerfile. */
+export const programs = [...oneShots, ...daemons]
 
 /** What a service may take, in MiB. */
 export function memoryOf(name: string): number {

@@ -25,7 +25,8 @@ export function depositd(words: readonly string[], place: Place): Promise<Spoken
 
 export const curlInstalled = (): boolean => isInstalled('curl')
 
-function runFile(
+/** Runs any program to its end. */
+export function runFile(
   file: string,
   words: readonly string[],
   { folder, environment = {} }: Place,

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { z } from 'zod'
+import { readFrom } from '../config/environment.ts'
+import type { Context } from './context.ts'
+
+export type SetupOptions = {
+  /** One folder for each container that is given secrets; the container has it as /run/secrets. */
+  folder: string
+  /** The configuration of Alertmanager with every receiver. */
+  alertmanager: string
+}
+
+/** Which folders hold each password; the first one keeps it, the others have a copy. */
+const passwords = {
+  postgres_password: ['postgres'],
+  runner_password: ['postgres'],
+  accountant_password: ['postgres', 'grafana'],
+  grafana_password: ['grafana'],
+  ops_token: ['prometheus', 'daemon'],
+} as const satisfies Record<string, readonly [string, ...string[]]>
+
+/** Each container reads its files as a user of its own; only its volume keeps others out. */
+const mode = 0o444
+
+/**
+ * Makes what docker-compose.yml needs and nobody has to choose: passwords, once, and the configuration of Alertmanager with
+ * the receivers whose keys were given. Run again, it keeps every password. It prints names, never values.
+ */
+export function composeSetup(context: Context, options: SetupOptions): void {
+  const made = keepPasswords(options)
+  context.stdout.write(`passwords: ${made.length === 0 ? 'kept' : `made ${made.join(', ')}`}\n`)
+  const given = giveReceivers(context, options)
+  const none = 'nobody; set keys in receivers.env to change that. Grafana shows all alerts'
+  context.stdout.write(`alerts notify: ${given.length === 0 ? none : given.join(', ')}\n`)
+}
+
+/** Returns the names of those that were not there. */
+function keepPasswords({ folder }: SetupOptions): string[] {
+  const made: string[] = []
+  const values = Object.entries(passwords).map(([name, [keeper, ...others]]) => {
+    const path = join(folder, keeper, name)
+    if (!existsSync(path)) {
+      writeWhole(path, randomBytes(24).toString('hex'))
+      made.push(name)
+    }
+    const value = readFileSync(path, 'utf8')
+    for (const other of others) writeWhole(join(folder, other, name), value)
+    return [name, value] as const
+  })
+  const { postgres_password: owner, runner_password: runner } = Object.fromEntries(values)
+  const database = 'postgres:5432/depositd'
+  writeWhole(join(folder, 'owner/owner_database_url'), `postgres://depositd:${owner}@${database}`)
+  writeWhole(join(folder, 'daemon/database_url'), `postgres://depositd_runner:${runner}@${database}`)
+  return made
+}
+
+const configuration = z.looseObject({ receivers: z.array(z.record(z.string(), z.unknown())) })
+
+/**
+ * Writes the configuration without the notifications whose secret was not given: their receivers notify nobody.
+ * @returns the names of the settings that were given.
+ */
+function giveReceivers({ environment }: Context, { folder, alertmanager }: SetupOptions): string[] {
+  const text = readFileSync(alertmanager, 'utf8')
+  const names = [...new Set([...text.matchAll(/\/run\/secrets\/(\w+)/g)].map(([, name = '']) => name))]
+  const secrets = readFrom(environment, (reader) =>
+    names.map((name) => ({ name, setting: name.toUpperCase(), value: reader.optional(name.toUpperCase()) })),
+  )
+  for (const { name, value } of secrets) {
+    const path = join(folder, 'alertmanager', name)
+    if (value === undefined) rmSync(path, { force: true })
+    else writeWhole(path, value)
+  }
+  const missing = secrets.filter(({ value }) => value === undefined)
+  const isGiven = (entry: unknown): boolean =>
+    !missing.some(({ name }) => JSON.stringify(entry).includes(`"/run/secrets/${name}"`))
+  const parsed = configuration.parse(parse(text))
+  const receivers = parsed.receivers.map((receiver) =>
+    Object.fromEntries(
+      Object.entries(receiver).map(([key, value]) => [
+        key,
+        Array.isArray(value) ? value.filter(isGiven) : value,
+      ]),
+    ),
+  )
+  const rendered = stringify({ ...parsed, receivers }, { aliasDuplicateObjects: false })
+  writeWhole(join(folder, 'alertmanager/alertmanager.yml'), rendered)
+  return secrets.flatMap(({ setting, value }) => (value === undefined ? [] : [setting]))
+}
+
+/** A run that is killed leaves the old file or the new one, never a part of it. */
+function writeWhole(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode })
+  renameSync(`${path}.new`, path)
+}
