@@ -3,10 +3,11 @@ import { noteLatency } from './health.ts'
 import { ConnectionProblem, postJson, type Reply } from './http.ts'
 import type { Connection } from './options.ts'
 import { type Attempt, Pace } from './pace.ts'
-import { isQuota } from './quota.ts'
+import { isQuota } from './refusals.ts'
 
 export type Payload = { jsonrpc: '2.0'; id: number | string | bigint; method: string; params?: unknown }
-export type RpcError = { code: number; message: string; data?: unknown }
+/** `status` is that of HTTP, for an error that was not one of several answers. */
+export type RpcError = { code: number; message: string; data?: unknown; status?: number }
 /** Either a result, which may be null, or an error. */
 export type Answer = { result: unknown; error?: undefined } | { error: RpcError; result?: undefined }
 
@@ -89,9 +90,9 @@ async function sendOne(connection: Connection, codec: Codec, payload: Payload): 
   const error = typeof answer === 'string' ? null : (answer.error ?? null)
   const settle = () => {
     // An error may be stated with any status, but a result only with a good one.
-    if (error === null && !isGood(reply)) throw new Error(httpProblem(reply))
+    if (error === null && !isGood(reply)) throw new HttpProblem(reply)
     if (typeof answer === 'string') throw new Error(answer)
-    return answer
+    return error === null ? answer : { error: { ...error, status: reply.status } }
   }
   return { ...outcomeOf(reply, error, typeof answer === 'string'), settle }
 }
@@ -110,7 +111,7 @@ async function sendBatch(
   const whole = readError(document)
   const { outcome, retryAfterMs } = outcomeOf(reply, whole, whole === null)
   const settle = (): Together => {
-    if (outcome === 'quota') throw new Error(whole?.message ?? httpProblem(reply))
+    if (outcome === 'quota') throw whole === null ? new HttpProblem(reply) : new Error(whole.message)
     return 'refused'
   }
   return { outcome, retryAfterMs, settle }
@@ -137,7 +138,8 @@ function outcomeOf(
   const { status, retryAfterMs } = reply
   if (isQuota(status, error) || (status === 503 && retryAfterMs !== null))
     return { outcome: 'quota', retryAfterMs }
-  if (status >= 500 && unreadable) return { outcome: 'broken', retryAfterMs: null }
+  if (status >= 500 && unreadable && !gatewayTimeouts.has(status))
+    return { outcome: 'broken', retryAfterMs: null }
   return { outcome: error !== null || unreadable || !isGood(reply) ? 'refused' : 'fine', retryAfterMs: null }
 }
 
@@ -187,13 +189,22 @@ function decoded(codec: Codec, text: string): unknown {
   }
 }
 
+/** A gateway waited for too long (524 is Cloudflare's): the same request would take as long again. */
+const gatewayTimeouts = new Set([504, 524])
+
 function isGood({ status }: Reply): boolean {
   return status >= 200 && status < 300
 }
 
 const shownMax = 200
 
-function httpProblem({ status, text }: Reply): string {
-  const shown = text.slice(0, shownMax).replace(/\s+/g, ' ').trim()
-  return `${shown === '' ? 'no answer' : shown} (HTTP ${status})`
+/** An answer by its status alone. */
+export class HttpProblem extends Error {
+  readonly status: number
+
+  constructor({ status, text }: Reply) {
+    const shown = text.slice(0, shownMax).replace(/\s+/g, ' ').trim()
+    super(`${shown === '' ? 'no answer' : shown} (HTTP ${status})`)
+    this.status = status
+  }
 }

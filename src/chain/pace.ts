@@ -104,7 +104,7 @@ export class Pace {
 
   #turn(): Promise<void> {
     const leftMs = this.#pausedUntilMs - this.#clock.nowMs()
-    if (leftMs > this.#bounds.quotaWaitMs) return Promise.reject(leftAlone(leftMs))
+    if (leftMs > this.#bounds.quotaWaitMs) return Promise.reject(new LeftAlone(leftMs))
     return new Promise((start, refuse) => {
       this.#waiting.push({ start, refuse })
       this.#startNext()
@@ -187,12 +187,15 @@ export class Pace {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
     const leftMs = this.#pausedUntilMs - nowMs
     if (leftMs <= this.#bounds.quotaWaitMs) return
-    for (const { refuse } of this.#waiting.splice(0)) refuse(leftAlone(leftMs))
+    for (const { refuse } of this.#waiting.splice(0)) refuse(new LeftAlone(leftMs))
   }
 }
 
-function leftAlone(ms: number): Error {
-  return new Error(`it asks for too many requests to be left alone for another ${Math.ceil(ms / 1000)} s`)
+/** The request was not sent: the server asked to be left alone for longer than a request waits. */
+export class LeftAlone extends Error {
+  constructor(ms: number) {
+    super(`it asks for too many requests to be left alone for another ${Math.ceil(ms / 1000)} s`)
+  }
 }
 
 const realClock: Clock = {

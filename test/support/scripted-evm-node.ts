@@ -14,6 +14,8 @@ export type Behaviour = {
   /** Log queries over more blocks than that, or with more results, are refused in a provider's words. */
   blocksMax: number | null
   resultsMax: number | null
+  /** How a query over too many blocks is refused; in a provider's words if null. */
+  refusal: Refusal | null
   /** Of a hundred requests, so many are answered with 429. */
   quotaPercent: number
   /** Answers log queries as a node that has only the blocks up to there; null where it has all. */
@@ -22,6 +24,12 @@ export type Behaviour = {
   /** How an answer is sent: byte by byte without end, cut off, or as more than anybody can hold. */
   body: 'whole' | 'dripped' | 'truncated' | 'huge'
 }
+
+/** An error that is stated, a page with a status, or no answer at all. */
+export type Refusal =
+  | { error: { code: number; message: string } }
+  | { status: number; page: string }
+  | 'hangs'
 
 export type ScriptedEvmNode = {
   url: string
@@ -59,6 +67,11 @@ export async function startScriptedEvmNode(
         return
       }
       requests.answered++
+      if (!Array.isArray(calls) && isTooWide(behaviour, calls) && behaviour.refusal !== null) {
+        answerTo(calls)
+        refuse(response, calls, behaviour.refusal)
+        return
+      }
       const body = Array.isArray(calls) ? `[${calls.map(answerTo).join()}]` : answerTo(calls)
       await send(response, body, behaviour.body)
     }
@@ -86,11 +99,24 @@ export function behavesWell(chain: ScriptedChain): Behaviour {
     latencyMs: 0,
     blocksMax: null,
     resultsMax: null,
+    refusal: null,
     quotaPercent: 0,
     logsUpTo: null,
     lie: null,
     body: 'whole',
   }
+}
+
+function isTooWide({ blocksMax }: Behaviour, { method, params = [] }: Call): boolean {
+  if (method !== 'eth_getLogs' || blocksMax === null) return false
+  const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+  return Number(toBlock) - Number(fromBlock) + 1 > blocksMax
+}
+
+function refuse(response: ServerResponse, { id }: Call, refusal: Refusal): void {
+  if (refusal === 'hangs') return
+  if ('page' in refusal) response.writeHead(refusal.status, { 'content-type': 'text/html' }).end(refusal.page)
+  else response.end(JSON.stringify({ jsonrpc: '2.0', id, error: refusal.error }))
 }
 
 /** The rest of the JSON object that answers a call. */

@@ -1,6 +1,14 @@
 import type { HeightRange } from '../port.ts'
-import { isSettled, type LogSpan, nextStep, noteRefused, noteTaken, type Step } from './log-span.ts'
-import type { Limit } from './range-limit.ts'
+import type { Limit } from '../refusals.ts'
+import {
+  giveUp,
+  isSettled,
+  type LogSpan,
+  nextStep,
+  noteRefused,
+  noteTaken,
+  type Step,
+} from './range-planner.ts'
 
 /** What one piece gave, with how many logs the fullest of its answers held; or why the node would not read it. */
 export type PieceReading<Result> = { logs: number; result: Result } | Limit
@@ -13,11 +21,11 @@ type Work<Result> = {
   logsMax: number
   /** Pieces under way at once. */
   atOnce: number
-  /** By the first piece whoever asks learns how much there is to come, and when it is enough. */
+  /** The first piece shows how much there is to come, and when it is enough. */
   isFirstAlone?: boolean
-  /** Throws where even one block is refused. */
+  /** Throws if the node fails, or refuses even one block. */
   read: (piece: HeightRange, step: Step) => Promise<PieceReading<Result>>
-  /** Told where the next piece would begin: true where enough was read, and none is begun. */
+  /** Asked with the beginning of the next piece: true if enough was read, and none is begun. */
   isEnough: (next: bigint) => boolean
 }
 
@@ -29,17 +37,45 @@ type Work<Result> = {
 export async function readInPieces<Result>(
   work: Work<Result>,
 ): Promise<{ results: Result[]; reached: bigint }> {
-  const { span, atOnce, read, logsMax } = work
+  const { span, atOnce, logsMax } = work
   const found: { from: bigint; result: Result }[] = []
   const queue = queueOf(work)
-  let failed = false
-  const one = async (): Promise<boolean> => {
-    const taken = failed ? null : queue.take()
-    if (taken === null) return false
-    const { piece, step } = taken
-    const reading = await read(piece, step).finally(() => {
-      if (step.isTrial) span.onTrial = false
-    })
+  const underWay = new Set<Promise<void>>()
+  const state = { hasFailed: false, isFirst: work.isFirstAlone === true }
+  const start = (taken: Taken): void => {
+    const run = readPiece(work, { taken, found, queue, state }).finally(() => underWay.delete(run))
+    underWay.add(run)
+  }
+  for (;;) {
+    while (underWay.size < (state.isFirst || !isSettled(span, logsMax) ? 1 : atOnce)) {
+      const taken = queue.take()
+      if (taken === null) break
+      start(taken)
+    }
+    if (underWay.size === 0) break
+    await Promise.race(underWay)
+  }
+  const results = found
+    .toSorted((left, right) => (left.from < right.from ? -1 : 1))
+    .map(({ result }) => result)
+  return { results, reached: queue.reached() }
+}
+
+type Reading<Result> = {
+  taken: Taken
+  found: { from: bigint; result: Result }[]
+  queue: ReturnType<typeof queueOf>
+  state: { hasFailed: boolean; isFirst: boolean }
+}
+
+async function readPiece<Result>(
+  { span, logsMax, read }: Work<Result>,
+  { taken: { piece, step }, found, queue, state }: Reading<Result>,
+): Promise<void> {
+  try {
+    const reading = await read(piece, step)
+    // The others may still be under way when one has failed; what they find belongs to nobody.
+    if (state.hasFailed) return
     if ('result' in reading) {
       noteTaken(span, step, reading.logs)
       found.push({ from: piece.from, result: reading.result })
@@ -47,22 +83,14 @@ export async function readInPieces<Result>(
       noteRefused(span, step, { limit: reading, logsMax })
       queue.giveBack(piece, reading)
     }
-    return true
-  }
-  const lane = async (until: () => boolean): Promise<void> => {
-    while (!until() && (await one()));
-  }
-  if (work.isFirstAlone === true) await one()
-  await lane(() => isSettled(span, logsMax))
-  const lanes = Array.from({ length: atOnce }, () => lane(() => false))
-  await Promise.all(lanes).catch((error: unknown) => {
-    failed = true
+  } catch (error) {
+    state.hasFailed = true
+    giveUp(span)
     throw error
-  })
-  const results = found
-    .toSorted((left, right) => (left.from < right.from ? -1 : 1))
-    .map(({ result }) => result)
-  return { results, reached: queue.reached() }
+  } finally {
+    state.isFirst = false
+    if (step.isTrial) span.onTrial = false
+  }
 }
 
 type Taken = { piece: HeightRange; step: Step }

@@ -1,4 +1,4 @@
-import { type LogSpan, newLogSpan, usualBlocks } from './log-span.ts'
+import { type LogSpan, newLogSpan, usualBlocks } from './range-planner.ts'
 
 /**
  * How the logs of a stretch are asked for. `recipients`: only those to watched addresses, a part of these in each
@@ -75,8 +75,8 @@ export function chooseWay(memory: LogMemory, stretch: Stretch): Choice {
 /** How many blocks a query may span a node mostly decides without looking at the rest of it. */
 function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
   for (const [known, unknown] of [[contracts, recipients] as const, [recipients, contracts] as const]) {
-    if (unknown.taken > 0n || unknown.refused !== null || known.refused === null) continue
-    Object.assign(unknown, { taken: known.taken, refused: known.refused, named: known.named })
+    if (unknown.taken > 0n || unknown.ceiling !== null || known.ceiling === null) continue
+    Object.assign(unknown, { taken: known.taken, ceiling: { ...known.ceiling } })
   }
 }
 

@@ -2,8 +2,19 @@ import { BaseError, type Client, createClient, createTransport, RpcRequestError,
 import { Fault, messageOf } from '../../core/errors.ts'
 import { shorten } from '../../core/shorten.ts'
 import type { Health } from '../health.ts'
-import { type Answer, type Codec, type Exchange, openExchange, type Payload } from '../json-rpc.ts'
+import { ConnectionProblem } from '../http.ts'
+import {
+  type Answer,
+  type Codec,
+  type Exchange,
+  HttpProblem,
+  openExchange,
+  type Payload,
+  type RpcError,
+} from '../json-rpc.ts'
 import { type Connection, nodeName } from '../options.ts'
+import { LeftAlone } from '../pace.ts'
+import type { Failure } from '../refusals.ts'
 import { createTogether } from '../together.ts'
 import { type LogMemory, newLogMemory } from './log-cost.ts'
 
@@ -74,6 +85,36 @@ export function problemOf(error: unknown): string {
   return shorten(error.details || error.shortMessage, problemMax)
 }
 
+/** What kept a call from being answered, for a caller that may ask for less. */
+export function failureOf(error: unknown): Failure {
+  const inner = (is: (one: unknown) => boolean) => (error instanceof BaseError ? error.walk(is) : error)
+  const stated = inner((one) => one instanceof StatedError)
+  const answered = inner((one) => one instanceof HttpProblem)
+  const away = inner((one) => one instanceof ConnectionProblem || one instanceof LeftAlone)
+  return {
+    problem: problemOf(error),
+    code: stated instanceof StatedError ? stated.code : null,
+    status:
+      stated instanceof StatedError
+        ? stated.status
+        : answered instanceof HttpProblem
+          ? answered.status
+          : null,
+    isAway: away instanceof ConnectionProblem || away instanceof LeftAlone,
+  }
+}
+
+/** An error that the server stated, with the status of HTTP that it came with. */
+class StatedError extends RpcRequestError {
+  readonly status: number | null
+
+  constructor(method: string, error: RpcError) {
+    // Named without the URL, which may hold a key.
+    super({ body: { method }, error, url: '' })
+    this.status = error.status ?? null
+  }
+}
+
 const plainJson: Codec = { encode: JSON.stringify, decode: JSON.parse }
 
 /** The library retries nothing by itself: what is worth it was tried again before. */
@@ -87,9 +128,7 @@ function transportOf(exchange: Exchange['ask']): Transport {
       ...(params === undefined ? {} : { params }),
     }
     const answer: Answer = await exchange(payload)
-    // Named without the URL, which may hold a key.
-    if (answer.error !== undefined)
-      throw new RpcRequestError({ body: { method }, error: answer.error, url: '' })
+    if (answer.error !== undefined) throw new StatedError(method, answer.error)
     return answer.result
   }
   return () =>

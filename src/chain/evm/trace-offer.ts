@@ -1,4 +1,4 @@
-import { isQuota } from '../quota.ts'
+import { isQuota } from '../refusals.ts'
 import { isPastStateGone } from './past-state.ts'
 
 /** How nodes say that a method is there and the first block is nothing to trace. */

@@ -14,11 +14,11 @@ import {
 import { requireHead } from './finality.ts'
 import { type PieceReading, readInPieces } from './in-pieces.ts'
 import { chooseWay, type LogWay } from './log-cost.ts'
-import { newLogSpan } from './log-span.ts'
 import { type PieceLogs, queriesOf, queryCount, readLogs } from './logs.ts'
 import { readNative, withoutPayments } from './native.ts'
 import { refusal } from './node.ts'
 import { refuseOmissions } from './omission.ts'
+import { newLogSpan } from './range-planner.ts'
 import type { TransferLog } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 

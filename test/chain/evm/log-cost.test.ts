@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { chooseWay, type LogMemory, newLogMemory, noteCost } from '../../../src/chain/evm/log-cost.ts'
-import { noteRefused, noteTaken } from '../../../src/chain/evm/log-span.ts'
+import { noteRefused, noteTaken } from '../../../src/chain/evm/range-planner.ts'
 
 const step = { blocks: 2000n, isTrial: false }
 const stretch = { blocks: 10_000n, queries: 20, logsMax: 10_000 }
@@ -57,10 +57,14 @@ test('an answer with many logs tells what a log costs', () => {
 
 test('a limit that one way met is known to the other', () => {
   const memory = newLogMemory()
-  noteTaken(memory.spans.contracts, { blocks: 10n, isTrial: true }, 0)
   noteRefused(memory.spans.contracts, step, { limit: { kind: 'blocks', blocks: 10n }, logsMax: 10_000 })
+  noteTaken(memory.spans.contracts, { blocks: 10n, isTrial: true }, 0)
   chooseWay(memory, stretch)
-  expect(memory.spans.recipients).toMatchObject({ taken: 10n, refused: 2000n, named: 10n, density: null })
+  expect(memory.spans.recipients).toMatchObject({
+    taken: 10n,
+    ceiling: { blocks: 2000n, named: 10n },
+    density: null,
+  })
 })
 
 test('a way that cannot be cheaper, whatever it brings, is not measured again', () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { isRangeLimit, type Limit, limitOf } from '../../../src/chain/evm/range-limit.ts'
-import { isQuota } from '../../../src/chain/quota.ts'
+import { type Failure, isQuota, type Limit, limitIn, limitOf } from '../../src/chain/refusals.ts'
 
 const blocks = (most: bigint | null): Limit => ({ kind: 'blocks', blocks: most })
 const results = (most: bigint | null): Limit => ({ kind: 'results', blocks: most })
@@ -123,7 +122,6 @@ const texts: readonly [string, string, string, Limit][] = [
 test.each(texts)('the limit of %s is read (%s)', (...[, , text, limit]) => {
   expect(limitOf(text)).toEqual(limit)
   expect(limitOf(`${text} (code -32602)`)).toEqual(limit)
-  expect(isRangeLimit(text)).toBe(true)
   // Else the same query would be sent again and again, only later.
   expect(isQuota(200, { code: -32005, message: text })).toBe(false)
 })
@@ -141,6 +139,99 @@ test.each([
   'execution reverted',
   'header not found',
   'no whole answer within 15000 ms',
-])('%j is no invitation to split', (text) => {
+])('%j names no limit', (text) => {
   expect(limitOf(text)).toBeNull()
+})
+
+/** A query that failed in a way that no list knows, unless something of it is. */
+const failure = (known: Partial<Failure> = {}): Failure => ({
+  problem: 'zorp bliv (code -32000)',
+  code: -32_000,
+  status: 200,
+  isAway: false,
+  ...known,
+})
+
+test.each<[string, Partial<Failure>]>([
+  ['words that nobody knows', {}],
+  ['no whole answer in time', { problem: 'no whole answer within 15000 ms', code: null, status: null }],
+  ['too large a request', { problem: '<html>Too Large</html> (HTTP 413)', code: null, status: 413 }],
+  ['a gateway that waited too long', { problem: '<html>Timeout</html> (HTTP 504)', code: null, status: 504 }],
+  ['an error within the node', { problem: 'internal error (code -32603)', code: -32_603, status: 500 }],
+  ['an offer of more', { problem: 'upgrade your API key for more (code -32000)' }],
+])('%s is a reason to ask for fewer blocks', (_what, known) => {
+  expect(limitIn(failure(known))).toEqual({ kind: 'unexplained', blocks: null })
+})
+
+test.each<[string, Partial<Failure>]>([
+  ['a connection that fails', { problem: 'connect ECONNREFUSED 127.0.0.1:1', isAway: true }],
+  ['a status that asks for fewer requests', { status: 429 }],
+  ['a status that says to come back later', { status: 503 }],
+  ['a status that asks who it is', { status: 401 }],
+  ['a status that forbids', { status: 403 }],
+  ['a wrong key', { problem: 'invalid API key (code -32000)' }],
+  ['a missing key', { problem: 'Must be authenticated! (code -32600)' }],
+  ['a project that is not known', { problem: 'invalid project id (code -32002)' }],
+  ['a method that is not there', { problem: 'method not found (code -32601)', code: -32_601 }],
+  ['a quota', { problem: 'daily request count exceeded, request rate limited (code -32005)' }],
+  ['credits that are spent', { problem: 'insufficient credits (code -32000)' }],
+])('%s is no reason to ask for fewer blocks', (_what, known) => {
+  expect(limitIn(failure(known))).toBeNull()
+})
+
+test.each<[string, Limit]>([
+  ['block range limit exceeded, upgrade to increase your daily credits', blocks(null)],
+  ['query exceeds max block range 1000; rate limit and quota depend on your plan', blocks(1000n)],
+  ['Too many requests? No: eth_getLogs is limited to a 500 blocks range', blocks(500n)],
+  ['response size exceeded, throttled plan', results(null)],
+])('%j is a limit, and no quota', (text, limit) => {
+  expect(limitIn(failure({ problem: text }))).toEqual(limit)
+  expect(isQuota(200, { code: -32_005, message: text })).toBe(false)
+  expect(isQuota(429, { code: 429, message: text })).toBe(false)
+})
+
+test.each(['maximum 50 requests per second for block range queries', 'block range queries: max 100 calls'])(
+  '%j counts requests, and is no limit of blocks',
+  (text) => expect(limitOf(text)).toBeNull(),
+)
+
+test.each([
+  [
+    'Alchemy',
+    429,
+    'Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message.',
+  ],
+  ['Infura', -32005, 'project ID request rate exceeded'],
+  ['Infura, of a day', -32005, 'daily request count exceeded, request rate limited'],
+  [
+    'QuickNode',
+    -32007,
+    '50/second request limit reached - reduce calls per second or upgrade your account at quicknode.com',
+  ],
+  ['Ankr', -32090, 'Too many requests, reason: call rate limit exhausted, retry in 10s'],
+  ['Base', -32016, 'over rate limit'],
+  ['Solana, public', 429, 'Too many requests for a specific RPC call'],
+  ['a plan, by the second', -32005, 'You have exceeded your RPS: rate limit'],
+  ['a gateway', -32000, 'request throttled'],
+  ['a plan', -32001, 'monthly request limit reached'],
+])('%s asks to slow down (%i)', (_who, code, message) => {
+  expect(isQuota(200, { code, message })).toBe(true)
+  expect(limitIn(failure({ problem: `${message} (code ${code})`, code }))).toBeNull()
+})
+
+test.each([
+  [-32005, 'Node is behind by 42 slots'],
+  [-32016, 'Minimum context slot has not been reached'],
+  [-32004, 'Block not available for slot 17'],
+  [-32000, 'header not found'],
+  [-32000, 'execution reverted: insufficient credit'],
+  [-32601, 'Method not found'],
+  [-32005, 'limit exceeded'],
+])('%i %s is another matter', (code, message) => {
+  expect(isQuota(200, { code, message })).toBe(false)
+})
+
+test('the status alone says it, too', () => {
+  expect(isQuota(429, null)).toBe(true)
+  expect(isQuota(503, null)).toBe(false)
 })

@@ -1,0 +1,152 @@
+/**
+ * Why a node refused a query over several blocks. `blocks`: too many blocks. `results`: the blocks hold too much, or
+ * reading them takes too long. `unexplained`: it may be either, or the node itself. With the number of blocks that the
+ * node offers to take, if it names one.
+ */
+export type Limit = { kind: 'blocks' | 'results' | 'unexplained'; blocks: bigint | null }
+
+/** What is known of a request that failed. */
+export type Failure = {
+  /** The words of the server. */
+  problem: string
+  /** The code of the JSON-RPC error, and the status of HTTP; null without one. */
+  code: number | null
+  status: number | null
+  /** The server was not reached, or asked before not to be asked. */
+  isAway: boolean
+}
+
+/**
+ * Whether fewer blocks may pass if this query failed, and how many. Null for failures that have nothing to do with the
+ * size: quota, authentication, the connection, a method that the node lacks.
+ */
+export function limitIn(failure: Failure): Limit | null {
+  const { problem, code, status, isAway } = failure
+  if (isAway) return null
+  const named = limitOf(problem)
+  if (named !== null) return named
+  if (code === methodNotFound || (status !== null && statusesOfOthers.has(status))) return null
+  if (isQuota(status ?? 200, { code: code ?? 0, message: problem })) return null
+  return denied.some((words) => words.test(problem)) ? null : { kind: 'unexplained', blocks: null }
+}
+
+/** The limit of range or size that a node names in its refusal; null if the words name none. */
+export function limitOf(problem: string): Limit | null {
+  for (const { kind, words } of tooMuch) {
+    const found = words.exec(problem)
+    if (found !== null) return { kind, blocks: rangeIn(problem) ?? numberIn(found[1]) }
+  }
+  return null
+}
+
+/**
+ * True if an answer asks for fewer requests. A limit of range or size wins over words of quota: "block range limit
+ * exceeded, upgrade to increase your daily credits" would be asked for again without end.
+ */
+export function isQuota(status: number, error: { code: number; message: string } | null): boolean {
+  if (error !== null && limitOf(error.message) !== null) return false
+  if (status === 429 || error?.code === 429) return true
+  return error !== null && quotaWords.some((words) => words.test(error.message))
+}
+
+const methodNotFound = -32_601
+
+/** HTTP: authentication, payment, a wrong address, too many requests, closed for a while. */
+const statusesOfOthers = new Set([401, 402, 403, 404, 405, 407, 429, 503])
+
+/** How servers say that they do not know who asks; a word alone, as in "upgrade your API key", says nothing of it. */
+const denied = [
+  /unauthori[sz]ed|must be authenticated|authentication (?:failed|required)|access denied|payment required/i,
+  /(?:invalid|missing|unknown|expired|incorrect|wrong) (?:\w+ )?(?:api[ _-]?key|token|project id|credentials)/i,
+  /(?:api[ _-]?key|token|project id) (?:is |has |was )?(?:invalid|missing|expired|disabled|unknown|not found)/i,
+]
+
+/**
+ * How providers say that they are asked too often. Codes are of little use: -32005 elsewhere means too many results,
+ * -32016 on Solana a node that is behind.
+ */
+const quotaWords = [
+  // The status that providers repeat in the body: Alchemy, QuickNode, Solana's public nodes, most gateways.
+  /too many requests/i,
+  // Infura ("project ID request rate exceeded", "daily request count exceeded, request rate limited")
+  /request (?:rate|count) (?:limit )?exceeded/i,
+  // Base's public node ("over rate limit"), Ankr ("call rate limit exhausted, retry in 10s"), 1RPC, Blast
+  /\brate.?limit/i,
+  // Alchemy ("exceeded its compute units per second capacity")
+  /compute units per second/i,
+  /(?:insufficient|out of|no more) (?:credits|compute units)/i,
+  // QuickNode ("50/second request limit reached - reduce calls per second or upgrade")
+  /\d+\/(?:second|minute) request limit/i,
+  /(?:calls|requests) per (?:second|minute|day|month)/i,
+  // Chainstack, GetBlock, dRPC, LlamaRPC and others
+  /exceeded (?:its|the|your)[\w ]* (?:quota|throughput|capacity|rps)\b/i,
+  /\bquota (?:is )?(?:exceeded|exhausted|reached)/i,
+  /(?:daily|monthly) (?:request|credit|quota|limit)/i,
+  /\bcredits? (?:limit )?(?:exceeded|exhausted)/i,
+  /throttl/i,
+]
+
+/** Not of requests or seconds: those are a quota. */
+const count = String.raw`(\d[\d,._]*k?)(?![\d,._]*k?\s*(?:requests?|calls?|req\b|rps\b|credits?|compute|per\b|/))`
+
+/**
+ * In the words of public providers and clients; each is in the test with where it was published. A number in them is
+ * how many blocks may be asked for.
+ */
+const tooMuch: readonly { kind: Limit['kind']; words: RegExp }[] = [
+  // Alchemy names both limits in one text; it is the results that were too many.
+  { kind: 'results', words: /log response size exceeded/i },
+  { kind: 'results', words: /query returned more than [\d,]+k? results/i },
+  { kind: 'results', words: /query exceeds max results/i },
+  { kind: 'results', words: /logs matched by query exceeds limit/i },
+  { kind: 'results', words: /(?:backend )?response (?:is )?too (?:large|big)/i },
+  { kind: 'results', words: /response size (?:should|is|exceed)/i },
+  { kind: 'results', words: /query timeout exceeded|query timed out|query duration/i },
+  { kind: 'results', words: /answer exceeds \d+ bytes/i },
+  { kind: 'blocks', words: new RegExp(String.raw`up to an? ${count} block range`, 'i') },
+  { kind: 'blocks', words: new RegExp(String.raw`limited to (?:an? |0 - )?${count} (?:blocks?|range)`, 'i') },
+  { kind: 'blocks', words: new RegExp(String.raw`at most ${count} blocks`, 'i') },
+  { kind: 'blocks', words: new RegExp(String.raw`requested blocks is ${count}`, 'i') },
+  {
+    kind: 'blocks',
+    words: new RegExp(String.raw`(?:bigger than range limit|exceeds limit of) ${count}`, 'i'),
+  },
+  { kind: 'blocks', words: new RegExp(String.raw`range allowed for your plan \(\d+ > ${count}\)`, 'i') },
+  {
+    kind: 'blocks',
+    words: new RegExp(String.raw`max(?:imum)?(?: allowed)?(?: block)? range(?: is|:| =)? ${count}`, 'i'),
+  },
+  {
+    kind: 'blocks',
+    words: new RegExp(String.raw`^(?=.*(?:block|range)).*max(?:imum)?(?: is)?(?: set to|:)? ${count}`, 'i'),
+  },
+  { kind: 'blocks', words: new RegExp(String.raw`blocks distance: ${count}`, 'i') },
+  { kind: 'blocks', words: new RegExp(String.raw`block range (?:greater than|exceeds) ${count}`, 'i') },
+  { kind: 'blocks', words: new RegExp(String.raw`ranges? over ${count} blocks`, 'i') },
+  { kind: 'blocks', words: new RegExp(String.raw`smaller than size ${count}`, 'i') },
+  {
+    kind: 'blocks',
+    words: /block range (?:is )?(?:too (?:wide|large|big|high)|limit exceeded|(?:bigger|larger) than)/i,
+  },
+  { kind: 'blocks', words: /range is too (?:large|wide|big)/i },
+  { kind: 'blocks', words: /exceeds? (?:the )?max(?:imum)? (?:allowed )?(?:block |rpc )?range/i },
+  { kind: 'blocks', words: /requested too many blocks/i },
+]
+
+/** A range that should work, as some offer it: `[0x1, 0x2]`, or `range 1-2`. */
+function rangeIn(problem: string): bigint | null {
+  const [, from, to] =
+    /range(?: should work:)? \[(0x[0-9a-f]+), ?(0x[0-9a-f]+)\]/i.exec(problem) ??
+    /with the range (\d+)-(\d+)/i.exec(problem) ??
+    []
+  if (from === undefined || to === undefined) return null
+  const blocks = BigInt(to) - BigInt(from) + 1n
+  return blocks > 0n ? blocks : null
+}
+
+function numberIn(text: string | undefined): bigint | null {
+  const [, digits, thousands] = /^([\d,._]+?)[,._]*(k?)$/i.exec(text ?? '') ?? []
+  if (digits === undefined) return null
+  const number = BigInt(digits.replace(/[,._]/g, '')) * (thousands === '' ? 1n : 1000n)
+  return number > 0n ? number : null
+}
