@@ -33,7 +33,11 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
   const proven = read.map((network) => ({
     settings: network,
     startHeight: settings.startHeights.get(network.name) ?? null,
-    reader: createReader(network, { observe: observer.rpc, observeNode: observer.rpcNode }),
+    reader: createReader(network, {
+      observe: observer.rpc,
+      observeNode: observer.rpcNode,
+      observeOddLog: observer.oddLog,
+    }),
   }))
   const profile = loadServiceProfile(settings)
   const rules = rulesOf(settings)

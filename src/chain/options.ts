@@ -1,13 +1,15 @@
 import type { NetworkName, NetworkReading } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import { type Health, newHealth } from './health.ts'
-import type { NetworkSettings, NodeObserver, RpcObserver } from './port.ts'
+import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver } from './port.ts'
 
 export type ReaderOptions = {
   /** Told of every request. */
   observe?: RpcObserver
   /** Told of the score of each node that is used. */
   observeNode?: NodeObserver
+  /** EVM: told of each log that counts for nothing, because of its form. */
+  observeOddLog?: OddLogObserver
   /** The bounds that differ from `defaultBounds`. */
   bounds?: Partial<Bounds>
   /** Solana: reads in this way, whatever it costs. Without it the cheaper one is chosen. */
@@ -91,6 +93,7 @@ export type Connection = {
   network: NetworkName
   url: URL
   observe: RpcObserver
+  observeOddLog: OddLogObserver
   bounds: Bounds
   health: Health
 }
@@ -114,6 +117,7 @@ export function connections(settings: NetworkSettings, options: ReaderOptions): 
     network: settings.name,
     url: parseRpcUrl(setting, text, place),
     observe: options.observe ?? (() => undefined),
+    observeOddLog: options.observeOddLog ?? (() => undefined),
     bounds: { ...defaultBounds, ...options.bounds },
     health: newHealth(),
   }))

@@ -128,6 +128,14 @@ export type ChainReader = {
 /** Told of how well a node does: 1 is best, 0 is one that always fails. For metrics. */
 export type NodeObserver = (node: { network: NetworkName; node: string; score: number }) => void
 
+/** Told of a Transfer log that no ERC-20 token can have written; `tx` is null if the log does not say it. */
+export type OddLogObserver = (log: {
+  network: NetworkName
+  reason: 'topics' | 'data' | 'fields'
+  contract: string
+  tx: TxId | null
+}) => void
+
 /** All that a network is asked. */
 export type Reader = ChainReader & OnDemandReader
 

@@ -15,10 +15,13 @@ export type Change = {
 
 type RpcRequest = { network: string; node: string; method: string; outcome: string; seconds: number }
 
+type OddLog = { network: string; reason: string; contract: string; tx: string | null }
+
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
 export type Observer = WebhookObserver & {
   rpc: (request: RpcRequest) => void
   rpcNode: (node: { network: string; node: string; score: number }) => void
+  oddLog: (log: OddLog) => void
   pollRequest: (outcome: string) => void
   applied: (applied: Applied) => void
   polled: (reading: { drifts: number; mismatches: readonly Change[] }) => void
@@ -58,6 +61,10 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
     },
     rpcNode({ network, node, score }) {
       metrics.rpcNodeScore.set({ network, node }, score)
+    },
+    oddLog({ network, reason, contract, tx }) {
+      metrics.chainLogsPassedOver.inc({ network, reason })
+      tell(log, 'odd_log', { network, reason, contract, tx })
     },
     pollRequest(outcome) {
       metrics.pollRequests.inc({ outcome })

@@ -34,6 +34,7 @@ function attack(metrics: ReturnType<typeof createMetrics>): void {
     observer.webhook({ outcome: text, seconds: 1, event: text })
     observer.rpc({ network: text, node: text, method: text, outcome: text, seconds: 1 })
     observer.rpcNode({ network: text, node: text, score: 1 })
+    observer.oddLog({ network: text, reason: text, contract: text, tx: text })
     observer.pollRequest(text)
     observer.rewound(text)
     observer.queueTrouble({ kind: 'job_failed', wake: { name: text } })

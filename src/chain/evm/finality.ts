@@ -25,7 +25,8 @@ export async function readEnds({ node, watch }: Pick<EvmScan, 'node' | 'watch'>)
     readHeader(node, 'latest'),
     readTagged(node, finality.tag, watch.network),
   ])
-  return { head, final }
+  // Behind one address may be several nodes, one of which lags: what is final ends at the head that it gave.
+  return { head, final: final !== null && final.height > head.height ? head : final }
 }
 
 /**

@@ -9,6 +9,9 @@ import type { EvmScan } from './watch.ts'
 /** Who wrote the logs, and what each of their topics may be; null for any. */
 export type LogFilter = { address: readonly Address[]; topics: readonly (Hex | readonly Hex[] | null)[] }
 
+/** A log as a node writes it: fields may be missing. */
+export type AnyLog = Partial<RpcLog>
+
 /**
  * Asks for logs once.
  * @returns the limit that they are above, if fewer blocks may pass
@@ -18,7 +21,7 @@ export async function readQuery(
   scan: EvmScan,
   piece: HeightRange,
   filter: LogFilter,
-): Promise<readonly RpcLog[] | Limit> {
+): Promise<readonly AnyLog[] | Limit> {
   const { node, bounds } = scan
   const what = `logs of ${piece.from}..${piece.to}`
   const splits = piece.from < piece.to
@@ -34,7 +37,8 @@ export async function readQuery(
   if (isLimit(logs)) return logs
   if (!Array.isArray(logs)) throw refusal(node, what, 'the answer is not a list')
   noteCost(node.logs, performance.now() - startedMs, logs.length)
-  if (logs.length < bounds.logsPerAnswerMax) return logs as RpcLog[]
+  if (logs.length < bounds.logsPerAnswerMax)
+    return logs.map((log: AnyLog | null) => log ?? {})
   if (splits) return { kind: 'results', blocks: null }
   throw refusal(node, what, 'more logs than one answer can be trusted to hold')
 }

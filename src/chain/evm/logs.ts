@@ -1,19 +1,32 @@
-import type { Hex, RpcLog } from 'viem'
+import type { Hex } from 'viem'
 import { mapBounded } from '../map-bounded.ts'
 import type { HeightRange } from '../port.ts'
 import type { PieceReading } from './in-pieces.ts'
 import type { LogWay } from './log-cost.ts'
-import { type LogFilter, readQuery } from './log-query.ts'
+import { type AnyLog, type LogFilter, readQuery } from './log-query.ts'
 import { refusal } from './node.ts'
 import type { Step } from './range-planner.ts'
-import { emittersOf, parseTransfer, type TransferLog, topicOf, transferTopic } from './transfer-log.ts'
+import {
+  emittersOf,
+  isTransfer,
+  type OddLog,
+  oddLog,
+  parseTransfer,
+  type TransferLog,
+  topicOf,
+  transferTopic,
+} from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
 /** The recipients that each query of a piece names; null for a query that names none. */
 export type LogQueries = readonly (readonly Hex[] | null)[]
 
-/** What the queries of a piece found; `heard` tells of each block which contracts wrote any Transfer in it. */
-export type PieceLogs = { transfers: TransferLog[]; heard: ReadonlyMap<bigint, ReadonlySet<string>> }
+/** What the queries of a piece found; `heard` says of each block which contracts wrote any Transfer in it. */
+export type PieceLogs = {
+  transfers: TransferLog[]
+  odd: OddLog[]
+  heard: ReadonlyMap<bigint, ReadonlySet<string>>
+}
 
 export function queryCount({ watch, bounds }: EvmScan): number {
   return emittersOf(watch).length === 0 ? 0 : Math.ceil(watch.recipients.size / bounds.recipientsPerRequest)
@@ -44,17 +57,19 @@ export async function readLogs(
   const others = await mapBounded(queries.slice(1), atOnce, (query) =>
     readQuery(scan, piece, filterOf(scan, query)),
   )
-  const answers: (readonly RpcLog[])[] = [first]
+  const answers: (readonly AnyLog[])[] = [first]
   for (const answer of others) {
     if ('kind' in answer) return answer
     answers.push(answer)
   }
   const logs = answers.flat()
-  const transfers = logs.flatMap((log) => accept(scan, piece, log))
+  const found = logs.flatMap((log) => accept(scan, piece, log))
+  const transfers = found.filter(isTransfer)
   return {
     logs: Math.max(...answers.map(({ length }) => length)),
     result: {
       transfers: [...new Map(transfers.map((log) => [`${log.height}/${log.logIndex}`, log])).values()],
+      odd: found.filter((log): log is OddLog => !isTransfer(log)),
       heard: heardIn(logs),
     },
   }
@@ -65,25 +80,28 @@ function filterOf({ watch }: EvmScan, recipients: readonly Hex[] | null): LogFil
   return { address: emittersOf(watch), topics }
 }
 
-function accept({ node, watch }: EvmScan, range: HeightRange, log: RpcLog): TransferLog[] {
+function accept(
+  { node, watch }: EvmScan,
+  range: HeightRange,
+  log: AnyLog,
+): (TransferLog | OddLog)[] {
   const what = `logs of ${range.from}..${range.to}`
   if (log.removed)
     throw refusal(node, what, `log ${log.logIndex} of ${log.transactionHash} is marked as removed`)
   const found = parseTransfer(watch, log)
-  if (found === 'malformed') throw refusal(node, what, `a log of ${log.address} has an odd form`)
   if (found === null) return []
+  if (found.height === null) return [found]
   if (found.height < range.from || found.height > range.to) {
     throw refusal(node, what, `it answered with a log of block ${found.height}`)
   }
   return [found]
 }
 
-function heardIn(logs: readonly RpcLog[]): Map<bigint, Set<string>> {
+function heardIn(logs: readonly AnyLog[]): Map<bigint, Set<string>> {
   const heard = new Map<bigint, Set<string>>()
-  for (const { blockNumber, address } of logs) {
-    const height = BigInt(blockNumber ?? -1)
-    const emitters = heard.get(height) ?? new Set()
-    heard.set(height, emitters.add(address.toLowerCase()))
+  for (const log of logs) {
+    const { height, contract } = oddLog(log, 'fields')
+    if (height !== null) heard.set(height, (heard.get(height) ?? new Set()).add(contract))
   }
   return heard
 }

@@ -1,13 +1,13 @@
-import type { Hex, RpcLog, RpcTransactionReceipt } from 'viem'
+import type { Hex, RpcTransactionReceipt } from 'viem'
 import type { Address, AssetKey } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { HeightRange, Movement } from '../port.ts'
 import { readHeader } from './blocks.ts'
 import { requireHead } from './finality.ts'
 import { readInPieces } from './in-pieces.ts'
-import { readQuery } from './log-query.ts'
+import { type AnyLog, readQuery } from './log-query.ts'
 import { refusal } from './node.ts'
-import { addressOf, type Place, placeOf, topicOf, transferTopic } from './transfer-log.ts'
+import { addressOf, numberIn, oddLog, type Place, placeOf, topicOf, transferTopic } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 import { depositTopic, isOfCoin, readReceipt, type Wrapping, withdrawalTopic } from './wrapping.ts'
 
@@ -20,7 +20,7 @@ export async function readMovements(scan: EvmScan, range: HeightRange): Promise<
   const { watch, bounds } = scan
   const addresses = [...watch.recipients]
   if (watch.contracts.size === 0 || addresses.length === 0) return []
-  const logs: RpcLog[] = []
+  const logs: AnyLog[] = []
   for (let place = 0; place < addresses.length; place += bounds.recipientsPerRequest) {
     const topics = addresses.slice(place, place + bounds.recipientsPerRequest).map(topicOf)
     logs.push(...(await logsOf(scan, range, topics)))
@@ -32,7 +32,7 @@ export async function readMovements(scan: EvmScan, range: HeightRange): Promise<
   return movements.flat()
 }
 
-async function logsOf(scan: EvmScan, range: HeightRange, topics: readonly Hex[]): Promise<RpcLog[]> {
+async function logsOf(scan: EvmScan, range: HeightRange, topics: readonly Hex[]): Promise<AnyLog[]> {
   const { node, watch, bounds } = scan
   const address = [...watch.contracts.keys()]
   const filter = { address, topics: [[transferTopic, depositTopic, withdrawalTopic], topics] }
@@ -53,25 +53,26 @@ async function logsOf(scan: EvmScan, range: HeightRange, topics: readonly Hex[])
 /** One log in which a watched address is the first named. */
 type Entry = Wrapping & Place & { event: Hex; asset: AssetKey }
 
-function entryOf({ node, watch }: EvmScan, range: HeightRange, log: RpcLog): Entry[] {
-  const contract = log.address.toLowerCase() as Address
+function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): Entry[] {
+  const { topics = [], data } = log
+  const contract = (log.address ?? '').toLowerCase() as Address
   const asset = watch.contracts.get(contract)
-  const address = addressOf(log.topics[1])
+  const address = addressOf(topics[1])
+  const [event] = topics
+  if (asset === undefined || address === null || !watch.recipients.has(address) || event === undefined)
+    return []
   const place = placeOf(log)
-  const value = valueOf(log)
-  const [event] = log.topics
-  if (asset === undefined || address === null || !watch.recipients.has(address)) return []
-  if (event === undefined || place === null || value === 0n) return []
+  const value = numberIn(data)
+  const isTransfer = event === transferTopic
+  const odd = topics.length === (isTransfer ? 3 : 2) ? (value === null ? 'data' : 'fields') : 'topics'
+  if (odd === 'topics' || value === null || place === null) {
+    node.passOver(oddLog(log, odd))
+    return []
+  }
+  if (value === 0n || (isTransfer && topics[1] === topics[2])) return []
   if (log.removed || place.height < range.from || place.height > range.to)
     throw refusal(node, `logs of ${range.from}..${range.to}`, `log ${place.logIndex} is not one of them`)
   return [{ contract, address, asset, value, event, ...place }]
-}
-
-/** Zero for what moves nothing: no value, to the sender itself, or not the event that the topic names. */
-function valueOf({ topics, data }: RpcLog): bigint {
-  const isTransfer = topics[0] === transferTopic
-  if (topics.length !== (isTransfer ? 3 : 2) || !/^0x[0-9a-f]{64}$/i.test(data)) return 0n
-  return isTransfer && topics[1] === topics[2] ? 0n : BigInt(data)
 }
 
 /** A log of a block that was replaced would tell what never happened. */

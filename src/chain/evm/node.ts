@@ -17,6 +17,7 @@ import { LeftAlone } from '../pace.ts'
 import type { Failure } from '../refusals.ts'
 import { createTogether } from '../together.ts'
 import { type LogMemory, newLogMemory } from './log-cost.ts'
+import type { OddLog } from './transfer-log.ts'
 
 /** One JSON-RPC server and what this process learned of it. */
 export type EvmNode = {
@@ -27,6 +28,8 @@ export type EvmNode = {
   /** Sends what it is asked for in one turn of the event loop together, where the server takes that. */
   readonly batching: Client
   readonly logs: LogMemory
+  /** Reports a log that counts for nothing, because of its form. */
+  readonly passOver: (log: OddLog) => void
 }
 
 export function openNode(connection: Connection): EvmNode {
@@ -39,6 +42,8 @@ export function openNode(connection: Connection): EvmNode {
     client: createClient({ transport: transportOf(exchange.ask) }),
     batching: createClient({ transport: transportOf(together) }),
     logs: newLogMemory(),
+    passOver: ({ odd, contract, tx }) =>
+      connection.observeOddLog({ network: connection.network, reason: odd, contract, tx }),
   }
 }
 

@@ -1,10 +1,19 @@
-import { numberToHex } from 'viem'
+import { numberToHex, type RpcLog } from 'viem'
 import { mapBounded } from '../map-bounded.ts'
 import type { Block, Blocks } from './blocks.ts'
 import { bloomBits, bloomMayHold, bloomShare, parseBloom } from './bloom.ts'
 import { ask, refusal } from './node.ts'
-import { emittersOf, parseTransfer, type TransferLog, topicOf, transferTopic } from './transfer-log.ts'
+import {
+  emittersOf,
+  isTransfer,
+  type OddLog,
+  parseTransfer,
+  type TransferLog,
+  topicOf,
+  transferTopic,
+} from './transfer-log.ts'
 import type { EvmScan, EvmWatch } from './watch.ts'
+import { readReceipt } from './wrapping.ts'
 
 type Told = {
   logs: readonly TransferLog[]
@@ -25,6 +34,29 @@ export async function refuseOmissions(scan: EvmScan, blocks: Blocks, { logs, hea
     compareReceipts(scan, block, known.get(block.height) ?? []),
   )
 }
+
+/**
+ * Passes over logs of an odd form, and reports each, if the chain holds them as they are: no balance moved by them
+ * that the balance proof would not show. What their receipts hold decides that.
+ * @throws Fault `remote_failed` if the receipts hold a transfer that the logs lacked
+ */
+export async function passOverOdd(
+  scan: EvmScan,
+  blocks: Blocks,
+  { logs, odd }: { logs: readonly TransferLog[]; odd: readonly OddLog[] },
+): Promise<void> {
+  await mapBounded(odd, scan.bounds.requestsAtOnce, async (log) => {
+    const block = blocks.get(log.height ?? -1n)
+    const known = logs.filter(({ tx, height }) => (log.tx === null ? height === log.height : tx === log.tx))
+    if (log.tx !== null) {
+      const receipt = await readReceipt(scan.node, log.tx)
+      requireKnown(scan, { what: `receipt of ${log.tx}`, logs: receipt.logs, known, problem: oddProblem })
+    } else if (block !== undefined) await compareReceipts(scan, block, known)
+    scan.node.passOver(log)
+  })
+}
+
+const oddProblem = 'was told in an odd form by its logs'
 
 type Probe = (block: Block, known: readonly TransferLog[]) => boolean
 
@@ -68,15 +100,17 @@ async function compareReceipts(scan: EvmScan, block: Block, known: readonly Tran
   if (receipts?.length !== block.transactions || receipts.some(({ blockHash }) => blockHash !== block.hash)) {
     throw refusal(scan.node, what, 'they are not those of the block that was read')
   }
+  const logs = receipts.flatMap((receipt) => receipt.logs)
+  requireKnown(scan, { what, logs, known, problem: 'its logs left out' })
+}
+
+type Held = { what: string; logs: readonly RpcLog[]; known: readonly TransferLog[]; problem: string }
+
+function requireKnown(scan: EvmScan, { what, logs, known, problem }: Held): void {
   const indexes = new Set(known.map(({ logIndex }) => logIndex))
-  for (const log of receipts.flatMap((receipt) => receipt.logs)) {
+  for (const log of logs) {
     const found = parseTransfer(scan.watch, log)
-    if (found !== null && found !== 'malformed' && !indexes.has(found.logIndex)) {
-      throw refusal(
-        scan.node,
-        what,
-        `they hold a transfer (${found.tx}, log ${found.logIndex}) its logs left out`,
-      )
-    }
+    if (isTransfer(found) && !indexes.has(found.logIndex))
+      throw refusal(scan.node, what, `a transfer in it (${found.tx}, log ${found.logIndex}) ${problem}`)
   }
 }

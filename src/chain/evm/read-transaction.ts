@@ -8,7 +8,7 @@ import { readInside } from './inside.ts'
 import { nativeTransfer, withoutPayments } from './native.ts'
 import { ask, refusal } from './node.ts'
 import { tokenTransfer } from './track.ts'
-import { parseTransfer } from './transfer-log.ts'
+import { isTransfer, parseTransfer } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
 /**
@@ -59,8 +59,7 @@ function tokenTransfers(
 ): ChainTransfer[] {
   const blocks = new Map([[block.height, block]])
   const found = logs.map((log) => parseTransfer(scan.watch, log))
-  const told = found.filter((log) => log !== null && log !== 'malformed')
-  return withoutPayments(scan, told, payments).map((log) => tokenTransfer(scan, blocks, log))
+  return withoutPayments(scan, found.filter(isTransfer), payments).map((log) => tokenTransfer(scan, blocks, log))
 }
 
 function coinTransfers(scan: EvmScan, { block, payments }: Inside): ChainTransfer[] {

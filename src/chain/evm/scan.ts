@@ -2,7 +2,6 @@ import { Fault } from '../../core/errors.ts'
 import { rpcSetting } from '../options.ts'
 import type { BlockMark, ScanCursor, ScanRequest, ScanResult } from '../port.ts'
 import { type Block, readHeader } from './blocks.ts'
-import { capEnds } from './cap-ends.ts'
 import { readEnds } from './finality.ts'
 import { refusal } from './node.ts'
 import { readTrack, type Track, trackBlocksMax } from './track.ts'
@@ -25,7 +24,7 @@ export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanR
   // What is wrong with it counts only once the node is known to have come so far.
   known.catch(() => null)
   const { head, final } = await readEnds(scan)
-  const capped = await capEnds(scan.node, { head, final: final ?? waitingAt(scan, request) }, request)
+  const capped = await capEnds(scan, { head, final: final ?? waitingAt(scan, request) }, request)
   const ends = { ...capped, alone: request.finalMax === undefined }
   const cursor = request.cursor ?? (await firstCursor(scan, ends, request.startHeight))
   if (head.height < cursor.final.height) {
@@ -44,6 +43,17 @@ function waitingAt({ node, watch }: EvmScan, { cursor }: ScanRequest): BlockMark
   if (cursor !== null) return cursor.final
   const rule = watch.finality.kind === 'tag' ? watch.finality.tag : 'final'
   throw refusal(node, `block ${rule}`, 'it knows of none yet, so that there is no place to begin at')
+}
+
+/** Where the chain stands for a scan that is to read no further than asked for. */
+async function capEnds(
+  { node }: EvmScan,
+  ends: Omit<Ends, 'alone'>,
+  { finalMax, finalOnly }: ScanRequest,
+): Promise<Omit<Ends, 'alone'>> {
+  const final =
+    finalMax === undefined || ends.final.height <= finalMax ? ends.final : await readHeader(node, finalMax)
+  return { head: finalOnly ? { ...ends.head, height: final.height } : ends.head, final }
 }
 
 /** The genesis block holds no transfer, so that reading may always start above a block. */
@@ -91,7 +101,7 @@ async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<Sc
   const [finalTrack, seenTrack] = [finalTrackOf(scan, ends, cursor), seenTrackOf(scan, ends, cursor)]
   const final =
     finalTrack === null
-      ? { ...nothing, last: cursor.final }
+      ? { ...nothing, last: cursor.final, marks: [] }
       : await readTrack(scan, { ...finalTrack, isLast: seenTrack === null })
   const seen =
     seenTrack === null
@@ -109,7 +119,7 @@ async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<Sc
     cursor: {
       final: final.last,
       seenHeight: reached,
-      trail: extendTrail(final.last, [cursor.final, ...cursor.trail]),
+      trail: extendTrail(final.last, [...final.marks, cursor.final, ...cursor.trail]),
     },
     headHeight: ends.head.height,
     rewoundTo: null,
@@ -122,7 +132,7 @@ function finalTrackOf(scan: EvmScan, ends: Ends, { final, trail }: ScanCursor): 
   const from = final.height + 1n
   const to = lowest(ends.final.height, ends.head.height, final.height + trackBlocksMax(scan))
   if (to < from) return null
-  const track = { stage: 'final', from, to, previous: final } as const
+  const track = { stage: 'final', from, to, previous: final, isMarked: true } as const
   const isNear = ends.final.height - final.height <= nearHead && to / againEvery > final.height / againEvery
   if (!isNear || !ends.alone) return track
   // What lies below all marks was never asked for.

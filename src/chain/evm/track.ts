@@ -17,8 +17,9 @@ import { chooseWay, type LogWay } from './log-cost.ts'
 import { type PieceLogs, queriesOf, queryCount, readLogs } from './logs.ts'
 import { readNative, withoutPayments } from './native.ts'
 import { refusal } from './node.ts'
-import { refuseOmissions } from './omission.ts'
+import { passOverOdd, refuseOmissions } from './omission.ts'
 import { newLogSpan } from './range-planner.ts'
+import { markHeights } from './trail.ts'
 import type { TransferLog } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
@@ -31,6 +32,8 @@ export type Track = {
   previous: BlockMark | null
   /** Logs are read again from here, which is not above `from`: they may have come to the node late. */
   again?: bigint
+  /** Hashes in it are to be remembered. */
+  isMarked?: true
   /** No logs are asked for after these, so that the node's head tells whether it had the blocks of all. */
   isLast: boolean
 }
@@ -40,25 +43,33 @@ type TrackResult = {
   transfers: readonly StagedTransfer[]
   movements: readonly Movement[]
   last: BlockMark
+  /** Below it, newest first. */
+  marks: readonly BlockMark[]
 }
 
 /** Reads a stretch. The blocks are read after the logs, so that a log of a block that was replaced shows. */
 export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResult> {
   const headers = createHeaders(scan)
   const { pieces: reading, reached } = await readParts(scan, track, headers)
-  // Of blocks that are read whole that one is there.
-  const end = reached < track.to && !readsWhole(scan.watch) ? [headers.read(reached)] : []
+  const marked = track.isMarked ? markHeights({ from: track.from, to: reached }) : []
+  // Of blocks that are read whole these are there.
+  const ends = readsWhole(scan.watch) ? [] : reached < track.to ? [reached, ...marked] : marked
+  const reads = ends.map((height) => headers.read(height))
   headers.flush()
   // The head is asked after all logs, and while the last blocks are read.
   const head = track.isLast ? requireHead(scan, reached) : null
-  const [pieces, ends] = await Promise.all([Promise.all(reading), Promise.all(end), head])
+  const [pieces, blocks] = await Promise.all([Promise.all(reading), Promise.all(reads), head])
   const links = new Map(pieces.flatMap((piece) => piece.links))
-  for (const block of ends) links.set(block.height, linkOf(block))
+  for (const block of blocks) links.set(block.height, linkOf(block))
   checkLinks(scan.node, links, track.previous)
   return {
     transfers: pieces.flatMap(({ transfers }) => transfers.map((one) => ({ ...one, stage: track.stage }))),
     movements: pieces.flatMap(({ movements }) => movements),
     last: { height: reached, hash: links.get(reached)?.hash ?? '' },
+    marks: marked.flatMap((height) => {
+      const hash = links.get(height)?.hash
+      return hash === undefined ? [] : [{ height, hash }]
+    }),
   }
 }
 
@@ -148,7 +159,7 @@ function wayOf(scan: EvmScan, { from, to }: HeightRange) {
 
 type PieceFound = { transfers: ChainTransfer[]; movements: Movement[]; links: [bigint, Link][] }
 
-const noLogs: PieceReading<PieceLogs> = { logs: 0, result: { transfers: [], heard: new Map() } }
+const noLogs: PieceReading<PieceLogs> = { logs: 0, result: { transfers: [], odd: [], heard: new Map() } }
 
 async function readPiece(
   scan: EvmScan,
@@ -159,6 +170,7 @@ async function readPiece(
     way,
     heard,
     transfers,
+    odd,
   }: PieceLogs & { piece: HeightRange; headers: Headers; way: LogWay },
 ): Promise<PieceFound> {
   // Of what is read again only tokens count: without their blocks, payments and their own logs cannot be told apart.
@@ -167,14 +179,17 @@ async function readPiece(
     range: { from: piece.from < from ? from : piece.from, to: piece.to },
     named: [
       ...logs.map(({ height }) => height),
+      ...odd.flatMap(({ height }) => height ?? []),
       ...[from, to].filter((end) => end >= piece.from && end <= piece.to),
     ],
     headers,
   })
   const payments = [...blocks.values()].flatMap((block) => block.payments)
   const tokens = withoutPayments(scan, logs, payments).map((log) => tokenTransfer(scan, blocks, log))
-  if (stage === 'final')
+  if (stage === 'final') {
+    await passOverOdd(scan, blocks, { logs: transfers, odd })
     await refuseOmissions(scan, blocks, { logs, heard: way === 'contracts' ? heard : null })
+  }
   const coins = await readNative(scan, blocks, stage)
   const links = [...blocks.values()].map((block): [bigint, Link] => [block.height, linkOf(block)])
   return { transfers: [...tokens, ...coins.transfers], movements: coins.movements, links }

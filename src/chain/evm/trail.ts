@@ -1,9 +1,24 @@
-import type { BlockMark } from '../port.ts'
+import type { BlockMark, HeightRange } from '../port.ts'
 
 const marksMax = 64
 
 /** A gap may be as wide as half its distance from the newest block: 64 marks then reach back over 100,000. */
 const gapDivisor = 2n
+
+/** A shorter reading leaves no mark but its end: going back to its beginning costs little. */
+const blocksUnmarked = 64n
+
+/**
+ * The heights of a reading whose hashes are to be remembered, so that a later change of history is followed back to
+ * about where it began: each is half as far again from the end as the one before.
+ */
+export function markHeights({ from, to }: HeightRange): bigint[] {
+  if (to - from < blocksUnmarked) return []
+  const heights: bigint[] = []
+  for (let distance = 1n; to - distance >= from; distance += distance / gapDivisor || 1n)
+    heights.push(to - distance)
+  return heights
+}
 
 /**
  * Marks below `newest`, newest first: close together near it, far apart further back, never more than 64. A mark

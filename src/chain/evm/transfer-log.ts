@@ -20,20 +20,51 @@ type Paid = { from: Address; to: Address; value: bigint }
 export type Place = { tx: TxId; height: bigint; blockHash: Hex; logIndex: number }
 
 /**
- * Reads a log. Null for what does not count: other contracts, other events, others' addresses, and what moves
- * nothing (no value, or to the sender itself). `malformed` where it names a watched address and yet is nothing that
- * an ERC-20 token in a block can have written.
+ * A log that may be a Transfer to a watched address and is none that an ERC-20 token in a block can have written.
+ * `topics`: not two addresses, as in a token that indexes its value (ERC-721). `data`: not one number. `fields`: it
+ * does not say where it is, or who wrote what.
  */
-export function parseTransfer(watch: EvmWatch, log: RpcLog): TransferLog | 'malformed' | null {
-  const asset = assetOf(watch, log.address.toLowerCase() as Address)
-  if (asset === null || log.topics[0] !== transferTopic) return null
-  const to = addressOf(log.topics[2])
+export type OddLog = {
+  odd: 'topics' | 'data' | 'fields'
+  contract: string
+  tx: TxId | null
+  height: bigint | null
+  logIndex: number | null
+}
+
+/**
+ * Reads a log, as far as a node says anything of it. Null for what does not count: other contracts, other events,
+ * others' addresses, and what moves nothing (no value, or to the sender itself).
+ */
+export function parseTransfer(watch: EvmWatch, log: Partial<RpcLog>): TransferLog | OddLog | null {
+  const { address, topics } = log
+  if (typeof address !== 'string' || !Array.isArray(topics)) return oddLog(log, 'fields')
+  const asset = assetOf(watch, address.toLowerCase() as Address)
+  if (asset === null || topics[0] !== transferTopic) return null
+  const to = addressOf(topics[2])
   if (to === null || !watch.recipients.has(to)) return null
-  const from = addressOf(log.topics[1])
+  const from = addressOf(topics[1])
+  if (from === null || topics.length !== 3) return oddLog(log, 'topics')
+  const value = numberIn(log.data)
+  if (value === null) return oddLog(log, 'data')
   const place = placeOf(log)
-  const value = valueOf(log)
-  if (from === null || place === null || value === null) return 'malformed'
+  if (place === null) return oddLog(log, 'fields')
   return value > 0n && from !== to ? { asset, from, to, value, ...place } : null
+}
+
+export function isTransfer(log: TransferLog | OddLog | null): log is TransferLog {
+  return log !== null && !('odd' in log)
+}
+
+export function oddLog(log: Partial<RpcLog>, odd: OddLog['odd']): OddLog {
+  const { address, transactionHash, blockNumber, logIndex } = log
+  return {
+    odd,
+    contract: typeof address === 'string' ? address.toLowerCase() : 'unknown',
+    tx: isWord(transactionHash) ? (transactionHash.toLowerCase() as TxId) : null,
+    height: isQuantity(blockNumber) ? BigInt(blockNumber) : null,
+    logIndex: isQuantity(logIndex) ? Number(logIndex) : null,
+  }
 }
 
 /** Who may say that an asset moved. */
@@ -52,21 +83,36 @@ export function topicOf(address: Address): Hex {
 
 const addressTopic = /^0x0{24}([0-9a-f]{40})$/i
 const word = /^0x[0-9a-f]{64}$/i
+const quantity = /^0x[0-9a-f]{1,16}$/i
 
 /** Null where the topic is no address. */
-export function addressOf(topic: Hex | undefined): Address | null {
-  const [, digits] = addressTopic.exec(topic ?? '') ?? []
+export function addressOf(topic: unknown): Address | null {
+  const [, digits] = addressTopic.exec(typeof topic === 'string' ? topic : '') ?? []
   return digits === undefined ? null : (`0x${digits.toLowerCase()}` as Address)
 }
 
-/** Null where the value is not all of the data, as with a token that indexes it (ERC-721). */
-function valueOf({ topics, data }: RpcLog): bigint | null {
-  return topics.length === 3 && word.test(data) ? BigInt(data) : null
+/** Null if the data is not one number. */
+export function numberIn(data: unknown): bigint | null {
+  return isWord(data) ? BigInt(data) : null
 }
 
 /** Null for a pending log, which is in no block yet. */
-export function placeOf({ transactionHash, blockNumber, blockHash, logIndex }: RpcLog): Place | null {
-  if (transactionHash === null || blockNumber === null || blockHash === null || logIndex === null) return null
+export function placeOf({
+  transactionHash,
+  blockNumber,
+  blockHash,
+  logIndex,
+}: Partial<RpcLog>): Place | null {
+  if (!isWord(transactionHash) || !isQuantity(blockNumber) || !isWord(blockHash) || !isQuantity(logIndex))
+    return null
   const tx = transactionHash.toLowerCase() as TxId
   return { tx, height: BigInt(blockNumber), blockHash, logIndex: Number(logIndex) }
+}
+
+function isWord(value: unknown): value is Hex {
+  return typeof value === 'string' && word.test(value)
+}
+
+function isQuantity(value: unknown): value is Hex {
+  return typeof value === 'string' && quantity.test(value)
 }

@@ -86,6 +86,12 @@ export const daemonEvents = {
   history_changed: event('error', 'final history changed; what is gone is withdrawn and read again', {
     network,
   }),
+  odd_log: event('warn', 'a Transfer log of a watched contract has an odd form and was passed over', {
+    network,
+    reason: '`topics`: not two addresses; `data`: not one number; `fields`: a field is missing.',
+    contract: 'The contract that wrote it.',
+    tx: 'Its transaction; null if the log does not say it.',
+  }),
   job_failed: event('error', 'job failed; it runs again', { job: 'The job.', err }),
   schedule_trouble: event('error', 'a tick of the schedule did not come', { err }),
   queue_trouble: event('warn', 'queue', {

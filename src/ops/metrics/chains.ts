@@ -14,6 +14,11 @@ export const ofChains = {
     unit: 'height',
   }),
   chainReorgs: counter('chain_reorgs_total', 'Times that history read as final had changed.', ofNetwork),
+  chainLogsPassedOver: counter(
+    'chain_logs_passed_over_total',
+    'Transfer logs of a watched contract that count for nothing: not two addresses (`topics`), not one number (`data`), or a field is missing (`fields`).',
+    { labels: { network: networks, reason: ['topics', 'data', 'fields'] } },
+  ),
   chainCoverageGaps: gauge(
     'chain_coverage_gaps',
     'Stretches of heights that were not read for some watched addresses.',

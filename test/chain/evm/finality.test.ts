@@ -99,6 +99,20 @@ test.each([
   await expect(reader({ kind: 'tag', tag: 'safe' }).checkIdentity()).resolves.toBeUndefined()
 })
 
+test('what is called final above the head is read once the head is there, and not asked for again and again', async () => {
+  await anvil.client.sendTransaction({ to: depositor, value: 5n })
+  await anvil.mine(6)
+  const head = (await anvil.client.getBlockNumber()) - 4n
+  const asked = [`0x${head.toString(16)}`, false]
+  const lagging = await anvil.client.request({ method: 'eth_getBlockByNumber', params: asked } as never)
+  proxy.behave(answersTag('latest', { result: lagging }))
+  const behind = await reader().scan({ cursor: start, startHeight: null, watched })
+  expect(behind).toMatchObject({ more: false, headHeight: head, cursor: { final: { height: head } } })
+  proxy.behave()
+  const { cursor } = await drain(reader(), watched, { cursor: behind.cursor })
+  expect(cursor.final.height).toBeGreaterThan(head)
+})
+
 test('a node that fails is not taken for one without the tag', async () => {
   proxy.behave(answersTag('finalized', { status: 503, error: { code: -32_000, message: 'overloaded' } }))
   await expect(drain(reader(), watched, { cursor: start })).rejects.not.toThrow(/setting/)

@@ -149,6 +149,17 @@ describe('without moving the cursor', () => {
   })
 })
 
+test('after one long scan, history that changes is walked back about to where it changed', async () => {
+  behave({ head: 3000, final: 3000 })
+  const { cursor } = await drain(readerOf(), everybody(), fromStart)
+  chain.replace(2990)
+  behave({ head: 3100, final: 3100 })
+  const after = await drain(readerOf(), everybody(), { cursor })
+  expect(after.rewinds).toEqual([2987n])
+  const replaced = chain.transfers.filter(({ height }) => height > 2987 && height <= 3100)
+  expect(keysOf(after.transfers)).toEqual(expect.arrayContaining(keysOf(replaced)))
+})
+
 test('history that changes below the final block is walked back, and read again', async () => {
   behave({ head: 2000, final: 2000 })
   const before = await drain(readerOf(), everybody(), { cursor: null, startHeight: 1990n })

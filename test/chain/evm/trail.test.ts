@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { extendTrail } from '../../../src/chain/evm/trail.ts'
+import { extendTrail, markHeights } from '../../../src/chain/evm/trail.ts'
 import type { BlockMark } from '../../../src/chain/port.ts'
 
 const mark = (height: bigint): BlockMark => ({ height, hash: `h${height}` })
@@ -31,4 +31,13 @@ test('read block by block, it keeps the near blocks and still reaches back over 
   const { newest, trail } = trailAfter(Array.from({ length: 100_000 }, () => 1n))
   expect(trail.slice(0, 4).map(({ height }) => newest.height - height)).toEqual([1n, 2n, 3n, 4n])
   expect(newest.height - (trail.at(-1)?.height ?? newest.height)).toBeGreaterThan(50_000n)
+})
+
+test('a long reading leaves marks that go back to its beginning, and all of them are kept', () => {
+  const heights = markHeights({ from: 1n, to: 100_000n })
+  expect(heights.slice(0, 6).map((height) => 100_000n - height)).toEqual([1n, 2n, 3n, 4n, 6n, 9n])
+  expect(heights.length).toBeLessThan(32)
+  expect(heights.at(-1)).toBeLessThan(50_000n)
+  expect(extendTrail(mark(100_000n), heights.map(mark))).toEqual(heights.map(mark))
+  expect(markHeights({ from: 1n, to: 64n })).toEqual([])
 })
