@@ -37,8 +37,7 @@ export async function readQuery(
   if (isLimit(logs)) return logs
   if (!Array.isArray(logs)) throw refusal(node, what, 'the answer is not a list')
   noteCost(node.logs, performance.now() - startedMs, logs.length)
-  if (logs.length < bounds.logsPerAnswerMax)
-    return logs.map((log: AnyLog | null) => log ?? {})
+  if (logs.length < bounds.logsPerAnswerMax) return logs.map((log: AnyLog | null) => log ?? {})
   if (splits) return { kind: 'results', blocks: null }
   throw refusal(node, what, 'more logs than one answer can be trusted to hold')
 }

@@ -80,11 +80,7 @@ function filterOf({ watch }: EvmScan, recipients: readonly Hex[] | null): LogFil
   return { address: emittersOf(watch), topics }
 }
 
-function accept(
-  { node, watch }: EvmScan,
-  range: HeightRange,
-  log: AnyLog,
-): (TransferLog | OddLog)[] {
+function accept({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): (TransferLog | OddLog)[] {
   const what = `logs of ${range.from}..${range.to}`
   if (log.removed)
     throw refusal(node, what, `log ${log.logIndex} of ${log.transactionHash} is marked as removed`)

@@ -6,8 +6,8 @@ import { readHeader } from './blocks.ts'
 import { requireHead } from './finality.ts'
 import { readInPieces } from './in-pieces.ts'
 import { type AnyLog, readQuery } from './log-query.ts'
-import { refusal } from './node.ts'
-import { addressOf, numberIn, oddLog, type Place, placeOf, topicOf, transferTopic } from './transfer-log.ts'
+import { type EvmNode, refusal } from './node.ts'
+import { addressOf, movedBy, oddLog, type Place, topicOf, transferTopic } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 import { depositTopic, isOfCoin, readReceipt, type Wrapping, withdrawalTopic } from './wrapping.ts'
 
@@ -54,25 +54,38 @@ async function logsOf(scan: EvmScan, range: HeightRange, topics: readonly Hex[])
 type Entry = Wrapping & Place & { event: Hex; asset: AssetKey }
 
 function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): Entry[] {
-  const { topics = [], data } = log
+  const { topics: [event, who] = [] } = log
   const contract = (log.address ?? '').toLowerCase() as Address
   const asset = watch.contracts.get(contract)
-  const address = addressOf(topics[1])
-  const [event] = topics
-  if (asset === undefined || address === null || !watch.recipients.has(address) || event === undefined)
+  const address = addressOf(who)
+  if (asset === undefined || event === undefined || address === null || !watch.recipients.has(address))
     return []
-  const place = placeOf(log)
-  const value = numberIn(data)
-  const isTransfer = event === transferTopic
-  const odd = topics.length === (isTransfer ? 3 : 2) ? (value === null ? 'data' : 'fields') : 'topics'
-  if (odd === 'topics' || value === null || place === null) {
-    node.passOver(oddLog(log, odd))
+  const moved = movedOut(log)
+  if (moved === null) return []
+  if ('reason' in moved) {
+    node.passOver({ reason: moved.reason, contract, tx: moved.tx })
     return []
   }
-  if (value === 0n || (isTransfer && topics[1] === topics[2])) return []
-  if (log.removed || place.height < range.from || place.height > range.to)
-    throw refusal(node, `logs of ${range.from}..${range.to}`, `log ${place.logIndex} is not one of them`)
-  return [{ contract, address, asset, value, event, ...place }]
+  requireWithin(node, range, { ...moved, removed: log.removed })
+  return [{ contract, address, asset, event, ...moved }]
+}
+
+function requireWithin(
+  node: EvmNode,
+  { from, to }: HeightRange,
+  { removed, height, logIndex }: Place & { removed: boolean | undefined },
+): void {
+  if (removed || height < from || height > to)
+    throw refusal(node, `logs of ${from}..${to}`, `log ${logIndex} is not one of them`)
+}
+
+/** Null for what moves nothing: no value, or to the sender itself. */
+function movedOut(log: AnyLog): ReturnType<typeof movedBy> | null {
+  const { topics = [] } = log
+  const isTransfer = topics[0] === transferTopic
+  const moved = topics.length === (isTransfer ? 3 : 2) ? movedBy(log) : oddLog(log, 'topics')
+  if ('reason' in moved) return moved
+  return moved.value === 0n || (isTransfer && topics[1] === topics[2]) ? null : moved
 }
 
 /** A log of a block that was replaced would tell what never happened. */

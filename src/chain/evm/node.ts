@@ -14,10 +14,10 @@ import {
 } from '../json-rpc.ts'
 import { type Connection, nodeName } from '../options.ts'
 import { LeftAlone } from '../pace.ts'
+import type { OddLogObserver } from '../port.ts'
 import type { Failure } from '../refusals.ts'
 import { createTogether } from '../together.ts'
 import { type LogMemory, newLogMemory } from './log-cost.ts'
-import type { OddLog } from './transfer-log.ts'
 
 /** One JSON-RPC server and what this process learned of it. */
 export type EvmNode = {
@@ -29,7 +29,7 @@ export type EvmNode = {
   readonly batching: Client
   readonly logs: LogMemory
   /** Reports a log that counts for nothing, because of its form. */
-  readonly passOver: (log: OddLog) => void
+  readonly passOver: (log: Omit<Parameters<OddLogObserver>[0], 'network'>) => void
 }
 
 export function openNode(connection: Connection): EvmNode {
@@ -42,8 +42,7 @@ export function openNode(connection: Connection): EvmNode {
     client: createClient({ transport: transportOf(exchange.ask) }),
     batching: createClient({ transport: transportOf(together) }),
     logs: newLogMemory(),
-    passOver: ({ odd, contract, tx }) =>
-      connection.observeOddLog({ network: connection.network, reason: odd, contract, tx }),
+    passOver: (log) => connection.observeOddLog({ network: connection.network, ...log }),
   }
 }
 

@@ -52,7 +52,8 @@ export async function passOverOdd(
       const receipt = await readReceipt(scan.node, log.tx)
       requireKnown(scan, { what: `receipt of ${log.tx}`, logs: receipt.logs, known, problem: oddProblem })
     } else if (block !== undefined) await compareReceipts(scan, block, known)
-    scan.node.passOver(log)
+    const { reason, contract, tx } = log
+    scan.node.passOver({ reason, contract, tx })
   })
 }
 

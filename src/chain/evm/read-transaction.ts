@@ -59,7 +59,9 @@ function tokenTransfers(
 ): ChainTransfer[] {
   const blocks = new Map([[block.height, block]])
   const found = logs.map((log) => parseTransfer(scan.watch, log))
-  return withoutPayments(scan, found.filter(isTransfer), payments).map((log) => tokenTransfer(scan, blocks, log))
+  return withoutPayments(scan, found.filter(isTransfer), payments).map((log) =>
+    tokenTransfer(scan, blocks, log),
+  )
 }
 
 function coinTransfers(scan: EvmScan, { block, payments }: Inside): ChainTransfer[] {

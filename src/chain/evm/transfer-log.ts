@@ -25,7 +25,7 @@ export type Place = { tx: TxId; height: bigint; blockHash: Hex; logIndex: number
  * does not say where it is, or who wrote what.
  */
 export type OddLog = {
-  odd: 'topics' | 'data' | 'fields'
+  reason: 'topics' | 'data' | 'fields'
   contract: string
   tx: TxId | null
   height: bigint | null
@@ -40,26 +40,39 @@ export function parseTransfer(watch: EvmWatch, log: Partial<RpcLog>): TransferLo
   const { address, topics } = log
   if (typeof address !== 'string' || !Array.isArray(topics)) return oddLog(log, 'fields')
   const asset = assetOf(watch, address.toLowerCase() as Address)
-  if (asset === null || topics[0] !== transferTopic) return null
-  const to = addressOf(topics[2])
-  if (to === null || !watch.recipients.has(to)) return null
-  const from = addressOf(topics[1])
-  if (from === null || topics.length !== 3) return oddLog(log, 'topics')
-  const value = numberIn(log.data)
+  const to = topics[0] === transferTopic ? addressOf(topics[2]) : null
+  if (asset === null || to === null || !watch.recipients.has(to)) return null
+  return transferOf(log, topics, { asset, to })
+}
+
+function transferOf(
+  log: Partial<RpcLog>,
+  topics: readonly Hex[],
+  { asset, to }: Pick<TransferLog, 'asset' | 'to'>,
+): TransferLog | OddLog | null {
+  const from = topics.length === 3 ? addressOf(topics[1]) : null
+  if (from === null) return oddLog(log, 'topics')
+  const moved = movedBy(log)
+  if ('reason' in moved) return moved
+  return moved.value > 0n && from !== to ? { asset, from, to, ...moved } : null
+}
+
+/** How much a log of the right topics says moved, and where; or what is odd about it. */
+export function movedBy(log: Partial<RpcLog>): (Place & { value: bigint }) | OddLog {
+  const value = isWord(log.data) ? BigInt(log.data) : null
   if (value === null) return oddLog(log, 'data')
   const place = placeOf(log)
-  if (place === null) return oddLog(log, 'fields')
-  return value > 0n && from !== to ? { asset, from, to, value, ...place } : null
+  return place === null ? oddLog(log, 'fields') : { value, ...place }
 }
 
 export function isTransfer(log: TransferLog | OddLog | null): log is TransferLog {
-  return log !== null && !('odd' in log)
+  return log !== null && !('reason' in log)
 }
 
-export function oddLog(log: Partial<RpcLog>, odd: OddLog['odd']): OddLog {
+export function oddLog(log: Partial<RpcLog>, reason: OddLog['reason']): OddLog {
   const { address, transactionHash, blockNumber, logIndex } = log
   return {
-    odd,
+    reason,
     contract: typeof address === 'string' ? address.toLowerCase() : 'unknown',
     tx: isWord(transactionHash) ? (transactionHash.toLowerCase() as TxId) : null,
     height: isQuantity(blockNumber) ? BigInt(blockNumber) : null,
@@ -91,18 +104,8 @@ export function addressOf(topic: unknown): Address | null {
   return digits === undefined ? null : (`0x${digits.toLowerCase()}` as Address)
 }
 
-/** Null if the data is not one number. */
-export function numberIn(data: unknown): bigint | null {
-  return isWord(data) ? BigInt(data) : null
-}
-
 /** Null for a pending log, which is in no block yet. */
-export function placeOf({
-  transactionHash,
-  blockNumber,
-  blockHash,
-  logIndex,
-}: Partial<RpcLog>): Place | null {
+function placeOf({ transactionHash, blockNumber, blockHash, logIndex }: Partial<RpcLog>): Place | null {
   if (!isWord(transactionHash) || !isQuantity(blockNumber) || !isWord(blockHash) || !isQuantity(logIndex))
     return null
   const tx = transactionHash.toLowerCase() as TxId

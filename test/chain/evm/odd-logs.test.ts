@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import type { ChainReader, OddLogObserver, ScanCursor } from '../../../src/chain/port.ts'
+import type { OddLogObserver, Reader, ScanCursor } from '../../../src/chain/port.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { addresses, drain, evmSettings } from '../../support/evm-watch.ts'
 import { changes, type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 afterEach(() => proxy.behave())
 
-function reader(native = false): ChainReader {
+function reader(native = false): Reader {
   const settings = evmSettings({ ...anvil, url: proxy.url }, { tokens: [token.address], native })
   return createEvmReader(settings, { observeOddLog: (log) => passedOver.push(log) })
 }
@@ -66,8 +66,16 @@ function withOdd(tx: string, change: (log: Log) => unknown, { inReceipts }: { in
 }
 
 const odd: readonly [string, (log: Log) => unknown, string][] = [
-  ['four topics, as of an ERC-721 token', (log) => ({ ...log, topics: [...log.topics, log.topics[2]] }), 'topics'],
-  ['a sender that is no address', (log) => ({ ...log, topics: log.topics.with(1, `0x${'f'.repeat(64)}`) }), 'topics'],
+  [
+    'four topics, as of an ERC-721 token',
+    (log) => ({ ...log, topics: [...log.topics, log.topics[2]] }),
+    'topics',
+  ],
+  [
+    'a sender that is no address',
+    (log) => ({ ...log, topics: log.topics.with(1, `0x${'f'.repeat(64)}`) }),
+    'topics',
+  ],
   ['no data', (log) => ({ ...log, data: '0x' }), 'data'],
   ['two numbers as its data', (log) => ({ ...log, data: `0x${'0'.repeat(128)}` }), 'data'],
   ['no data field', ({ data: _data, ...log }) => log, 'data'],
@@ -79,14 +87,17 @@ const odd: readonly [string, (log: Log) => unknown, string][] = [
   ['nothing in its place', () => null, 'fields'],
 ]
 
-test.each(odd)('a log with %s is passed over with a reason, and the network is read on', async (...[, change, reason]) => {
-  const tx = await payTwice()
-  proxy.behave(withOdd(tx, change, { inReceipts: true }))
-  const { transfers, cursor } = await drain(reader(), watched, { cursor: start })
-  expect(transfers.filter(({ stage }) => stage === 'final').map(({ amount }) => amount)).toEqual([7n])
-  expect(cursor.final.height).toBe((await anvil.client.getBlockNumber()) - 2n)
-  expect(new Set(passedOver.map((one) => one.reason))).toEqual(new Set([reason]))
-})
+test.each(odd)(
+  'a log with %s is passed over with a reason, and the network is read on',
+  async (...[, change, reason]) => {
+    const tx = await payTwice()
+    proxy.behave(withOdd(tx, change, { inReceipts: true }))
+    const { transfers, cursor } = await drain(reader(), watched, { cursor: start })
+    expect(transfers.filter(({ stage }) => stage === 'final').map(({ amount }) => amount)).toEqual([7n])
+    expect(cursor.final.height).toBe((await anvil.client.getBlockNumber()) - 2n)
+    expect(new Set(passedOver.map((one) => one.reason))).toEqual(new Set([reason]))
+  },
+)
 
 test.each(odd.filter(([what]) => what !== 'nothing in its place'))(
   'a node whose logs have %s and whose receipts do not is not believed',
