@@ -1,8 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { readText, root } from '../docs/pages.ts'
 import type { Image } from './container.ts'
@@ -11,7 +11,7 @@ import { CannotRun } from './step.ts'
 /** Images are kept outside the checkout, and apart from those of other programs. */
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'depositd-image')
 const tag = 'localhost/depositd'
-const essential = { release: 'bookworm', packages: 'libstdc++6,passwd' }
+const release = 'bookworm'
 
 function run(program: string, ...words: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(program, words, {
@@ -38,21 +38,17 @@ export function needPrograms(programs: Readonly<Record<string, string>>): void {
 /** Builds the image of the Dockerfile on a base that is made on this machine, and returns how many bytes it has. */
 export function buildImage(): { bytes: number; ownBytes: number } {
   if (process.getuid?.() !== 0) throw new CannotRun('only root can run containers here')
-  needPrograms({ buildah: 'buildah', mmdebstrap: 'mmdebstrap', runc: 'runc', ip: 'iproute2' })
+  needPrograms({
+    buildah: 'buildah',
+    mmdebstrap: 'mmdebstrap',
+    runc: 'runc',
+    ip: 'iproute2',
+    'docker-compose': 'docker-compose (2.24 or newer)',
+  })
   const [, from = ''] = /^FROM (\S+)/m.exec(readText('Dockerfile')) ?? []
   buildah('tag', makeBase(), `docker.io/library/${from}`)
-  buildah(
-    'build',
-    '--isolation',
-    'chroot',
-    '--pull-never',
-    '--format',
-    'docker',
-    ...npmVolumes(),
-    '--tag',
-    tag,
-    root,
-  )
+  const how = ['--isolation', 'chroot', '--pull-never', '--format', 'docker', ...npmVolumes()]
+  buildah('build', ...how, '--tag', tag, root)
   const sizes = z
     .object({ layers: z.array(z.object({ size: z.number() })) })
     .parse(JSON.parse(inspect().Manifest))
@@ -64,7 +60,7 @@ export function buildImage(): { bytes: number; ownBytes: number } {
 /** Debian with Node and npm, as the base that the Dockerfile names; kept by all that it is made of. */
 function makeBase(): string {
   const node = join(root, 'node_modules/node/bin/node')
-  const npm = join(run('npm', 'root', '--global'), 'npm')
+  const npm = dirname(dirname(realpathSync(run('which', 'npm'))))
   const made = createHash('sha256')
     .update(readFileSync(import.meta.filename))
     .update(readFileSync(node))
@@ -75,24 +71,15 @@ function makeBase(): string {
   const container = buildah('from', 'scratch')
   try {
     const folder = buildah('mount', container)
-    const targets = run('apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages').split(
-      '\n',
-    )
-    const mirror = targets.find((uri) => /\/debian\/?$/.test(uri))
+    const mirrors = run('apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages')
+    const [mirror] = /^\S+\/debian\/?$/m.exec(mirrors) ?? []
     if (mirror === undefined) throw new CannotRun('this machine installs no packages of Debian')
-    const { release, packages } = essential
     const slim = ['doc', 'man', 'locale'].map((part) => `--dpkgopt=path-exclude=/usr/share/${part}/*`)
     const source = `deb ${mirror} ${release} main`
-    run(
-      'mmdebstrap',
-      '--quiet',
-      '--variant=essential',
-      `--include=${packages}`,
-      ...slim,
-      release,
-      folder,
-      source,
-    )
+    const what = ['--quiet', '--variant=essential', '--include=libstdc++6,passwd', ...slim]
+    run('mmdebstrap', ...what, release, folder, source)
+    // The mirror is this machine's own.
+    run('rm', '-r', join(folder, 'etc/apt'))
     run('install', '-D', node, join(folder, 'usr/local/bin/node'))
     run('mkdir', '-p', join(folder, 'usr/local/lib/node_modules'))
     run('cp', '--recursive', npm, join(folder, 'usr/local/lib/node_modules/npm'))
@@ -109,15 +96,10 @@ function makeBase(): string {
 
 /** npm in the build asks the registry that npm on this machine asks, and takes what is in its cache; the image gets none of it. */
 function npmVolumes(): string[] {
-  const text = execFileSync('npm', ['config', 'ls', '-l', '--json'], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: 'pipe',
-  })
   const path = z.string().nullish()
   const npm = z
     .object({ userconfig: path, globalconfig: path, cafile: path, cache: path })
-    .parse(JSON.parse(text))
+    .parse(JSON.parse(run('npm', 'config', 'ls', '-l', '--json')))
   const places = [
     [npm.userconfig, '/root/.npmrc', ':ro'],
     [npm.globalconfig, '/usr/local/etc/npmrc', ':ro'],
@@ -157,6 +139,10 @@ export function mountImage(): Image & { remove: () => void } {
     env: config.Env,
     entrypoint: config.Entrypoint,
     health: health.Test,
-    remove: () => void buildah('rm', container),
+    remove() {
+      buildah('rm', container)
+      // Earlier images lost their name to this one.
+      buildah('rmi', '--prune')
+    },
   }
 }

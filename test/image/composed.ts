@@ -18,7 +18,7 @@ import { CannotRun } from './step.ts'
 const document = z.object({ services: z.record(z.string(), serviceShape) })
 
 /** The services of the compose file of a folder, as Docker Compose reads them. */
-export function readServices(folder: string): Record<string, Service> {
+function readServices(folder: string): Record<string, Service> {
   const words = ['--project-directory', folder, '--file', join(folder, 'docker-compose.yml'), 'config']
   execFileSync('docker-compose', [...words, '--quiet'], { stdio: 'pipe' })
   const text = execFileSync('docker-compose', [...words, '--format', 'json'], { encoding: 'utf8' })
@@ -72,7 +72,7 @@ async function standInFiles(place: Place): Promise<Pick<Image, 'folder' | 'env' 
   cpSync(dirname(dirname(initdb)), join(folder, postgres), { recursive: true, verbatimSymlinks: true })
   execFileSync('install', ['--directory', '--mode=3777', join(folder, 'run/postgresql')])
   const path = `${postgres}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`
-  return { folder: folder, env: [`PATH=${path}`], user: 'root', standIn: true }
+  return { folder, env: [`PATH=${path}`], user: 'root', standIn: true }
 }
 
 export type Composition = {
