@@ -3,6 +3,7 @@ import { getBlock } from 'viem/actions'
 import type { Address, TxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { BlockMark, HeightRange } from '../port.ts'
+import { type BlockCache, createBlockCache } from './block-cache.ts'
 import { ask, askTogether, type EvmNode, refusal } from './node.ts'
 import type { EvmScan, EvmWatch } from './watch.ts'
 
@@ -88,16 +89,36 @@ export function createHeaders({ node, bounds }: EvmScan): Headers {
   }
 }
 
-/** Reads the blocks of a range with their transactions, where the native coin is watched, and those named. */
+/** Blocks by node, of scans alone: other readings watch other addresses. */
+const caches = new WeakMap<EvmNode, BlockCache<Block>>()
+
+/** The blocks that scans of a node know, for the addresses that they watch now. */
+export function openCache({ node, watch }: EvmScan): BlockCache<Block> {
+  const cache = caches.get(node) ?? createBlockCache<Block>()
+  caches.set(node, cache)
+  cache.watch(watch.recipients)
+  return cache
+}
+
+type Wanted = {
+  range: HeightRange | null
+  named: readonly bigint[]
+  headers: Headers
+  /** Blocks that can still vanish are kept in it, and final ones taken from it. */
+  cache: BlockCache<Block> | null
+  isFinal: boolean
+}
+
+/** Reads the blocks of a range with their transactions, if the native coin is watched, and those named. */
 export async function readBlocks(
   scan: EvmScan,
-  { range, named, headers }: { range: HeightRange | null; named: readonly bigint[]; headers: Headers },
+  { range, named, headers, cache, isFinal }: Wanted,
 ): Promise<Blocks> {
   const whole = new Set(range !== null && readsWhole(scan.watch) ? everyHeight(range) : [])
   const others = [...new Set(named)].filter((height) => !whole.has(height))
   const blocks = await Promise.all([
     Promise.all(others.map((height) => headers.read(height))),
-    mapBounded([...whole], scan.bounds.requestsAtOnce, (height) => readWhole(scan, height)),
+    readWholes(scan, [...whole], { cache, isFinal }),
   ])
   return new Map(blocks.flat().map((block) => [block.height, block]))
 }
@@ -113,15 +134,49 @@ function everyHeight({ from, to }: HeightRange): bigint[] {
   return Array.from({ length: Math.max(0, Number(to - from) + 1) }, (_, place) => from + BigInt(place))
 }
 
-async function readWhole({ node, watch }: EvmScan, height: bigint): Promise<Block> {
+/** Heights that follow on each other. The highest is always fetched; its hashes say which of the others are known. */
+async function readWholes(
+  scan: EvmScan,
+  heights: readonly bigint[],
+  { cache, isFinal }: Pick<Wanted, 'cache' | 'isFinal'>,
+): Promise<Block[]> {
+  const keep = isFinal ? null : cache
+  const top = heights.at(-1)
+  const missing = heights.filter((height) => height === top || cache?.has(height) !== true)
+  const read = await mapBounded(missing, scan.bounds.requestsAtOnce, (height) =>
+    readWhole(scan, height, keep),
+  )
+  const blocks = new Map(read.map((block) => [block.height, block]))
+  for (const height of heights.toReversed()) {
+    const above = blocks.get(height + 1n)
+    const known = above === undefined ? null : (cache?.find(height, above.parentHash) ?? null)
+    if (!blocks.has(height)) blocks.set(height, known ?? (await readWhole(scan, height, keep)))
+    if (isFinal) cache?.drop(height)
+  }
+  return heights.flatMap((height) => blocks.get(height) ?? [])
+}
+
+async function readWhole(
+  { node, watch }: EvmScan,
+  height: bigint,
+  cache: BlockCache<Block> | null,
+): Promise<Block> {
   const block = await ask(node, `block ${height}`, (client) =>
     getBlock(client, { blockNumber: height, includeTransactions: true }),
   )
-  return toBlock(node, block, {
+  const { transactions } = block
+  const whole = toBlock(node, block, {
     wanted: height,
-    payments: block.transactions.flatMap((tx) => paymentsOf(watch, tx)),
-    spendings: block.transactions.flatMap((tx) => spendingsOf(watch, tx)),
+    payments: transactions.flatMap((tx) => paymentsOf(watch, tx)),
+    spendings: transactions.flatMap((tx) => spendingsOf(watch, tx)),
   })
+  cache?.keep(
+    whole,
+    transactions.flatMap(({ from, to }) =>
+      to === null ? [lowerCase(from)] : [lowerCase(from), lowerCase(to)],
+    ),
+  )
+  return whole
 }
 
 type Transaction = Pick<ViemBlock<bigint, true>['transactions'][number], 'hash' | 'from' | 'to' | 'value'> & {

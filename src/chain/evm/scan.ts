@@ -132,7 +132,7 @@ function finalTrackOf(scan: EvmScan, ends: Ends, { final, trail }: ScanCursor): 
   const from = final.height + 1n
   const to = lowest(ends.final.height, ends.head.height, final.height + trackBlocksMax(scan))
   if (to < from) return null
-  const track = { stage: 'final', from, to, previous: final, isMarked: true } as const
+  const track = { stage: 'final', from, to, previous: final, isOfScan: true } as const
   const isNear = ends.final.height - final.height <= nearHead && to / againEvery > final.height / againEvery
   if (!isNear || !ends.alone) return track
   // What lies below all marks was never asked for.
@@ -160,7 +160,7 @@ function seenTrackOf(
   const seen = lowest(seenHeight, ends.head.height)
   const below = highest(seen - seenOverlap, ends.final.height, final.height)
   const to = lowest(ends.head.height, highest(seen, below) + trackBlocksMax(scan))
-  return to <= below ? null : { stage: 'seen', from: below + 1n, to, isLast: true }
+  return to <= below ? null : { stage: 'seen', from: below + 1n, to, isLast: true, isOfScan: true }
 }
 
 function previousOf({ from }: Pick<Track, 'from'>, last: BlockMark): BlockMark | null {

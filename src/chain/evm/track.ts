@@ -8,6 +8,7 @@ import {
   createHeaders,
   type Headers,
   type Link,
+  openCache,
   readBlocks,
   readsWhole,
 } from './blocks.ts'
@@ -32,8 +33,8 @@ export type Track = {
   previous: BlockMark | null
   /** Logs are read again from here, which is not above `from`: they may have come to the node late. */
   again?: bigint
-  /** Hashes in it are to be remembered. */
-  isMarked?: true
+  /** Of the network's own scan: what it reads is remembered for the next one. */
+  isOfScan?: true
   /** No logs are asked for after these, so that the node's head tells whether it had the blocks of all. */
   isLast: boolean
 }
@@ -51,7 +52,8 @@ type TrackResult = {
 export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResult> {
   const headers = createHeaders(scan)
   const { pieces: reading, reached } = await readParts(scan, track, headers)
-  const marked = track.isMarked ? markHeights({ from: track.from, to: reached }) : []
+  const marked =
+    track.isOfScan && track.stage === 'final' ? markHeights({ from: track.from, to: reached }) : []
   // Of blocks that are read whole these are there.
   const ends = readsWhole(scan.watch) ? [] : reached < track.to ? [reached, ...marked] : marked
   const reads = ends.map((height) => headers.read(height))
@@ -163,7 +165,7 @@ const noLogs: PieceReading<PieceLogs> = { logs: 0, result: { transfers: [], odd:
 
 async function readPiece(
   scan: EvmScan,
-  { stage, from, to }: Track,
+  { stage, from, to, isOfScan }: Track,
   {
     piece,
     headers,
@@ -183,6 +185,8 @@ async function readPiece(
       ...[from, to].filter((end) => end >= piece.from && end <= piece.to),
     ],
     headers,
+    cache: isOfScan ? openCache(scan) : null,
+    isFinal: stage === 'final',
   })
   const payments = [...blocks.values()].flatMap((block) => block.payments)
   const tokens = withoutPayments(scan, logs, payments).map((log) => tokenTransfer(scan, blocks, log))

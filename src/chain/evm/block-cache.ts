@@ -1,0 +1,56 @@
+import type { Hex } from 'viem'
+import type { Address } from '../../core/asset.ts'
+
+/** What a cache must know of a block; whatever else it holds is given back as it is. */
+type Linked = { height: bigint; hash: Hex; parentHash: Hex }
+
+/**
+ * Blocks that one node gave while they could still vanish, so that they are not fetched again once they are final.
+ * The hash decides: a block is given back only as the parent of one that is known to be in the chain.
+ */
+export type BlockCache<Block extends Linked> = {
+  /** Drops blocks that may concern an address that was not watched when they were read. */
+  watch(recipients: ReadonlySet<Address>): void
+  has(height: bigint): boolean
+  /** Null if the block at that height is not known, or is another one. */
+  find(height: bigint, hash: Hex): Block | null
+  /** `parties` are all senders and recipients in the block, whether watched or not. */
+  keep(block: Block, parties: readonly Address[]): void
+  drop(height: bigint): void
+}
+
+/** Arbitrum makes about 5,000 blocks until one is final. A block takes a few kilobytes. */
+const blocksMax = 8000
+
+export function createBlockCache<Block extends Linked>(): BlockCache<Block> {
+  const kept = new Map<bigint, { block: Block; parties: Uint32Array }>()
+  let watched: ReadonlySet<Address> = new Set()
+  return {
+    watch(recipients) {
+      const added = [...recipients].filter((one) => !watched.has(one)).map(shortOf)
+      const isNarrower = watched.size + added.length > recipients.size
+      watched = recipients
+      if (isNarrower) kept.clear()
+      if (added.length === 0) return
+      for (const [height, { parties }] of kept)
+        if (added.some((one) => parties.includes(one))) kept.delete(height)
+    },
+    has: (height) => kept.has(height),
+    find(height, hash) {
+      const block = kept.get(height)?.block
+      return block?.hash === hash ? block : null
+    },
+    keep(block, parties) {
+      kept.delete(block.height)
+      kept.set(block.height, { block, parties: Uint32Array.from(parties, shortOf) })
+      const [oldest] = kept.keys()
+      if (kept.size > blocksMax && oldest !== undefined) kept.delete(oldest)
+    },
+    drop: (height) => void kept.delete(height),
+  }
+}
+
+/** The first four bytes: by chance, one address in four thousand million is taken for another. */
+function shortOf(address: Address): number {
+  return Number(address.slice(0, 10))
+}
