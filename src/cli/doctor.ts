@@ -4,6 +4,7 @@ import { attachedSettings, type Context } from './context.ts'
 import { balanceFindings } from './doctor-balances.ts'
 import { canaryFindings } from './doctor-canaries.ts'
 import { chainFindings } from './doctor-chains.ts'
+import { costReport } from './doctor-cost.ts'
 import { databaseFindings } from './doctor-database.ts'
 import { type Finding, fault, ok } from './doctor-finding.ts'
 import { portFindings } from './doctor-ports.ts'
@@ -15,8 +16,9 @@ import { type Column, type News, printJson, table } from './print.ts'
 /** Checks every setting and connection, and prints what it found. Bad news where there is a fault. */
 export async function doctorCommand(
   context: Context,
-  { json, balances }: { json?: boolean; balances?: boolean },
+  { json, balances, cost }: { json?: boolean; balances?: boolean; cost?: boolean },
 ): Promise<News> {
+  if (cost === true) return costReport(context, json === true)
   const findings = await examine(context, balances === true)
   const isHealthy = findings.every(({ state }) => state !== 'fault')
   if (json === true) printJson(context, { healthy: isHealthy, checks: findings })

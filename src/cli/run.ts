@@ -108,6 +108,7 @@ function describeChecks(program: Command, context: Context, tell: (news: News) =
     .command('doctor')
     .description('check the settings, and every server that they name')
     .option('--balances', 'prove the balance of every deposit address, too')
+    .option('--cost', 'print how many requests a day the nodes get by these settings, and check nothing')
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./doctor.ts')).doctorCommand(context, options)))
   listed(program.command('scorecard'), 100)

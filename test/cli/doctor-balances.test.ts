@@ -52,15 +52,17 @@ async function scan(): Promise<void> {
   while ((await scanNetwork(deps, createEvmReader(settings())))?.more) continue
 }
 
+const environment = () => ({
+  DATABASE_URL: books.url,
+  SERVICE_URL: 'http://127.0.0.1:1',
+  SERVICE_API_KEY: 'key',
+  WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  RPC_BASE: anvil.url,
+  DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
+})
+
 async function balances(): Promise<Finding | undefined> {
-  const { out } = await runCommand('doctor --balances --json', {
-    DATABASE_URL: books.url,
-    SERVICE_URL: 'http://127.0.0.1:1',
-    SERVICE_API_KEY: 'key',
-    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    RPC_BASE: anvil.url,
-    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
-  })
+  const { out } = await runCommand('doctor --balances --json', environment())
   const { checks: findings } = JSON.parse(out) as { checks: Finding[] }
   return findings.find(({ check }) => check === 'balances base')
 }
@@ -70,6 +72,13 @@ test('before the network was read, no balance can be proved', async () => {
     state: 'warning',
     says: expect.stringContaining('3 of 3 are not proved'),
   })
+})
+
+test('what the nodes are asked a day is printed for the addresses there are, and for more', async () => {
+  const { out } = await runCommand('doctor --cost --json', environment())
+  const { items } = JSON.parse(out) as { items: Record<string, unknown>[] }
+  const ofBase = items.filter(({ network }) => network === 'base')
+  expect(ofBase.slice(1).map(({ addresses }) => addresses)).toEqual([10, 1000, 10_000])
 })
 
 test('all balances are proved at once, and the number and height are told', async () => {

@@ -1,0 +1,53 @@
+import { type Bounds, defaultReading } from '../options.ts'
+import type { NetworkSettings } from '../port.ts'
+
+/** How a network is read, as far as it decides how many requests that takes. */
+export type CostOf = {
+  settings: NetworkSettings
+  addresses: number
+  /** The pause between two scans. */
+  scanSeconds: number
+  bounds: Pick<Bounds, 'recipientsPerRequest'>
+}
+
+/**
+ * JSON-RPC calls of a day, while nothing is paid. `least`: logs are asked for by contract, in one query. `most`: by
+ * address, so many addresses in each query.
+ */
+export type DailyCalls = { least: number; most: number; blockSeconds: number }
+
+const daySeconds = 86_400
+
+/** By chain id: Ethereum, Base, Arbitrum. Other rollups mostly make a block in two seconds, as Base does. */
+const blockSecondsOf: Readonly<Record<number, number>> = { 1: 12, 8453: 2, 42161: 0.25 }
+const blockSecondsOfOthers = 2
+
+/** Ethereum finalises once per epoch, and its rollups become final with it. */
+const finalEverySeconds = 384
+
+/** Of each scan: the head, the final block, and the block that was read last. */
+const callsPerScan = 3
+
+/** Of a scan with new blocks: the ends of what is read, and the head once more. */
+const callsPerReading = 3
+
+export function dailyCalls({ settings, addresses, scanSeconds, bounds }: CostOf): DailyCalls {
+  const { chainId, assets, reading = defaultReading } = settings
+  const blockSeconds = blockSecondsOf[chainId ?? 0] ?? blockSecondsOfOthers
+  const scans = daySeconds / scanSeconds
+  const readings = Math.min(scans, daySeconds / blockSeconds)
+  const finalSeconds = reading.finality.kind === 'tag' ? finalEverySeconds : blockSeconds
+  const finalReadings = Math.min(scans, daySeconds / finalSeconds)
+  const hasNative = assets.some(({ key }) => key.endsWith('native'))
+  const hasAddresses = addresses > 0
+  // Whole blocks are their own ends; those of a final part are known, but for the highest.
+  const blocks = hasNative && hasAddresses ? daySeconds / blockSeconds + finalReadings : 0
+  const perReading = hasNative ? 1 : callsPerReading
+  const total = (queries: number) =>
+    Math.round(
+      reading.quorum *
+        (scans * callsPerScan + readings * (perReading + queries) + finalReadings * (2 + queries) + blocks),
+    )
+  const queriesMost = Math.ceil(addresses / bounds.recipientsPerRequest)
+  return { least: total(hasAddresses ? 1 : 0), most: total(queriesMost), blockSeconds }
+}
