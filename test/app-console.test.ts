@@ -121,7 +121,7 @@ test('a mismatch is told in the words of the command line, with its section of t
   const { text } = await page(`/mismatches/${rows[0]?.id}`)
   const words = wordsOf(text)
   const told = await depositd(`mismatches show ${rows[0]?.id}`)
-  for (const name of ['about', 'deposit', 'at stake', 'says', 'means', 'next']) {
+  for (const name of ['about', 'deposit', 'loss', 'says', 'means', 'next']) {
     const [, said = 'nothing'] = new RegExp(`^  ${name} +(.*)$`, 'm').exec(told) ?? []
     expect(words).toContain(said)
   }

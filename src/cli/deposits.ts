@@ -62,7 +62,7 @@ function textOf({ explanation, ...shown }: Explained): string {
     '\n',
     indent(matrixTable(matrix)),
     section('mismatches', mismatches.length === 0 ? 'none\n' : mismatches.map(mismatchText).join('')),
-    section('why', explanationText(explanation)),
+    section('why', explanationText(explanation, shown.assets)),
     section('evidence', table(evidence, evidenceColumns)),
     section('journals', journals.length === 0 ? 'none\n' : journals.map(journalText).join('')),
   ].join('')

@@ -1,6 +1,7 @@
 import { explainDeposit } from '../jobs/books/explain-deposit.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
+import type { AssetLabels } from '../telling/mismatch-words.ts'
 import { type Explanation, reasonText } from '../telling/told-reasons.ts'
 import type { KnownRules } from './show-settings.ts'
 
@@ -14,8 +15,8 @@ export async function explainShown(
   return explainDeposit(db, shown, known.rules)
 }
 
-export function explanationText(explanation: Explanation): string {
+export function explanationText(explanation: Explanation, assets: AssetLabels): string {
   return 'problem' in explanation
     ? `not told: ${explanation.problem}\n`
-    : explanation.reasons.map(reasonText).join('')
+    : explanation.reasons.map((reason) => reasonText(reason, assets)).join('')
 }

@@ -10,7 +10,7 @@ const sampleMin = 39
 /** Prints a policy file with a band of fees for every route that shows one, and says of the others why there is none. */
 export async function learnPolicyCommand(context: Context, options: ListOptions): Promise<void> {
   const observed = await withDatabase(context, (db) => observedFees(db, doubtful))
-  const learned = observed.map((one) => ({ ...one, refused: refusalOf(one) }))
+  const learned = observed.map(learnedOf)
   const page = pageOf(learned, options, paging)
   if (options.json === true) printJson(context, page)
   else if (learned.length === 0) context.stdout.write('# no deposit is settled yet\n')
@@ -27,10 +27,18 @@ const doubtful = Object.entries(mismatchKinds)
   .filter(([kind, { family }]) => ['value', 'identity'].includes(family) && kind !== 'fee_out_of_band')
   .map(([kind]) => kind)
 
+/** Of two assets a share of what was paid says nothing: only what was delivered for one unit is measured. */
+function learnedOf({ lowBps, highBps, ...one }: ObservedFee) {
+  const share = one.rate === null ? { lowBps, highBps } : { lowBps: null, highBps: null }
+  return { ...one, ...share, refused: refusalOf({ lowBps, highBps, ...one }) }
+}
+
 /** A fee of a tenth is no fee of a transfer between assets that are worth the same. */
 const leastMaxBps = 1000
 
-function refusalOf({ sample, lowBps }: ObservedFee): string | null {
+function refusalOf({ sample, lowBps, rate }: ObservedFee): string | null {
+  if (rate !== null)
+    return `${rate.paid} and ${rate.delivered} are different assets, so that a rate holds the fee and the price`
   if (sample < sampleMin)
     return `too few for a band: of ${sample}, the next one lies outside ${oddsOf(sample)}`
   if (lowBps >= 0 && lowBps <= leastMaxBps) return null
@@ -38,7 +46,7 @@ function refusalOf({ sample, lowBps }: ObservedFee): string | null {
   return `${what}: these assets are not worth the same`
 }
 
-type Learned = ObservedFee & { refused: string | null }
+type Learned = ReturnType<typeof learnedOf>
 
 function textOf(learned: readonly Learned[]): string {
   const isAny = learned.some(({ refused }) => refused === null)
@@ -47,13 +55,18 @@ function textOf(learned: readonly Learned[]): string {
 
 function routeText(one: Learned): string {
   const { asset, assetLabel, settlementAsset, settlementAssetLabel, sample, lowBps, highBps, refused } = one
-  const told = `    # ${assetLabel} to ${settlementAssetLabel}, ${sample} settled: ${lowBps} to ${highBps} bps kept.`
+  const told = `    # ${assetLabel} to ${settlementAssetLabel}, ${sample} settled: ${measured(one)}.`
   if (refused !== null) return `${told}\n    # No band: ${refused}.\n`
   return [
     `${told} The next one lies outside ${oddsOf(sample)}.\n`,
     `    - match: { asset: { in: '${asset}', out: '${settlementAsset}' } }\n`,
     `      fee: { model: band, lowBps: ${lowBps}, highBps: ${highBps}, sample: ${sample} }\n`,
   ].join('')
+}
+
+function measured({ lowBps, highBps, rate }: Learned): string {
+  if (rate === null) return `${lowBps} to ${highBps} bps kept`
+  return `${rate.low} to ${rate.high} ${rate.delivered} delivered for 1 ${rate.paid}`
 }
 
 /** How often a further deposit lies below the lowest or above the highest of so many alike. */

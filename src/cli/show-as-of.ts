@@ -161,13 +161,14 @@ function textOf(belief: Belief, names: AssetNames): string {
   const title = `deposit ${deposit} as of ${asOf.toISOString()}`
   if (believed.length === 0)
     return `${title}: not known yet; the first evidence of it was stored ${knownSince?.toISOString() ?? 'later'}\n`
+  const labels = Object.fromEntries(names)
   const parts = believed.map(({ id, verdict, payment, delivery, reasons }) =>
     [
       `${title}: ${verdict.state}${id === deposit ? '' : ` (as deposit ${id ?? 'of a number that is not kept'}, merged since)`}\n`,
       `  paid       ${legText(payment, names)}\n`,
       `  delivered  ${legText(delivery, names)}\n\n`,
       indent(matrixTable(verdict.matrix)),
-      section('why, by the settings of today', reasons.map(reasonText).join('')),
+      section('why, by the settings of today', reasons.map((reason) => reasonText(reason, labels)).join('')),
     ].join(''),
   )
   return [

@@ -33,7 +33,7 @@ export async function showMismatchCommand(
 
 function textOf(shown: ToldMismatch, advice: Advice): string {
   const { mismatch, history } = shown
-  const past = table(history, historyColumns).replaceAll(/^(?=.)/gm, '    ')
+  const past = table(history, historyColumns(mismatch)).replaceAll(/^(?=.)/gm, '    ')
   const title = `mismatch ${wordOf(mismatch.id)}: ${mismatch.kind} (${mismatch.severity}), ${mismatch.status}`
   return `${title}\n${factsText(mismatchFacts(shown, advice), 9)}\n  history\n${past}`
 }

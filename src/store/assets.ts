@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Asset, AssetKey, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Tables } from './tables.ts'
@@ -81,4 +81,15 @@ function wanted(assets: readonly Asset[]) {
 /** Whether some deposit is in it. */
 function isKept(key: ReturnType<typeof sql>) {
   return sql`exists (select from deposit where ${key} in (deposit.asset, deposit.settlement_asset))`
+}
+
+/** Assets by their keys, as people call them. */
+export type NamedAssets = Record<string, { symbol: string; network: string; decimals: number }>
+
+/** The assets whose keys a text holds, as one JSON object. */
+export function assetsIn(text: RawBuilder<unknown>): RawBuilder<NamedAssets> {
+  return sql`(
+    select coalesce(jsonb_object_agg(named.key, jsonb_build_object(
+      'symbol', named.symbol, 'network', named.network, 'decimals', named.decimals)), '{}')
+    from asset named where strpos(${text}, named.key) > 0)`
 }

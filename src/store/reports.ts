@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { mismatchKinds } from '../core/mismatch.ts'
+import { assetsIn, type NamedAssets } from './assets.ts'
 import type { Tables } from './tables.ts'
 
 /** What people ask of the books, as rows for a table or a JSON document. Amounts are decimal text. */
@@ -80,6 +81,8 @@ export type MismatchLine = {
   reason: string | null
   cleared_at: Date | null
   detail: Record<string, string>
+  /** The assets that the detail and the loss name, by their keys: `detail` has amounts in their smallest units. */
+  assets: NamedAssets
 }
 
 export type MismatchFilter = {
@@ -117,7 +120,8 @@ export async function listMismatches(
       case when has_ended then '' when act_by < now() then 'overdue'
         else coalesce(justify_hours(date_trunc('second', make_interval(secs => extract(epoch from act_by - now()))))::text, '')
         end as act_in,
-      resolved_at, resolved_by, reason, cleared_at, detail
+      resolved_at, resolved_by, reason, cleared_at, detail,
+      ${assetsIn(sql`concat_ws(' ', detail::text, loss_asset)`)} as assets
     from accounting.mismatches
       left join unnest(${kinds}::text[], ${hours}::integer[]) as due (kind, hours) using (kind)
       cross join lateral (select opened_at + make_interval(hours => hours) as act_by,

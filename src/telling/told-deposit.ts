@@ -1,6 +1,7 @@
-import type { Matrix } from '../core/judging/matrix.ts'
+import type { Cell, Matrix } from '../core/judging/matrix.ts'
 import type { Column } from './column.ts'
-import { detailText, type Fact } from './words.ts'
+import { type AssetLabels, mismatchSentence } from './mismatch-words.ts'
+import type { Fact } from './words.ts'
 
 /** One line of a list of deposits. Amounts are decimal text. */
 export type DepositRow = {
@@ -23,6 +24,8 @@ export type ToldDeposit = {
   mismatches: readonly DepositMismatch[]
   evidence: readonly EvidenceLine[]
   journals: readonly DepositJournal[]
+  /** All that are known, by their keys. */
+  assets: AssetLabels
 }
 
 type DepositMismatch = {
@@ -33,6 +36,10 @@ type DepositMismatch = {
   cleared_at: Date | null
   status: string
   detail: Readonly<Record<string, string>>
+  loss: string | null
+  loss_asset: string | null
+  loss_asset_symbol: string | null
+  assets: AssetLabels
 }
 type EvidenceLine = { inbox_id: string; source: string; what: string; received_at: Date }
 type DepositJournal = { posting_key: string; event_at: Date; transfers: readonly TransferLine[] }
@@ -89,16 +96,16 @@ export function matrixRows({ deposit, settlement }: Matrix): MatrixRow[] {
 
 export const matrixColumns: readonly Column<MatrixRow>[] = [
   { title: '', of: ({ leg }) => leg },
-  { title: 'WEBHOOK', of: ({ webhook }) => cellWord(webhook) },
-  { title: 'API', of: ({ api }) => cellWord(api) },
-  { title: 'CHAIN', of: ({ chain }) => cellWord(chain) },
+  { title: 'WEBHOOK', of: ({ webhook }) => claimWord(webhook) },
+  { title: 'API', of: ({ api }) => claimWord(api) },
+  { title: 'CHAIN', of: ({ chain }) => chainWord(chain) },
 ]
 
 /** Since when it is open, until when it was, and what it says. */
 export function mismatchText(mismatch: DepositMismatch): string {
-  const { kind, severity, opened_at, cleared_at, status, detail } = mismatch
+  const { kind, severity, opened_at, cleared_at, status } = mismatch
   const until = cleared_at === null ? status : `cleared ${cleared_at.toISOString()}`
-  return `${kind} (${severity}) since ${opened_at.toISOString()}, ${until}: ${detailText(detail)}\n`
+  return `${kind} (${severity}) since ${opened_at.toISOString()}, ${until}: ${mismatchSentence(mismatch)}\n`
 }
 
 export const evidenceColumns: readonly Column<EvidenceLine>[] = [
@@ -119,6 +126,13 @@ export const transferColumns: readonly Column<TransferLine>[] = [
   { title: 'ASSET', of: ({ asset }) => asset },
 ]
 
-function cellWord(cell: string): string {
-  return cell.replaceAll('_', ' ')
+/** A claim is off if it differs from what is proved. */
+export function claimWord(cell: Cell): string {
+  return cell === 'differs' ? 'is off' : cell.replaceAll('_', ' ')
+}
+
+/** A final transfer is the proof; the chain itself is off only if it went to another place than approved. */
+export function chainWord(cell: Cell): string {
+  if (cell === 'differs') return 'went elsewhere'
+  return cell === 'agrees' ? 'proves' : cell.replaceAll('_', ' ')
 }

@@ -1,7 +1,9 @@
 import { mismatchKinds } from '../core/mismatch.ts'
 import type { KindEntry } from '../core/mismatches/mismatch-entry.ts'
 import type { Column } from './column.ts'
-import { detailText, type Fact, wordOf, wordsOf } from './words.ts'
+import { type AssetLabels, decimalText, mismatchSentence } from './mismatch-words.ts'
+import type { Fact } from './words.ts'
+import { wordOf, wordsOf } from './words.ts'
 
 /** One line of a list of mismatches. */
 export type MismatchRow = {
@@ -12,11 +14,15 @@ export type MismatchRow = {
   network: string
   asset: string
   amount: string
+  loss: string | null
+  loss_asset: string | null
+  loss_asset_symbol: string | null
   age: string
   status: string
   assigned_to: string | null
   act_in: string
   detail: Readonly<Record<string, string>>
+  assets: AssetLabels
 }
 
 /** All that is told of one mismatch. */
@@ -27,6 +33,9 @@ export type ToldMismatch = {
     severity: string
     subject: string
     status: string
+    detail: Readonly<Record<string, string>>
+    loss_asset: string | null
+    assets: AssetLabels
   }
   /** The deposit that it is about, in a few words. */
   deposit: { id: string; state: string; owner: string; amount: string } | null
@@ -54,10 +63,22 @@ export const mismatchColumns: readonly Column<MismatchRow>[] = [
     title: 'CASE',
     of: ({ status, assigned_to: name }) => (name === null ? status : `${status}, ${name}`),
   },
-  { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
-  { title: 'ASSET', of: ({ asset, network }) => (asset === '' ? '' : `${asset} on ${network}`) },
-  { title: 'DETAIL', of: ({ detail }) => detailText(detail) },
+  { title: 'LOSS', of: lossText, align: 'right' },
+  { title: 'DEPOSIT', of: amountText },
+  { title: 'DETAIL', of: mismatchSentence },
 ]
+
+/** What may be lost, with the symbol of its asset; empty if nothing is. */
+export function lossText({ loss, loss_asset_symbol: symbol }: LossShown): string {
+  return typeof loss === 'string' ? `${decimalText(loss)} ${wordOf(symbol)}`.trimEnd() : ''
+}
+
+/** What is paid, or delivered, with its asset and network. */
+function amountText({ amount, asset, network }: MismatchRow): string {
+  return asset === '' ? '' : `${decimalText(amount)} ${asset} on ${network}`
+}
+
+type LossShown = { loss?: unknown; loss_asset_symbol?: unknown }
 
 /** What a kind means, what to do next, and by when somebody should have; of what has ended, null. */
 export type Advice = Pick<KindEntry, 'means' | 'next'> & { act_by: Date | null }
@@ -93,10 +114,7 @@ export function mismatchFacts(
       'deposit',
       deposit === null ? '' : `${deposit.id}: ${deposit.state}, ${deposit.amount}, for ${deposit.owner}`,
     ],
-    [
-      'at stake',
-      mismatch.amount === null ? '' : `${said('amount')} ${said('asset_symbol')} on ${said('network')}`,
-    ],
+    ['loss', lossText({ loss: mismatch.loss, loss_asset_symbol: mismatch.loss_asset_symbol })],
     ['open for', said('age')],
     ['act by', wordOf(by)],
     ['assigned', said('assigned_to')],
@@ -108,18 +126,34 @@ export function mismatchFacts(
         : `${said('resolved_at')} by ${said('resolved_by')}: ${said('reason')}`,
     ],
     ['cleared', said('cleared_at')],
-    ['says', wordsOf(mismatch.detail)],
+    ['says', mismatchSentence(mismatch)],
     ['means', means],
     ['next', next],
   ]
   return facts.map(([name = '', text = '']) => ({ name, lines: [text === '' ? '-' : text] }))
 }
 
-export const historyColumns: readonly Column<HistoryLine>[] = [
-  { title: 'AT', of: ({ at }) => at.toISOString() },
-  { title: 'WHO', of: ({ actor, approved_by: second }) => (second === null ? actor : `${actor}, ${second}`) },
-  { title: 'DID', of: ({ action }) => action.replaceAll('_', ' ') },
-  { title: 'WHY', of: ({ text }) => text ?? '' },
-  { title: 'FROM', of: ({ before }) => wordsOf(before) },
-  { title: 'TO', of: ({ after }) => wordsOf(after) },
-]
+/** What a history says of a mismatch before and after, as the mismatch itself is said. */
+export function historyColumns({ kind, assets }: ToldMismatch['mismatch']): readonly Column<HistoryLine>[] {
+  const stood = (state: HistoryLine['before']) => {
+    const { detail, loss_asset: lossAsset } = state ?? {}
+    if (typeof detail !== 'object' || detail === null) return wordsOf(state)
+    return mismatchSentence({
+      kind,
+      detail: detail as Readonly<Record<string, string>>,
+      loss_asset: typeof lossAsset === 'string' ? lossAsset : null,
+      assets,
+    })
+  }
+  return [
+    { title: 'AT', of: ({ at }) => at.toISOString() },
+    {
+      title: 'WHO',
+      of: ({ actor, approved_by: second }) => (second === null ? actor : `${actor}, ${second}`),
+    },
+    { title: 'DID', of: ({ action }) => action.replaceAll('_', ' ') },
+    { title: 'WHY', of: ({ text }) => text ?? '' },
+    { title: 'FROM', of: ({ before }) => stood(before) },
+    { title: 'TO', of: ({ after }) => stood(after) },
+  ]
+}

@@ -1,20 +1,22 @@
 import type { Reason } from '../core/explaining/explain.ts'
 import type { DepositState } from '../core/judging/reconcile.ts'
 import type { Column } from './column.ts'
+import { type AssetLabels, amountsInUnits } from './mismatch-words.ts'
 
 /** Why a deposit is judged as it is, made anew from what is stored; or why that cannot be told. */
 export type Explanation = { at: Date; state: DepositState; reasons: readonly Reason[] } | { problem: string }
 
 /** What it says and where that stands; below it, what decided. */
-export function reasonText(reason: Reason): string {
-  const { what, says, evidence } = reason
+export function reasonText(reason: Reason, assets: AssetLabels): string {
+  const { what, evidence } = reason
+  const says = amountsInUnits(reason.says, assets)
   const rows = evidence.length === 0 ? '' : ` [inbox ${evidence.join(', ')}]`
   return `${what}: ${says}${rows}\n    ${decidedBy(reason)}\n`
 }
 
-export const reasonColumns: readonly Column<Reason>[] = [
+export const reasonColumns = (assets: AssetLabels): readonly Column<Reason>[] => [
   { title: 'WHAT', of: ({ what }) => what },
-  { title: 'SAYS', of: ({ says }) => says },
+  { title: 'SAYS', of: ({ says }) => amountsInUnits(says, assets) },
   { title: 'DECIDED BY', of: decidedBy },
   { title: 'INBOX', of: ({ evidence }) => evidence.join(', ') },
 ]

@@ -49,11 +49,16 @@ policy:
     {
       asset_label: 'USDT on base',
       sample: 40,
-      low_bps: -100,
-      refused: 'more was delivered than paid: these assets are not worth the same',
+      low_bps: null,
+      high_bps: null,
+      rate: { low: '1.01', high: '1.01', paid: 'USDT', delivered: 'USDC' },
+      refused: 'USDT and USDC are different assets, so that a rate holds the fee and the price',
     },
     { asset_label: 'USDC on base', sample: 38, low_bps: 10, high_bps: 10 },
   ])
+  expect((await world.depositd('policy learn')).out).toContain(
+    '# USDT on base to USDC on arbitrum, 40 settled: 1.01 to 1.01 USDC delivered for 1 USDT.\n',
+  )
   expect(await world.depositd('policy learn --json --limit 1')).toMatchObject({ status: 0 })
 })
 

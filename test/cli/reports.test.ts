@@ -92,7 +92,7 @@ test('deposits show', async () => {
 
       mismatches
         settlement_short (severe) since 2026-01-01T10:00:00.000Z, open: asset arbitrum/0x00000000000000000000000000000000000000a1, stated 99900000, delivered 99000000
-        webhook_missing (warning) since 2026-01-01T10:00:00.000Z, open: what no webhook tells of the deposit, since 2026-01-01T00:02:00.000Z
+        webhook_missing (warning) since 2026-01-01T10:00:00.000Z, open: what no webhook received for this deposit, since 2026-01-01T00:02:00.000Z
 
       why
         not told: the settings cannot be read: SERVICE_URL is missing; SERVICE_API_KEY is missing; WEBHOOK_SECRETS is missing; none of RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA is set: no chain could be read
@@ -148,7 +148,7 @@ test('mismatches list, the gravest first', async () => {
   expect(ageless(out)).toMatchInlineSnapshot(`
     "ID  SEVERITY  KIND  ABOUT  AGE  ACT IN  CASE  AMOUNT  ASSET  DETAIL
      1  severe  settlement_short  deposit/2  AGE  overdue  open  100.000000  USDC on base  asset arbitrum/0x00000000000000000000000000000000000000a1, stated 99900000, delivered 99000000
-     2  warning  webhook_missing  deposit/2  AGE  overdue  open  100.000000  USDC on base  what no webhook tells of the deposit, since 2026-01-01T00:02:00.000Z
+     2  warning  webhook_missing  deposit/2  AGE  overdue  open  100.000000  USDC on base  what no webhook received for this deposit, since 2026-01-01T00:02:00.000Z
     "
   `)
 })

@@ -219,6 +219,10 @@ test('every kind of mismatch says how grave it is, who is off, what ends it, wha
       off: expect.stringMatching(/^(webhook|api|service|payer|chain|settings|books|unknown)$/),
       ends: { by: expect.stringMatching(/^(evidence|replay|person)$/), byWaiting: expect.any(Boolean) },
       actWithinHours: expect.any(Number),
+      loss: {
+        rule: expect.stringMatching(/^(measured|none|unmeasured)$/),
+        means: expect.stringMatching(/^[A-Z].{10,}\.$/),
+      },
       means: expect.stringMatching(/^[A-Z].{20,}\.$/),
       next: expect.stringMatching(/^[A-Z].{15,}\.$/),
     })

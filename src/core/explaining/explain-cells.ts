@@ -60,7 +60,8 @@ function ruleOf(cell: Cell, place: Place): string {
   const isChain = place.source === 'chain'
   if (cell === 'not_applicable') return 'a credit to a StableWallet is on no chain'
   if (cell === 'absent') return isChain ? 'nothing was read on the chain' : 'it does not speak of this leg'
-  if (cell === 'agrees') return agreement(place)
+  if (cell === 'agrees')
+    return isChain ? 'a final transfer is the proof that claims are compared with' : agreement(place)
   if (cell === 'present')
     return isChain
       ? 'it is not final, or nobody else speaks of it'

@@ -8,7 +8,10 @@ import { isTolerated } from './tolerance.ts'
 
 export type Source = 'webhook' | 'api' | 'chain'
 
-/** `present`: it speaks of this leg, and what would prove or refute it is still missing. */
+/**
+ * `present`: it speaks of this leg, and what would prove or refute it is still missing. A final transfer is the proof:
+ * the claims that deviate from it differ, and the chain does so only if the transfer went to another place than approved.
+ */
 export type Cell = 'absent' | 'present' | 'agrees' | 'differs' | 'not_applicable'
 
 export type Leg = 'deposit' | 'settlement'
@@ -27,7 +30,7 @@ export function matrixOf(dossier: Dossier, policy: Policy): Matrix {
     settlement: {
       webhook: settlementCell(dossier.webhook, dossier, policy),
       api: settlementCell(dossier.api, dossier, policy),
-      chain: settlementChainCell(dossier, policy),
+      chain: settlementChainCell(dossier),
     },
   }
 }
@@ -64,8 +67,7 @@ function depositCell(claim: Claim | null, leg: ChainLeg | null): Cell {
 
 function depositChainCell({ webhook, api }: Dossier, leg: ChainLeg | null): Cell {
   if (leg === null) return 'absent'
-  if (leg.state !== 'final' || (webhook === null && api === null)) return 'present'
-  return depositCell(webhook, leg) === 'differs' || depositCell(api, leg) === 'differs' ? 'differs' : 'agrees'
+  return leg.state !== 'final' || (webhook === null && api === null) ? 'present' : 'agrees'
 }
 
 function settlementCell(claim: Claim | null, dossier: Dossier, policy: Policy): Cell {
@@ -122,14 +124,12 @@ function creditCell(claim: Claim, { api }: Dossier): Cell {
   return one?.asset === other?.asset && one?.amount === other?.amount ? 'agrees' : 'differs'
 }
 
-function settlementChainCell(dossier: Dossier, policy: Policy): Cell {
+function settlementChainCell(dossier: Dossier): Cell {
   if (isCredited(dossier)) return 'not_applicable'
   const live = dossier.settlements.filter((leg) => leg.state !== 'orphaned')
   if (live.length === 0) return dossier.ambiguity === null ? 'absent' : 'present'
   if (live.some((leg) => isElsewhere({ ...leg, address: leg.to }, dossier))) return 'differs'
-  if (deliveredLegs(dossier).length === 0) return 'present'
-  const said = [dossier.webhook, dossier.api].map((claim) => settlementCell(claim, dossier, policy))
-  return said.includes('differs') ? 'differs' : 'agrees'
+  return deliveredLegs(dossier).length === 0 ? 'present' : 'agrees'
 }
 
 function isUnderWay({ status }: Claim): boolean {

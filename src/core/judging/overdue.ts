@@ -82,8 +82,8 @@ function webhookWaits({ dossier, finalAt, settledAt }: Known, policy: Policy): W
     kind: 'webhook_missing',
     what:
       dossier.webhookAt === null
-        ? 'no webhook tells of the deposit'
-        : `no webhook tells that it is ${status}`,
+        ? 'no webhook received for this deposit'
+        : `no webhook received that it is ${status}`,
     missing: !isTold,
     since,
     withinMs: policy.webhookWithinMs,
@@ -91,7 +91,7 @@ function webhookWaits({ dossier, finalAt, settledAt }: Known, policy: Policy): W
 }
 
 function untoldWaits({ dossier, finalAt }: Known, policy: Policy): Wait[] {
-  const what = 'the service has not told of the payment'
+  const what = 'the service has not reported the payment'
   const loss = paidOf(dossier)
   return [{ kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs, loss }]
 }

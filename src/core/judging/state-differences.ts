@@ -160,8 +160,9 @@ function timeOf({ occurredAt }: Claim): number {
 
 /** A status with what it delivers, where it does, and when it was told. */
 function said({ status, settlement, occurredAt }: Claim): string {
-  const { amount = null, asset, tx = null, address } = settlement ?? {}
-  const delivery =
-    status === 'settled' ? ` ${amount ?? '?'} of ${asset ?? '?'} to ${address ?? '?'} by ${tx ?? '?'}` : ''
+  if (status !== 'settled' || settlement === null) return `${status} at ${occurredAt.toISOString()}`
+  const { amount, asset, tx, address } = settlement
+  const by = tx === null ? '' : ` by ${tx}`
+  const delivery = ` ${amount ?? 'an unknown amount'} of ${asset} to ${address}${by}`
   return `${status}${delivery} at ${occurredAt.toISOString()}`
 }

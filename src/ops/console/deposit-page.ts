@@ -1,4 +1,7 @@
+import { mismatchSentence } from '../../telling/mismatch-words.ts'
 import {
+  chainWord,
+  claimWord,
   depositFacts,
   evidenceColumns,
   journalTitle,
@@ -8,8 +11,8 @@ import {
   type ToldDeposit,
   transferColumns,
 } from '../../telling/told-deposit.ts'
+import { lossText } from '../../telling/told-mismatch.ts'
 import { reasonColumns } from '../../telling/told-reasons.ts'
-import { detailText } from '../../telling/words.ts'
 import { clip, type Html, html } from './html.ts'
 import { badge, type Page, sectionOf, stateBadge, timeOf, toneOfSeverity } from './page.ts'
 import type { ShownDeposit } from './reading.ts'
@@ -71,9 +74,14 @@ function matrixTable({ matrix }: ShownDeposit): Html {
     ({ title }) => html`<th scope="col">${title === 'API' ? title : title.toLowerCase()}</th>`,
   )
   const lines = rows.map((row) => {
-    const cells = [row.webhook, row.api, row.chain].map(
-      (cell) =>
-        html`<td class="cell ${cell}"><span aria-hidden="true">${signs[cell] ?? ''}</span> ${cell.replaceAll('_', ' ')}</td>`,
+    const words = [
+      [row.webhook, claimWord(row.webhook)],
+      [row.api, claimWord(row.api)],
+      [row.chain, chainWord(row.chain)],
+    ] as const
+    const cells = words.map(
+      ([cell, word]) =>
+        html`<td class="cell ${cell}"><span aria-hidden="true">${signs[cell] ?? ''}</span> ${word}</td>`,
     )
     return html`<tr><th scope="row">${row.leg}</th>${cells}</tr>
 `
@@ -101,15 +109,16 @@ const mismatchColumns: readonly ShownColumn<ToldDeposit['mismatches'][number]>[]
     title: 'CASE',
     of: ({ cleared_at, status }) => (cleared_at === null ? status : `cleared ${cleared_at.toISOString()}`),
   },
-  { title: 'DETAIL', of: ({ detail }) => clip(detailText(detail), 400) },
+  { title: 'LOSS', of: lossText, align: 'right' },
+  { title: 'DETAIL', of: (mismatch) => clip(mismatchSentence(mismatch), 400) },
 ]
 
-function explanationHtml({ explanation }: ShownDeposit): Html {
+function explanationHtml({ explanation, assets }: ShownDeposit): Html {
   return 'problem' in explanation
     ? html`<p class="empty">Not told: ${explanation.problem}</p>`
     : tableOf(explanation.reasons, {
         caption: 'Why it is judged so',
-        columns: reasonColumns,
+        columns: reasonColumns(assets),
         empty: 'Nothing.',
       })
 }

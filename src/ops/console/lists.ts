@@ -1,6 +1,6 @@
+import { mismatchSentence } from '../../telling/mismatch-words.ts'
 import { type DepositRow, depositColumns } from '../../telling/told-deposit.ts'
 import { entryOf, type MismatchRow, mismatchColumns } from '../../telling/told-mismatch.ts'
-import { detailText } from '../../telling/words.ts'
 import { type Content, clip, type Html, html } from './html.ts'
 import { badge, stateBadge, toneOfSeverity } from './page.ts'
 import { tableOf, withShown } from './table.ts'
@@ -36,6 +36,6 @@ const mismatchesShown = withShown(mismatchColumns, {
   KIND: ({ id, kind }: MismatchRow) => html`<a href="/mismatches/${id}">${kind}</a>`,
   ABOUT: ({ subject }: MismatchRow) => subjectLink(subject),
   'ACT IN': ({ act_in: left }: MismatchRow) => (left === 'overdue' ? badge('severe', left) : left),
-  DETAIL: ({ kind, detail }: MismatchRow) =>
-    html`${clip(detailText(detail), longestDetail)}<p class="next">${entryOf(kind).next}</p>`,
+  DETAIL: (row: MismatchRow) =>
+    html`${clip(mismatchSentence(row), longestDetail)}<p class="next">${entryOf(row.kind).next}</p>`,
 })

@@ -23,7 +23,7 @@ export function mismatchPage(shown: ToldMismatch, runbook: string): Page {
 ${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
 ${sectionOf(
   'History',
-  tableOf(newest, { caption: 'What became of it', columns: historyColumns, empty: 'Nothing yet.' }),
+  tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
   cut === 0 ? null : html`<p class="note">${cut} earlier entries are not shown.</p>`,
 )}
 ${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}

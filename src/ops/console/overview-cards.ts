@@ -51,7 +51,7 @@ function mismatchesCard(live: Live): Card {
   const tone = severe > 0 ? 'severe' : warning > 0 ? 'warning' : 'fine'
   const note =
     total === 0 ? 'none' : `${severe} severe, ${warning} warning, ${info} info; oldest ${duration(oldest)}`
-  return { name: 'Open mismatches', value: `${total}`, note, tone, path: '/mismatches?status=snoozed' }
+  return { name: 'Open mismatches', value: `${total}`, note, tone, path: '/mismatches' }
 }
 
 function waitingCard({ stages }: Live): Card {

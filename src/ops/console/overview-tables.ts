@@ -19,7 +19,7 @@ const kindColumns: readonly ShownColumn<KindRow>[] = [
   {
     title: 'KIND',
     of: ({ kind }) => kind,
-    show: ({ kind }) => html`<a href="${linkTo('/mismatches', { kind, status: 'snoozed' })}">${kind}</a>`,
+    show: ({ kind }) => html`<a href="${linkTo('/mismatches', { kind })}">${kind}</a>`,
   },
   { title: 'NETWORK', of: ({ network }) => network },
   { title: 'OPEN', of: ({ count }) => `${count}`, align: 'right' },
@@ -57,11 +57,11 @@ export function risksTable({ atRisk }: Live, totals: Totals | null): Html | null
       of: ({ severity }) => severity,
       show: ({ severity }) => badge(toneOfSeverity(severity), severity),
     },
-    { title: 'AT STAKE', of: ({ units }) => unitsText(units), align: 'right' },
+    { title: 'LOSS', of: ({ units }) => unitsText(units), align: 'right' },
   ]
-  return html`<h3>At stake</h3>
-${tableOf(atRisk, { caption: 'What open mismatches are about', columns, empty: '' })}
-<p class="note">Each transfer counts once, under the gravest mismatch that is about it.</p>`
+  return html`<h3>What may be lost</h3>
+${tableOf(atRisk, { caption: 'What may be lost by open mismatches', columns, empty: '' })}
+<p class="note">Per asset. Each transfer counts once, with its largest loss, under its highest severity.</p>`
 }
 
 function assetText(key: string, totals: Totals | null): string {

@@ -57,7 +57,7 @@ function saidOfOpen(live: Live): Said[] {
       : [{ tone: 'severe', text: `${severe} severe ${mismatches(severe)} open.` } as const]),
     ...(warning === 0
       ? []
-      : [{ tone: 'warning', text: `${warning} ${mismatches(warning)} of a lesser kind open.` } as const]),
+      : [{ tone: 'warning', text: `${warning} lower-severity ${mismatches(warning)} open.` } as const]),
   ]
 }
 

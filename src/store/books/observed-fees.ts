@@ -12,6 +12,8 @@ export type ObservedFee = {
   /** The least and the most, in whole hundredths of a percent of what was paid: rounded down, and up. */
   lowBps: number
   highBps: number
+  /** Null for one asset, on whichever networks; else the units delivered for one unit paid, the least and the most. */
+  rate: { low: string; high: string; paid: string; delivered: string } | null
 }
 
 /**
@@ -26,7 +28,8 @@ export async function observedFees(
     with settled as (
       select d.asset, a.symbol || ' on ' || a.network as asset_label,
         d.settlement_asset, s.symbol || ' on ' || s.network as settlement_label,
-        d.amount * 10::numeric ^ s.decimals as paid,
+        d.amount * 10::numeric ^ s.decimals as paid, a.symbol as paid_symbol, s.symbol as delivered_symbol,
+        d.settlement_amount * 10::numeric ^ a.decimals as delivered,
         (d.amount * 10::numeric ^ s.decimals - d.settlement_amount * 10::numeric ^ a.decimals) * 10000 as kept
       from deposit d join asset a on a.key = d.asset join asset s on s.key = d.settlement_asset
       where d.merged_into is null and d.state in ('settled', 'reconciled') and d.amount > 0
@@ -37,8 +40,12 @@ export async function observedFees(
     select asset, asset_label as "assetLabel", settlement_asset as "settlementAsset",
       settlement_label as "settlementAssetLabel", count(*)::int as sample,
       min(div(kept, paid) - (kept < 0 and kept % paid <> 0)::int)::float8 as "lowBps",
-      max(div(kept, paid) + (kept > 0 and kept % paid <> 0)::int)::float8 as "highBps"
-    from settled group by asset, asset_label, settlement_asset, settlement_label
+      max(div(kept, paid) + (kept > 0 and kept % paid <> 0)::int)::float8 as "highBps",
+      case when paid_symbol <> delivered_symbol then jsonb_build_object(
+        'low', trim_scale(round(min(delivered / paid), 8))::text,
+        'high', trim_scale(round(max(delivered / paid), 8))::text,
+        'paid', paid_symbol, 'delivered', delivered_symbol) end as rate
+    from settled group by asset, asset_label, settlement_asset, settlement_label, paid_symbol, delivered_symbol
     order by sample desc, asset, settlement_asset`.execute(db)
   return rows
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Matrix } from '../../core/judging/matrix.ts'
+import { assetsIn, type NamedAssets, readAssetNames } from '../assets.ts'
 import type { Tables } from '../tables.ts'
 import { depositNumber } from './deposit-number.ts'
 
@@ -17,7 +18,13 @@ export type ShownDeposit = {
     /** open, snoozed, resolved or cleared. */
     status: string
     detail: Record<string, string>
+    loss: string | null
+    loss_asset: string | null
+    loss_asset_symbol: string | null
+    assets: NamedAssets
   }[]
+  /** All that are known, by their keys. */
+  assets: NamedAssets
   evidence: { inbox_id: string; source: string; what: string; received_at: Date }[]
   journals: {
     posting_key: string
@@ -70,12 +77,15 @@ async function showDeposit(
   { id, group_id, matrix }: FoundDeposit,
   evidenceMax?: number,
 ): Promise<ShownDeposit> {
-  const [deposit, mismatches, evidence, journals] = await Promise.all([
+  const [deposit, mismatches, evidence, journals, assets] = await Promise.all([
     sql<
       ShownDeposit['deposit']
     >`select d.*, d.id::text as id from deposit_report d where d.id = ${id}`.execute(db),
     sql<ShownDeposit['mismatches'][number]>`
-      select m.id::text as id, kind, severity, opened_at, cleared_at, status, detail from accounting.mismatches m
+      select m.id::text as id, kind, severity, opened_at, cleared_at, status, detail,
+        loss::text as loss, loss_asset, loss_asset_symbol,
+        ${assetsIn(sql`concat_ws(' ', detail::text, loss_asset)`)} as assets
+      from accounting.mismatches m
       where deposit_id = ${id} order by m.id`.execute(db),
     sql<ShownDeposit['evidence'][number]>`
       select e.inbox_id::text as inbox_id, i.source, i.received_at,
@@ -95,6 +105,7 @@ async function showDeposit(
       from ledger_journal j join ledger_transfer t on t.journal_id = j.id join asset a on a.key = t.asset
         join deposit d on d.id = j.deposit_id
       where d.id = ${id} or d.merged_into = ${id} group by j.id order by j.id`.execute(db),
+    readAssetNames(db),
   ])
   return {
     id,
@@ -104,5 +115,6 @@ async function showDeposit(
     mismatches: mismatches.rows,
     evidence: evidence.rows,
     journals: journals.rows,
+    assets: Object.fromEntries(assets),
   }
 }

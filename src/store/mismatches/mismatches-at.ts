@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { assetsIn } from '../assets.ts'
 import type { ShownDeposit } from '../books/show-deposit.ts'
 import type { Tables } from '../tables.ts'
 
@@ -11,14 +12,15 @@ export async function mismatchesAt(
   // Of one millisecond, which is what people are told of a time, all is so.
   const by = (column: string) => sql`date_trunc('milliseconds', ${sql.ref(column)}) <= ${at}`
   const { rows } = await sql<ShownDeposit['mismatches'][number]>`
-    select m.id::text as id, m.kind, m.severity, m.opened_at, null as cleared_at, m.detail, coalesce((
+    select m.id::text as id, m.kind, m.severity, m.opened_at, null as cleared_at, m.detail, m.loss_asset, accounting.in_units(m.loss_amount, l.decimals)::text as loss, l.symbol as loss_asset_symbol,
+      ${assetsIn(sql`concat_ws(' ', m.detail::text, m.loss_asset)`)} as assets, coalesce((
       select case e.action when 'resolved' then 'resolved'
         when 'snoozed' then case when (e.after ->> 'snoozed_until')::timestamptz > ${at} then 'snoozed' end end
       from mismatch_event e
       where e.mismatch_id = m.id and e.action in ('snoozed', 'resolved', 'reopened') and ${by('e.at')}
       order by e.id desc limit 1
     ), 'open') as status
-    from mismatch m
+    from mismatch m left join asset l on l.key = m.loss_asset
     where m.deposit_id = any(${depositIds}::bigint[]) and ${by('m.opened_at')}
       and (m.cleared_at is null or not ${by('m.cleared_at')})
     order by m.id`.execute(db)

@@ -1,9 +1,18 @@
 import { type Kysely, sql } from 'kysely'
+import { assetsIn, type NamedAssets } from '../assets.ts'
 import type { Tables } from '../tables.ts'
 
 export type ShownMismatch = {
   /** As `accounting.mismatches` has it. */
-  mismatch: Record<string, unknown> & { kind: string; severity: string; subject: string; status: string }
+  mismatch: Record<string, unknown> & {
+    kind: string
+    severity: string
+    subject: string
+    status: string
+    detail: Record<string, string>
+    loss_asset: string | null
+    assets: NamedAssets
+  }
   /** The deposit that it is about, in a few words. */
   deposit: { id: string; state: string; owner: string; amount: string } | null
   history: {
@@ -21,7 +30,8 @@ export type ShownMismatch = {
 export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<ShownMismatch | null> {
   const [mismatches, deposits, history] = await Promise.all([
     sql<ShownMismatch['mismatch']>`
-      select m.*, id::text as id, deposit_id::text as deposit_id, date_trunc('second', age)::text as age
+      select m.*, id::text as id, deposit_id::text as deposit_id, date_trunc('second', age)::text as age,
+        ${assetsIn(sql`concat_ws(' ', m.detail::text, m.loss_asset)`)} as assets
       from accounting.mismatches m where id = ${id}`.execute(db),
     sql<NonNullable<ShownMismatch['deposit']>>`
       select d.id::text as id, d.state, concat_ws(' ', d.owner_kind, d.owner_id) as owner,

@@ -225,7 +225,7 @@ test('what each cell of the matrix says', () => {
     .matrix
   expect(matrix).toEqual({
     deposit: { webhook: 'agrees', api: 'agrees', chain: 'agrees' },
-    settlement: { webhook: 'present', api: 'differs', chain: 'differs' },
+    settlement: { webhook: 'present', api: 'differs', chain: 'agrees' },
   })
   const asset = { settlement: { asset: usdcOnArbitrum } }
   expect(decided([claim(asset)]).deposits[0]?.verdict.matrix).toEqual({

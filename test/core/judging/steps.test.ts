@@ -20,7 +20,7 @@ test('a status that the API tells of is missed where no webhook tells of it, tho
   const listed = [claim(said('observed', 1)), claim(said('settling', 3)), claim(said('settled', 5))]
   const told = [webhook(said('observed', 1)), webhook(said('settled', 5))]
   expect(missing([...listed, ...told, payment(), delivery()])).toEqual([
-    `no webhook tells that it is settling, since ${at(3).toISOString()}`,
+    `no webhook received that it is settling, since ${at(3).toISOString()}`,
   ])
   expect(missing([...listed, ...told, payment(), delivery()], at(3 + 9))).toEqual([])
   expect(missing([...listed, ...told, webhook(said('settling', 300)), payment(), delivery()])).toEqual([])
@@ -29,13 +29,13 @@ test('a status that the API tells of is missed where no webhook tells of it, tho
 test.each<ClaimStatus>(['held', 'refunded', 'failed'])('so is that it is %s', (status) => {
   const observations = [webhook(said('observed', 1)), claim(said(status, 3)), payment({ receivedAt: at(30) })]
   expect(missing(observations, at(15))).toEqual([
-    `no webhook tells that it is ${status}, since ${at(3).toISOString()}`,
+    `no webhook received that it is ${status}, since ${at(3).toISOString()}`,
   ])
 })
 
 test('a payment that became final is missed where webhooks fell silent before', () => {
   expect(missing([webhook(said('observed', 1)), payment()])).toEqual([
-    `no webhook tells that it is confirmed, since ${at(2).toISOString()}`,
+    `no webhook received that it is confirmed, since ${at(2).toISOString()}`,
   ])
   expect(missing([webhook(said('observed', 1)), webhook(said('settling', 3)), payment()])).toEqual([])
 })
@@ -46,7 +46,9 @@ test('the step that is known for longest is told of', () => {
     claim(said('confirmed', 4)),
     payment({ receivedAt: at(6) }),
   ]
-  expect(missing(observations)).toEqual([`no webhook tells of the deposit, since ${at(4).toISOString()}`])
+  expect(missing(observations)).toEqual([
+    `no webhook received for this deposit, since ${at(4).toISOString()}`,
+  ])
 })
 
 test('only the statuses of the policy are waited for', () => {

@@ -20,6 +20,10 @@ const row = {
   assigned_to: evil,
   act_in: evil,
   detail: { [evil]: evil },
+  loss: evil,
+  loss_asset: evil,
+  loss_asset_symbol: evil,
+  assets: {},
 }
 const line = {
   id: '1',
@@ -32,6 +36,8 @@ const line = {
   mismatches: evil,
 }
 
+const unvalued = { loss: evil, loss_asset: evil, loss_asset_symbol: evil, assets: {} }
+
 const mismatch: ToldMismatch = {
   mismatch: {
     id: '1',
@@ -42,6 +48,8 @@ const mismatch: ToldMismatch = {
     opened_at: at,
     amount: evil,
     detail: { [evil]: evil },
+    loss_asset: evil,
+    assets: {},
   },
   deposit: { id: '1', state: evil, owner: evil, amount: evil },
   history: [
@@ -73,9 +81,11 @@ const deposit: ShownDeposit = {
       cleared_at: null,
       status: evil,
       detail: { a: evil },
+      ...unvalued,
     },
   ],
   evidence: [{ inbox_id: '1', source: evil, what: evil, received_at: at }],
+  assets: {},
   journals: [
     {
       posting_key: evil,

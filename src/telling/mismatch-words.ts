@@ -1,0 +1,188 @@
+import { type MismatchKind, mismatchKinds } from '../core/mismatch.ts'
+import { formatAmount } from '../core/money.ts'
+import { detailText } from './words.ts'
+
+/** What is known of the assets that a text names, by their keys. */
+export type AssetLabels = Readonly<Record<string, { symbol: string; network: string; decimals: number }>>
+
+/** What a mismatch says, as it is stored: amounts in base units of `asset`, or of the asset of the loss. */
+export type SaidMismatch = {
+  kind: string
+  detail: Readonly<Record<string, string>>
+  loss_asset?: string | null
+  assets?: AssetLabels
+}
+
+/** What a mismatch says, in one sentence for people: amounts in units of their assets. */
+export function mismatchSentence(mismatch: SaidMismatch): string {
+  const { kind, detail } = mismatch
+  return isKnown(kind) ? sentences[kind](saying(mismatch)) : detailText(detail)
+}
+
+/** Rewrites amounts that a text names as `11988000 of solana/5HZy…`: `11.988 USDC on solana`. */
+export function amountsInUnits(text: string, assets: AssetLabels): string {
+  return text.replaceAll(/(\d+) of ([a-z0-9-]+\/[A-Za-z0-9]+)/g, (whole, amount: string, key: string) => {
+    const asset = assets[key]
+    return asset === undefined
+      ? whole
+      : `${unitsText(amount, asset.decimals)} ${asset.symbol} on ${asset.network}`
+  })
+}
+
+/** A decimal with thousands separators, without the zeros at its end. */
+export function decimalText(decimal: string): string {
+  const [whole = '', fraction = ''] = decimal.split('.')
+  const end = fraction.replace(/0+$/, '')
+  return `${whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')}${end === '' ? '' : `.${end}`}`
+}
+
+function unitsText(amount: string, decimals: number): string {
+  return decimalText(formatAmount(BigInt(amount), decimals))
+}
+
+function isKnown(kind: string): kind is MismatchKind {
+  return Object.hasOwn(mismatchKinds, kind)
+}
+
+type Saying = ReturnType<typeof saying>
+
+function saying({ detail, loss_asset: lossAsset, assets = {} }: SaidMismatch) {
+  const word = (name: string) => amountsInUnits(detail[name] ?? '?', assets)
+  /** An amount without its symbol; `of` is the field that names its asset. */
+  const bare = (name: string, of = 'asset') => {
+    const asset = assets[detail[of] ?? lossAsset ?? '']
+    const amount = detail[name]
+    if (amount === undefined || !/^-?\d+$/.test(amount)) return amount ?? 'an unknown amount'
+    return asset === undefined ? 'an amount of an unknown asset' : unitsText(amount, asset.decimals)
+  }
+  const symbol = (of = 'asset') => assets[detail[of] ?? lossAsset ?? '']?.symbol ?? ''
+  const amount = (name: string, of = 'asset') => `${bare(name, of)} ${symbol(of)}`.trimEnd()
+  const asset = (name: string) => {
+    const known = assets[detail[name] ?? '']
+    return known === undefined ? word(name) : `${known.symbol} on ${known.network}`
+  }
+  return {
+    detail,
+    has: (name: string) => detail[name] !== undefined,
+    word,
+    bare,
+    amount,
+    asset,
+    /** By how much one amount exceeds the other. */
+    excess: (large: string, small: string) => {
+      const known = assets[detail.asset ?? lossAsset ?? '']
+      const [one, other] = [detail[large] ?? '0', detail[small] ?? '0']
+      return known === undefined
+        ? 'an unknown amount'
+        : `${unitsText((BigInt(one) - BigInt(other)).toString(), known.decimals)} ${known.symbol}`
+    },
+    /** What each source states, by its name for people. */
+    each: (show: (name: string) => string) =>
+      Object.entries(sourceNames)
+        .filter(([name]) => detail[name] !== undefined)
+        .map(([name, source]) => `${source} ${show(name)}`)
+        .join(', '),
+  }
+}
+
+const sourceNames = {
+  webhook: 'webhook',
+  api: 'API',
+  chain: 'chain',
+  settlementWebhook: 'webhook (delivery)',
+  settlementApi: 'API (delivery)',
+  settlementChain: 'chain (delivery)',
+  stated: 'the service states',
+  delivered: 'the chain shows',
+} as const
+
+function overdue({ word }: Saying): string {
+  const what = word('what')
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)}, since ${word('since')}`
+}
+
+function generic({ detail, word }: Saying): string {
+  return Object.keys(detail)
+    .map((name) => `${name} ${word(name)}`)
+    .join(', ')
+}
+
+function statuses({ word, has }: Saying): string {
+  return has('source')
+    ? `The ${sourceNames[word('source') as 'api'] ?? word('source')} said ${word('told')}, and now says ${word('now')}`
+    : `The webhook says ${word('webhook')}, the API says ${word('api')}`
+}
+
+const sentences: Readonly<Record<MismatchKind, (said: Saying) => string>> = {
+  webhook_missing: overdue,
+  api_missing: overdue,
+  chain_missing: overdue,
+  unreported: overdue,
+  settlement_missing: overdue,
+  refund_due: overdue,
+  settlement_unreported: ({ amount, word }) =>
+    `${amount('amount')} reached ${word('recipient')} and belongs to no reported deposit: ${word('transfer')}`,
+  amount_mismatch: ({ each, amount }) => `Amounts differ: ${each((name) => amount(name))}`,
+  asset_mismatch: ({ each, asset }) => `Assets differ: ${each(asset)}`,
+  settlement_short: ({ excess, bare }) =>
+    `Short by ${excess('stated', 'delivered')}: the service states ${bare('stated')}, the chain shows ${bare('delivered')}`,
+  settlement_over: ({ excess, bare }) =>
+    `Over by ${excess('delivered', 'stated')}: the service states ${bare('stated')}, the chain shows ${bare('delivered')}`,
+  decimals_mismatch: ({ each, amount }) =>
+    `Amounts differ by a power of ten: ${each((name) => amount(name))}`,
+  fee_out_of_band: ({ has, amount, word }) =>
+    has('paid')
+      ? `Kept ${word('kept')}, allowed ${word('allowed')} by ${word('policy')}: paid ${amount('paid', 'paidAsset')}, delivered ${amount('delivered')}`
+      : `Kept ${amount('kept')}, allowed ${amount('allowed')} by ${word('policy')}`,
+  recipient_mismatch: ({ word }) => `Goes to ${word('stated')}, approved is ${word('approved')}`,
+  address_changed: ({ word, has }) =>
+    `${word('owner')}: approved is ${word('approved')}, the service states ${word(has('address') ? 'address' : 'stated')}`,
+  unknown_address: ({ word }) => `${word('address')} on ${word('network')} is not in the address book`,
+  unknown_owner: ({ word }) =>
+    `The service names ${word('stated')}, the address belongs to ${word('approved')}`,
+  conflicting_duplicate: ({ word }) => `Webhook ${word('event')} came with the bodies ${word('bodies')}`,
+  network_mismatch: ({ each, word }) => `Networks of the ${word('leg')} differ: ${each(word)}`,
+  tx_reused: ({ word }) => `The transfer ${word('transfer')} has paid ${word('deposit')}`,
+  ambiguous_match: ({ has, amount, word }) =>
+    has('delivered')
+      ? `The service states ${amount('stated')} for ${word('deposits')}, the chain shows ${amount('delivered')}: ${word('transfers')}`
+      : `Several fit as ${word('role')}: deposits ${word('deposits')}, transfers ${word('transfers')}`,
+  stuck: ({ word }) => `In the state ${word('state')} since ${word('since')}`,
+  status_regressed: statuses,
+  status_conflict: statuses,
+  terminal_reopened: statuses,
+  clock_skew: ({ has, word }) =>
+    has('received')
+      ? `The ${word('source')} states ${word('states')}, and was received at ${word('received')}`
+      : `The ${word('source')} states ${word('states')}, the payment was made at ${word('paid')}`,
+  orphaned_after_booking: ({ word }) => `${word('transfer')} is gone; its block was ${word('block')}`,
+  unexplained_balance: ({ amount, word, has }) =>
+    `The balance of ${word('address')} changed by ${amount('change')} without a known transfer, in block ${word('blocks')}${has('problem') ? ` (${word('problem')})` : ''}`,
+  history_lost: generic,
+  rpc_disagreement: generic,
+  coverage_gap: generic,
+  tx_failed: ({ word }) =>
+    `The transaction of the ${word('leg')} failed at height ${word('height')}: ${word('transaction')}`,
+  below_minimum: ({ amount, word }) =>
+    `Paid ${amount('amount')}, the minimum is ${amount('minimum')} by ${word('policy')}`,
+  unsupported_token: ({ amount, asset, word }) =>
+    `Paid ${amount('amount')}; ${asset('asset')} is not accepted by ${word('policy')}`,
+  record_disappeared: generic,
+  unknown_event: ({ word }) => `${word('source')}: ${word('path')}: ${word('problem')}`,
+  unknown_status: ({ word }) => `${word('source')}: ${word('path')}: ${word('problem')}`,
+  schema_drift: ({ word }) => `${word('source')}: ${word('path')}: ${word('problem')}`,
+  ledger_imbalance: ({ has, amount, word }) =>
+    [
+      ...(has('sum') ? [`The accounts sum to ${amount('sum')}`] : []),
+      ...(has('left')
+        ? [
+            `${amount('left')} left in transit of ${word('deposits')} closed deposits, as deposit ${word('deposit')}`,
+          ]
+        : []),
+      ...(has('untied')
+        ? [`${amount('untied')} not tied to balances of ${word('addresses')} addresses`]
+        : []),
+      ...(has('found') ? [word('found')] : []),
+    ].join('; '),
+  seal_broken: generic,
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { Amount } from '../../src/core/money.ts'
+import { amountsInUnits, decimalText, mismatchSentence } from '../../src/telling/mismatch-words.ts'
+import { credit, delivery, payment, usdcOnArbitrum, usdcOnBase, usdtOnBase } from '../support/evidence.ts'
+import { coreRows } from '../support/mismatch-rows/core-rows.ts'
+import { mismatchesOf, told } from '../support/mismatch-rows/row.ts'
+
+const assets = Object.fromEntries(
+  [usdcOnBase, usdtOnBase, usdcOnArbitrum, credit].map((key) => [
+    key,
+    { symbol: key === usdtOnBase ? 'USDT' : 'USDC', network: key.split('/')[0] ?? '', decimals: 6 },
+  ]),
+)
+
+const sentencesOf = (change: Parameters<typeof mismatchesOf>[0]) =>
+  mismatchesOf(change).map(({ kind, detail, loss }) => ({
+    kind,
+    text: mismatchSentence({ kind, detail, loss_asset: loss?.asset ?? null, assets }),
+  }))
+
+test('a short delivery says by how much, what is stated and what the chain shows, in units', () => {
+  const short = delivery({ amount: 89_910_001n as Amount })
+  expect(sentencesOf({ evidence: [...told(), payment(), short] })).toEqual([
+    {
+      kind: 'settlement_short',
+      text: 'Short by 9.989999 USDC: the service states 99.9, the chain shows 89.910001',
+    },
+  ])
+})
+
+test.each(coreRows)('$kind, where $where, shows no base units', ({ kind, opens }) => {
+  const said = sentencesOf(opens).filter((one) => one.kind === kind)
+  expect(said).not.toEqual([])
+  for (const { text } of said) {
+    expect(text).not.toMatch(/(?<![\w.,:/-])\d{7,}(?![\w/])/)
+    expect(text).not.toMatch(/undefined|\?|base units/)
+  }
+})
+
+test.each([
+  ['unexplained_balance', { address: '0x1', change: '-5000000', blocks: '12' }, 'changed by -5 USDC'],
+  ['ledger_imbalance', { sum: '1234567000000' }, 'sum to 1,234,567 USDC'],
+] as const)('%s of an audit is in units, too', (kind, detail, expected) => {
+  expect(mismatchSentence({ kind, detail, loss_asset: usdcOnBase, assets })).toContain(expected)
+})
+
+test('a kind of an older version says what is stored of it', () => {
+  expect(mismatchSentence({ kind: 'of_old', detail: { a: 'b' } })).toBe('a b')
+})
+
+test.each([
+  ['1234567.500000', '1,234,567.5'],
+  ['0.004000000000000012', '0.004000000000000012'],
+  ['100', '100'],
+  ['-1000.0', '-1,000'],
+])('the decimal %s reads %s', (decimal, text) => {
+  expect(decimalText(decimal)).toBe(text)
+})
+
+test('amounts that a text names by their asset are written in units', () => {
+  expect(amountsInUnits(`settled 99900000 of ${usdcOnArbitrum} to 0x1`, assets)).toBe(
+    'settled 99.9 USDC on arbitrum to 0x1',
+  )
+})
