@@ -98,7 +98,7 @@ const sourceNames = {
 
 function overdue({ word }: Saying): string {
   const what = word('what')
-  return `${what.charAt(0).toUpperCase()}${what.slice(1)}, since ${word('since')}`
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)} since ${word('since')}`
 }
 
 function generic({ detail, word }: Saying): string {

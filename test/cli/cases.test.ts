@@ -133,14 +133,14 @@ test('show tells all about one', async () => {
     "mismatch 2: unreported (severe), snoozed
       about  deposit/2
       deposit  2: confirmed, 100.000000 USDC on base, for channel shop
-      at stake  100.000000 USDC on base
+      loss  100 USDC
       open for  AGE
       act by  TIME
       assigned  max
       snoozed  TIME
       resolved  -
       cleared  -
-      says  what the service has not reported the payment, since TIME
+      says  The service has not reported the payment since TIME
       means  A final payment to a deposit address that the service has not reported.
       next  Hand the transaction to the service; the amount stands in suspense until it is claimed.
 
@@ -148,8 +148,8 @@ test('show tells all about one', async () => {
       AT  WHO  DID  WHY  FROM  TO
       TIME  depositd  opened
       TIME  erin  assigned  assigned to max
-      TIME  erin  resolved  ours  loss 100000000, value 100000000, what the service has not reported the payment, since TIME, loss asset base/0x00000000000000000000000000000000000000b1
-      TIME  max  reopened  not-ours  loss 100000000, value 100000000, what the service has not reported the payment, since TIME, loss asset base/0x00000000000000000000000000000000000000b1
+      TIME  erin  resolved  ours  The service has not reported the payment since TIME
+      TIME  max  reopened  not-ours  The service has not reported the payment since TIME
       TIME  max  snoozed  snoozed until TIME
       TIME  carol  commented  asked
     "

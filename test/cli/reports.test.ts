@@ -86,13 +86,13 @@ test('deposits show', async () => {
                  0x000000000000000000000000000000000000000000000000666f727761726432
       service    dep_2
 
-                  WEBHOOK  API      CHAIN
-      deposit     absent   agrees   agrees
-      settlement  absent   differs  differs
+                  WEBHOOK  API     CHAIN
+      deposit     absent   agrees  proves
+      settlement  absent   is off  proves
 
       mismatches
-        settlement_short (severe) since 2026-01-01T10:00:00.000Z, open: asset arbitrum/0x00000000000000000000000000000000000000a1, stated 99900000, delivered 99000000
-        webhook_missing (warning) since 2026-01-01T10:00:00.000Z, open: what no webhook received for this deposit, since 2026-01-01T00:02:00.000Z
+        settlement_short (severe) since 2026-01-01T10:00:00.000Z, open: Short by 0.9 USDC: the service states 99.9, the chain shows 99
+        webhook_missing (warning) since 2026-01-01T10:00:00.000Z, open: No webhook received for this deposit since 2026-01-01T00:02:00.000Z
 
       why
         not told: the settings cannot be read: SERVICE_URL is missing; SERVICE_API_KEY is missing; WEBHOOK_SECRETS is missing; none of RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA is set: no chain could be read
@@ -146,9 +146,9 @@ test('mismatches list, the gravest first', async () => {
   const { status, out } = await depositd('mismatches list')
   expect(status).toBe(0)
   expect(ageless(out)).toMatchInlineSnapshot(`
-    "ID  SEVERITY  KIND  ABOUT  AGE  ACT IN  CASE  AMOUNT  ASSET  DETAIL
-     1  severe  settlement_short  deposit/2  AGE  overdue  open  100.000000  USDC on base  asset arbitrum/0x00000000000000000000000000000000000000a1, stated 99900000, delivered 99000000
-     2  warning  webhook_missing  deposit/2  AGE  overdue  open  100.000000  USDC on base  what no webhook received for this deposit, since 2026-01-01T00:02:00.000Z
+    "ID  SEVERITY  KIND  ABOUT  AGE  ACT IN  CASE  LOSS  DEPOSIT  DETAIL
+     1  severe  settlement_short  deposit/2  AGE  overdue  open  0.9 USDC  100 USDC on base  Short by 0.9 USDC: the service states 99.9, the chain shows 99
+     2  warning  webhook_missing  deposit/2  AGE  overdue  open  100 USDC on base  No webhook received for this deposit since 2026-01-01T00:02:00.000Z
     "
   `)
 })

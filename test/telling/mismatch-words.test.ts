@@ -3,7 +3,7 @@ import type { Amount } from '../../src/core/money.ts'
 import { amountsInUnits, decimalText, mismatchSentence } from '../../src/telling/mismatch-words.ts'
 import { credit, delivery, payment, usdcOnArbitrum, usdcOnBase, usdtOnBase } from '../support/evidence.ts'
 import { coreRows } from '../support/mismatch-rows/core-rows.ts'
-import { mismatchesOf, told } from '../support/mismatch-rows/row.ts'
+import { type Change, mismatchesOf, told } from '../support/mismatch-rows/row.ts'
 
 const assets = Object.fromEntries(
   [usdcOnBase, usdtOnBase, usdcOnArbitrum, credit].map((key) => [
@@ -12,7 +12,7 @@ const assets = Object.fromEntries(
   ]),
 )
 
-const sentencesOf = (change: Parameters<typeof mismatchesOf>[0]) =>
+const sentencesOf = (change: Change) =>
   mismatchesOf(change).map(({ kind, detail, loss }) => ({
     kind,
     text: mismatchSentence({ kind, detail, loss_asset: loss?.asset ?? null, assets }),
