@@ -125,14 +125,25 @@ function mismatchReason({ kind, detail }: Mismatch, { dossier, policy }: Judged,
   const withinMs = field === null ? null : policy[field]
   return {
     what: `mismatch ${kind}`,
-    says: Object.entries(detail)
-      .map(([name, value]) => `${name} ${value}`)
-      .join(', '),
+    says: detailSaid(detail),
     evidence: sources.ofDossier(dossier),
     rule: mismatchKinds[kind].means,
     policy: field === null ? null : policyLine(policy, field),
     until: since === null || typeof withinMs !== 'number' ? null : new Date(since.getTime() + withinMs),
   }
+}
+
+/** Amounts are named with their assets, so that they can be shown in units. */
+function detailSaid({ asset, paidAsset, ...said }: Mismatch['detail']): string {
+  const assetOf = (name: string) => (name === 'paid' ? (paidAsset ?? asset) : asset)
+  const one = ([name, value]: [string, string]) => {
+    const of = /^\d+$/.test(value) ? assetOf(name) : undefined
+    return of === undefined ? `${name} ${value}` : `${name} ${value} of ${of}`
+  }
+  const isNamed = Object.values(said).some((value) => /^\d+$/.test(value))
+  return Object.entries(isNamed || asset === undefined ? said : { asset, ...said })
+    .map(one)
+    .join(', ')
 }
 
 /** What is still in time: the verdict is looked at again when the first of it is not any more. */
