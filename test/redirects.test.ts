@@ -36,7 +36,7 @@ const clients: Record<string, { call: (url: string) => Promise<string>; says: Re
     says: /^a redirect, which is not followed: the RPC setting has to name the address it leads to$/,
   },
   'the question what a key may do': {
-    call: (url) => probeScope({ url, apiKey }, '/v1/channels'),
+    call: (url) => probeScope({ url, apiKey, timeoutMs: 5000 }, '/v1/channels'),
     says: /^unasked$/,
   },
   'a webhook of a canary': {

@@ -4,17 +4,24 @@ import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
 import { isFault, lineOf } from '../core/errors.ts'
 import { decodePosition, scanStream } from '../jobs/chain/scan-position.ts'
+import { within } from '../jobs/within.ts'
 import { pinFaults, pinnedNetworks } from '../store/assets.ts'
 import { openDatabase } from '../store/database.ts'
 import { readCursor } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
-import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
+import { adviceFor, type IsMade } from './doctor-advice.ts'
+import { checkMaxMs, examined, type Finding, fault, ok, requestMaxMs, warning } from './doctor-finding.ts'
 
 /** Whether each network's nodes are of the chain of the settings, and know as final what was read as final. */
-export async function chainFindings({ networks, databaseUrl }: Settings): Promise<readonly Finding[]> {
+export async function chainFindings(
+  { networks, databaseUrl }: Settings,
+  isMade: IsMade,
+): Promise<readonly Finding[]> {
   const found = await Promise.all(
     networks.map((network) =>
-      network.rpcUrls.length > 0 ? checkChain(network, databaseUrl) : Promise.resolve([unread(network)]),
+      network.rpcUrls.length > 0
+        ? checkChain(network, { url: databaseUrl, isMade })
+        : Promise.resolve([unread(network)]),
     ),
   )
   return found.flat()
@@ -29,30 +36,44 @@ function unread(network: NetworkSettings): Finding {
   return warning(`chain ${network.name}`, { says: 'is not read', mend })
 }
 
-async function checkChain(network: NetworkSettings, url: string): Promise<readonly Finding[]> {
+async function checkChain(
+  network: NetworkSettings,
+  { url, isMade }: { url: string; isMade: IsMade },
+): Promise<readonly Finding[]> {
   const check = `chain ${network.name}`
   const known = await recall(network, url)
   const mend = 'write in DEPOSITD_CONFIG the decimals that amounts were kept by'
   const pinned = known.faults.map((says) => fault(check, { says, mend }))
-  const found = await identityFindings(check, known.network)
+  const found = await identityFindings(check, known.network, isMade)
   const isIdentified = found.some(({ state }) => state === 'ok')
   if (!isIdentified) return [...pinned, ...found]
   const heights = await heightFindings(known.network, known.readUpTo)
   return [...pinned, ...(pinned.length > 0 ? found.filter(({ state }) => state !== 'ok') : found), ...heights]
 }
 
-async function identityFindings(check: string, network: NetworkSettings): Promise<readonly Finding[]> {
+async function identityFindings(
+  check: string,
+  network: NetworkSettings,
+  isMade: IsMade,
+): Promise<readonly Finding[]> {
   const asked = await Promise.all(network.rpcUrls.map((rpcUrl) => askNode(network, rpcUrl)))
   const faults = asked.filter((one) => one.kind === 'other').map(({ says }) => says)
   const away = asked.filter((one) => one.kind === 'away')
   const rpc = rpcOf(network)
-  const ofOther = `set ${rpc} to nodes of that chain, or correct chainId and assets in DEPOSITD_CONFIG`
+  const file = isMade('DEPOSITD_CONFIG') ? ', or correct chainId and assets in DEPOSITD_CONFIG' : ''
+  const ofOther = `set ${rpc} to nodes of that chain${file}`
   if (faults.length > 0) return [...new Set(faults)].map((says) => fault(check, { says, mend: ofOther }))
-  const silent = { mend: `name in ${rpc} nodes that answer, several of them, comma-separated` }
-  if (away.length === asked.length) return away.map(({ says }) => fault(check, { says, ...silent }))
-  const warnings = away.map(({ says }) => warning(check, { says: `${says}; others are asked`, ...silent }))
+  const node = { setting: rpc, credential: `the key in ${rpc}` }
+  const silent = (says: string) => adviceFor(says, node)
+  if (away.length === asked.length) return away.map(({ says }) => fault(check, { says, mend: silent(says) }))
+  const warnings = away.map(({ says }) =>
+    warning(check, { says: `${says}; others are asked`, mend: silent(says) }),
+  )
   return [...warnings, ...(await decimalsFinding(check, network))]
 }
+
+/** One request is sent once, and no longer waited for than any check does. */
+const bounds = { timeoutMs: requestMaxMs, triesMax: 1, quotaWaitMs: 0 }
 
 type Asked = { kind: 'fine' | 'other' | 'away'; says: string }
 
@@ -61,7 +82,7 @@ async function askNode(network: NetworkSettings, rpcUrl: string): Promise<Asked>
   const { reading, ...rest } = network
   const alone = { ...rest, rpcUrls: [rpcUrl], ...(reading && { reading: { ...reading, quorum: 1 } }) }
   try {
-    await createReader(alone).checkIdentity()
+    await within(checkMaxMs, network.name, createReader(alone, { bounds }).checkIdentity())
     return { kind: 'fine', says: '' }
   } catch (error) {
     return { kind: isFault(error, 'settings_bad') ? 'other' : 'away', says: lineOf(error) }
@@ -85,7 +106,7 @@ function heightFindings(network: NetworkSettings, readUpTo: bigint | null): Prom
   const mend = `put another node first in ${rpcOf(network)}: this one lags, or was restored from an old state`
   const untold = `try again; where it stays, name other nodes in ${rpcOf(network)}, or a plan that allows what is asked`
   return examined(check, untold, async () => {
-    const { at } = await createReader(network).readBalances({ pairs: [], at: null })
+    const { at } = await createReader(network, { bounds }).readBalances({ pairs: [], at: null })
     if (readUpTo === null) return ok(check, `at ${at.height}; nothing is read yet`)
     if (at.height >= readUpTo) return ok(check, `at ${at.height}, and read up to ${readUpTo}`)
     return fault(check, { says: `at ${at.height}, which is below ${readUpTo}, read as final before`, mend })

@@ -22,7 +22,8 @@ import {
   type ServerFacts,
 } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
-import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
+import { adviceFor, databaseAsked, type IsMade } from './doctor-advice.ts'
+import { examined, type Finding, fault, ok, requestMaxMs, warning } from './doctor-finding.ts'
 
 const versionMin = 180_000
 /** Webhooks are refused for a timestamp that is minutes off; deadlines and ages are told by both clocks. */
@@ -30,22 +31,21 @@ const clockMaxSeconds = 5
 /** Seals are made every ten minutes, where the settings do not say otherwise; more may pass where they do. */
 const unsealedMaxSeconds = 3600
 
-const unreachable = 'start it, or correct DATABASE_URL; the user has to own the database'
 const readOnly =
   'point DATABASE_URL at the server that takes writes; where this is to be it: select pg_promote(), or default_transaction_read_only off'
 /** Of a check that could not be made, while others could. */
 const unasked = 'try again; where it stays, the log of the database server tells more'
 
 /** The server, its schema and rights; and, where there is a schema, how the daemon has been working on it. */
-export async function databaseFindings(settings: Settings): Promise<readonly Finding[]> {
+export async function databaseFindings(settings: Settings, isMade: IsMade): Promise<readonly Finding[]> {
   const db = openDatabase<Tables>({
     url: settings.databaseUrl,
     poolMax: 2,
     applicationName: 'depositd doctor',
-    queryTimeoutMs: 10_000,
+    queryTimeoutMs: requestMaxMs,
   })
   try {
-    const facts = await askFacts(db)
+    const facts = await askFacts(db, isMade)
     if ('state' in facts) return [facts]
     if (facts.version < versionMin) return [tooOld(facts)]
     return [
@@ -58,11 +58,12 @@ export async function databaseFindings(settings: Settings): Promise<readonly Fin
   }
 }
 
-async function askFacts(db: Database<Tables>): Promise<ServerFacts | Finding> {
+async function askFacts(db: Database<Tables>, isMade: IsMade): Promise<ServerFacts | Finding> {
   try {
     return await readServerFacts(db)
   } catch (error) {
-    return fault('database', { says: lineOf(error), mend: unreachable })
+    const says = lineOf(error)
+    return fault('database', { says, mend: adviceFor(says, databaseAsked(isMade)) })
   }
 }
 

@@ -18,18 +18,21 @@ export function fault(check: string, trouble: Trouble): Finding {
   return { check, state: 'fault', ...trouble }
 }
 
-/** Longer than all the attempts of a request that is answered at all. */
-const checkMaxMs = 60_000
+/** How long one request of a check may take. It is sent once. */
+export const requestMaxMs = 5000
+/** How long one check may take, all its requests together. */
+export const checkMaxMs = 10_000
 
-/** What `ask` finds; where it throws, a fault with that mend. */
+/** What `ask` finds; if it throws, a fault with the advice for that problem. */
 export async function examined(
   check: string,
-  mend: string,
+  advice: string | ((problem: string) => string),
   ask: () => Promise<Finding | readonly Finding[]>,
 ): Promise<readonly Finding[]> {
   try {
     return [await within(checkMaxMs, check, ask())].flat()
   } catch (error) {
-    return [fault(check, { says: lineOf(error), mend })]
+    const says = lineOf(error)
+    return [fault(check, { says, mend: typeof advice === 'string' ? advice : advice(says) })]
   }
 }

@@ -2,13 +2,13 @@ import { createServer } from 'node:net'
 import type { Listening, Settings } from '../config/settings.ts'
 import { messageOf } from '../core/errors.ts'
 import { transfersPath } from '../intake/server.ts'
-import { type Finding, fault, ok } from './doctor-finding.ts'
+import { type Finding, fault, ok, warning } from './doctor-finding.ts'
 
-const answerMaxMs = 2000
+const answerMaxMs = 5000
 
 type Port = { name: 'HTTP' | 'OPS'; listening: Listening; path: string; answer: string }
 
-/** Whether each port can be listened on here, or depositd answers on it already. */
+/** Whether each port can be listened on here, or depositd has it already. */
 export async function portFindings({ http, ops }: Settings): Promise<Finding[]> {
   if (http.port === ops.port) {
     const says = `HTTP_PORT and OPS_PORT are both ${ops.port}`
@@ -27,9 +27,15 @@ async function portFinding(port: Port): Promise<Finding> {
   const error = await tryToListen(port.listening)
   if (error === null) return ok(check, `${where} is free`)
   const code = 'code' in error ? error.code : ''
-  if (code === 'EADDRINUSE' && (await isOurs(port))) return ok(check, `depositd answers on ${where}`)
+  const found = code === 'EADDRINUSE' ? await askPort(port) : 'other'
+  if (found === 'depositd') return ok(check, `depositd answers on ${where}`)
+  const look = `ss -ltnp 'sport = :${number}'`
+  if (found === 'silent') {
+    const says = `${where} is taken, and no answer came within ${answerMaxMs / 1000} s: depositd if it is busy, or another program`
+    return warning(check, { says, mend: `see which program it is: ${look}` })
+  }
   const mends: Readonly<Record<string, string>> = {
-    EADDRINUSE: `stop what listens there (ss -ltnp 'sport = :${number}'), or set ${port.name}_PORT to another`,
+    EADDRINUSE: `stop what listens there (${look}), or set ${port.name}_PORT to another`,
     EACCES: `set ${port.name}_PORT to one above 1023`,
   }
   const taken = `${where} is taken by something that is not depositd`
@@ -47,15 +53,21 @@ function tryToListen({ host, port }: Listening): Promise<Error | null> {
   })
 }
 
-async function isOurs({ listening: { host, port }, path, answer }: Port): Promise<boolean> {
+/** A busy daemon takes the connection and answers late, or with 503. */
+async function askPort({
+  listening: { host, port },
+  path,
+  answer,
+}: Port): Promise<'depositd' | 'silent' | 'other'> {
   const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
   try {
     const response = await fetch(`http://${everywhere[host] ?? host}:${port}${path}`, {
       redirect: 'error',
       signal: AbortSignal.timeout(answerMaxMs),
     })
-    return (await response.text()).trim() === answer
-  } catch {
-    return false
+    if ((await response.text()).trim() === answer) return 'depositd'
+    return response.status === 503 ? 'silent' : 'other'
+  } catch (error) {
+    return error instanceof DOMException && error.name === 'TimeoutError' ? 'silent' : 'other'
   }
 }

@@ -3,19 +3,20 @@ import { type LinkTarget, linkSettings, sharedLinks } from '../config/link-setti
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../core/loopback.ts'
 import type { Environment } from './context.ts'
+import type { IsMade } from './doctor-advice.ts'
 import { type Finding, ok, warning } from './doctor-finding.ts'
 
 /**
  * Whether somebody between here and a server could read what is said, or stand in its place. That Node looks at
  * certificates at all was seen when the settings were read.
  */
-export function connectionFinding(settings: Settings): Finding {
-  const open = addressesOf(settings).filter(([, address]) => isOpen(address))
-  if (open.length === 0)
-    return ok('connections', 'whatever leaves this machine is encrypted, for servers that prove who they are')
-  const named = open.map(([name, address]) => `${name} (${new URL(address).host})`)
+export function connectionFinding(settings: Settings, isMade: IsMade): Finding {
+  const named = addressesOf(settings).filter(([name]) => name !== 'QUEUE_URL' || isMade(name))
+  const open = named.filter(([, address]) => isOpen(address))
+  if (open.length === 0) return ok('connections', 'all outbound connections use verified TLS')
+  const shown = open.map(([name, address]) => `${name} (${new URL(address).host})`)
   return warning('connections', {
-    says: `not encrypted, or not verified: ${[...new Set(named)].join(', ')}`,
+    says: `not encrypted, or not verified: ${[...new Set(shown)].join(', ')}`,
     mend: 'https://, rediss://, and sslmode=verify-full for Postgres, or a network of your own: docs/security.md#connections',
   })
 }

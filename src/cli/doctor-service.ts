@@ -6,15 +6,22 @@ import { createDepositClient } from '../provider/deposit-client.ts'
 import { type KeyScope, probeScope } from '../provider/probe-scope.ts'
 import type { Profile } from '../provider/profile/profile-schema.ts'
 import { createServiceCall } from '../provider/service-call.ts'
-import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
+import { adviceFor, type IsMade } from './doctor-advice.ts'
+import { examined, type Finding, fault, ok, requestMaxMs, warning } from './doctor-finding.ts'
 
-const queueMend = 'start its server, or correct QUEUE_URL; without it, the database is the queue'
 const keepAll =
   'at the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'
 
 /** Whether wake-ups can be sent, and are not thrown away. */
-export async function queueFindings({ queueUrl: url }: Settings): Promise<readonly Finding[]> {
+export async function queueFindings(
+  { queueUrl: url }: Settings,
+  isMade: IsMade,
+): Promise<readonly Finding[]> {
   const check = 'queue'
+  const queueMend = (problem: string) =>
+    isMade('QUEUE_URL')
+      ? adviceFor(problem, { setting: 'QUEUE_URL', credential: 'the user and password in QUEUE_URL' })
+      : 'fix what the check database says: QUEUE_URL is not set, so that the queue is in the database'
   const events: QueueEvent[] = []
   return examined(check, queueMend, async () => {
     try {
@@ -31,24 +38,24 @@ export async function queueFindings({ queueUrl: url }: Settings): Promise<readon
     } catch (error) {
       if (!isFault(error, 'settings_bad')) throw error
       const isEviction = lineOf(error).includes('maxmemory-policy')
-      return fault(check, { says: lineOf(error), mend: isEviction ? keepAll : queueMend })
+      return fault(check, { says: lineOf(error), mend: isEviction ? keepAll : queueMend(lineOf(error)) })
     }
   })
 }
 
-const serviceMend =
-  'correct SERVICE_URL, or the way there: DNS, proxy, firewall; the service may be disturbed'
+const serviceMend = (problem: string) =>
+  adviceFor(problem, { setting: 'SERVICE_URL', credential: 'SERVICE_API_KEY' })
 
 /** Whether the service lists deposits, as the profile reads them, and what the key may do. */
 export async function serviceFindings({ service }: Settings, profile: Profile): Promise<readonly Finding[]> {
   const [found, scope] = await Promise.all([
     examined('service', serviceMend, async () => {
-      const call = createServiceCall(service)
+      const call = createServiceCall({ ...service, timeoutMs: requestMaxMs, attemptsMax: 1 })
       const client = createDepositClient({ url: service.url, call }, profile)
       const page = await client.listDeposits({ mark: null, since: null })
       return ok('service', `lists deposits: ${page?.records.length ?? 0} on the first page`)
     }),
-    probeScope(service, profile.owners.channels.create.path),
+    probeScope({ ...service, timeoutMs: requestMaxMs }, profile.owners.channels.create.path),
   ])
   return [...found, { check: 'key', ...scopeFindings[scope] }]
 }

@@ -1,6 +1,7 @@
 import { isFault } from '../core/errors.ts'
 import { loadServiceProfile } from '../service-profile.ts'
 import { attachedSettings, type Context } from './context.ts'
+import { madeIn } from './doctor-advice.ts'
 import { balanceFindings } from './doctor-balances.ts'
 import { canaryFindings } from './doctor-canaries.ts'
 import { chainFindings } from './doctor-chains.ts'
@@ -11,7 +12,7 @@ import { portFindings } from './doctor-ports.ts'
 import { connectionFinding, linkFinding, secretFinding } from './doctor-secrecy.ts'
 import { queueFindings, serviceFindings } from './doctor-service.ts'
 import { webhookFindings } from './doctor-webhooks.ts'
-import { type Column, type News, printJson, table } from './print.ts'
+import { type Column, type News, printJson, table, tellProgress } from './print.ts'
 
 /** Checks every setting and connection, and prints what it found. Bad news where there is a fault. */
 export async function doctorCommand(
@@ -30,23 +31,50 @@ async function examine(context: Context, balances: boolean): Promise<readonly Fi
   try {
     const settings = attachedSettings(context)
     const profile = loadServiceProfile(settings)
-    const findings = await Promise.all([
-      databaseFindings(settings),
-      queueFindings(settings),
-      serviceFindings(settings, profile),
-      chainFindings(settings),
-      portFindings(settings),
-      canaryFindings(settings),
-    ])
+    const isMade = madeIn(context.environment)
+    const findings = await allAtOnce(context, {
+      database: databaseFindings(settings, isMade),
+      queue: queueFindings(settings, isMade),
+      service: serviceFindings(settings, profile),
+      chains: chainFindings(settings, isMade),
+      ports: portFindings(settings),
+      canaries: canaryFindings(settings),
+      ...(balances && { balances: balanceFindings(settings) }),
+    })
     const webhooks = webhookFindings(settings.webhooks, new Date())
-    const proved = balances ? await balanceFindings(settings) : []
-    const secrecy = [connectionFinding(settings), linkFinding(settings), secretFinding(context.environment)]
-    return [ok('settings', 'can be read'), ...findings.flat(), ...webhooks, ...secrecy, ...proved]
+    const secrecy = [
+      connectionFinding(settings, isMade),
+      linkFinding(settings),
+      secretFinding(context.environment),
+    ]
+    return [ok('settings', 'can be read'), ...findings, ...webhooks, ...secrecy]
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     const mend = 'correct it where it is set; docs/settings.md tells what each takes'
     return error.details.faults.map((says) => fault('settings', { says, mend }))
   }
+}
+
+type Checks = Readonly<Record<string, Promise<readonly Finding[]>>>
+
+/** Says on standard error which checks are still under way. */
+async function allAtOnce(context: Context, checks: Checks): Promise<Finding[]> {
+  const tell = tellProgress(context)
+  const startedAt = performance.now()
+  const open = new Set(Object.keys(checks))
+  tell(`checking ${[...open].join(', ')}`)
+  const found = await Promise.all(
+    Object.entries(checks).map(async ([name, findings]) => {
+      const done = await findings
+      open.delete(name)
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+      const rest = open.size === 0 ? '' : `; waiting for ${[...open].join(', ')}`
+      tell(`${name} checked after ${seconds} s${rest}`)
+      return done
+    }),
+  )
+  if ('isTTY' in context.stderr && context.stderr.isTTY === true) context.stderr.write('\n')
+  return found.flat()
 }
 
 const columns: Column<Finding>[] = [

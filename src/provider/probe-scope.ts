@@ -1,28 +1,30 @@
 /** `unasked`: the service did not answer. */
 export type KeyScope = 'read' | 'write' | 'refused' | 'unknown' | 'unasked'
 
-const timeoutMs = 15_000
-
 /**
  * Finds out what a key may do without doing it: a creation is asked for with a body that is no JSON, which no service
  * can carry out. A key that may not create is refused for that; the others for the body. Where the service looks at the
  * body before it looks at the key, nothing is known.
  */
 export async function probeScope(
-  service: { url: string; apiKey: string },
+  service: { url: string; apiKey: string; timeoutMs: number },
   creationPath: string,
 ): Promise<KeyScope> {
-  const withKey = await statusOf(service.url, creationPath, { 'x-api-key': service.apiKey })
+  const withKey = await statusOf(service, creationPath, { 'x-api-key': service.apiKey })
   if (withKey === null) return 'unasked'
   if (withKey === 401) return 'refused'
   if (withKey === 403) return 'read'
-  const withoutKey = await statusOf(service.url, creationPath, {})
+  const withoutKey = await statusOf(service, creationPath, {})
   const isKeyFirst = withoutKey === 401 || withoutKey === 403
   return isKeyFirst && (withKey === 400 || withKey === 422) ? 'write' : 'unknown'
 }
 
 /** Null where nothing was answered. */
-async function statusOf(url: string, path: string, headers: Record<string, string>): Promise<number | null> {
+async function statusOf(
+  { url, timeoutMs }: { url: string; timeoutMs: number },
+  path: string,
+  headers: Record<string, string>,
+): Promise<number | null> {
   try {
     const response = await fetch(new URL(url.replace(/\/*$/, () => path)), {
       method: 'POST',

@@ -81,7 +81,9 @@ test('of several nodes one that does not answer is warned of', async () => {
     RPC_BASE: `http://127.0.0.1:1,${world.environment.RPC_BASE}`,
   })
   expect(says).toEqual([
-    expect.stringMatching(/^warning \| .*; others are asked \| name in RPC_BASE nodes that answer/),
+    expect.stringMatching(
+      /^warning \| .*; others are asked \| start that server, or correct host and port in RPC_BASE/,
+    ),
     expect.stringMatching(/^ok \| is the chain of the settings/),
   ])
 })

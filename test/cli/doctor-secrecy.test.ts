@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { madeIn } from '../../src/cli/doctor-advice.ts'
 import { connectionFinding, secretFinding } from '../../src/cli/doctor-secrecy.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { runCommand } from '../support/command.ts'
@@ -15,7 +16,10 @@ const safe = {
 }
 
 const finding = (changes: Record<string, string>) =>
-  connectionFinding(parseSettings({ ...safe, ...changes }, () => '{}'))
+  connectionFinding(
+    parseSettings({ ...safe, ...changes }, () => '{}'),
+    madeIn({ ...safe, ...changes }),
+  )
 
 test.each([
   {},
@@ -31,10 +35,7 @@ test.each([
 })
 
 test.each<[Record<string, string>, string]>([
-  [
-    { DATABASE_URL: 'postgres://me:hunter2@db.example/books' },
-    'DATABASE_URL (db.example), QUEUE_URL (db.example)',
-  ],
+  [{ DATABASE_URL: 'postgres://me:hunter2@db.example/books' }, 'DATABASE_URL (db.example)'],
   [
     { DATABASE_URL: 'postgres://me@db.example/b?sslmode=disable', QUEUE_URL: 'redis://localhost' },
     'DATABASE_URL (db.example)',

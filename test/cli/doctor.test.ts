@@ -43,7 +43,7 @@ test('where all is well, each check says so', async () => {
     books.db,
   )
   const { status, out, err } = await world.run()
-  expect(err).toBe('')
+  expect(err).toMatch(/^checking database, /)
   const { HTTP_PORT = '', OPS_PORT = '' } = world.environment
   const plain = out
     .replaceAll(/ +/g, ' ')
@@ -77,7 +77,7 @@ test('where all is well, each check says so', async () => {
     port http ok 127.0.0.1:8080 is free
     port ops ok 127.0.0.1:9464 is free
     webhooks ok are verified by standard-webhooks
-    connections ok whatever leaves this machine is encrypted, for servers that prove who they are
+    connections ok all outbound connections use verified TLS
     links ok console: https://deposits.example, dashboards: https://grafana.example, runbook: https://docs.example/runbook.md
     secrets ok no file of theirs can be read by others
     "
@@ -158,9 +158,14 @@ test('webhooks that are not signed are warned of', async () => {
 
 test('nothing is said of a key where the body is looked at first, and nothing is created', async () => {
   await using service = await startRawService((_request, response) => response.writeHead(400).end('no JSON'))
-  expect(await probeScope({ url: service.url, apiKey: 'key' }, '/v1/channels')).toBe('unknown')
+  expect(await probeScope({ url: service.url, apiKey: 'key', timeoutMs: 5000 }, '/v1/channels')).toBe(
+    'unknown',
+  )
   expect(
-    await probeScope({ url: world.environment.SERVICE_URL ?? '', apiKey: writeKey }, '/v1/channels'),
+    await probeScope(
+      { url: world.environment.SERVICE_URL ?? '', apiKey: writeKey, timeoutMs: 5000 },
+      '/v1/channels',
+    ),
   ).toBe('write')
   const response = await fetch(`${world.environment.SERVICE_URL}/v1/channels`, {
     headers: { 'x-api-key': readKey },

@@ -34,6 +34,9 @@ test('deposits proposals lists the surest first, and says what is not fulfilled'
   expect((await depositd('deposits proposals --limit 1')).out.split('\n')).toHaveLength(4)
   const { items } = JSON.parse((await depositd('deposits proposals --json')).out)
   const [first] = items
+  const { next } = JSON.parse((await depositd('deposits proposals --limit 1 --json')).out)
+  const rest = JSON.parse((await depositd(`deposits proposals --after ${next} --json`)).out)
+  expect(rest).toEqual({ items: items.slice(1), next: null })
   expect(first).toMatchObject({
     service_id: 'dep_1',
     role: 'recipient',
