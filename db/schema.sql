@@ -267,6 +267,17 @@ table public.ledger_transfer_default (
   period date not null,
   recorded_at timestamp with time zone not null
 );
+table public.leg_search (
+  address text not null,
+  from_at timestamp with time zone not null,
+  network text not null,
+  next_at timestamp with time zone not null,
+  role text not null,
+  searched_at timestamp with time zone,
+  service_id text not null,
+  tries integer not null default 0,
+  tx text
+);
 table public.link_key (
   group_id bigint not null,
   key text not null
@@ -545,6 +556,9 @@ constraint ledger_transfer_journal_id_fkey1 on ledger_transfer_default: FOREIGN 
 constraint ledger_transfer_leg_check1 on ledger_transfer: CHECK ((leg > 0));
 constraint ledger_transfer_leg_check1 on ledger_transfer_default: CHECK ((leg > 0));
 constraint ledger_transfer_pkey on ledger_transfer: PRIMARY KEY (journal_id, leg, recorded_at);
+constraint leg_search_role_check on leg_search: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
+constraint leg_search_service_id_role_network_address_tx_key on leg_search: UNIQUE NULLS NOT DISTINCT (service_id, role, network, address, tx);
+constraint leg_search_tries_check on leg_search: CHECK ((tries >= 0));
 constraint link_key_group_id_fkey on link_key: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint link_key_pkey on link_key: PRIMARY KEY (key);
 constraint manual_journal_check on manual_journal: CHECK ((((length(approved_by) >= 1) AND (length(approved_by) <= 100)) AND (lower(approved_by) <> lower(made_by))));
@@ -646,6 +660,8 @@ CREATE INDEX ledger_transfer_default_event_at_idx ON public.ledger_transfer_defa
 CREATE INDEX ledger_transfer_default_recorded_at_idx ON public.ledger_transfer_default USING brin (recorded_at) WITH (autosummarize='true');
 CREATE INDEX ledger_transfer_event_at ON ONLY public.ledger_transfer USING btree (event_at);
 CREATE INDEX ledger_transfer_recorded_at ON ONLY public.ledger_transfer USING brin (recorded_at) WITH (autosummarize='true');
+CREATE INDEX leg_search_address ON public.leg_search USING btree (network, address);
+CREATE INDEX leg_search_due ON public.leg_search USING btree (network, next_at);
 CREATE INDEX link_key_group_id ON public.link_key USING btree (group_id);
 CREATE INDEX mismatch_deposit_id ON public.mismatch USING btree (deposit_id);
 CREATE INDEX mismatch_event_mismatch_id ON public.mismatch_event USING btree (mismatch_id);
@@ -701,6 +717,7 @@ CREATE UNIQUE INDEX ledger_snapshot_day_pkey ON public.ledger_snapshot_day USING
 CREATE UNIQUE INDEX ledger_snapshot_pkey ON public.ledger_snapshot USING btree (span, recorded, event, account, asset);
 CREATE UNIQUE INDEX ledger_transfer_default_pkey ON public.ledger_transfer_default USING btree (journal_id, leg, recorded_at);
 CREATE UNIQUE INDEX ledger_transfer_pkey ON ONLY public.ledger_transfer USING btree (journal_id, leg, recorded_at);
+CREATE UNIQUE INDEX leg_search_service_id_role_network_address_tx_key ON public.leg_search USING btree (service_id, role, network, address, tx) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
 CREATE UNIQUE INDEX manual_journal_pkey ON public.manual_journal USING btree (journal_id);
 CREATE UNIQUE INDEX mismatch_event_pending_pkey ON public.mismatch_event_pending USING btree (event_id);
@@ -2508,6 +2525,7 @@ grant delete, insert, select, update on public.canary_webhook to depositd_daemon
 grant delete, insert, select, update on public.chain_coverage to depositd_daemon;
 grant delete, insert, select, update on public.chain_gap_since to depositd_daemon;
 grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
+grant delete, insert, select, update on public.leg_search to depositd_daemon;
 grant delete, insert, select, update on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
 grant insert, select on public.asset to depositd_daemon;
@@ -2672,6 +2690,7 @@ grant select on public.ledger_transfer to depositd_backup;
 grant select on public.ledger_transfer_default to depositd_backup;
 grant select on public.ledger_transit to depositd_backup;
 grant select on public.ledger_transit to depositd_daemon;
+grant select on public.leg_search to depositd_backup;
 grant select on public.link_key to depositd_backup;
 grant select on public.manual_journal to depositd_accountant;
 grant select on public.manual_journal to depositd_backup;

@@ -105,8 +105,12 @@ export type BalanceHistory = { balances: readonly { height: bigint; amount: bigi
 export type OnDemandReader = {
   readRange(request: RangeRequest): Promise<RangeResult>
   readTransaction(tx: TxId, watched: ReadonlySet<Address>): Promise<TransactionReading>
+  /** Hosts of up to two different nodes that do not know the transaction; none if one of those asked knows it. */
+  nodesWithout(tx: TxId): Promise<readonly string[]>
   /** The last final height whose block is not after that time; null where the first block that is had is after it. */
   heightAt(at: Date): Promise<bigint | null>
+  /** When the block at that height was made, or the next one if the height has none. */
+  timeAt(height: bigint): Promise<Date>
   readBalances(request: BalanceRequest): Promise<BalanceReading>
   /** Movements that scans do not show: on EVM networks, tokens sent and coin wrapped. */
   readMovements(request: HeightRange & { addresses: ReadonlySet<Address> }): Promise<readonly Movement[]>

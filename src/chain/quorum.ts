@@ -2,7 +2,7 @@ import { isFault } from '../core/errors.ts'
 import { agree, type Finding } from './agree.ts'
 import { agreedHeight, firstVote, type QuorumParts } from './agreed-height.ts'
 import { agreedTransaction } from './agreed-transaction.ts'
-import type { Pool, PooledNode } from './pool.ts'
+import { isPassedOver, type Pool, type PooledNode } from './pool.ts'
 import type { RangeRequest, RangeResult, ScanRequest, ScanResult, TransactionReading } from './port.ts'
 import { provedByAll } from './proved-by-all.ts'
 import { transferLines } from './transfer-lines.ts'
@@ -13,6 +13,26 @@ export type Quorum<Node> = {
   scan(request: ScanRequest, read: Read<Node, ScanRequest, ScanResult>): Promise<ScanResult>
   readRange(request: RangeRequest, read: Read<Node, RangeRequest, RangeResult>): Promise<RangeResult>
   readTransaction(read: (node: Node) => Promise<TransactionReading>): Promise<TransactionReading>
+}
+
+const lackingMax = 2
+
+/** Hosts of up to two different nodes that do not know a transaction; none if one of those asked knows it. */
+export async function nodesWithout<Node extends PooledNode>(
+  pool: Pool<Node>,
+  read: (node: Node) => Promise<TransactionReading>,
+): Promise<string[]> {
+  const lacking = new Set<string>()
+  for (const node of pool.inOrder()) {
+    const reading = await pool.on(node, read).catch((error: unknown) => {
+      if (!isPassedOver(error)) throw error
+      return null
+    })
+    if (reading !== null && reading.kind !== 'unknown') return []
+    if (reading !== null) lacking.add(node.host)
+    if (lacking.size === lackingMax) break
+  }
+  return [...lacking]
 }
 
 /**

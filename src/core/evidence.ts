@@ -114,6 +114,37 @@ export type Failure = {
   receivedAt: Date
 }
 
+/** A block or slot, and when it was made. */
+export type BlockTime = { height: bigint; blockAt: Date }
+
+/**
+ * Where a leg that the service claims was searched for on its chain, and not found. It proves by itself neither that the
+ * leg is missing nor that it was not read: that is judged.
+ */
+export type Search = {
+  kind: 'search'
+  serviceId: ServiceId
+  role: Sighting['role']
+  network: NetworkName
+  /** The address that should have been paid. */
+  to: Address
+  /** The transaction that the service names; null if it names none. */
+  tx: TxId | null
+  /** Hosts of nodes that reach back to the time of the claim and do not know the transaction. */
+  nodes: readonly string[]
+  /** The block that holds the transaction, although the address is not read. */
+  found: { height: bigint } | null
+  /** The last block that is not after the beginning of the time in which it should have moved; null if no node reaches back to it. */
+  claimed: { height: bigint } | null
+  /** The final blocks that were read for this address without a gap, up to the newest; null if there are none. */
+  read: { from: BlockTime; to: BlockTime } | null
+  /** The network has no RPC URL in the settings, so that nobody could search. */
+  isUnread?: true
+  /** Since when the address book knows the address; null if it does not. */
+  bookedAt: Date | null
+  receivedAt: Date
+}
+
 /**
  * What a person decided, or a policy in a person's place. It is kept as evidence like all else, so that it holds when
  * everything is decided anew; where two contradict each other, a person's holds against a policy's, and else the newer.
@@ -152,7 +183,7 @@ export type RulingVerdict =
   /** A write-off does not hold any more. */
   | { kind: 'write_off_withdrawn' }
 
-export type Observation = Claim | Sighting | Failure | Ruling
+export type Observation = Claim | Sighting | Failure | Search | Ruling
 
 export function transferRef({
   network,
@@ -172,6 +203,7 @@ export function transferRef({
  * one transaction wherever it is, so that what the service places on the wrong network still meets what its chain shows.
  */
 export function linkKeys(observation: Observation): string[] {
+  if (observation.kind === 'search') return [`service/${observation.serviceId}`]
   if (observation.kind !== 'claim') {
     const { role, tx, to } = observation
     const key = role === 'deposit' ? paymentKey(tx, to) : deliveryKey(tx)

@@ -8,6 +8,7 @@ import {
 } from '../core/address-book.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
+import { searchAgain } from './chain/leg-searches.ts'
 import { inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -74,6 +75,10 @@ export async function keepOwners(tx: Transaction<Tables>, entries: readonly Owne
     return standing === undefined ? [] : conflictsOf(entry, standing, around)
   })
   await recheckUnknown(tx, entries)
+  await searchAgain(
+    tx,
+    entries.flatMap((entry) => entry.deposits),
+  )
   return { added, conflicts }
 }
 

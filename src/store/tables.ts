@@ -154,6 +154,17 @@ export type Tables = {
     tries: Defaulted<number>
     next_at: Date | null
   }
+  leg_search: {
+    service_id: string
+    role: 'deposit' | 'recipient'
+    network: string
+    address: string
+    tx: string | null
+    from_at: Date
+    searched_at: Date | null
+    tries: Defaulted<number>
+    next_at: Date
+  }
   ledger_account: { id: string; asset: string; created_at: Generated<Date> }
   ledger_journal: {
     id: Id

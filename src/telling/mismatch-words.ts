@@ -101,6 +101,15 @@ function overdue({ word }: Saying): string {
   return `${what.charAt(0).toUpperCase()}${what.slice(1)} since ${word('since')}`
 }
 
+/** With the proof of what is missing, or why nothing is known and what to do. */
+function searched(said: Saying): string {
+  const { has, word } = said
+  const names = ['proof', 'reason', 'found', 'next'].filter(has)
+  return [overdue(said), ...names.map((name) => (name === 'next' ? `Next: ${word(name)}` : word(name)))].join(
+    '. ',
+  )
+}
+
 function generic({ detail, word }: Saying): string {
   return Object.keys(detail)
     .map((name) => `${name} ${word(name)}`)
@@ -116,9 +125,10 @@ function statuses({ word, has }: Saying): string {
 const sentences: Readonly<Record<MismatchKind, (said: Saying) => string>> = {
   webhook_missing: overdue,
   api_missing: overdue,
-  chain_missing: overdue,
+  chain_missing: searched,
+  not_covered: searched,
   unreported: overdue,
-  settlement_missing: overdue,
+  settlement_missing: searched,
   refund_due: overdue,
   settlement_unreported: ({ amount, word }) =>
     `${amount('amount')} reached ${word('recipient')} and belongs to no reported deposit: ${word('transfer')}`,

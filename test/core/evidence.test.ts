@@ -215,7 +215,7 @@ test('every kind of mismatch says how grave it is, who is off, what ends it, wha
     expect(kind).toMatch(/^[a-z_]+$/)
     expect(entry).toEqual({
       severity: expect.stringMatching(/^(info|warning|severe)$/),
-      family: expect.stringMatching(/^(presence|value|identity|state|chain|policy|system)$/),
+      family: expect.stringMatching(/^(presence|value|identity|state|chain|coverage|policy|system)$/),
       off: expect.stringMatching(/^(webhook|api|service|payer|chain|settings|books|unknown)$/),
       ends: { by: expect.stringMatching(/^(evidence|replay|person)$/), byWaiting: expect.any(Boolean) },
       actWithinHours: expect.any(Number),

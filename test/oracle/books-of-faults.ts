@@ -23,7 +23,8 @@ export const contradictions = {
   'of a deposit that nothing struck, nothing was reported but that something was late': `
     select told.tx, mismatch.kind, mismatch.detail from oracle.told join mismatch on deposit_id = told.id
     where cardinality(struck) = 0 and kind not in (
-      'webhook_missing', 'api_missing', 'chain_missing', 'unreported', 'settlement_missing', 'record_disappeared')`,
+      'webhook_missing', 'api_missing', 'chain_missing', 'not_covered', 'unreported', 'settlement_missing',
+      'record_disappeared')`,
 
   'I1: every webhook that was answered by 2xx is stored once, and applied': `
     select event.id, count(inbox.id) from oracle.event

@@ -70,6 +70,7 @@ async function empty(owner: Kysely<Tables>): Promise<void> {
     'link_key',
     'evidence_group',
     'named_transaction',
+    'leg_search',
     'sighting',
   )
   tables.push('inbox_pending', 'inbox')

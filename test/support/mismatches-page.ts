@@ -37,6 +37,7 @@ const families: Record<KindEntry['family'], string> = {
   identity: 'An address is not the one that it should be, or is not known.',
   state: 'The course of a deposit, as the service tells it, is not one that can be.',
   chain: 'A chain took back what it had called final, or what is read of it does not add up.',
+  coverage: 'The service speaks of what was not read, so that nothing is known of it.',
   policy: 'A payment or delivery is outside of what the settings accept for its route.',
   system: 'A payload cannot be read, or the books are not as they must be.',
 }

@@ -1,5 +1,6 @@
-import { decide, type Group } from '../../src/core/decide.ts'
+import type { Group } from '../../src/core/decide.ts'
 import { at, channelApproval, liquidity, policy, walletApproval } from './evidence.ts'
+import { decideSearched } from './searched.ts'
 
 type Observations = Group['observations']
 
@@ -10,7 +11,7 @@ export const late = at(600)
 
 export function decided(observations: Observations, now = late) {
   const approvals = [channelApproval, walletApproval]
-  return decide({ observations, approvals, known: [], booked: [] }, rules, now)
+  return decideSearched({ observations, approvals, known: [], booked: [] }, rules, now)
 }
 
 /** The states of the deposits, then the kinds of all that is wrong. */

@@ -1,10 +1,11 @@
 import type { ScanResult, StagedTransfer, TransactionReading } from '../../src/chain/port.ts'
 import type { NetworkReader } from '../../src/jobs/chain/scan.ts'
+import type { SearchReader } from '../../src/jobs/chain/search-legs.ts'
 import type { TransactionReader } from '../../src/jobs/chain/verify-transactions.ts'
 import { createWork, type Work, type WorkDeps } from '../../src/jobs/work.ts'
 import type { MismatchChange } from '../../src/store/mismatches/mismatches.ts'
 import { type Books, openBooks } from './books.ts'
-import { base, payment } from './evidence.ts'
+import { at, base, payment } from './evidence.ts'
 import { ownProfile } from './profile.ts'
 
 /** All jobs over real books, with a reader of Base that answers what a test wrote down. */
@@ -16,7 +17,7 @@ export type ScriptedWork = AsyncDisposable & {
   scans: Partial<ScanResult>[]
   /** What is read of the next transactions; later ones are unknown. */
   verifications: TransactionReading[]
-  reader: NetworkReader & TransactionReader
+  reader: NetworkReader & TransactionReader & SearchReader
   work: (changes?: Partial<WorkDeps>) => Work
 }
 
@@ -48,6 +49,8 @@ export async function openScriptedWork(): Promise<ScriptedWork> {
     reader: {
       network: base,
       heightAt: () => Promise.resolve(10n),
+      timeAt: () => Promise.resolve(at(0)),
+      nodesWithout: () => Promise.resolve([]),
       readRange: ({ from, to }) => {
         told.push(`read ${from} to ${to}`)
         return Promise.resolve({ ...nothingFound, proved: [{ from, to }], reached: to })

@@ -4,8 +4,9 @@ import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool, type Pool } from '../pool.ts'
 import type { NetworkSettings, Reader } from '../port.ts'
-import { createQuorum } from '../quorum.ts'
+import { createQuorum, nodesWithout } from '../quorum.ts'
 import { readBalances } from './balances.ts'
+import { readHeader } from './blocks.ts'
 import { readFinalHead } from './finality.ts'
 import { heightAt } from './height-at.ts'
 import { identityFaults, requireChain } from './identity.ts'
@@ -28,7 +29,6 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
   const { name, chainId } = settings
   if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
   const bounds = { ...defaultBounds, ...options.bounds }
-  const nodes = connections(settings, options).map(openNode)
   const poolOf = (some: readonly EvmNode[]) =>
     createPool({
       nodes: some,
@@ -36,7 +36,7 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
       identify: (node) => requireChain(node, settings),
       observe: ({ host, score }) => options.observeNode?.({ network: name, node: host, score }),
     })
-  const pool = poolOf(nodes)
+  const pool = poolOf(connections(settings, options).map(openNode))
   const scanOf = (node: EvmNode, watched: ReadonlySet<Address>): EvmScan => ({
     node,
     watch: watchOf(settings, watched),
@@ -66,10 +66,12 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
     },
     readTransaction: (tx, watched) =>
       quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
+    nodesWithout: (tx) => nodesWithout(pool, (node) => readTransaction(scanOf(node, nobody), tx)),
+    timeAt: (height) => onNode(nobody, async ({ node }) => (await readHeader(node, height)).at),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
     readBalances: (request) => readBalances(pool, (node) => scanOf(node, nobody), request),
     readMovements: (request) => onNode(request.addresses, (scan) => readMovements(scan, request)),
     checkIdentity: () =>
-      requireIdentity(nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),
+      requireIdentity(pool.nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),
   }
 }

@@ -44,7 +44,7 @@ async function halve(scan: SolanaScan, { below, above, wanted }: Between): Promi
 }
 
 /** The first block in a slot or behind it. */
-async function blockFrom(scan: SolanaScan, slot: bigint): Promise<Timed> {
+export async function blockFrom(scan: SolanaScan, slot: bigint): Promise<Timed> {
   const [found] = await listBlocks(scan, slot, 1)
   const head = found === undefined ? null : await readHead(scan, found)
   if (head === null) throw refusal(scan.node, `block from slot ${slot} on`, 'it cannot be read')

@@ -3,10 +3,10 @@ import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool } from '../pool.ts'
 import type { NetworkSettings, Reader } from '../port.ts'
-import { createQuorum } from '../quorum.ts'
+import { createQuorum, nodesWithout } from '../quorum.ts'
 import { commonWay } from './choose-way.ts'
 import { readFinalMark } from './final-mark.ts'
-import { heightAt } from './height-at.ts'
+import { blockFrom, heightAt } from './height-at.ts'
 import { identityFaults, requireCluster } from './identity.ts'
 import { emptyMemory } from './memory.ts'
 import { openNode } from './node.ts'
@@ -50,6 +50,8 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
       }),
     readTransaction: (tx, watched) =>
       quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
+    nodesWithout: (tx) => nodesWithout(pool, (node) => readTransaction(scanOf(node, nobody), tx)),
+    timeAt: (height) => onNode(nobody, async (scan) => (await blockFrom(scan, height)).at),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
     readBalances: ({ pairs }) => onNode(nobody, (scan) => readBalances(scan, pairs)),
     // A transaction tells what it did to all balances, so that scans show every movement.

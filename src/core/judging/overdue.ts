@@ -2,8 +2,9 @@ import type { Dossier } from '../matching/divide.ts'
 import type { Loss, Mismatch, MismatchKind } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
+import { judgeAbsence, type SoughtLeg, searchesOf, soughtLegs, unreadDetail } from './absence.ts'
 import { claimedOf, owedOf, paidOf } from './losses.ts'
-import { type Cell, isCredited, type Matrix, otherPlace } from './matrix.ts'
+import { type Cell, isCredited, type Leg, type Matrix, otherPlace } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
 import { refusalOf } from './refusal.ts'
 import { stepsOf } from './steps.ts'
@@ -25,36 +26,87 @@ type Wait = {
   since: Date | null
   withinMs: number
   loss?: Loss | null
+  /** The leg that a chain should show: that it is missing has to be proved. */
+  leg?: Leg
 }
 
 /** What is not there yet, and until when it is waited for. */
-export type Awaited = { kind: MismatchKind; what: string; since: Date; due: Date; loss: Loss | null }
+export type Awaited = {
+  kind: MismatchKind
+  what: string
+  since: Date
+  due: Date
+  loss: Loss | null
+  leg?: Leg
+}
 
-/** What should have come by now, and when to look again for what may still come in time. */
-export function findOverdue(known: Known, policy: Policy, now: Date) {
-  const open = awaited(known, policy)
-  const mismatches = open
-    .filter(({ due }) => due <= now)
-    .map(
-      ({ kind, what, since, loss }): Mismatch => ({
-        kind,
-        detail: { what, since: since.toISOString() },
-        loss,
-      }),
-    )
-  const later = open.filter(({ due }) => due > now).map(({ due }) => due)
+/** A leg to be searched for on its chain, unless that was done at that time or later. */
+export type WantedSearch = SoughtLeg & { notBefore: Date }
+
+/** How long nodes may be away, or the daemon, before a leg that nobody could search for counts as not covered. */
+const searchWithinMs = 24 * 3_600_000
+
+type Found = { mismatches: readonly Mismatch[]; searches: readonly WantedSearch[]; recheckAt: Date | null }
+
+/** What should have come by now, what to search for, and when to look again for what may still come in time. */
+export function findOverdue(known: Known, policy: Policy, now: Date): Found {
+  const found = awaited(known, policy).map((one) =>
+    one.leg === undefined
+      ? plain(one, now)
+      : onChain({ ...one, leg: one.leg }, known.dossier, { policy, now }),
+  )
+  const mismatches = found.flatMap((one) => one.mismatches)
   return {
     mismatches: mismatches.filter(
       (one, place) => mismatches.findIndex(({ kind }) => kind === one.kind) === place,
     ),
-    recheckAt: earliest(later),
+    searches: found.flatMap(({ searches }) => searches),
+    recheckAt: earliest(found.map(({ recheckAt }) => recheckAt)),
   }
+}
+
+function plain({ kind, what, since, due, loss }: Awaited, now: Date): Found {
+  if (due > now) return { mismatches: [], searches: [], recheckAt: due }
+  const mismatch: Mismatch = { kind, detail: { what, since: since.toISOString() }, loss }
+  return { mismatches: [mismatch], searches: [], recheckAt: null }
+}
+
+/** What a chain does not show is missing only if that is proved; otherwise nobody has read where it should be. */
+function onChain(
+  awaiting: Awaited & { leg: Leg },
+  dossier: Dossier,
+  { policy, now }: { policy: Policy; now: Date },
+): Found {
+  const { kind, what, since, due, leg, loss } = awaiting
+  const sought = soughtLegs(dossier, leg, policy)
+  const isDue = due <= now
+  const absence = judgeAbsence(dossier, sought, { due, policy })
+  // What is paid to an address that is not in the book no scan will show.
+  const isUnwatched = leg === 'deposit' && dossier.approval === null
+  const searches = sought
+    .filter(() => absence.kind !== 'proved' && (isDue || isUnwatched))
+    .map((one) => ({ ...one, notBefore: isDue ? due : since }))
+  const start = { what, since: since.toISOString() }
+  const open = (mismatch: Mismatch): Found => {
+    return { mismatches: [mismatch], searches, recheckAt: isDue ? null : due }
+  }
+  if (absence.kind === 'not_read')
+    return open({ kind: 'not_covered', detail: { ...start, ...absence.detail }, loss: null })
+  if (!isDue) return { mismatches: [], searches, recheckAt: due }
+  if (absence.kind === 'proved') return open({ kind, detail: { ...start, proof: absence.proof }, loss })
+  const waitUntil = new Date(due.getTime() + searchWithinMs)
+  if (waitUntil > now) return { mismatches: [], searches, recheckAt: waitUntil }
+  const [first] = sought
+  const detail = first === undefined ? {} : unreadDetail(first, searchesOf(dossier, first).at(-1))
+  return open({ kind: 'not_covered', detail: { ...start, ...detail }, loss: null })
 }
 
 /** All that is not there yet, in time or not. */
 export function awaited(known: Known, policy: Policy): Awaited[] {
-  return waitsOf(known, policy).flatMap(({ missing, since, withinMs, kind, what, loss = null }) =>
-    missing && since !== null ? [{ kind, what, since, due: new Date(since.getTime() + withinMs), loss }] : [],
+  return waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs, leg, loss = null }) =>
+    missing && since !== null
+      ? [{ kind, what, since, due: new Date(since.getTime() + withinMs), loss, ...(leg && { leg }) }]
+      : [],
   )
 }
 
@@ -113,6 +165,7 @@ function paymentWaits({ dossier, matrix, finalAt, ended }: Known, policy: Policy
       since: earliest([webhookAt, apiAt]),
       withinMs: policy.chainWithinMs,
       loss: claimedOf(dossier),
+      leg: 'deposit',
     },
   ]
 }
@@ -137,6 +190,7 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
       since: finalAt,
       withinMs: policy.settlementWithinMs,
       loss: owedOf(dossier),
+      ...(!isCredited(dossier) && { leg: 'settlement' }),
     },
   ]
 }

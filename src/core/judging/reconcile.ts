@@ -18,7 +18,7 @@ import {
   type Source,
   total,
 } from './matrix.ts'
-import { findOverdue } from './overdue.ts'
+import { findOverdue, type WantedSearch } from './overdue.ts'
 import { refusalOf } from './refusal.ts'
 import { findStuck } from './stuck.ts'
 
@@ -49,6 +49,8 @@ export type Verdict = {
   /** When the payment became final, and when its delivery was proved. */
   finalAt: Date | null
   settledAt: Date | null
+  /** Legs to be searched for on their chains. */
+  searches: readonly WantedSearch[]
   /** The next moment at which time alone may change this verdict. */
   recheckAt: Date | null
 }
@@ -78,6 +80,7 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
     lack,
     finalAt,
     settledAt,
+    searches: overdue.searches,
     recheckAt: earliest([overdue.recheckAt, stuck.recheckAt]),
   }
 }
@@ -86,7 +89,7 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
 export function ignore(dossier: Dossier, policy: Policy): Verdict {
   const { deposit } = dossier
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
-  const nothing = { mismatches: [], fee: null, lack: 0n, settledAt: null, recheckAt: null }
+  const nothing = { mismatches: [], searches: [], fee: null, lack: 0n, settledAt: null, recheckAt: null }
   return { state: 'ignored', matrix: matrixOf(dossier, policy), finalAt, ...nothing }
 }
 

@@ -1,5 +1,5 @@
 import type { Address, NetworkName } from '../asset.ts'
-import type { Failure, Observation, Owner, Ruling, ServiceId } from '../evidence.ts'
+import type { Failure, Observation, Owner, Ruling, Search, ServiceId } from '../evidence.ts'
 import { earliest } from '../time.ts'
 import {
   type ChainLeg,
@@ -7,6 +7,7 @@ import {
   compareLegs,
   foldClaims,
   foldFailures,
+  foldSearches,
   foldSightings,
   type Story,
 } from './fold.ts'
@@ -39,6 +40,8 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   links: readonly Link[]
   /** Of the transactions that the service names, those that failed. */
   failures: readonly Failure[]
+  /** Where its legs were searched for, the oldest search first. */
+  searches: readonly Search[]
   approval: Approval | null
   /** Where the service names an owner of ours with an address that is not its own. */
   stranger: StrangeAddress | null
@@ -63,6 +66,7 @@ export function divide(observations: readonly Observation[], approvals: readonly
   const legs = sighted.filter((leg) => !isReplaced(leg, sighted)).toSorted(compareLegs)
   const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
   const failures = foldFailures(observations.filter((one) => one.kind === 'failure'))
+  const searches = foldSearches(observations.filter((one) => one.kind === 'search'))
   const ruled = observations.filter((one) => one.kind === 'ruling')
   const rulings = foldRulings(ruled, legs)
   const inTurn = stories.toSorted(firstToldFirst)
@@ -72,7 +76,7 @@ export function divide(observations: readonly Observation[], approvals: readonly
   const deliveries = matchDeliveries({ stories: inTurn, reused: payments.reused }, delivered, rulings)
   const refunds = matchRefunds({ stories: inTurn, payments: payments.of }, deliveries.strays, rulings)
   const matched = { payments, deliveries, refunds }
-  const given = { ruled, approvals, failures }
+  const given = { ruled, approvals, failures, searches }
   const told = stories.map((story) => toldDossier(story, matched, given))
   const taken = new Set(told.map(({ deposit }) => deposit))
   const untold = paid
@@ -93,12 +97,13 @@ type Given = {
   ruled: readonly Ruling[]
   approvals: readonly Approval[]
   failures: readonly Failure[]
+  searches: readonly Search[]
 }
 
 function toldDossier(
   story: Story,
   { payments, deliveries, refunds: returned }: Matched,
-  { ruled, approvals, failures }: Given,
+  { ruled, approvals, failures, searches }: Given,
 ): Dossier {
   const payment = payments.of.get(story)
   const parts = deliveries.of.get(story) ?? []
@@ -113,6 +118,7 @@ function toldDossier(
     refunds,
     links: payment ? [payment.link, ...links] : links,
     failures: failures.filter((failure) => isNamed(failure, story)),
+    searches: searches.filter(({ serviceId }) => serviceId === story.serviceId),
     approval: deposit === null ? claimedApproval(story, approvals) : approvalAt(placeOf(deposit), approvals),
     stranger: strangerOf(story, approvals),
     unknownOwner: unknownOwnerOf(story, approvals),
@@ -143,6 +149,7 @@ const nothingTold = {
   settlements: [],
   refunds: [],
   failures: [],
+  searches: [],
   stranger: null,
   unknownOwner: null,
   reuse: null,

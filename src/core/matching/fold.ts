@@ -2,11 +2,13 @@ import {
   type Claim,
   type ClaimStatus,
   type Failure,
+  type Search,
   type ServiceId,
   type Sighting,
   type TransferRef,
   transferRef,
 } from '../evidence.ts'
+import { encodeObservation } from '../observation-json.ts'
 import { earliest } from '../time.ts'
 
 /** What is known of one chain transfer after all its sightings. */
@@ -90,6 +92,15 @@ export function foldFailures(failures: readonly Failure[]): Failure[] {
         left.receivedAt.getTime() - right.receivedAt.getTime() || Number(left.height - right.height)
       return order < 0 ? right : left
     }),
+  )
+}
+
+/** The oldest first; of one moment, in the order of what they say, so that the order in which they came is no matter. */
+export function foldSearches(searches: readonly Search[]): Search[] {
+  return searches.toSorted(
+    (left, right) =>
+      left.receivedAt.getTime() - right.receivedAt.getTime() ||
+      compareText(encodeObservation(left), encodeObservation(right)),
   )
 }
 

@@ -21,7 +21,7 @@ export type LossRule = 'measured' | 'none' | 'unmeasured'
 /** How one kind of mismatch is treated and explained. */
 export type KindEntry = {
   severity: Severity
-  family: 'presence' | 'value' | 'identity' | 'state' | 'chain' | 'policy' | 'system'
+  family: 'presence' | 'value' | 'identity' | 'state' | 'chain' | 'coverage' | 'policy' | 'system'
   off: Side
   /** `byWaiting`: what ends it may only be late. Of the others, somebody has to mend something. */
   ends: { by: Ending; byWaiting: boolean }

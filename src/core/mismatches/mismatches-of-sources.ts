@@ -37,8 +37,20 @@ export const kindsOfSources = {
       means:
         'The amount that the service claims, in the asset that it names: a credit to the payer would rest on nothing.',
     },
-    means: 'The service claims a payment that is not on its chain.',
+    means:
+      'The service claims a payment that is not on its chain. The detail names the proof: blocks that were read, or nodes that do not know the transaction.',
     next: 'Look the transaction up on the network; treat the claim as unproved until it is found.',
+  },
+  not_covered: {
+    severity: 'info',
+    family: 'coverage',
+    off: 'settings',
+    ends: { by: 'evidence', byWaiting: true },
+    actWithinHours: 168,
+    loss: { rule: 'none', means: 'Nothing is known to be lost before it is read.' },
+    means:
+      'The service claims a payment or a delivery on a network, at a height or at an address that depositd has not read. Nothing is known to be missing.',
+    next: 'Import the channel or wallet if its address is not in the address book, then read the blocks with `depositd backfill`. The detail gives the commands.',
   },
   unreported: {
     severity: 'severe',
@@ -62,7 +74,7 @@ export const kindsOfSources = {
         'What is owed: the delivery that the service states, less what has arrived of it; the amount that was paid, if it states none.',
     },
     means:
-      'The payment is final, nothing final has reached the recipient in time, and nothing went elsewhere.',
+      'The payment is final, nothing final has reached the recipient in time, and nothing went elsewhere. The detail names the blocks that were read at the recipient.',
     next: 'Ask the service where the forward is; the amount stands in transit.',
   },
   settlement_unreported: {

@@ -12,7 +12,7 @@ import { type LinkedObservation, saveEvidence } from '../../store/books/evidence
 import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
 import { bookJournals } from '../../store/books/ledger.ts'
 import { loadGroups } from '../../store/books/load-groups.ts'
-import { askForTransactions } from '../../store/chain/named-transactions.ts'
+import { askChains } from '../../store/chain/leg-searches.ts'
 import { inTransaction } from '../../store/database.ts'
 import {
   type Bounds,
@@ -39,8 +39,8 @@ export type ApplyDeps = {
   rules: Rules
   /** Of the rules; with it, nothing is decided by them once others are in force. */
   rulesDigest?: string
-  /** The networks that are read. Transactions that are named on others cannot be looked at. */
-  readNetworks: ReadonlySet<NetworkName>
+  /** The networks that are read. Null if nothing is to be asked of any. */
+  readNetworks: ReadonlySet<NetworkName> | null
   /** Rows that could not be applied alone either. What else is judged does not wait for them. */
   failing?: ReadonlySet<bigint>
   now: () => Date
@@ -55,7 +55,7 @@ export type Applied = {
   mismatches: readonly MismatchChange[]
   /** The service's ids of the deposits that webhooks among the rows told of. */
   told: readonly ServiceId[]
-  /** Networks with transactions that were named and no chain has shown yet. */
+  /** Networks on which transactions are to be read by their names, or legs to be searched for. */
   named: readonly NetworkName[]
   /** The rows taken, what came of each deposit that was decided, and when. */
   taken: readonly Pick<PendingRow, 'id' | 'source'>[]
@@ -219,8 +219,7 @@ export async function decideGroups(
     decisions.map(({ groupId, recheckAt }) => ({ groupId, at: recheckAt })),
   )
   const lags = deposits.flatMap(({ id, lags: own }) => own.map((lag) => ({ ...lag, of: { depositId: id } })))
-  const unseen = deposits.flatMap((deposit) => deposit.unseen.filter((one) => readNetworks.has(one.network)))
-  const named = await askForTransactions(tx, unseen, now)
+  const named = readNetworks === null ? [] : await askChains(tx, deposits, { now, readNetworks })
   reach('apply.in_transaction')
   const times = { begunAt, loadedAt, decidedAt, bookedAt: clock() }
   const told = { lags, mismatches, named, times, trails: trailsOf(deposits, kept ?? [], loaded) }

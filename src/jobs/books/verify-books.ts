@@ -89,8 +89,8 @@ async function decideAgain(
     const groups = await nextGroups(tx, after, groupsMax)
     const last = groups.at(-1)
     if (last === undefined) return done
-    // Transactions that are named are read for the live books.
-    await decideGroups(tx, { groups, now }, { ...deps, readNetworks: new Set() })
+    // Chains are asked for the live books.
+    await decideGroups(tx, { groups, now }, { ...deps, readNetworks: null })
     after = last
     done += groups.length
     onProgress({ stage: 'decided', done, of })

@@ -5,10 +5,16 @@ import { inTransaction } from '../../store/database.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import { type BackfillDeps, createBackfill } from './backfill.ts'
 import { type NetworkReader, type ScanDeps, type Scanned, scanNetwork } from './scan.ts'
-import { type TransactionReader, verifyTransactions } from './verify-transactions.ts'
+import { type SearchReader, searchLegs } from './search-legs.ts'
+import {
+  type TransactionReader,
+  type Verified,
+  type VerifyDeps,
+  verifyTransactions,
+} from './verify-transactions.ts'
 
 /** All that is read of one network. */
-type Reader = NetworkReader & TransactionReader
+type Reader = NetworkReader & TransactionReader & SearchReader
 
 export type NetworkWorkDeps = ScanDeps &
   BackfillDeps & {
@@ -29,7 +35,7 @@ export type NetworkWork = {
   scan: (network: string) => Promise<void>
   /** Reads what a network's addresses miss below where it stands, and has what was found applied. */
   backfill: (network: string) => Promise<void>
-  /** Reads transactions that the service names and no scan has shown yet, and has what was found applied. */
+  /** Reads transactions that the service names, searches for legs that are overdue, and has what was found applied. */
   verify: (network: string) => Promise<void>
   /** Reads all networks on, waking nobody. */
   readAll: () => Promise<void>
@@ -61,7 +67,7 @@ export function createNetworkWork(deps: NetworkWorkDeps): NetworkWork {
     async verify(network) {
       const reader = await readerOf(network)
       const mayRead = () => deps.mayVerify(network, deps.now().getTime())
-      const { stored } = await verifyTransactions({ ...deps, mayRead }, reader)
+      const { stored } = await verify({ ...deps, mayRead }, reader)
       await wakeIf(stored > 0, 'apply')
     },
     async verifyAll() {
@@ -69,7 +75,7 @@ export function createNetworkWork(deps: NetworkWorkDeps): NetworkWork {
       for (const network of deps.readers.keys()) {
         const reader = await readerOf(network)
         for (let more = true; more; ) {
-          const verified = await verifyTransactions({ ...deps, mayRead: () => true }, reader)
+          const verified = await verify({ ...deps, mayRead: () => true }, reader)
           stored += verified.stored
           more = verified.more
         }
@@ -84,6 +90,17 @@ export function createNetworkWork(deps: NetworkWorkDeps): NetworkWork {
       }
     },
   }
+}
+
+/** A search comes last: what is read by its name need not be searched for. */
+async function verify(deps: VerifyDeps, reader: Reader): Promise<Verified> {
+  const [named, searched] = await Promise.allSettled([
+    verifyTransactions(deps, reader),
+    searchLegs(deps, reader),
+  ])
+  if (named.status === 'rejected') throw named.reason
+  if (searched.status === 'rejected') throw searched.reason
+  return { stored: named.value.stored + searched.value.stored, more: named.value.more || searched.value.more }
 }
 
 /** Null while another process scans the network. */

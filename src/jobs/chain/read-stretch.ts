@@ -4,6 +4,7 @@ import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
 import { addCoverage, type Heights } from '../../store/chain/coverage.ts'
+import { searchAgain } from '../../store/chain/leg-searches.ts'
 import { appendMovements } from '../../store/chain/movements.ts'
 import { appendSightings } from '../../store/chain/sightings.ts'
 import { inTransaction } from '../../store/database.ts'
@@ -59,6 +60,11 @@ export async function readStretch(
     const stored = await appendSightings(tx, foundSightings({ transfers, book, epoch, now: deps.now() }))
     await appendMovements(tx, result.movements)
     await addCoverage(tx, reader.network, { ...stretch, proved: result.proved })
+    const { network } = reader
+    await searchAgain(
+      tx,
+      addresses.map((address) => ({ network, address })),
+    )
     return { reached: result.reached, stored }
   })
 }

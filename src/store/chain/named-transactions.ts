@@ -23,6 +23,18 @@ export async function askForTransactions(
   return [...new Set(rows.map(({ network }) => network))]
 }
 
+/** Has transactions read again at once that are on their chain, though reading them was given up. */
+export async function renewTransactions(
+  tx: Transaction<Tables>,
+  named: readonly NamedTransaction[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into named_transaction (network, tx, role, address, next_at)
+    select distinct *, ${now}::timestamptz from ${listed(named)} order by 1, 2, 3, 4
+    on conflict (network, tx, role, address) do update set next_at = excluded.next_at, tries = 0`.execute(tx)
+}
+
 export type DueTransaction = NamedTransaction & {
   /** How often it was read, this time included. */
   tries: number
@@ -88,15 +100,12 @@ export async function putOffTransactions(
     .execute()
 }
 
-/** The networks on which the time of some has come. */
+/** The networks on which it is time to read some, or to search for a leg. */
 export async function dueNetworks(db: Kysely<Tables>, now: Date): Promise<NetworkName[]> {
-  const rows = await db
-    .selectFrom('named_transaction')
-    .select('network')
-    .distinct()
-    .where('next_at', '<=', now)
-    .execute()
-  return rows.map(({ network }) => network as NetworkName)
+  const { rows } = await sql<{ network: NetworkName }>`
+    select network from named_transaction where next_at <= ${now}
+    union select network from leg_search where next_at <= ${now}`.execute(db)
+  return rows.map(({ network }) => network)
 }
 
 /** Drops those that a transfer was found of: without it they may be asked for again. */

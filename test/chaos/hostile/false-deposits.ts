@@ -14,7 +14,7 @@ export type Falsehood = {
 type Telling = { claim?: Partial<FalseClaim>; change?: [string, string]; kinds: readonly string[] }
 
 const unread = ['schema_drift', 'unknown_status', 'unknown_event']
-const unproved = ['chain_missing', 'unknown_address', 'recipient_mismatch', 'unknown_owner']
+const unproved = ['chain_missing', 'not_covered', 'unknown_address', 'recipient_mismatch', 'unknown_owner']
 
 function sourceOf({ network, tx, address, asset, amount }: PaidDeposit) {
   const contract = asset.slice(asset.indexOf('/') + 1)
@@ -61,7 +61,7 @@ function ofPayment(real: PaidDeposit, other: PaidDeposit): Record<string, Tellin
   return {
     'ten times the amount': {
       claim: { source: { ...source, amount: `${real.amount}0` } },
-      kinds: ['amount_mismatch', 'tx_reused', 'ambiguous_match', 'chain_missing'],
+      kinds: ['amount_mismatch', 'tx_reused', 'ambiguous_match', 'chain_missing', 'not_covered'],
     },
     "somebody else's transaction for one's own address": {
       claim: { source: { ...source, address: other.address } },

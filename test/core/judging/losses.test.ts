@@ -31,6 +31,7 @@ test('each way in which a mismatch opens has the loss that its kind promises', (
       "api_missing, the API does not list what is not delivered yet: none",
       "chain_missing, the claimed payment is on no chain: 100000000 of 100000000 base",
       "chain_missing, nothing says which payment is claimed: 100000000 of 100000000 base",
+      "not_covered, nobody has read where the claimed payment should be: none",
       "unreported, nobody claims the payment: 100000000 of 100000000 base",
       "unreported, what is claimed may be another payment: 100000000 of 100000000 base",
       "settlement_missing, nothing is delivered: 100000000 of 100000000 base",

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { decide } from '../../../src/core/decide.ts'
 import type { Observation, Ruling, RulingVerdict } from '../../../src/core/evidence.ts'
 import type { Journal } from '../../../src/core/posting.ts'
 import { groupOf } from '../../support/any-evidence.ts'
@@ -15,6 +14,7 @@ import {
   txId,
   webhook,
 } from '../../support/evidence.ts'
+import { decideSearched } from '../../support/searched.ts'
 
 const lost: RulingVerdict = { kind: 'write_off', account: 'expenses:write_off' }
 const owed: RulingVerdict = { kind: 'write_off', account: 'assets:receivable:service' }
@@ -38,7 +38,11 @@ const unpaid = [webhook(unsettled), claim(unsettled), payment()]
 const senders = new Set([`arbitrum/${liquidity}`])
 
 function decided(observations: readonly Observation[], booked: readonly Journal[] = []) {
-  const [deposit] = decide(groupOf(observations, booked), { policy, routes: [], senders }, at(600)).deposits
+  const [deposit] = decideSearched(
+    groupOf(observations, booked),
+    { policy, routes: [], senders },
+    at(600),
+  ).deposits
   return {
     journals: [...(deposit?.journals ?? [])],
     kinds: deposit?.verdict.mismatches.map(({ kind }) => kind) ?? [],
@@ -88,7 +92,11 @@ test.each<[string, Ruling[], string[]]>([
 })
 
 function kindsAfterAMonth(observations: readonly Observation[]): string[] {
-  const { deposits } = decide(groupOf(observations), { policy, routes: [], senders }, at(60 * 24 * 30))
+  const { deposits } = decideSearched(
+    groupOf(observations),
+    { policy, routes: [], senders },
+    at(60 * 24 * 30),
+  )
   return deposits.flatMap(({ verdict }) => verdict.mismatches.map(({ kind }) => kind))
 }
 

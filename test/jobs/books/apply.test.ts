@@ -157,10 +157,10 @@ test('time alone opens a mismatch, and late evidence clears it', async () => {
 test('the asset that a mismatch is about follows the evidence, as its detail does', async () => {
   clock = at(60)
   await receive(webhook({ deposit: { asset: usdtOnBase } }))
-  await applyPending(deps)
+  await books.settle()
   expect(await assetAtStake('chain_missing')).toEqual({ asset: usdtOnBase })
   await receive(claim())
-  await applyPending(deps)
+  await books.settle()
   expect(await assetAtStake('chain_missing')).toEqual({ asset: usdcOnBase })
 })
 

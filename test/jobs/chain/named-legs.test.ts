@@ -5,6 +5,7 @@ import type { Address, AssetKey, TxId } from '../../../src/core/asset.ts'
 import type { Claim } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { scanNetwork } from '../../../src/jobs/chain/scan.ts'
+import { searchLegs } from '../../../src/jobs/chain/search-legs.ts'
 import { verifyTransactions } from '../../../src/jobs/chain/verify-transactions.ts'
 import { pinAssets } from '../../../src/store/assets.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
@@ -131,6 +132,8 @@ describe.each([
     await scan()
     expect(await told()).toEqual(['settling agrees absent'])
     ahead = 2 * hour
+    await books.settle()
+    await searchLegs({ db: books.db, now, mayRead: () => true }, reader)
     await books.settle()
     expect(await told()).toEqual(['settling agrees absent settlement_missing settlement_unreported'])
     await tell('settled', paid, delivered)

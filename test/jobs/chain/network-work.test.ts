@@ -120,7 +120,7 @@ test('a sweep has those read whose time has come, on networks that are read', as
 
 test('what is named on a network that nobody reads is not asked for', async () => {
   await books.receive(webhook())
-  await work().apply()
+  await work({ readNetworks: new Set() }).apply()
   expect(await books.db.selectFrom('named_transaction').selectAll().execute()).toEqual([])
 })
 

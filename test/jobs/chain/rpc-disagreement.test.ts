@@ -37,6 +37,8 @@ beforeEach(async () => {
           checkIdentity: () => Promise.resolve(),
           heightAt: () => Promise.resolve(null),
           readRange: () => Promise.reject(new Error('nothing is missing')),
+          timeAt: () => Promise.reject(new Error('nothing is searched for')),
+          nodesWithout: () => Promise.resolve([]),
           readTransaction: () => Promise.resolve({ kind: 'unknown' }),
           scan: () => (next instanceof Fault ? Promise.reject(next) : Promise.resolve(scanned(next))),
         },

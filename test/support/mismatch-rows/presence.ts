@@ -10,6 +10,7 @@ import {
   usdcOnArbitrum,
   webhook,
 } from '../evidence.ts'
+import { fruitless } from '../searched.ts'
 import { first, type Row, ruled, told } from './row.ts'
 
 const unnamed = { deposit: { tx: null } }
@@ -20,6 +21,9 @@ const refunded = {
   deposit: { network: arbitrum, asset: usdcOnArbitrum },
   refund: { tx: txId('forward') },
 } as const
+
+const sought = { role: 'deposit', ...claim().deposit, from: at(3) } as const
+const unread = fruitless(sought, { read: null, bookedAt: null, receivedAt: at(300) })
 
 export const presenceRows: readonly Row[] = [
   {
@@ -58,6 +62,16 @@ export const presenceRows: readonly Row[] = [
     ends: {
       'by a person who says which': { evidence: [ruled({ kind: 'together', serviceId: first })] },
       'by a record that names it': { evidence: [claim({ occurredAt: at(9) })] },
+    },
+  },
+  {
+    kind: 'not_covered',
+    where: 'nobody has read where the claimed payment should be',
+    opens: { evidence: [...told(), unread] },
+    without: { evidence: told() },
+    ends: {
+      'by the payment, once it is read': { evidence: [payment({ receivedAt: at(500) })] },
+      'by a search that proves it missing': { evidence: [fruitless(sought, {})] },
     },
   },
   {

@@ -1,4 +1,3 @@
-import { decide } from '../../../src/core/decide.ts'
 import type { Observation, Ruling, RulingVerdict, ServiceId, Sighting } from '../../../src/core/evidence.ts'
 import type { Approval } from '../../../src/core/matching/divide.ts'
 import type { Mismatch, MismatchKind } from '../../../src/core/mismatch.ts'
@@ -14,6 +13,7 @@ import {
   webhook,
 } from '../evidence.ts'
 import { late } from '../outcome.ts'
+import { decideSearched } from '../searched.ts'
 
 export type Evidence = readonly Observation[]
 
@@ -88,6 +88,6 @@ export function mismatchesOf(...changes: readonly Change[]): Mismatch[] {
     routes: [],
     senders: new Set([`arbitrum/${liquidity}`]),
   }
-  const { deposits, strays } = decide(group, rules, rest.now ?? late)
+  const { deposits, strays } = decideSearched(group, rules, rest.now ?? late)
   return [...deposits.flatMap(({ verdict }) => verdict.mismatches), ...strays.map((one) => one.mismatch)]
 }

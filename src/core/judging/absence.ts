@@ -1,0 +1,167 @@
+import type { Address, NetworkName, TxId } from '../asset.ts'
+import type { Search, Sighting } from '../evidence.ts'
+import type { Dossier } from '../matching/divide.ts'
+import { claimOf } from '../matching/fold.ts'
+import type { Policy } from '../policy.ts'
+import { earliest } from '../time.ts'
+import { approvedPlace, type Leg } from './matrix.ts'
+
+/** A leg that no chain has shown, and where it should be. */
+export type SoughtLeg = {
+  role: Sighting['role']
+  network: NetworkName
+  address: Address
+  tx: TxId | null
+  /** Between these times it should have moved. */
+  from: Date
+  until: Date
+}
+
+export type Absence =
+  | { kind: 'proved'; proof: string }
+  | { kind: 'not_read'; detail: Readonly<Record<string, string>> }
+  /** No search has answered yet. */
+  | { kind: 'open' }
+
+/** A node may lie or lag; two that do not know a transaction prove that it is not there. */
+const nodesWanted = 2
+
+/** Where the payment should be, once per statement of the service; or where the delivery should be. */
+export function soughtLegs(dossier: Dossier, leg: Leg, policy: Policy): SoughtLeg[] {
+  return leg === 'deposit' ? soughtPayments(dossier, policy) : soughtDeliveries(dossier)
+}
+
+/** The service may report a payment that it names no transaction of as late as the policy allows. */
+function soughtPayments({ api, webhook, words }: Dossier, policy: Policy): SoughtLeg[] {
+  const until = earliest([...words.api, ...words.webhook].flatMap((one) => [one.occurredAt, one.receivedAt]))
+  if (until === null) return []
+  const unnamedFrom = new Date(until.getTime() - policy.chainWithinMs - policy.reportWithinMs)
+  const legs = [api, webhook].flatMap((claim): SoughtLeg[] => {
+    if (claim === null) return []
+    const { network, address, tx } = claim.deposit
+    return [{ role: 'deposit', network, address, tx, from: tx === null ? unnamedFrom : until, until }]
+  })
+  // Of one address, what names the transaction says more.
+  return legs.filter((one, place) => {
+    const same = legs.filter(({ network, address }) => network === one.network && address === one.address)
+    const isUseless = one.tx === null && same.some(({ tx }) => tx !== null)
+    return !isUseless && legs.findIndex((other) => isSame(one, other)) === place
+  })
+}
+
+function soughtDeliveries(dossier: Dossier): SoughtLeg[] {
+  const { deposit } = dossier
+  const stated = claimOf(dossier)?.settlement ?? null
+  const place = approvedPlace(dossier) ?? stated
+  if (deposit === null || deposit.finalAt === null || place === null) return []
+  const { network, address } = place
+  const isThere = stated?.network === network && stated.address === address
+  const tx = isThere ? stated.tx : null
+  return [{ role: 'recipient', network, address, tx, from: deposit.blockAt, until: deposit.finalAt }]
+}
+
+function isSame(one: SoughtLeg, other: SoughtLeg): boolean {
+  return one.network === other.network && one.address === other.address && one.tx === other.tx
+}
+
+/** The searches for one leg, the oldest first. */
+export function searchesOf({ searches }: Dossier, leg: SoughtLeg): Search[] {
+  return searches.filter(
+    ({ role, network, to, tx }) =>
+      role === leg.role && network === leg.network && to === leg.address && tx === leg.tx,
+  )
+}
+
+/**
+ * Whether it is proved that none of the legs is on its chain.
+ * @param due what was searched before does not prove that it is missing: it may have come in time
+ */
+export function judgeAbsence(
+  dossier: Dossier,
+  legs: readonly SoughtLeg[],
+  { due, policy }: { due: Date; policy: Policy },
+): Absence {
+  const found = legs.map((leg) => absenceOf(leg, searchesOf(dossier, leg), { due, policy }))
+  const unread = found.find((one) => one.kind === 'not_read')
+  if (unread !== undefined) return unread
+  const proofs = found.flatMap((one) => (one.kind === 'proved' ? [one.proof] : []))
+  if (proofs.length === 0 || proofs.length < legs.length) return { kind: 'open' }
+  return { kind: 'proved', proof: proofs.join('; ') }
+}
+
+function absenceOf(
+  leg: SoughtLeg,
+  searches: readonly Search[],
+  { due, policy }: { due: Date; policy: Policy },
+): Absence {
+  const last = searches.at(-1)
+  if (last === undefined) return { kind: 'open' }
+  const proofs = searches
+    .filter(({ receivedAt }) => receivedAt >= due)
+    .map((search) => nodeProof(search) ?? rangeProof(search, leg, policy))
+  const proof = proofs.find((one) => one !== null)
+  if (proof !== undefined && proof !== null) return { kind: 'proved', proof }
+  const isBehind = last.read !== null && reachesBack(last, leg)
+  return isBehind ? { kind: 'open' } : { kind: 'not_read', detail: unreadDetail(leg, last) }
+}
+
+function nodeProof({ network, tx, nodes, receivedAt }: Search): string | null {
+  if (tx === null || nodes.length < nodesWanted) return null
+  return `${nodes.length} nodes of ${network} do not know the transaction (${nodes.join(', ')}), asked at ${receivedAt.toISOString()}`
+}
+
+function rangeProof(search: Search, leg: SoughtLeg, { clockSkewMs }: Policy): string | null {
+  const { network, read } = search
+  // Clocks differ, and a quiet chain makes no block for a while.
+  const isReached = read !== null && read.to.blockAt.getTime() >= leg.until.getTime() - clockSkewMs
+  if (!isReached || !reachesBack(search, leg)) return null
+  const { from, to } = read
+  return `final blocks ${from.height} to ${to.height} of ${network} were read for the address (${from.blockAt.toISOString()} to ${to.blockAt.toISOString()})`
+}
+
+/** From before it can have moved; an address that was read ever since it was made cannot have been paid before. */
+function reachesBack({ read, bookedAt }: Search, { from, until }: SoughtLeg): boolean {
+  if (read === null) return false
+  const isSinceMade = bookedAt !== null && bookedAt <= until && read.from.blockAt <= bookedAt
+  return isSinceMade || read.from.blockAt <= from
+}
+
+/** Why nothing is known of the leg, and what to do. */
+export function unreadDetail(leg: SoughtLeg, search: Search | undefined): Record<string, string> {
+  const { network, address, tx } = leg
+  const found = search?.found ?? null
+  const steps = search === undefined ? [] : stepsOf(leg, search)
+  return {
+    network,
+    address,
+    ...(tx !== null && { tx }),
+    ...(found !== null && { found: `block ${found.height} holds the transaction` }),
+    reason: reasonOf(leg, search),
+    ...(steps.length > 0 && { next: steps.join('; then ') }),
+  }
+}
+
+/** The commands by which it would be read. */
+function stepsOf({ role, network, address }: SoughtLeg, search: Search): string[] {
+  const { isUnread, bookedAt, found, claimed } = search
+  if (isUnread) return []
+  const owners = role === 'deposit' ? 'channels or wallets' : 'channels'
+  const from = (found ?? claimed)?.height
+  return [
+    ...(bookedAt === null ? [`depositd ${owners} import FILE, with ${address} on ${network}`] : []),
+    ...(from === undefined ? [] : [`depositd backfill --network ${network} --from ${from}`]),
+  ]
+}
+
+function reasonOf({ network, from }: SoughtLeg, search: Search | undefined): string {
+  if (search === undefined)
+    return `${network} could not be searched for a day: look at its nodes with \`depositd doctor\``
+  if (search.isUnread) return `${network} is not read: set an RPC URL for it`
+  if (search.bookedAt === null) return 'the address is not in the address book'
+  if (search.claimed === null) return `the nodes of ${network} have no blocks from ${from.toISOString()}`
+  const { read } = search
+  if (read === null) return `${network} was not read for this address yet`
+  return reachesBack(search, { ...search, address: search.to, from, until: from })
+    ? `${network} is read as final up to block ${read.to.height} of ${read.to.blockAt.toISOString()} only`
+    : `${network} is read for this address from block ${read.from.height} of ${read.from.blockAt.toISOString()} on only`
+}

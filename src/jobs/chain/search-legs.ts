@@ -1,0 +1,144 @@
+import type { Kysely } from 'kysely'
+import { mapBounded } from '../../chain/map-bounded.ts'
+import type { OnDemandReader, TransactionReading } from '../../chain/port.ts'
+import type { Address, NetworkName } from '../../core/asset.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { Failure, Search } from '../../core/evidence.ts'
+import { readWatchList } from '../../store/chain/chain-watch.ts'
+import {
+  appendSearches,
+  type DueSearch,
+  dropShown,
+  readHeightsOf,
+  takeDueSearches,
+} from '../../store/chain/leg-searches.ts'
+import { appendFailures, renewTransactions } from '../../store/chain/named-transactions.ts'
+import { inTransaction } from '../../store/database.ts'
+import type { Tables } from '../../store/tables.ts'
+import type { Verified, VerifyDeps } from './verify-transactions.ts'
+
+/** The reader of one network, as far as claimed legs are searched for. */
+export type SearchReader = { network: NetworkName } & Pick<
+  OnDemandReader,
+  'readTransaction' | 'nodesWithout' | 'heightAt' | 'timeAt'
+>
+
+/** Searches of one run. */
+const rowsMax = 20
+const readAtOnce = 4
+const firstPauseMs = 60_000
+
+/** A service reports a payment some time after it was made. */
+const reportMarginMs = 3_600_000
+
+/** `isReadable`: the transaction pays an address of the address book, so that it is stored as read. */
+type Found = { search: Search; failure: Failure | null; isReadable: boolean }
+
+/**
+ * Searches the chain for legs that the service claims and that no scan has shown, whether or not the address book has
+ * their addresses. What it shows is stored as evidence. Safe to run twice and beside itself.
+ * @throws what kept one from being searched for, once what the others showed is stored; it is repeated later
+ */
+export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promise<Verified> {
+  const { db, mayRead } = deps
+  const { network } = reader
+  const now = deps.now()
+  await dropShown(db, network)
+  let allowed = 0
+  while (allowed < rowsMax && mayRead()) allowed++
+  if (allowed === 0) return { stored: 0, more: false }
+  const due = await takeDueSearches(db, { network, now }, { rowsMax: allowed, firstPauseMs })
+  if (due.length === 0) return { stored: 0, more: false }
+  const watched = new Set((await readWatchList(db, network)).map(({ address }) => address))
+  const answers = await mapBounded(
+    [...due],
+    readAtOnce,
+    (leg): Promise<Found | Error> => search(db, reader, { leg, watched, now }).catch(asError),
+  )
+  const found = answers.flatMap((one) => (one instanceof Error ? [] : [one]))
+  const stored = await inTransaction(db, async (tx) => {
+    const failed = await appendFailures(
+      tx,
+      found.flatMap(({ failure }) => failure ?? []),
+    )
+    await renewTransactions(
+      tx,
+      found.flatMap(({ search: { role, tx: named, to }, isReadable }) =>
+        isReadable && named !== null ? [{ role, network, tx: named, address: to }] : [],
+      ),
+      now,
+    )
+    return (
+      failed +
+      (await appendSearches(
+        tx,
+        found.map((one) => one.search),
+      ))
+    )
+  })
+  const fault = answers.find((one) => one instanceof Error)
+  if (fault !== undefined) throw fault
+  return { stored, more: due.length === rowsMax }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error))
+}
+
+type NamedReading = TransactionReading | null
+
+type Searching = { leg: DueSearch; watched: ReadonlySet<Address>; now: Date }
+
+async function search(
+  db: Kysely<Tables>,
+  reader: SearchReader,
+  { leg, watched, now }: Searching,
+): Promise<Found> {
+  const { address: to, from, ...named } = leg
+  const { tx } = leg
+  const reading = tx === null ? null : await reader.readTransaction(tx, new Set([...watched, to]))
+  const height = heightIn(reading, to)
+  const { bookedAt, ...heights } = await readHeightsOf(db, leg)
+  const read = await timesOf(reader, heights)
+  const claimed = height ?? (await claimedHeight(reader, read, from))
+  const isUnknown = tx !== null && reading?.kind === 'unknown' && claimed !== null
+  const nodes = isUnknown ? await reader.nodesWithout(tx) : []
+  const blocks = { found: blockOf(height), claimed: blockOf(claimed), read }
+  return {
+    search: { kind: 'search', ...named, to, nodes, ...blocks, bookedAt, receivedAt: now },
+    failure: failureOf(leg, reading, now),
+    isReadable: height !== null && watched.has(to),
+  }
+}
+
+function heightIn(reading: NamedReading, address: Address): bigint | null {
+  if (reading?.kind !== 'read') return null
+  return reading.transfers.find(({ to }) => to === address)?.height ?? null
+}
+
+function blockOf(height: bigint | null): { height: bigint } | null {
+  return height === null ? null : { height }
+}
+
+async function timesOf(
+  reader: SearchReader,
+  { from, to }: { from: bigint | null; to: bigint | null },
+): Promise<Search['read']> {
+  if (from === null || to === null) return null
+  return {
+    from: { height: from, blockAt: await reader.timeAt(from) },
+    to: { height: to, blockAt: await reader.timeAt(to) },
+  }
+}
+
+/** From where on to read for it; a chain, or what its nodes keep of it, may have begun within the margin. */
+async function claimedHeight(reader: SearchReader, read: Search['read'], from: Date): Promise<bigint | null> {
+  if (read !== null && read.from.blockAt <= from) return read.from.height
+  return (await reader.heightAt(new Date(from.getTime() - reportMarginMs))) ?? (await reader.heightAt(from))
+}
+
+function failureOf(leg: DueSearch, reading: NamedReading, receivedAt: Date): Failure | null {
+  if (leg.tx === null || reading?.kind !== 'failed') return null
+  const { role, network, tx, address: to } = leg
+  return { kind: 'failure', role, network, tx, to, height: reading.height, receivedAt }
+}

@@ -1,0 +1,173 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Address, NetworkName, TxId } from '../../core/asset.ts'
+import type { DecidedDeposit } from '../../core/decide.ts'
+import type { Search, ServiceId } from '../../core/evidence.ts'
+import type { WantedSearch } from '../../core/judging/overdue.ts'
+import { encodeObservation } from '../../core/observation-json.ts'
+import { appendInbox } from '../inbox.ts'
+import type { Tables } from '../tables.ts'
+import { askForTransactions } from './named-transactions.ts'
+
+type Asking = { now: Date; readNetworks: ReadonlySet<NetworkName> }
+
+/**
+ * Has read what the service names and what is overdue.
+ * @returns the networks on which something new is to be read
+ */
+export async function askChains(
+  tx: Transaction<Tables>,
+  deposits: readonly Pick<DecidedDeposit, 'dossier' | 'verdict' | 'unseen'>[],
+  asking: Asking,
+): Promise<NetworkName[]> {
+  const unseen = deposits.flatMap((one) =>
+    one.unseen.filter(({ network }) => asking.readNetworks.has(network)),
+  )
+  const searched = await askForSearches(tx, deposits, asking)
+  return [...(await askForTransactions(tx, unseen, asking.now)), ...searched]
+}
+
+type Wanted = WantedSearch & { serviceId: ServiceId }
+
+/**
+ * Has legs searched for, unless that was done late enough already. On a network that is not read nobody can, which is
+ * evidence as well; once it is read, the search is due.
+ * @returns the networks on which something is to be searched now
+ */
+async function askForSearches(
+  tx: Transaction<Tables>,
+  deposits: readonly Pick<DecidedDeposit, 'dossier' | 'verdict'>[],
+  { now, readNetworks }: Asking,
+): Promise<NetworkName[]> {
+  const wanted = deposits.flatMap(({ dossier: { serviceId }, verdict }) =>
+    serviceId === null ? [] : verdict.searches.map((one): Wanted => ({ ...one, serviceId })),
+  )
+  if (wanted.length === 0) return []
+  const asked = await noteSearches(tx, wanted, now)
+  const unread = asked.filter(({ network }) => !readNetworks.has(network))
+  const nothing = { nodes: [], found: null, claimed: null, read: null, bookedAt: null }
+  await appendSearches(
+    tx,
+    unread.map(({ serviceId, role, network, address: to, tx: named }): Search => {
+      const leg = { serviceId, role, network, to, tx: named }
+      return { kind: 'search', ...leg, ...nothing, isUnread: true, receivedAt: now }
+    }),
+  )
+  return [...new Set(asked.map(({ network }) => network))].filter((network) => readNetworks.has(network))
+}
+
+/** @returns those that are new, or due again */
+async function noteSearches(
+  tx: Transaction<Tables>,
+  wanted: readonly Wanted[],
+  now: Date,
+): Promise<DueSearch[]> {
+  const { rows } = await sql<DueSearch>`
+    insert into leg_search as known (service_id, role, network, address, tx, from_at, next_at)
+    select distinct on (service_id, role, network, address, tx) service_id, role, network, address, tx, from_at, ${now}::timestamptz
+    from unnest(
+      ${wanted.map(({ serviceId }) => serviceId)}::text[], ${wanted.map(({ role }) => role)}::text[],
+      ${wanted.map(({ network }) => network)}::text[], ${wanted.map(({ address }) => address)}::text[],
+      ${wanted.map(({ tx: named }) => named)}::text[], ${wanted.map(({ from }) => from)}::timestamptz[],
+      ${wanted.map(({ notBefore }) => notBefore)}::timestamptz[]
+    ) as one (service_id, role, network, address, tx, from_at, not_before)
+    where not exists (
+      select from leg_search done
+      where (done.service_id, done.role, done.network, done.address) = (one.service_id, one.role, one.network, one.address)
+        and done.tx is not distinct from one.tx
+        and (done.searched_at >= one.not_before or done.next_at <= ${now})
+    )
+    order by service_id, role, network, address, tx
+    on conflict (service_id, role, network, address, tx) do update set next_at = excluded.next_at
+    returning ${dueColumns}`.execute(tx)
+  return rows
+}
+
+export type DueSearch = Pick<Search, 'serviceId' | 'role' | 'network'> & {
+  address: Address
+  tx: TxId | null
+  from: Date
+}
+
+const dueColumns = sql`known.service_id as "serviceId", known.role, known.network, known.address, known.tx, known.from_at as "from"`
+
+/** Takes some whose time has come, and puts their next time off: the longer, the more often they were searched for. */
+export async function takeDueSearches(
+  db: Kysely<Tables>,
+  { network, now }: { network: NetworkName; now: Date },
+  { rowsMax, firstPauseMs }: { rowsMax: number; firstPauseMs: number },
+): Promise<DueSearch[]> {
+  const { rows } = await sql<DueSearch>`
+    with due as (
+      select ctid from leg_search where network = ${network} and next_at <= ${now}
+      order by next_at limit ${rowsMax} for update skip locked
+    )
+    update leg_search as known set tries = known.tries + 1, searched_at = ${now}, next_at = ${now}::timestamptz
+      + ${firstPauseMs} * power(2, least(known.tries, 30)) * interval '1 millisecond'
+    from due where known.ctid = due.ctid
+    returning ${dueColumns}`.execute(db)
+  return rows
+}
+
+/** Drops those whose leg was shown meanwhile. */
+export async function dropShown(db: Kysely<Tables>, network: NetworkName): Promise<void> {
+  await sql`
+    delete from leg_search using deposit
+    where leg_search.network = ${network} and deposit.service_id = leg_search.service_id and merged_into is null
+      and case role when 'deposit' then chain_at else settled_at end is not null`.execute(db)
+}
+
+/** Addresses of which more was read by now, or that the address book knows by now, are searched again at once. */
+export async function searchAgain(
+  tx: Kysely<Tables>,
+  places: readonly { network: NetworkName; address: Address }[],
+): Promise<void> {
+  await sql`
+    update leg_search set next_at = now(), tries = 0 where (network, address) in (
+      select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
+    )`.execute(tx)
+}
+
+export type ReadHeights = { bookedAt: Date | null; from: bigint | null; to: bigint | null }
+
+/** Since when the address book has an address, and which final heights were read for it without a gap, up to the newest. */
+export async function readHeightsOf(
+  db: Kysely<Tables>,
+  { network, address }: { network: NetworkName; address: Address },
+): Promise<ReadHeights> {
+  const { rows } = await sql<ReadHeights>`
+    with watched as (
+      select watch.number, watch.from_height, standing.height, standing.assets
+      from chain_watch watch join chain_network standing using (network)
+      where network = ${network} and address = ${address}
+    ), newest as (
+      select stretch from watched, unnest((
+        select range_agg(heights) from chain_coverage covered
+        where covered.network = ${network} and covered.watched >= watched.number and covered.assets @> watched.assets
+      ) * int8multirange(int8range(watched.from_height, watched.height + 1))) stretch
+      order by stretch desc limit 1
+    )
+    select (
+      select min(least(book.added_at, owner.created_at)) from address_book book
+        left join owner on owner.kind = book.owner_kind and owner.id = book.owner_id
+      where book.network = ${network} and book.address = ${address}
+    ) as "bookedAt", lower(stretch) as from, upper(stretch) - 1 as to
+    from (values (1)) as one left join newest on true`.execute(db)
+  return rows[0] ?? { bookedAt: null, from: null, to: null }
+}
+
+/** Appends to the inbox what searches have shown. */
+export async function appendSearches(tx: Transaction<Tables>, searches: readonly Search[]): Promise<number> {
+  if (searches.length === 0) return 0
+  const rows = searches.map((search) => ({
+    source: 'chain' as const,
+    sourceKey: keyOf(search),
+    body: Buffer.from(encodeObservation(search)),
+    headers: {},
+    receivedAt: search.receivedAt,
+  }))
+  return (await appendInbox(tx, rows)).size
+}
+
+function keyOf({ network, role, to, tx, serviceId, receivedAt }: Search): string {
+  return `${network}/${tx ?? ''}/searched/${role}/${to}/${serviceId}/${receivedAt.getTime()}`
+}
