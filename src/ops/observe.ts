@@ -54,18 +54,7 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
   const mismatches = observeMismatches(metrics, log)
   return {
     ...observeWebhooks(metrics, log),
-    rpc({ network, node, method, outcome, seconds }) {
-      metrics.rpcRequests.inc({ network, method, outcome })
-      metrics.rpcNodeRequests.inc({ network, node, outcome })
-      metrics.rpcSeconds.observe({ network, method }, seconds)
-    },
-    rpcNode({ network, node, score }) {
-      metrics.rpcNodeScore.set({ network, node }, score)
-    },
-    oddLog({ network, reason, contract, tx }) {
-      metrics.chainLogsPassedOver.inc({ network, reason })
-      tell(log, 'odd_log', { network, reason, contract, tx })
-    },
+    ...observeChains(metrics, log),
     pollRequest(outcome) {
       metrics.pollRequests.inc({ outcome })
     },
@@ -81,10 +70,6 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
       metrics.pollDrifts.inc({}, drifts)
       mismatches(changes)
     },
-    rewound(network) {
-      metrics.chainReorgs.inc({ network })
-      tell(log, 'history_changed', { network })
-    },
     jobFailed,
     queueTrouble({ kind, error, wake }) {
       if (kind === 'job_failed') jobFailed(wake?.name ?? '', error)
@@ -95,6 +80,29 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
     },
     gaugesUnreadable(part, error) {
       tell(log, 'gauges_unreadable', { part, err: error })
+    },
+  }
+}
+
+type ChainObserver = Pick<Observer, 'rpc' | 'rpcNode' | 'oddLog' | 'rewound'>
+
+function observeChains(metrics: Metrics, log: Logger): ChainObserver {
+  return {
+    rpc({ network, node, method, outcome, seconds }) {
+      metrics.rpcRequests.inc({ network, method, outcome })
+      metrics.rpcNodeRequests.inc({ network, node, outcome })
+      metrics.rpcSeconds.observe({ network, method }, seconds)
+    },
+    rpcNode({ network, node, score }) {
+      metrics.rpcNodeScore.set({ network, node }, score)
+    },
+    oddLog({ network, reason, contract, tx }) {
+      metrics.chainLogsPassedOver.inc({ network, reason })
+      tell(log, 'odd_log', { network, reason, contract, tx })
+    },
+    rewound(network) {
+      metrics.chainReorgs.inc({ network })
+      tell(log, 'history_changed', { network })
     },
   }
 }
