@@ -1,7 +1,7 @@
 import type { Role } from './app.ts'
 import { hiddenOf } from './app-hidden.ts'
 import type { Settings } from './config/settings.ts'
-import { messageOf } from './core/errors.ts'
+import { lineOf } from './core/errors.ts'
 import { judgeDatabase, judgeVitals, type PartState, schedulerStream, workerStream } from './core/health.ts'
 import type { LiveScheme } from './intake/live-scheme.ts'
 import { expectedStreams } from './jobs/expected-streams.ts'
@@ -87,7 +87,7 @@ function judgeQueue(danger: string | null): PartState {
 /** What servers and libraries say may hold a password. */
 function hideProblems(hide: (text: string) => string, checks: Readiness['checks']): Readiness['checks'] {
   const shown = (error: unknown): never => {
-    throw new Error(hide(messageOf(error)), { cause: error })
+    throw new Error(hide(lineOf(error)), { cause: error })
   }
   return checks.map(({ part, ask }) => ({ part, ask: () => ask().catch(shown) }))
 }

@@ -15,6 +15,7 @@ import { putInForce } from './jobs/books/put-in-force.ts'
 import { createQueue, type Queue, queueLimits } from './jobs/queue/queue.ts'
 import { sharedTicks, startSchedule, type Tick } from './jobs/schedule.ts'
 import { tell } from './log/tell.ts'
+import { jobNames } from './ops/metrics/service.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { createObserver, type Observer } from './ops/observe.ts'
 import { startOps } from './ops/server.ts'
@@ -48,6 +49,8 @@ export type DaemonOptions = {
 }
 
 const workerConcurrency = 8
+/** All but the one that reads a deposit by its id: of such wake-ups there may be many, and the poll reads the same. */
+const recurring = new Set<string>(jobNames.filter((name) => name !== 'read'))
 
 /**
  * Migrates the database, where its user may, and starts the daemon's roles against the servers the settings name.
@@ -123,7 +126,13 @@ function shareTicks(db: Database<Tables>, ticks: readonly Tick[]): Tick[] {
 }
 
 function openQueue({ queueUrl }: Settings, { queueTrouble }: Observer): Promise<Queue> {
-  return createQueue({ url: queueUrl, name: 'depositd', limits: queueLimits, report: queueTrouble })
+  return createQueue({
+    url: queueUrl,
+    name: 'depositd',
+    limits: queueLimits,
+    recurring,
+    report: queueTrouble,
+  })
 }
 
 /** What was decided by another policy is decided again, and amounts are valued as the settings say. */

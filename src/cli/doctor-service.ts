@@ -2,6 +2,12 @@ import type { Settings } from '../config/settings.ts'
 import { isFault, lineOf } from '../core/errors.ts'
 import { createQueue, queueLimits } from '../jobs/queue/queue.ts'
 import type { QueueEvent } from '../jobs/queue/queue-port.ts'
+import {
+  lookAtQueueSchema,
+  type QueueSchemaLook,
+  schemaProblem,
+  schemaWarning,
+} from '../jobs/queue/queue-schema.ts'
 import { createDepositClient } from '../provider/deposit-client.ts'
 import { type KeyScope, probeScope } from '../provider/probe-scope.ts'
 import type { Profile } from '../provider/profile/profile-schema.ts'
@@ -26,6 +32,8 @@ export async function queueFindings(
   return examined(check, queueMend, async () => {
     try {
       const report = (event: QueueEvent) => void events.push(event)
+      const schema = url.startsWith('postgres') ? schemaFinding(await lookAtQueueSchema(url)) : null
+      if (schema !== null) return schema
       const queue = await createQueue({ url, name: 'depositd', limits: queueLimits, report })
       try {
         const { waiting, active } = await queue.counts()
@@ -42,6 +50,19 @@ export async function queueFindings(
     }
   })
 }
+
+/** Null if the queue can work with it as it is. */
+function schemaFinding({ schema, mayMake }: QueueSchemaLook): Finding | null {
+  const says = schemaProblem(schema) ?? schemaWarning(schema)
+  if (says === null) return null
+  if (schema.kind === 'unusable') return fault('queue', { says, mend: newerVersion })
+  if (schemaProblem(schema) === null) return warning('queue', { says, mend: newerVersion })
+  return mayMake
+    ? warning('queue', { says, mend: 'depositd migrate; a start does it, too, and so does a running worker' })
+    : fault('queue', { says, mend: 'depositd migrate, with the DATABASE_URL of the owner' })
+}
+
+const newerVersion = 'replace this version by the newer one, too'
 
 const serviceMend = (problem: string) =>
   adviceFor(problem, { setting: 'SERVICE_URL', credential: 'SERVICE_API_KEY' })

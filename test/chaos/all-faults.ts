@@ -29,6 +29,7 @@ import { ledgerAttacked } from './faults/f22-ledger.ts'
 import { twoOwnersOfACursor } from './faults/f23-two-owners.ts'
 import { blockedOutput } from './faults/f24-blocked-output.ts'
 import { scrapes } from './faults/f24-scrapes.ts'
+import { queueSchema } from './faults/f26-queue-schema.ts'
 
 /** The deck from which a seed draws. */
 export const allFaults: readonly Fault[] = [
@@ -62,4 +63,5 @@ export const allFaults: readonly Fault[] = [
   ...twoOwnersOfACursor,
   blockedOutput,
   ...scrapes,
+  ...queueSchema,
 ]

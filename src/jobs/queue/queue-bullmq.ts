@@ -25,24 +25,34 @@ export const queueOptions = {
  * A wake-up is known by what it asks for, not by a job id: an id says nothing while its job is active, so that
  * a wake-up in that time would be lost. With `keepLastIfActive` it becomes a job when the active one ends.
  */
-export function wakeOptions({ name, key }: Wake, { attempts, retryDelayMs }: QueueLimits): JobsOptions {
+export function wakeOptions({ name, key }: Wake, { limits, recurring }: QueueSettings): JobsOptions {
   return {
     deduplication: { id: `${name}/${key}`, keepLastIfActive: true },
-    attempts,
-    backoff: { type: 'exponential', delay: retryDelayMs },
+    attempts: recurring?.has(name) ? recurringAttempts : limits.attempts,
+    backoff: { type: 'growing' },
     removeOnComplete: true,
     removeOnFail: true,
     stackTraceLimit: 0,
   }
 }
 
+/** For months, whatever the pauses are. */
+const recurringAttempts = 1_000_000
+
+/** Doubled each time, from the first pause to the longest. */
+function pauseAfter(attempts: number, { retryDelayMs, retryDelayMaxMs }: QueueLimits): number {
+  return Math.min(retryDelayMs * 2 ** Math.min(attempts - 1, 20), retryDelayMaxMs)
+}
+
 /**
  * Each job says that nothing of it is kept, save one whose record was lost. That one fails, for nobody knows what it asks
  * for: were what little is written of it kept, its wake-up would never become a job again.
  */
-export function workerOptions({ lockMs, stalledCheckMs, reconnectDelayMs }: QueueLimits) {
+export function workerOptions(limits: QueueLimits) {
+  const { lockMs, stalledCheckMs, reconnectDelayMs } = limits
   return {
     removeOnFail: { count: 0 },
+    settings: { backoffStrategy: (attempts: number) => pauseAfter(attempts, limits) },
     lockDuration: lockMs,
     stalledInterval: stalledCheckMs,
     runRetryDelay: reconnectDelayMs,
@@ -80,7 +90,7 @@ export function runningWorker<B extends IQueueBackend, Connection>(
 ): RunningWorker {
   worker.on('error', (error) => report({ kind: 'connection_failed', error }))
   worker.on('failed', (job, error) => {
-    if (job !== undefined) report(jobFailed(job, error, limits.attempts))
+    if (job !== undefined) report(jobFailed(job, error))
   })
   return {
     async stop() {
@@ -96,8 +106,9 @@ export function runningWorker<B extends IQueueBackend, Connection>(
   }
 }
 
-function jobFailed(job: Job<WakeData>, error: Error, attempts: number): QueueEvent {
-  return { kind: 'job_failed', wake: wakeOf(job), error, dropped: job.attemptsMade >= attempts }
+function jobFailed(job: Job<WakeData>, error: Error): QueueEvent {
+  const dropped = job.attemptsMade >= (job.opts.attempts ?? 1)
+  return { kind: 'job_failed', wake: wakeOf(job), error, dropped }
 }
 
 /** Whoever has the login of the queue may have put anything there. */
@@ -114,13 +125,33 @@ export async function countJobs(queue: Counting): Promise<Record<QueueState, num
   return { waiting, active, delayed, failed, completed }
 }
 
+type Delaying = {
+  getJobs: (
+    types: ['delayed'],
+    start: number,
+    end: number,
+    ascending: boolean,
+  ) => Promise<{ processedOn?: number | undefined; promote: () => Promise<void> }[]>
+}
+
+/** By more than clocks differ that are kept. */
+const aheadMs = 60_000
+const promotedMax = 100
+
+/** What is to be tried again is due by the clock of the process that failed, and waits for it even if that was wrong. */
+export async function promoteFromFuture(queue: Delaying): Promise<void> {
+  const last = await queue.getJobs(['delayed'], 0, promotedMax - 1, false)
+  const ahead = last.filter(({ processedOn = 0 }) => processedOn > Date.now() + aheadMs)
+  for (const job of ahead) await job.promote()
+}
+
 const repeatAfterMs = 10_000
 
 /** Passes on the first of equal connection errors and leaves out those soon after it. */
 export function calmly(report: QueueSettings['report']): QueueSettings['report'] {
   let last = { text: '', at: Number.NEGATIVE_INFINITY }
   return (event) => {
-    if (event.kind === 'connection_failed') {
+    if (event.kind === 'connection_failed' || event.kind === 'schema_unusable') {
       const text = messageOf(event.error)
       const at = performance.now()
       if (text === last.text && at - last.at < repeatAfterMs) return

@@ -1,20 +1,12 @@
-import {
-  assertSchemaCompatibility,
-  createPostgresBackend,
-  DEFAULT_SCHEMA,
-  LATEST_SCHEMA_VERSION,
-  type PgPool,
-  runMigrations,
-  SchemaMigrationRequiredError,
-  withBackend,
-} from 'bullmq'
+import { createPostgresBackend, DEFAULT_SCHEMA, type PgPool, withBackend } from 'bullmq'
 import { Pool } from 'pg'
-import { Fault, messageOf } from '../../core/errors.ts'
+import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import { isDenied } from '../../store/denied.ts'
 import { within } from '../within.ts'
 import {
   CuttableWorker,
   countJobs,
+  promoteFromFuture,
   queueOptions,
   runningWorker,
   type WakeData,
@@ -23,6 +15,14 @@ import {
   workerOptions,
 } from './queue-bullmq.ts'
 import type { Backend, QueueSettings } from './queue-port.ts'
+import {
+  isSchemaLost,
+  prepareQueueSchema,
+  type QueueSchema,
+  readQueueSchema,
+  schemaProblem,
+  schemaWarning,
+} from './queue-schema.ts'
 
 const { Queue: PostgresQueue } = withBackend(createPostgresBackend)
 
@@ -32,25 +32,38 @@ const connectionsMax = 6
 const idlePollSeconds = 15
 
 /**
- * All tables live in the schema `bullmq` of that database; it is made or brought up to date here.
- * @throws Fault `remote_failed` where Postgres does not answer or refuses.
+ * All tables live in the schema `bullmq` of that database. It is made or brought up to date here, and made again if it is
+ * lost while the queue works.
+ * @throws Fault `remote_failed` if Postgres does not answer or refuses.
  */
-export async function openPostgresQueue(settings: QueueSettings): Promise<Backend> {
+export async function openPostgresQueue(asked: QueueSettings): Promise<Backend> {
+  const settings = { ...asked, report: namingLoss(asked) }
   const { name, limits, report } = settings
   const pool = openPool(settings)
-  await prepareSchema(pool, settings)
+  await begin(pool, settings)
   const queue = new PostgresQueue<WakeData>(name, { ...queueOptions, connection: pool })
   queue.on('error', (error) => report({ kind: 'connection_failed', error }))
+  const tellMissing = (error: unknown): never => {
+    if (isFault(error, 'remote_failed')) report({ kind: 'schema_unusable', error })
+    throw error
+  }
 
   return {
     async add(wake) {
-      await queue.add(wake.name, { key: wake.key }, wakeOptions(wake, limits))
+      await queue.add(wake.name, { key: wake.key }, wakeOptions(wake, settings)).catch(nameLoss)
     },
-    counts: () => countJobs(queue),
-    danger: () => Promise.resolve(null),
-    async catchUp() {
-      await pool.query(boundTimes, [name, limits.lockMs])
-      await queue.promoteJobs()
+    counts: () => countJobs(queue).catch(nameLoss),
+    async danger() {
+      const schema = await readSchema(pool)
+      const problem = schemaProblem(schema)
+      if (problem !== null) throw schemaFault(problem)
+      return schemaWarning(schema)
+    },
+    async keepUp() {
+      const isMade = await prepareSchema(pool, settings).catch(tellMissing)
+      if (isMade) report({ kind: 'schema_made' })
+      await pool.query(boundLocks, [name, limits.lockMs])
+      await promoteFromFuture(queue)
     },
     startWorker(runs, concurrency) {
       const options = { ...workerOptions(limits), connection: pool, concurrency, drainDelay: idlePollSeconds }
@@ -65,7 +78,7 @@ export async function openPostgresQueue(settings: QueueSettings): Promise<Backen
 }
 
 /** Here locks, and when it was last looked for those that ran out, are by the clocks of whoever works. */
-const boundTimes = `
+const boundLocks = `
   with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now),
     lock as (
       update ${DEFAULT_SCHEMA}.job set locked_until_ms = now + $2::bigint from clock
@@ -91,31 +104,59 @@ function openPool({ url, limits }: QueueSettings): PgPool {
   return pool as unknown as PgPool
 }
 
-async function prepareSchema(pool: PgPool, { url, limits }: QueueSettings): Promise<void> {
+async function begin(pool: PgPool, settings: QueueSettings): Promise<void> {
   try {
-    const client = await pool.connect()
-    try {
-      if ((await schemaVersion(client)) < LATEST_SCHEMA_VERSION) await runMigrations(client)
-    } finally {
-      client.release()
-    }
+    await prepareSchema(pool, settings)
   } catch (error) {
-    await within(limits.stopTimeoutMs, 'closing the queue', pool.end())
-    const what = `connecting to QUEUE_URL (${new URL(url).host})`
-    const problem = isDenied(error) ? `${messageOf(error)}; ${ownersWork}` : messageOf(error)
-    throw new Fault('remote_failed', { what, problem }, { cause: error })
+    await within(settings.limits.stopTimeoutMs, 'closing the queue', pool.end())
+    if (isFault(error, 'remote_failed')) throw error
+    const what = `connecting to QUEUE_URL (${new URL(settings.url).host})`
+    throw new Fault('remote_failed', { what, problem: messageOf(error) }, { cause: error })
   }
 }
 
-const ownersWork =
-  'its tables are made by "depositd migrate", with the DATABASE_URL of the owner; on a server of its own the user of QUEUE_URL owns them'
+/**
+ * @returns whether the schema was made, or brought up to date
+ * @throws Fault `remote_failed` if it cannot be used and the user may not change that
+ */
+async function prepareSchema(pool: PgPool, { url, name }: QueueSettings): Promise<boolean> {
+  const schema = await readSchema(pool)
+  const problem = schemaProblem(schema)
+  if (problem === null) return false
+  if (schema.kind === 'unusable') throw schemaFault(problem)
+  await prepareQueueSchema({ url, name }).catch((error: unknown) => {
+    throw schemaFault(isDenied(error) ? problem : `${problem}: ${messageOf(error)}`, error)
+  })
+  return true
+}
 
-/** Read first: a role without the right to create schemas can use a queue that is up to date. */
-async function schemaVersion(client: Parameters<typeof assertSchemaCompatibility>[0]): Promise<number> {
+async function readSchema(pool: PgPool): Promise<QueueSchema> {
+  const client = await pool.connect()
   try {
-    return await assertSchemaCompatibility(client)
-  } catch (error) {
-    if (error instanceof SchemaMigrationRequiredError) return 0
-    throw error
+    return await readQueueSchema(client)
+  } finally {
+    client.release()
+  }
+}
+
+function schemaFault(problem: string, cause?: unknown): Fault<'remote_failed'> {
+  const details = { what: 'the schema of the queue', problem: `${problem}; ${ownersWork}` }
+  return new Fault('remote_failed', details, { cause })
+}
+
+const ownersWork =
+  'a worker whose user owns it makes it by itself; for all others run "depositd migrate" of this version with the DATABASE_URL of the owner, or on a server of its own a start with the QUEUE_URL of its owner'
+
+const lost = `the schema ${DEFAULT_SCHEMA} is missing`
+
+/** Postgres names the function that was called, a different one each time. */
+function nameLoss(error: unknown): never {
+  throw isSchemaLost(error) ? schemaFault(lost, error) : error
+}
+
+function namingLoss({ report }: QueueSettings): QueueSettings['report'] {
+  return (event) => {
+    const isLost = event.kind === 'connection_failed' && isSchemaLost(event.error)
+    report(isLost ? { kind: 'schema_unusable', error: schemaFault(lost, event.error) } : event)
   }
 }

@@ -4,6 +4,7 @@ import { within } from '../within.ts'
 import {
   CuttableWorker,
   countJobs,
+  promoteFromFuture,
   queueOptions,
   runningWorker,
   type WakeData,
@@ -28,7 +29,7 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
 
   return {
     async add(wake) {
-      await queue.add(wake.name, { key: wake.key }, wakeOptions(wake, limits))
+      await queue.add(wake.name, { key: wake.key }, wakeOptions(wake, settings))
     },
     counts: () => countJobs(queue),
     async danger() {
@@ -36,8 +37,8 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
       const infos = client instanceof Cluster ? await infosOf(client) : [await client.info()]
       return infos.map(evictionProblem).find((problem) => problem !== null) ?? null
     },
-    // Locks are by the clock of Redis. A retry that comes a second too soon is in nobody's way.
-    catchUp: () => queue.promoteJobs(),
+    // Locks are by the clock of Redis.
+    keepUp: () => promoteFromFuture(queue),
     startWorker(runs, concurrency) {
       const connection = connectionTo(place, settings, workerUse)
       const options = { ...queueOptions, ...workerOptions(limits), connection, concurrency }

@@ -1,18 +1,91 @@
-import { DEFAULT_SCHEMA, runMigrations } from 'bullmq'
+import {
+  assertSchemaCompatibility,
+  DEFAULT_SCHEMA,
+  LATEST_SCHEMA_VERSION,
+  runMigrations,
+  SchemaMigrationRequiredError,
+  SchemaVersionMismatchError,
+} from 'bullmq'
 import { Client } from 'pg'
 
-/** All that BullMQ does once its tables are there. It holds wake-ups only, so that nothing is lost with them. */
+/** `version` is that of its newest migration. `unusable`: it needs a newer major version of BullMQ. */
+export type QueueSchema =
+  | { kind: 'missing' }
+  | { kind: 'at'; version: number }
+  | { kind: 'unusable'; version: number }
+
+type Reading = Parameters<typeof assertSchemaCompatibility>[0]
+
+/** Reads only: a user without the right to make schemas can use one that is up to date. */
+export async function readQueueSchema(client: Reading): Promise<QueueSchema> {
+  try {
+    return { kind: 'at', version: await assertSchemaCompatibility(client) }
+  } catch (error) {
+    if (error instanceof SchemaMigrationRequiredError) return { kind: 'missing' }
+    if (error instanceof SchemaVersionMismatchError)
+      return { kind: 'unusable', version: error.minimumClientVersion }
+    throw error
+  }
+}
+
+/** Why a queue cannot work with it; null if it can. */
+export function schemaProblem(schema: QueueSchema): string | null {
+  if (schema.kind === 'missing') return `the schema ${DEFAULT_SCHEMA} is missing`
+  if (schema.kind === 'unusable')
+    return `the schema ${DEFAULT_SCHEMA} is of a newer version of depositd: it needs BullMQ ${schema.version}`
+  if (schema.version >= LATEST_SCHEMA_VERSION) return null
+  return `the schema ${DEFAULT_SCHEMA} is at ${schema.version}; this version needs ${LATEST_SCHEMA_VERSION}`
+}
+
+/** Of one that works: that a newer version of depositd made it; null if this one did. */
+export function schemaWarning(schema: QueueSchema): string | null {
+  if (schema.kind !== 'at' || schema.version <= LATEST_SCHEMA_VERSION) return null
+  return `the schema ${DEFAULT_SCHEMA} is at ${schema.version}, of a newer version; this one knows ${LATEST_SCHEMA_VERSION}`
+}
+
+/** What Postgres calls a schema, a table or a function that is not there. */
+const absent: readonly unknown[] = ['3F000', '42P01', '42883']
+
+export function isSchemaLost(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && absent.includes(error.code)
+}
+
+/**
+ * All that BullMQ does once its tables are there. It holds wake-ups only, so that nothing is lost with them. On a server
+ * of its own the queue belongs to the user who works with it, and there are no such roles.
+ */
 const grants = `
-  grant usage on schema ${DEFAULT_SCHEMA} to depositd_daemon;
-  grant select, insert, update, delete on all tables in schema ${DEFAULT_SCHEMA} to depositd_daemon;
-  revoke insert, update, delete on ${DEFAULT_SCHEMA}.migration from depositd_daemon;
-  grant usage on all sequences in schema ${DEFAULT_SCHEMA} to depositd_daemon;
-  grant usage on schema ${DEFAULT_SCHEMA} to depositd_backup;
-  grant select on all tables in schema ${DEFAULT_SCHEMA} to depositd_backup;
-  grant select on all sequences in schema ${DEFAULT_SCHEMA} to depositd_backup`
+  do $$ begin
+    if to_regrole('depositd_daemon') is not null then
+      grant usage on schema ${DEFAULT_SCHEMA} to depositd_daemon;
+      grant select, insert, update, delete on all tables in schema ${DEFAULT_SCHEMA} to depositd_daemon;
+      revoke insert, update, delete on ${DEFAULT_SCHEMA}.migration from depositd_daemon;
+      grant usage on all sequences in schema ${DEFAULT_SCHEMA} to depositd_daemon;
+    end if;
+    if to_regrole('depositd_backup') is not null then
+      grant usage on schema ${DEFAULT_SCHEMA} to depositd_backup;
+      grant select on all tables in schema ${DEFAULT_SCHEMA} to depositd_backup;
+      grant select on all sequences in schema ${DEFAULT_SCHEMA} to depositd_backup;
+    end if;
+  end $$`
 
 /** Of the database, beside the one that BullMQ takes for its migrations alone: grants at once fail on each other. */
 const lock = `select pg_advisory_lock(hashtext('depositd prepares ${DEFAULT_SCHEMA}'))`
+
+/** `mayMake`: the user of the URL may make it. */
+export type QueueSchemaLook = { schema: QueueSchema; mayMake: boolean }
+
+/** Changes nothing. */
+export function lookAtQueueSchema(url: string): Promise<QueueSchemaLook> {
+  return withClient({ url, applicationName: 'depositd doctor', queryTimeoutMs: 5000 }, async (client) => {
+    const schema = await readQueueSchema(client)
+    const { rows } = await client.query<{ may: boolean }>(
+      `select coalesce(has_schema_privilege(to_regnamespace('${DEFAULT_SCHEMA}'), 'create'),
+        has_database_privilege(current_database(), 'create')) as may`,
+    )
+    return { schema, mayMake: rows[0]?.may ?? false }
+  })
+}
 
 type Asked = {
   url: string
@@ -25,26 +98,37 @@ type Asked = {
  * Makes the tables of the queue, or brings them up to date, as the owner of the database, for daemons that are not. The
  * first job of a queue would make a sequence of its own, which only the owner may: it is made here.
  */
-export async function prepareQueueSchema({ url, name, queryTimeoutMs = 60_000 }: Asked): Promise<void> {
+export function prepareQueueSchema({ url, name, queryTimeoutMs = 60_000 }: Asked): Promise<void> {
+  return withClient({ url, applicationName: 'depositd migrate', queryTimeoutMs }, async (client) => {
+    // It ends with the connection.
+    await client.query(lock)
+    await runMigrations(client)
+    await client.query(`select ${DEFAULT_SCHEMA}.next_job_id($1)`, [name])
+    await client.query(grants)
+  })
+}
+
+type Connecting = { url: string; applicationName: string; queryTimeoutMs: number }
+
+async function withClient<Result>(
+  { url, applicationName, queryTimeoutMs }: Connecting,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
   const client = new Client({
     connectionString: url,
-    application_name: 'depositd migrate',
+    application_name: applicationName,
     connectionTimeoutMillis: 5000,
     keepAlive: true,
     query_timeout: queryTimeoutMs,
     statement_timeout: queryTimeoutMs,
     idle_in_transaction_session_timeout: queryTimeoutMs,
   })
-  // A connection that breaks is told by the query that fails.
+  // A connection that breaks is reported by the query that fails.
   client.on('error', () => undefined)
   await client.connect()
   try {
-    await client.query(lock)
-    await runMigrations(client)
-    await client.query(`select ${DEFAULT_SCHEMA}.next_job_id($1)`, [name])
-    await client.query(grants)
+    return await work(client)
   } finally {
-    // The lock ends with the connection.
     await client.end()
   }
 }

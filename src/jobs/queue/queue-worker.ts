@@ -25,8 +25,8 @@ export function keepWorking(backend: Backend, settings: QueueSettings, working: 
       worker = backend.startWorker(runs, working.concurrency)
     },
   })
-  // Where the server does not even answer how much waits, the connection's own events tell of it.
-  const look = () => Promise.all([check(), backend.catchUp()]).catch(() => undefined)
+  // If the server does not even answer how much waits, the connection's own events tell of it.
+  const look = () => Promise.all([check(), backend.keepUp()]).catch(() => undefined)
   const timer = setInterval(() => void look(), limits.stuckMs / 3)
 
   return {

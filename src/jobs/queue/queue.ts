@@ -18,8 +18,8 @@ export type Queue = {
   work: (handlers: Handlers, options: { concurrency: number }) => void
   counts: () => Promise<Record<QueueState, number>>
   /**
-   * @returns what makes the server lose wake-ups, as it is set by now; null where nothing is known to
-   * @throws where the server does not answer.
+   * @returns what works and should not stay as it is; null if there is nothing
+   * @throws if the server does not answer, or the queue's schema there cannot be used.
    */
   ping: () => Promise<string | null>
   /** Lets active jobs finish within the limit, then closes every connection. */
@@ -29,6 +29,8 @@ export type Queue = {
 export const queueLimits: QueueLimits = {
   attempts: 3,
   retryDelayMs: 1000,
+  // Work resumes within 30 s of the end of whatever kept it from being done.
+  retryDelayMaxMs: 15_000,
   lockMs: 15_000,
   stalledCheckMs: 5000,
   stuckMs: 30_000,
@@ -65,8 +67,9 @@ export async function createQueue(asked: QueueSettings): Promise<Queue> {
     },
     counts,
     async ping() {
+      const danger = await within(limits.answerTimeoutMs, 'asking how the queue is kept', backend.danger())
       await counts()
-      return within(limits.answerTimeoutMs, 'asking how the queue is kept', backend.danger())
+      return danger
     },
     stop: () => (stopped ??= stop()),
   }
