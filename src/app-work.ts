@@ -85,7 +85,7 @@ type Waking = { queue: Queue; observer: Observer }
 /** What is to be done, and how often; however many jobs are asked for while one waits, they are one. */
 export function ticksOf({ networks, schedule }: Settings, { queue, observer }: Waking): Tick[] {
   const wake = (job: JobName, key?: string) => () =>
-    isDone(queue.wake(job, key), (error) => observer.jobFailed(job, error))
+    isDone(queue.wake(job, key), (error) => observer.jobFailed(job, error, key))
   const ofNetworks = networks
     .filter(({ rpcUrls }) => rpcUrls.length > 0)
     .flatMap(({ name }) => [

@@ -9,8 +9,11 @@ type Details = {
   usage_bad: { problem: string; mend: string }
   /** Something that was named, like a deposit by its number, does not exist. */
   not_found: { problem: string; mend: string }
-  /** A server we depend on did not answer, or answered something that cannot be used. */
-  remote_failed: { what: string; problem: string }
+  /**
+   * A server we depend on did not answer, or answered something that cannot be used. `help` names the page of the
+   * documentation, if there is one for just this.
+   */
+  remote_failed: { what: string; problem: string; help?: string }
   /** Too few nodes of a network agree on what would be booked; nothing was moved. */
   rpc_disagreement: { network: string; problem: string }
   /** A chain's history changed further back than is remembered: a person decides where to resume. */

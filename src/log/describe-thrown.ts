@@ -1,3 +1,4 @@
+import { Fault } from '../core/errors.ts'
 import { shorten } from '../core/shorten.ts'
 
 /** Causes within causes. */
@@ -25,12 +26,15 @@ type Described = {
  */
 export function describeThrown(thrown: unknown, depth = 0): Described {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: shorten(String(thrown), messageMax) }
-  const { name, message, stack } = thrown
+  const { name, message } = thrown
+  // One with a code of ours is foreseen: its details say what happened, and where in the program is no matter.
+  const isForeseen = thrown instanceof Fault
+  const stack = isForeseen ? undefined : thrown.stack
   return {
     type: name,
     message: shorten(message, messageMax),
     ...('code' in thrown && isPlain(thrown.code) && { code: thrown.code }),
-    ...(name === 'Fault' && 'details' in thrown && { details: shortened(thrown.details) }),
+    ...(isForeseen && { details: shortened(thrown.details) }),
     ...(stack !== undefined && { stack: shorten(stack, stackMax) }),
     ...(depth < depthMax && deeper(thrown, depth + 1)),
   }

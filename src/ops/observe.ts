@@ -3,6 +3,7 @@ import type { Lag } from '../core/lag.ts'
 import { tell } from '../log/tell.ts'
 import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
+import { type JobObserver, observeJobs } from './observe-jobs.ts'
 import { observeWebhooks, type WebhookObserver } from './observe-webhooks.ts'
 import { type AppliedTrail, tellApplied } from './tell-applied.ts'
 
@@ -18,22 +19,21 @@ type RpcRequest = { network: string; node: string; method: string; outcome: stri
 type OddLog = { network: string; reason: string; contract: string; tx: string | null }
 
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
-export type Observer = WebhookObserver & {
-  rpc: (request: RpcRequest) => void
-  rpcNode: (node: { network: string; node: string; score: number }) => void
-  oddLog: (log: OddLog) => void
-  pollRequest: (outcome: string) => void
-  applied: (applied: Applied) => void
-  polled: (reading: { drifts: number; mismatches: readonly Change[] }) => void
-  mismatches: (changes: readonly Change[]) => void
-  rewound: (network: string) => void
-  jobFailed: (job: string, error: unknown) => void
-  queueTrouble: (event: { kind: string; error?: unknown; wake?: { name: string } }) => void
-  /** An answer of the ops port failed by a fault of the program. */
-  opsFailed: (path: string, error: unknown) => void
-  /** A part of what a scrape shows could not be read. */
-  gaugesUnreadable: (part: string, error: unknown) => void
-}
+export type Observer = WebhookObserver &
+  JobObserver & {
+    rpc: (request: RpcRequest) => void
+    rpcNode: (node: { network: string; node: string; score: number }) => void
+    oddLog: (log: OddLog) => void
+    pollRequest: (outcome: string) => void
+    applied: (applied: Applied) => void
+    polled: (reading: { drifts: number; mismatches: readonly Change[] }) => void
+    mismatches: (changes: readonly Change[]) => void
+    rewound: (network: string) => void
+    /** An answer of the ops port failed by a fault of the program. */
+    opsFailed: (path: string, error: unknown) => void
+    /** A part of what a scrape shows could not be read. */
+    gaugesUnreadable: (part: string, error: unknown) => void
+  }
 
 /** What ended a mismatch; null where it opened. */
 const ended: Record<Change['change'], 'evidence' | 'person' | null> = {
@@ -47,14 +47,11 @@ const ended: Record<Change['change'], 'evidence' | 'person' | null> = {
 const pathShown = 100
 
 export function createObserver(metrics: Metrics, log: Logger): Observer {
-  const jobFailed = (name: string, error: unknown): void => {
-    metrics.jobFailures.inc({ name })
-    tell(log, 'job_failed', { job: name, err: error })
-  }
   const mismatches = observeMismatches(metrics, log)
   return {
     ...observeWebhooks(metrics, log),
     ...observeChains(metrics, log),
+    ...observeJobs(metrics, log),
     pollRequest(outcome) {
       metrics.pollRequests.inc({ outcome })
     },
@@ -69,11 +66,6 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
     polled({ drifts, mismatches: changes }) {
       metrics.pollDrifts.inc({}, drifts)
       mismatches(changes)
-    },
-    jobFailed,
-    queueTrouble({ kind, error, wake }) {
-      if (kind === 'job_failed') jobFailed(wake?.name ?? '', error)
-      else tell(log, 'queue_trouble', { kind, err: error })
     },
     opsFailed(path, error) {
       tell(log, 'ops_request_failed', { path: path.slice(0, pathShown), err: error })

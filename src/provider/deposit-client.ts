@@ -57,7 +57,7 @@ function pageReader(
     return understood(request, answer, ({ body, link }) => {
       const items = findItems(body)
       if (!Array.isArray(items))
-        throw new Error(`unexpected answer at ${list.items ?? 'the top'}: is no list`)
+        throw new Error(`unexpected answer at ${list.items ?? 'the top'}: is no list, but ${kindOf(items)}`)
       const records = items.map(readHead)
       const places = {
         cursor: cursorText(findCursor(body)),
@@ -106,12 +106,28 @@ function understood<Value>(
   answer: ServiceAnswer,
   read: (answer: Extract<ServiceAnswer, { kind: 'answered' }>) => Value,
 ): Value {
-  if (answer.kind === 'refused') throw failure(request, answer.problem)
+  if (answer.kind === 'refused') {
+    // There is nothing at the path that the profile names.
+    throw failure(request, answer.problem, answer.status === 404 ? mappingPage : undefined)
+  }
   try {
     return read(answer)
   } catch (error) {
-    throw failure(request, messageOf(error))
+    throw failure(request, messageOf(error), mappingPage)
   }
+}
+
+/** Where it is said how a profile names what a service answers. */
+const mappingPage = 'docs/mapping.md'
+
+const keysShown = 10
+
+/** What stands in the place of something else; nothing of what it holds but names. */
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing'
+  if (typeof value !== 'object') return `a ${typeof value}`
+  const keys = Object.keys(value).slice(0, keysShown)
+  return `an object with ${keys.length === 0 ? 'nothing in it' : keys.join(', ')}`
 }
 
 function pathOf(list: ListProfile, mark: Mark, query: Record<string, string>): string {

@@ -75,8 +75,13 @@ export function createServiceCall(
 }
 
 /** Names the call without its query, which may hold what nobody wants to read. */
-export function failure({ method, path }: HttpRequest, problem: string): Fault<'remote_failed'> {
-  return new Fault('remote_failed', { what: `${method} ${path.replace(/\?.*/, '')}`, problem })
+export function failure(
+  { method, path }: HttpRequest,
+  problem: string,
+  help?: string,
+): Fault<'remote_failed'> {
+  const what = `${method} ${path.replace(/\?.*/, '')}`
+  return new Fault('remote_failed', { what, problem, ...(help !== undefined && { help }) })
 }
 
 /** Longer from time to time, scattered so that not all callers come back at once, and never shorter than asked for. */

@@ -41,12 +41,17 @@ export const queueServers: readonly {
 export type TestQueue = Queue & { events: QueueEvent[] }
 
 /** With limits that make a test short. */
-export async function openTestQueue(url: string, limits: Partial<QueueLimits> = {}): Promise<TestQueue> {
+export async function openTestQueue(
+  url: string,
+  limits: Partial<QueueLimits> = {},
+  recurring: readonly string[] = [],
+): Promise<TestQueue> {
   const events: QueueEvent[] = []
   const queue = await createQueue({
     url,
     name: 'test',
     limits: { ...queueLimits, retryDelayMs: 20, reconnectDelayMs: 100, ...limits },
+    recurring: new Set(recurring),
     report: (event) => events.push(event),
   })
   return { ...queue, events }

@@ -31,10 +31,13 @@ export async function readQueueSchema(client: Reading): Promise<QueueSchema> {
 /** Why a queue cannot work with it; null if it can. */
 export function schemaProblem(schema: QueueSchema): string | null {
   if (schema.kind === 'missing') return `the schema ${DEFAULT_SCHEMA} is missing`
-  if (schema.kind === 'unusable')
-    return `the schema ${DEFAULT_SCHEMA} is of a newer version of depositd: it needs BullMQ ${schema.version}`
+  if (schema.kind === 'unusable') return newerProblem(schema.version)
   if (schema.version >= LATEST_SCHEMA_VERSION) return null
   return `the schema ${DEFAULT_SCHEMA} is at ${schema.version}; this version needs ${LATEST_SCHEMA_VERSION}`
+}
+
+function newerProblem(version: number): string {
+  return `the schema ${DEFAULT_SCHEMA} is of a newer version of depositd: it needs BullMQ ${version}`
 }
 
 /** Of one that works: that a newer version of depositd made it; null if this one did. */
@@ -102,6 +105,8 @@ export function prepareQueueSchema({ url, name, queryTimeoutMs = 60_000 }: Asked
   return withClient({ url, applicationName: 'depositd migrate', queryTimeoutMs }, async (client) => {
     // It ends with the connection.
     await client.query(lock)
+    const schema = await readQueueSchema(client)
+    if (schema.kind === 'unusable') throw new Error(newerProblem(schema.version))
     await runMigrations(client)
     await client.query(`select ${DEFAULT_SCHEMA}.next_job_id($1)`, [name])
     await client.query(grants)

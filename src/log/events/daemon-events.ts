@@ -92,10 +92,20 @@ export const daemonEvents = {
     contract: 'The contract that wrote it.',
     tx: 'Its transaction; null if the log does not say it.',
   }),
-  job_failed: event('error', 'job failed; it runs again', { job: 'The job.', err }),
+  job_failed: event('error', 'job failed; it runs again, with growing pauses', {
+    job: 'The job.',
+    key: 'Of what: a network, the id of a deposit, or nothing.',
+    problem:
+      'What does not fit, in one line. The same problem is logged again after an hour, or when it comes back.',
+    help: 'The page of the documentation that helps.',
+    failures: 'How often this problem came up so far, over all jobs.',
+    err,
+  }),
   schedule_trouble: event('error', 'a tick of the schedule did not come', { err }),
   queue_trouble: event('warn', 'queue', {
-    kind: '`connection_failed`, `worker_replaced` or `eviction_policy_unknown`.',
+    kind: '`connection_failed`, `schema_unusable`, `schema_made`, `worker_replaced` or `eviction_policy_unknown`.',
+    failures:
+      'How often this problem came up so far. It is logged again after an hour, or when it comes back.',
     err,
   }),
   canary_webhook_lost: event('warn', 'a webhook that we sent to ourselves did not come in', {

@@ -17,4 +17,5 @@ export function event<Field extends string = never>(
 }
 
 /** What was thrown, with its causes. */
-export const err = 'What was thrown: type, message, stack, code, details and causes.'
+export const err =
+  'What was thrown: type, message, code, details, causes, and the stack unless it has a code of ours.'
