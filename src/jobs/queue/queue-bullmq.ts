@@ -1,4 +1,11 @@
-import { type IQueueBackend, type Job, type JobProgress, type JobsOptions, Worker } from 'bullmq'
+import {
+  type IQueueBackend,
+  type Job,
+  type JobProgress,
+  type JobsOptions,
+  type QueueGetters,
+  Worker,
+} from 'bullmq'
 import { messageOf } from '../../core/errors.ts'
 import { within } from '../within.ts'
 import {
@@ -125,21 +132,12 @@ export async function countJobs(queue: Counting): Promise<Record<QueueState, num
   return { waiting, active, delayed, failed, completed }
 }
 
-type Delaying = {
-  getJobs: (
-    types: ['delayed'],
-    start: number,
-    end: number,
-    ascending: boolean,
-  ) => Promise<{ processedOn?: number | undefined; promote: () => Promise<void> }[]>
-}
-
 /** By more than clocks differ that are kept. */
 const aheadMs = 60_000
 const promotedMax = 100
 
 /** What is to be tried again is due by the clock of the process that failed, and waits for it even if that was wrong. */
-export async function promoteFromFuture(queue: Delaying): Promise<void> {
+export async function promoteFromFuture(queue: Pick<QueueGetters, 'getJobs'>): Promise<void> {
   const last = await queue.getJobs(['delayed'], 0, promotedMax - 1, false)
   const ahead = last.filter(({ processedOn = 0 }) => processedOn > Date.now() + aheadMs)
   for (const job of ahead) await job.promote()

@@ -26,11 +26,8 @@ for (const { server, missing, begin } of queueServers) {
     })
     afterAll(() => running.end())
 
-    const openQueue = async (
-      limits?: Parameters<typeof openTestQueue>[1],
-      recurring?: Parameters<typeof openTestQueue>[2],
-    ) => {
-      const queue = await openTestQueue(running.url, limits, recurring)
+    const openQueue = async (limits?: Parameters<typeof openTestQueue>[1]) => {
+      const queue = await openTestQueue(running.url, limits)
       open.push(queue)
       return queue
     }
@@ -153,31 +150,6 @@ for (const { server, missing, begin } of queueServers) {
       failing = false
       await queue.wake('apply', 'base')
       await expect.poll(() => runs).toBe(4)
-    })
-
-    test('a recurring job that keeps failing is tried with growing pauses, which wake-ups do not cut short', async () => {
-      const queue = await openQueue({ retryDelayMs: 100, retryDelayMaxMs: 400 }, ['apply'])
-      const starts: number[] = []
-      let failing = true
-      const apply = async () => {
-        starts.push(performance.now())
-        // Long enough for wake-ups to come meanwhile.
-        await new Promise((resolve) => setTimeout(resolve, 40))
-        if (failing) throw new Error('cannot')
-      }
-      queue.work({ apply }, { concurrency: 2 })
-      await expect
-        .poll(() => queue.wake('apply', 'base').then(() => starts.length), { interval: 5 })
-        .toBeGreaterThanOrEqual(7)
-      const pauses = starts.slice(1, 7).map((start, place) => start - (starts[place] ?? start))
-      // Timers of another process than the clock's may be a little early.
-      for (const [place, least] of [100, 200, 400, 400, 400, 400].entries())
-        expect(pauses[place]).toBeGreaterThan(least - 20)
-      failing = false
-      const failed = starts.length
-      await expect.poll(() => starts.length).toBeGreaterThan(failed)
-      await emptied(queue)
-      expect(queue.events.every((event) => event.kind === 'job_failed' && !event.dropped)).toBe(true)
     })
 
     test('a job that failed while the clock was an hour ahead is not tried an hour later', async () => {
