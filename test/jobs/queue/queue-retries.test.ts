@@ -4,7 +4,10 @@ import { openTestQueue, queueServers } from '../../support/queue.ts'
 test.each(queueServers.filter(({ missing }) => !missing))(
   'on $server a recurring job that keeps failing is tried with growing pauses, which wake-ups do not cut short',
   async ({ begin }) => {
-    const queue = await openQueue({ retryDelayMs: 100, retryDelayMaxMs: 400 }, ['apply'])
+    const { url, end } = await begin()
+    onTestFinished(end)
+    const queue = await openTestQueue(url, { retryDelayMs: 100, retryDelayMaxMs: 400 }, ['apply'])
+    onTestFinished(queue.stop)
     const starts: number[] = []
     let failing = true
     const apply = async () => {
