@@ -4,6 +4,7 @@ import { allReconciled } from '../support/all-reconciled.ts'
 import { runCommand } from '../support/command.ts'
 import type { Finding } from '../support/doctor-world.ts'
 import { patientPolicy } from '../support/patient-policy.ts'
+import { dropQueueSchema } from '../support/queue.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
@@ -31,7 +32,7 @@ test('deposits are booked although the schema of the queue was dropped, and what
   const pay = () => world.pay({ network: 'base', symbol: 'USDC', owner: 'shop', amount: '5' })
   const first = await pay()
   await until('a deposit before it is reconciled', () => allReconciled(world, [first]), withinMs)
-  await sql`drop schema bullmq cascade`.execute(world.db)
+  await dropQueueSchema((text) => sql.raw(text).execute(world.db))
   expect(await unready()).toContain('the schema of the queue: the schema bullmq is missing')
   const { out } = await runCommand('doctor --json', world.environment)
   const queue = (JSON.parse(out) as { checks: Finding[] }).checks.find(({ check }) => check === 'queue')

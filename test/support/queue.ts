@@ -1,9 +1,11 @@
+import { DatabaseError } from 'pg'
 import type { Queue } from '../../src/jobs/queue/queue.ts'
 import { createQueue, queueLimits } from '../../src/jobs/queue/queue.ts'
 import type { QueueEvent, QueueLimits } from '../../src/jobs/queue/queue-port.ts'
 import { emptyDatabase } from './postgres.ts'
 import { redisInstalled, startRedis } from './redis.ts'
 import { startRedisCluster } from './redis-cluster.ts'
+import { until } from './until.ts'
 
 export type QueueServer = { url: string; end: () => Promise<void> }
 
@@ -55,4 +57,19 @@ export async function openTestQueue(
     report: (event) => events.push(event),
   })
   return { ...queue, events }
+}
+
+const deadlock = '40P01'
+
+/** A running job may be in the way (a deadlock): then the drop is tried again. */
+export async function dropQueueSchema(query: (text: string) => Promise<unknown>): Promise<void> {
+  await until('the schema of the queue is dropped', async () => {
+    try {
+      await query('drop schema bullmq cascade')
+      return true
+    } catch (error) {
+      if (error instanceof DatabaseError && error.code === deadlock) return null
+      throw error
+    }
+  })
 }

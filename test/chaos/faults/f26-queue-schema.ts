@@ -1,4 +1,5 @@
-import { type Client, DatabaseError } from 'pg'
+import type { Client } from 'pg'
+import { dropQueueSchema } from '../../support/queue.ts'
 import { until } from '../../support/until.ts'
 import { withRole } from '../daemons.ts'
 import type { Fault } from '../fault.ts'
@@ -40,25 +41,12 @@ async function drop(client: Client, world: ChaosWorld, random: Random): Promise<
   let lost = 0
   for (let round = 0; round < rounds; round++) {
     lost += await until('jobs are there to be lost', async () => (await countJobs(client)) || null)
-    await until('the schema is dropped', () => dropSchema(client))
+    await dropQueueSchema((text) => client.query(text))
     await untilNamed(world, 'the schema bullmq is missing')
     await until('the schema is made again', async () => (await countJobs(client)) ?? null)
   }
   return `the schema was dropped ${rounds} times, and ${lost} jobs with it`
 }
-
-/** Null if a job that runs stood in the way: whoever drops it tries again. */
-async function dropSchema(client: Client): Promise<true | null> {
-  try {
-    await client.query('drop schema bullmq cascade')
-    return true
-  } catch (error) {
-    if (error instanceof DatabaseError && error.code === deadlock) return null
-    throw error
-  }
-}
-
-const deadlock = '40P01'
 
 /** As a newer version of the program would leave it; a worker that starts then says so and ends. */
 async function makeNewer(client: Client, world: ChaosWorld): Promise<string> {

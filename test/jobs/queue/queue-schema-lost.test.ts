@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { afterEach, expect, test } from 'vitest'
 import { prepareQueueSchema } from '../../../src/jobs/queue/queue-schema.ts'
 import { emptyDatabase } from '../../support/postgres.ts'
-import { openTestQueue, type TestQueue } from '../../support/queue.ts'
+import { dropQueueSchema, openTestQueue, type TestQueue } from '../../support/queue.ts'
 
 const ends: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -27,7 +27,7 @@ test('a queue whose schema is dropped makes it again, and its worker goes on', a
   queue.work({ apply: async () => void runs++ }, { concurrency: 2 })
   await queue.wake('apply')
   await expect.poll(() => runs).toBe(1)
-  await owner.query('drop schema bullmq cascade')
+  await dropQueueSchema((text) => owner.query(text))
   await expect.poll(() => queue.wake('apply').then(() => 'woken', String), { timeout: 10_000 }).toBe('woken')
   await expect.poll(() => runs, { timeout: 10_000 }).toBe(2)
 })
@@ -43,7 +43,7 @@ test('a user who may not make the schema names it, and goes on once its owner ha
   queue.work({ apply: async () => void runs++ }, { concurrency: 2 })
   await queue.wake('apply')
   await expect.poll(() => runs).toBe(1)
-  await owner.query('drop schema bullmq cascade')
+  await dropQueueSchema((text) => owner.query(text))
   const named = /the schema bullmq is missing; .* run .*depositd migrate/
   await expect
     .poll(() =>
