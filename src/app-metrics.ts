@@ -1,6 +1,7 @@
 import type { Role } from './app.ts'
 import { type Links, sharedLinks } from './config/link-settings.ts'
 import type { Settings } from './config/settings.ts'
+import { type AlertRules, callsForPeople, causesOf } from './core/cause.ts'
 import type { Queue } from './jobs/queue/queue.ts'
 import type { Known } from './ops/metrics/label-values.ts'
 import { busiest } from './ops/metrics/scorecard.ts'
@@ -8,8 +9,9 @@ import { type ReadingPart, readingParts } from './ops/metrics/service.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Observer } from './ops/observe.ts'
 import { createGaugesReader, type GaugesReader } from './ops/read-gauges.ts'
+import type { Live } from './ops/reading.ts'
 import { openDatabase } from './store/database.ts'
-import { readGauges } from './store/gauges.ts'
+import { type Gauges, readGauges } from './store/gauges.ts'
 import { readDayScorecard } from './store/scorecard.ts'
 import type { Tables } from './store/tables.ts'
 import { readTotals } from './store/totals.ts'
@@ -36,7 +38,7 @@ const statementMaxMs = 5000
 
 /** Reads what metrics show beside what this process counts, by connections through which nothing can be written. */
 export function composeGauges(
-  { databaseUrl: url }: Settings,
+  { databaseUrl: url, alerts }: Settings,
   { queue, observer }: { queue: Queue; observer: Observer },
 ): { read: GaugesReader } & AsyncDisposable {
   const db = openDatabase<Tables>({
@@ -48,13 +50,24 @@ export function composeGauges(
     queryTimeoutMs: statementMaxMs + 1000,
   })
   const sources = {
-    live: () => readGauges(db),
+    live: async () => withCauses(await readGauges(db), alerts),
     totals: () => readTotals(db),
     scorecard: async () => busiest(await readDayScorecard(db)),
     queue: () => queue.counts(),
   }
   const read = createGaugesReader(sources, observer.gaugesUnreadable)
   return { read, [Symbol.asyncDispose]: () => db.destroy() }
+}
+
+/** What is open or waits, with the open mismatches grouped by cause. */
+export function withCauses({ cases, ...gauges }: Gauges, alerts: AlertRules): Live {
+  const now = new Date()
+  const causes = causesOf(cases, alerts.causeWithinMs).map(({ cases: held, ...cause }) => ({
+    ...cause,
+    count: held.reduce((sum, { count }) => sum + count, 0),
+    callsForPeople: callsForPeople({ ...cause, cases: held }, alerts, now),
+  }))
+  return { ...gauges, causes }
 }
 
 /** Sums over what is stored are told by workers alone: where webhooks are taken, scrapes cost next to nothing. */

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startDaemon } from '../src/app.ts'
 import { composeConsole } from '../src/app-console.ts'
+import { withCauses } from '../src/app-metrics.ts'
 import { parseSettings } from '../src/config/settings.ts'
 import { createMetrics } from '../src/ops/metrics.ts'
 import { createGaugesReader } from '../src/ops/read-gauges.ts'
@@ -38,7 +39,7 @@ afterAll(() => stack.disposeAsync())
 /** Serves the console of that database as a daemon does. */
 async function serve(databaseUrl: string, within: AsyncDisposableStack): Promise<string> {
   const sources = {
-    live: () => readGauges(books.db),
+    live: async () => withCauses(await readGauges(books.db), settings.alerts),
     totals: () => readTotals(books.db),
     scorecard: () => Promise.resolve([]),
     queue: () => Promise.resolve({ waiting: 4, active: 1 }),

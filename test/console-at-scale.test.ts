@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { composeConsole } from '../src/app-console.ts'
+import { withCauses } from '../src/app-metrics.ts'
 import { parseSettings } from '../src/config/settings.ts'
 import { encodeObservation } from '../src/core/observation-json.ts'
 import { createMetrics } from '../src/ops/metrics.ts'
@@ -130,7 +131,7 @@ test('the overview shows the figures of all that is stored', async () => {
   stack.defer(() => ops.stop())
   const unreadable: unknown[] = []
   const sources = {
-    live: () => readGauges(books.db),
+    live: async () => withCauses(await readGauges(books.db), settings.alerts),
     totals: () => readTotals(books.db),
     scorecard: () => readDayScorecard(books.db),
     queue: () => Promise.resolve({}),

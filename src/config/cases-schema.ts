@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { duration } from './yaml-file.ts'
 
 /** A YAML number would lose digits; whole ones up to a bound do not. */
 const units = z.union([
@@ -14,13 +15,23 @@ export const casesSection = z
   })
   .prefault({})
 
+/** Which mismatches call for people. */
+export const alertsSection = z
+  .strictObject({
+    /** A loss up to this calls for nobody: amounts in units of the asset. An asset that is not listed has no such limit. */
+    lossAbove: z.record(z.string(), units).default({}),
+    after: duration.prefault('5m'),
+    causeWithin: duration.prefault('1h'),
+  })
+  .prefault({})
+
 type Network = { name: string; assets: readonly { symbol: string }[] }
 
 /** The keys of limits that name no asset of these networks: they would never apply. */
-export function strangeLimits(
-  { secondPersonAbove }: z.output<typeof casesSection>,
+export function unknownLimits(
+  limits: Readonly<Record<string, string>>,
   networks: readonly Network[],
 ): string[] {
   const known = networks.flatMap(({ name, assets }) => assets.map(({ symbol }) => `${name}/${symbol}`))
-  return Object.keys(secondPersonAbove).filter((key) => key !== 'all' && !known.includes(key))
+  return Object.keys(limits).filter((key) => !known.includes(key))
 }

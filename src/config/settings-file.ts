@@ -5,7 +5,7 @@ import { stableWalletNetwork } from '../core/evidence.ts'
 import { readAccounts } from './accounts.ts'
 import { accountsSection } from './accounts-schema.ts'
 import { canarySection } from './canary-schema.ts'
-import { casesSection, strangeLimits } from './cases-schema.ts'
+import { alertsSection, casesSection, unknownLimits } from './cases-schema.ts'
 import { intakeSection } from './intake-schema.ts'
 import { knownNetworks } from './known-networks.ts'
 import {
@@ -61,6 +61,7 @@ const schema = z
     webhooks: webhookSection,
     intake: intakeSection,
     cases: casesSection,
+    alerts: alertsSection,
     policy: policySection,
     accounts: accountsSection,
     valuation: valuationSection,
@@ -84,10 +85,16 @@ const schema = z
       })
       .prefault({}),
   })
-  .superRefine(({ networks: known, cases }, context) => {
-    for (const key of strangeLimits(cases, known)) {
+  .superRefine(({ networks: known, cases, alerts, service }, context) => {
+    for (const key of unknownLimits(cases.secondPersonAbove, known)) {
+      if (key === 'all') continue
       const message = 'is neither "all" nor an asset of these settings, like base/USDC'
       context.addIssue({ code: 'custom', path: ['cases', 'secondPersonAbove', key], message })
+    }
+    const credited = { name: stableWalletNetwork, assets: [service.credit] }
+    for (const key of unknownLimits(alerts.lossAbove, [...known, credited])) {
+      const message = 'is no asset of these settings, like base/USDC'
+      context.addIssue({ code: 'custom', path: ['alerts', 'lossAbove', key], message })
     }
   })
   .superRefine(({ networks: known, service: { senders } }, context) => {

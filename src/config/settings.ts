@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { type Asset, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
+import type { AlertRules } from '../core/cause.ts'
 import type { AccountLabel } from '../core/chart.ts'
 import type { ContraRule } from '../core/contra.ts'
 import { Fault, messageOf } from '../core/errors.ts'
@@ -38,6 +39,8 @@ export type Settings = {
   /** Patterns of the accounts that are known, and how accounts are called elsewhere. */
   accounts: { known: readonly string[]; labels: readonly AccountLabel[] }
   secondPersonAbove: ReadonlyMap<string, string>
+  /** Which mismatches call for people. */
+  alerts: AlertRules
   /** Cron expressions with seconds. */
   schedule: Record<'scan' | 'backfill' | 'poll' | 'sweep' | 'audit' | 'balances' | 'seal', string>
   /** What amounts are valued in; null where they are not. */
@@ -192,7 +195,7 @@ function quorumFaults({ name, quorum }: SettingsFile['networks'][number], urls: 
 
 function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   const { contras, ...chart } = accountsOf(accounts, worldOf(file))
-  const { networks, service, intake, cases, valuation } = file
+  const { networks, service, intake, cases, alerts, valuation } = file
   const { pollOverlap, pollYoung, pollQuiet, pollAll, ...schedule } = file.schedule
   const senders = networks.flatMap(({ name, family }) =>
     (service.senders[name] ?? []).map((address) => `${name}/${parseAddress(family, address)}`),
@@ -213,6 +216,11 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     contras: [...canaryContras(file.canary), ...contras],
     accounts: { ...chart, known: [...chart.known, ...canaryPatterns(file.canary)] },
     secondPersonAbove: new Map(Object.entries(cases.secondPersonAbove)),
+    alerts: {
+      lossAbove: new Map(Object.entries(alerts.lossAbove)),
+      afterMs: alerts.after,
+      causeWithinMs: alerts.causeWithin,
+    },
     schedule,
     valuation: valuation && { currency: valuation.currency, maxAgeMs: valuation.maxAge },
     poll: { overlapMs: pollOverlap, youngMs: pollYoung, quietMs: pollQuiet, sweepEveryMs: pollAll },

@@ -1,11 +1,11 @@
 import { Fault } from './errors.ts'
 import { parseAmount } from './money.ts'
 
-/**
- * Above which amounts a decision about money takes two people, in units of the asset as decimal text: by
- * `network/SYMBOL`, and under `all` for the others. What has no limit always takes two.
- */
-export type SecondPersonLimits = ReadonlyMap<string, string>
+/** Amounts in units of the asset as decimal text: by `network/SYMBOL`, and under `all` for the others. */
+export type Limits = ReadonlyMap<string, string>
+
+/** Above which amounts a decision about money takes two people. An asset without a limit always takes two. */
+export type SecondPersonLimits = Limits
 
 /** What a decision is about. */
 export type Stake = { network: string; symbol: string | null; decimals: number | null; amount: bigint | null }
@@ -25,14 +25,15 @@ export function checkSecondPerson(
       mend: 'name somebody else with --approved-by',
     })
   }
-  if (approvedBy !== null || isBelow(stake, limits)) return
+  if (approvedBy !== null || isWithinLimit(stake, limits)) return
   throw new Fault('usage_bad', {
     problem: 'this takes a second person',
     mend: 'name who agrees with --approved-by; the setting cases.secondPersonAbove says from which amount on',
   })
 }
 
-function isBelow({ network, symbol, decimals, amount }: Stake, limits: SecondPersonLimits): boolean {
+/** Whether an amount is known and no more than the limit of its asset. */
+export function isWithinLimit({ network, symbol, decimals, amount }: Stake, limits: Limits): boolean {
   const limit = limits.get(`${network}/${symbol}`) ?? limits.get('all')
   if (limit === undefined || decimals === null || amount === null) return false
   return amount <= baseUnits(limit, decimals)

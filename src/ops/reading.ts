@@ -12,7 +12,8 @@ export type Live = {
   inbox: { pending: number; oldest: number }
   /** Deliveries kept. */
   quarantine: number
-  stages: readonly { stage: string; network: string; oldest: number }[]
+  /** `unnamed` is that of the oldest about which no mismatch is open; null if there is none. */
+  stages: readonly { stage: string; network: string; oldest: number; unnamed: number | null }[]
   mismatches: readonly {
     kind: string
     severity: string
@@ -22,10 +23,25 @@ export type Live = {
     oldest: number
   }[]
   atRisk: readonly { asset: string; severity: string; units: number }[]
+  /** Open mismatches by what they have in common. */
+  causes: readonly OpenCause[]
   sealAge: number
   untied: readonly { control: string; asset: string; units: number }[]
   unexplained: readonly { network: string; asset: string; units: number }[]
   streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
+}
+
+/** A cause of open mismatches, as it stood when it was read. */
+export type OpenCause = {
+  kind: string
+  service: string
+  network: string
+  side: string
+  severity: string
+  since: Date
+  /** How many mismatches. */
+  count: number
+  callsForPeople: boolean
 }
 
 /** What was read of what is open or waits, so many seconds later. What was 0 is of nothing that waits, and stays 0. */
@@ -38,7 +54,10 @@ export function agedBy(seconds: number, live: Live): Live {
   return {
     ...live,
     inbox: withOldest(live.inbox),
-    stages: live.stages.map(withOldest),
+    stages: live.stages.map(({ unnamed, ...stage }) => ({
+      ...withOldest(stage),
+      unnamed: unnamed === null ? null : later(unnamed),
+    })),
     mismatches: live.mismatches.map(withOldest),
     sealAge: later(live.sealAge),
     streams: live.streams.map((stream) => ({ ...stream, age: stream.age + seconds })),

@@ -36,9 +36,12 @@ const shownHere = [
   'inboxOldest',
   'quarantineDeliveries',
   'stageOldest',
+  'stageOldestUnnamed',
   'ledgerSealAge',
   'ledgerUntied',
   'mismatchesOpen',
+  'causesOpen',
+  'causesWaiting',
   'mismatchesOpenByAge',
   'mismatchOldest',
   'mismatchValue',
@@ -66,12 +69,16 @@ function showLive(metrics: Metrics, live: Live): void {
   metrics.inboxPending.set({}, live.inbox.pending)
   metrics.inboxOldest.set({}, live.inbox.oldest)
   metrics.quarantineDeliveries.set({}, live.quarantine)
-  for (const { oldest, ...labels } of live.stages) metrics.stageOldest.set(labels, oldest)
+  for (const { oldest, unnamed, ...labels } of live.stages) {
+    metrics.stageOldest.set(labels, oldest)
+    if (unnamed !== null) metrics.stageOldestUnnamed.set(labels, unnamed)
+  }
   metrics.ledgerSealAge.set({}, live.sealAge)
   for (const { units, ...labels } of live.untied) metrics.ledgerUntied.set(labels, units)
   for (const { units, ...labels } of live.unexplained) metrics.unexplainedBalance.set(labels, units)
   for (const { units, ...labels } of live.atRisk) metrics.mismatchValue.set(labels, units)
   showMismatches(metrics, live)
+  showCauses(metrics, live)
   showStreams(metrics, live)
 }
 
@@ -93,6 +100,23 @@ function showMismatches(metrics: Metrics, { mismatches }: Live): void {
   for (const [first, ...more] of ofKinds.values())
     if (first !== undefined)
       metrics.mismatchOldest.set(first, Math.max(...[first, ...more].map(({ oldest }) => oldest)))
+}
+
+/** Labels of a kind of which no mismatch is open have a 0 under no network, so that an alert sees the first one. */
+function showCauses(metrics: Metrics, { causes }: Live): void {
+  for (const [kind, { severity, off: side }] of Object.entries(mismatchKinds)) {
+    if (causes.some((cause) => cause.kind === kind)) continue
+    const none = { kind, service: 'default', network: '', side, severity }
+    metrics.causesOpen.set(none, 0)
+    metrics.causesWaiting.set(none, 0)
+  }
+  const alike = Map.groupBy(causes, (one) => `${one.kind} ${one.service} ${one.network}`)
+  for (const [first, ...more] of alike.values()) {
+    if (first === undefined) continue
+    const all = [first, ...more]
+    metrics.causesOpen.set(first, all.length)
+    metrics.causesWaiting.set(first, all.filter((cause) => cause.callsForPeople).length)
+  }
 }
 
 function showStreams(metrics: Metrics, { streams }: Live): void {

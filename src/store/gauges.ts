@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { OpenCase } from '../core/cause.ts'
 import { untiedUnits } from './books/books-audit.ts'
 import { unexplainedUnits } from './chain/balance-differences.ts'
 import { secondsUnsealed } from './ledger/seals.ts'
@@ -10,7 +11,7 @@ export type Gauges = {
   inbox: { pending: number; oldest: number }
   /** Deliveries kept. */
   quarantine: number
-  stages: { stage: string; network: string; oldest: number }[]
+  stages: StageGauge[]
   /** By kind, severity, network and how long they have been open. */
   mismatches: {
     kind: string
@@ -21,6 +22,8 @@ export type Gauges = {
     oldest: number
   }[]
   atRisk: { asset: string; severity: string; units: number }[]
+  /** Open mismatches, those of one minute that are alike together. */
+  cases: OpenCases[]
   /** For how long the oldest journal has waited for its seal. */
   sealAge: number
   /** What the audit found wrong, beside sums. */
@@ -30,11 +33,15 @@ export type Gauges = {
   streams: { name: string; age: number; progress: Record<string, number> }[]
 }
 
+/** `unnamed` is that of the oldest about which no mismatch is open; null if there is none. */
+type StageGauge = { stage: string; network: string; oldest: number; unnamed: number | null }
+
 /** Reads rows that are few however much is stored: what is open, or waits. */
 export function readGauges(db: Kysely<Tables>): Promise<Gauges> {
   return readAlone(db, async (tx) => {
     const inbox = await readInbox(tx)
-    const applying = inbox.pending === 0 ? [] : [{ stage: 'apply', network: '', oldest: inbox.oldest }]
+    const { oldest } = inbox
+    const applying = inbox.pending === 0 ? [] : [{ stage: 'apply', network: '', oldest, unnamed: oldest }]
     const quarantine = await sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(tx)
     const atRisk = await sql<Gauges['atRisk'][number]>`
       select asset, severity, amount::float8 as units from accounting.value_at_risk`.execute(tx)
@@ -48,6 +55,7 @@ export function readGauges(db: Kysely<Tables>): Promise<Gauges> {
       stages: [...applying, ...(await readStages(tx))],
       mismatches: await readMismatches(tx),
       atRisk: atRisk.rows,
+      cases: await readCases(tx),
       sealAge: await secondsUnsealed(tx),
       untied: await untiedUnits(tx),
       unexplained: await unexplainedUnits(tx),
@@ -76,6 +84,32 @@ async function readMismatches(db: Kysely<Tables>): Promise<Gauges['mismatches']>
   return rows
 }
 
+/** Alike: of one kind, network and minute, in the same hands, with losses of one asset, which are added up. */
+export type OpenCases = OpenCase & { count: number }
+
+type CaseRow = Omit<OpenCases, 'loss'> & {
+  lossAsset: string | null
+  symbol: string | null
+  decimals: number | null
+  amount: string | null
+}
+
+/** Few rows however many mismatches are open: causes are told apart by the minute. */
+async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
+  const { rows } = await sql<CaseRow>`
+    select kind, coalesce(m.network, '') as network, date_trunc('minute', opened_at) as "openedAt",
+      assigned_to is not null as "isAssigned", snoozed_until as "snoozedUntil", count(*)::int as count,
+      loss_asset as "lossAsset", a.symbol, a.decimals, sum(loss_amount)::text as amount
+    from mismatch m left join asset a on a.key = m.loss_asset
+    where cleared_at is null and resolved_at is null
+    group by kind, m.network, 3, 4, snoozed_until, loss_asset, a.symbol, a.decimals`.execute(db)
+  return rows.map(({ lossAsset, symbol, decimals, amount, ...row }) => {
+    const network = lossAsset?.split('/')[0]
+    const loss = network === undefined ? null : { network, symbol, decimals, amount: BigInt(amount ?? 0) }
+    return { ...row, loss }
+  })
+}
+
 /**
  * Per network and stage, how long the oldest deposit has been waiting for that stage to complete. Each deposit that is
  * open is looked at once.
@@ -84,6 +118,7 @@ async function readStages(db: Kysely<Tables>): Promise<Gauges['stages']> {
   const { rows } = await sql<Gauges['stages'][number]>`
     with waiting as (
       select network,
+        exists (select from mismatch m where m.deposit_id = deposit.id and m.cleared_at is null) as is_named,
         min(untold_since) as delivery,
         min(coalesce(deposited_at, webhook_at)) filter (where api_at is null) as api_detection,
         min(least(webhook_at, api_at)) filter (where chain_at is null) as chain_detection,
@@ -96,14 +131,16 @@ async function readStages(db: Kysely<Tables>): Promise<Gauges['stages']> {
           select w.deposit_id from ledger_journal w where w.kind = 'write_off' and w.deposit_id is not null
             and not exists (select from ledger_journal r where r.reverses = w.id)
         ))
-      group by network
+      group by network, is_named
     )
-    select stage, network, ${age(sql`since`)} as oldest
+    select stage, network, max(${age(sql`since`)}) as oldest,
+      max(${age(sql`since`)}) filter (where not is_named) as unnamed
     from waiting, lateral (values
       ('delivery', delivery), ('api_detection', api_detection), ('chain_detection', chain_detection),
       ('finality', finality), ('settlement', settlement), ('reconciliation', reconciliation)
     ) as of_network (stage, since)
-    where since is not null`.execute(db)
+    where since is not null
+    group by stage, network`.execute(db)
   return rows
 }
 

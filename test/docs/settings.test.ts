@@ -61,7 +61,7 @@ test('the defaults of the environment are those of the page', () => {
 const fileKeys = rows
   .map(({ name }) => name)
   .filter((name) =>
-    /^(networks|service|webhooks|intake|cases|policy|accounts|valuation|canary|schedule)\b/.test(name),
+    /^(networks|service|webhooks|intake|cases|alerts|policy|accounts|valuation|canary|schedule)\b/.test(name),
   )
 
 test('every key of the file is on the page, and no other', () => {
@@ -92,9 +92,15 @@ test('no key of the schema is left out, optional ones included', () => {
 
 test('the defaults of the file are those of the page', () => {
   const stated = rows.filter(
-    ({ name, cells }) => /^(service|intake|policy|schedule)\./.test(name) && cells[0] !== '`{}`',
+    ({ name, cells }) => /^(service|intake|alerts|policy|schedule)\./.test(name) && cells[0] !== '`{}`',
   )
-  const file: Record<string, Record<string, unknown>> = { service: {}, intake: {}, policy: {}, schedule: {} }
+  const file: Record<string, Record<string, unknown>> = {
+    service: {},
+    intake: {},
+    alerts: {},
+    policy: {},
+    schedule: {},
+  }
   for (const { name, cells } of stated) {
     const [section = '', ...keys] = name.split('.')
     const value = parse(cells[0]?.replaceAll('`', '').replace(/^\*.*$/, '"$&"') ?? '') as unknown
@@ -102,7 +108,7 @@ test('the defaults of the file are those of the page', () => {
     const own = (file[section] ??= {})
     own[key] = inner === undefined ? value : { ...(own[key] as object | undefined), [inner]: value }
   }
-  expect(stated).toHaveLength(36)
+  expect(stated).toHaveLength(38)
   expect(parseSettingsFile(stringify(file))).toEqual(parseSettingsFile(''))
 })
 

@@ -2,13 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { alerts } from '../support/alert-rules.ts'
 import { type CommittedPanel, committed, panelsOf } from './dashboard-files.ts'
 
-/** Alerts that compare one metric, and no share, with a bound beyond zero. */
+/**
+ * Alerts that compare one metric, and no share, with a bound beyond zero. Panels show the oldest of all deposits, alerts read
+ * those without a mismatch.
+ */
 const bounded = alerts.flatMap(({ alert, expr }) => {
   const [, metric, bound] = /(depositd_\w+)(?:\{[^}]*\})?(?:\[\w+\])?\)+ > ([\d.]+)/.exec(expr) ?? []
   const isShare = expr.includes(' / ')
   return metric === undefined || isShare || Number(bound) === 0
     ? []
-    : [{ alert, metric, bound: Number(bound) }]
+    : [{ alert, metric: metric.replace('_unnamed_', '_open_'), bound: Number(bound) }]
 })
 
 const panels = committed.flatMap(({ name, dashboard }) =>

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { dashboards, dashboardText } from '../../grafana/source/dashboards.ts'
+import { alerts, recordings } from '../support/alert-rules.ts'
 import { promtoolInstalled, runPromtool } from '../support/promtool.ts'
 import { committed, panelsOf, promQueriesOf, statementsOf } from './dashboard-files.ts'
 import { pathOf, textOf } from './files.ts'
@@ -30,8 +31,9 @@ describe('the dashboards', () => {
     for (const { name, dashboard } of committed) expect(dashboard.uid).toBe(`depositd-${name}`)
   })
 
-  it('show every metric that is declared', () => {
-    const shown = new Set(queries.flatMap(({ expr }) => readPromql(expr).series.map(withoutSuffix)))
+  it('or the rules read every metric that is declared', () => {
+    const read = [...queries, ...alerts, ...recordings].map(({ expr }) => expr)
+    const shown = new Set(read.flatMap((expr) => readPromql(expr).series.map(withoutSuffix)))
     const all = new Set([...declaredSeries.keys()].map(withoutSuffix))
     expect([...all].filter((name) => !shown.has(name))).toEqual([])
   })

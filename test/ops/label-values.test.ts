@@ -42,7 +42,7 @@ function attack(metrics: ReturnType<typeof createMetrics>): void {
     metrics.stageLag.observe({ stage: text, network: text }, 1)
   }
   const reading = readingOf({
-    stages: many.map((text) => ({ stage: text, network: text, oldest: 1 })),
+    stages: many.map((text) => ({ stage: text, network: text, oldest: 1, unnamed: 1 })),
     mismatches: many.map((text) => ({
       kind: text,
       severity: text,
@@ -89,8 +89,8 @@ test('what strangers say is told together as other, and the networks of the sett
         { state: 'settled', network: 'neither', count: 4 },
       ],
       stages: [
-        { stage: 'finality', network: 'never heard of', oldest: 8 },
-        { stage: 'finality', network: 'neither', oldest: 7 },
+        { stage: 'finality', network: 'never heard of', oldest: 8, unnamed: 8 },
+        { stage: 'finality', network: 'neither', oldest: 7, unnamed: 7 },
       ],
     }),
   )

@@ -72,7 +72,7 @@ test('gauges say what was read', async () => {
       inbox: { pending: 3, oldest: 4.5 },
       quarantine: 2,
       deposits: [{ state: 'settled', network: 'base', count: 2 }],
-      stages: [{ stage: 'settlement', network: 'base', oldest: 60 }],
+      stages: [{ stage: 'settlement', network: 'base', oldest: 60, unnamed: 60 }],
       mismatches: [
         { kind: 'unreported', severity: 'severe', network: 'base', age: 'under_1h', count: 1, oldest: 5 },
         { kind: 'unreported', severity: 'severe', network: 'solana', age: 'older', count: 2, oldest: 9 },
@@ -145,7 +145,7 @@ test('what is no longer read is no longer told', async () => {
   const readings = [
     readingOf({
       deposits: [{ state: 'observed', network: 'base', count: 1 }],
-      stages: [{ stage: 'finality', network: 'base', oldest: 1 }],
+      stages: [{ stage: 'finality', network: 'base', oldest: 1, unnamed: 1 }],
       mismatches: [
         { kind: 'unreported', severity: 'severe', network: 'base', age: 'under_1h', count: 1, oldest: 5 },
       ],
@@ -160,7 +160,7 @@ test('what is no longer read is no longer told', async () => {
     [...samples(await (await fetch(`${url}/metrics`)).text())].filter(
       ([name, value]) => name.startsWith('depositd_') && /network=|asset=|kind=/.test(name) && value !== 0,
     )
-  expect(await labelled()).toHaveLength(7)
+  expect(await labelled()).toHaveLength(8)
   expect(await labelled()).toEqual([])
 })
 

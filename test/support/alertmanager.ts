@@ -17,6 +17,7 @@ type Words = Readonly<Record<string, string>>
 export type Alertmanager = {
   send: (alerts: readonly { labels: Words; annotations?: Words; generatorURL?: string }[]) => Promise<void>
   alerts: () => Promise<HeldAlert[]>
+  url: string
   stop: () => Promise<void>
 }
 
@@ -29,10 +30,10 @@ export async function startAlertmanager(file: string): Promise<Alertmanager> {
     '--cluster.listen-address=',
     '--log.level=error',
   ])
-  return { ...callsOf(`${url}/api/v2/alerts`), stop }
+  return { url, ...callsOf(`${url}/api/v2/alerts`), stop }
 }
 
-function callsOf(url: string): Omit<Alertmanager, 'stop'> {
+function callsOf(url: string): Omit<Alertmanager, 'stop' | 'url'> {
   return {
     async send(alerts) {
       const body = JSON.stringify(alerts)

@@ -16,7 +16,7 @@ export function runAmtool(...words: readonly string[]): { status: number | null;
 /**
  * A copy of a configuration for the Alertmanager of Debian, 0.25, which does not know `url_file` of a webhook: that has the
  * address itself in its place. Messages go to this address, below it `/chat`, `/pager` and `/watchdog`, after a second in
- * which a group gathers.
+ * which a group gathers, and again two seconds after it has changed.
  */
 export function configurationForDebian(file: string, address: string): { path: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'depositd-amtool-'))
@@ -25,6 +25,7 @@ export function configurationForDebian(file: string, address: string): { path: s
     .replace(/^( +- )url_file: .*$/m, `$1url: ${address}/watchdog`)
     .replaceAll('/run/secrets/', `${folder}/`)
     .replaceAll(/group_wait: \d+s/g, 'group_wait: 1s')
+    .replaceAll(/group_interval: \d+m/g, 'group_interval: 2s')
   writeFileSync(path, `global: { pagerduty_url: '${address}/pager' }\n${text}`)
   writeFileSync(join(folder, 'chat_url'), `${address}/chat`)
   writeFileSync(join(folder, 'pagerduty_key'), 'key')

@@ -51,6 +51,8 @@ const schedule = { audit: '*/5 * * * * *', seal: '*/5 * * * * *', balances: '*/1
 
 const sections = (webhookUrl: string) => ({
   schedule,
+  /** Nobody waits here for a case to grow old. */
+  alerts: { after: '0s' },
   canary: {
     webhooks: { url: webhookUrl, every: '5s' },
     deposits: [
@@ -66,12 +68,25 @@ const sections = (webhookUrl: string) => ({
   },
 })
 
+/** Where alerts link to. */
+const addresses = {
+  PUBLIC_URL: 'https://depositd.example',
+  DASHBOARDS_URL: 'https://grafana.example',
+  RUNBOOK_URL: 'https://docs.example/runbook.md',
+}
+
 export async function startDemonstration(
   { makeDatabase }: Pick<WorldSettings, 'makeDatabase'>,
   stack: AsyncDisposableStack,
 ): Promise<Demonstration> {
   const startedAt = new Date()
-  const settings = { networks: ['base', 'solana'], channels: [vault, aviary], policy, sections }
+  const settings = {
+    networks: ['base', 'solana'],
+    channels: [vault, aviary],
+    policy,
+    sections,
+    environment: addresses,
+  }
   const world = await startWorld({ ...settings, ...(makeDatabase && { makeDatabase }) }, stack)
   const opsUrls = [world.daemon.opsUrl]
   const prometheus = await startPrometheus(scrapeConfiguration({ opsUrls, everySeconds: intervalSeconds }))

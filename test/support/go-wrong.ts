@@ -53,7 +53,11 @@ export const wrongs: readonly Wrong[] = [
     kind: 'seal_broken',
     alert: { name: 'DepositdSealBroken', labels: {} },
   },
-  { what: 'webhooks are lost or wrongly signed', kind: 'webhook_missing', alert: null },
+  {
+    what: 'webhooks are lost or wrongly signed',
+    kind: 'webhook_missing',
+    alert: { name: 'DepositdWarningMismatch', labels: { kind: 'webhook_missing' } },
+  },
   { what: 'webhooks are dated an hour ahead', kind: 'clock_skew', alert: null },
 ]
 

@@ -17,10 +17,10 @@ export const mayBeEmpty: readonly MayBeEmpty[] = [
     where: 'accountant / Addresses that do not tie',
     why: 'what every address holds is explained',
   },
-  ...['api_detection', 'chain_detection', 'finality'].map(
+  ...['delivery', 'api_detection', 'chain_detection', 'finality', 'settlement', 'reconciliation'].map(
     (stage): MayBeEmpty => ({
-      where: `rules / depositd_stage_oldest_open_seconds{stage="${stage}"}`,
-      why: 'this stage takes a second or two here',
+      where: `rules / depositd_stage_oldest_unnamed_seconds{stage="${stage}"}`,
+      why: 'this stage takes a second or two here, and deposits with a mismatch do not count',
       byChance: true,
     }),
   ),

@@ -12,6 +12,7 @@ export const emptyReading: Reading = {
     stages: [],
     mismatches: [],
     atRisk: [],
+    causes: [],
     sealAge: 0,
     untied: [],
     unexplained: [],

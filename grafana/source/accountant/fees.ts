@@ -96,7 +96,7 @@ const ageing: Panel = {
   description:
     'What is open, by how long, with what is at stake, each transfer once; each age without those before it. Exact, in units of the asset. Of all networks.',
   runbook: 'mismatches',
-  docs: 'accounting.md#how-long-it-has-been-open-and-what-is-at-stake',
+  docs: 'accounting.md#how-long-it-has-been-open-and-what-may-be-lost',
   unit: 'short',
   queries: [
     {

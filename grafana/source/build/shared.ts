@@ -68,7 +68,7 @@ export const atRiskPanel: Panel = {
   description:
     'Value under open mismatches, each transfer once, in units of each asset. Approximate, and never added up over assets; the accounting views are exact.',
   runbook: 'mismatches',
-  docs: 'accounting.md#how-long-it-has-been-open-and-what-is-at-stake',
+  docs: 'accounting.md#how-long-it-has-been-open-and-what-may-be-lost',
   unit: 'locale',
   queries: [
     {

@@ -174,6 +174,10 @@ const mismatches: Panel = {
       expr: 'sum by (kind) (max by (kind, network) (depositd_mismatches_open{kind=~"rpc_disagreement|coverage_gap|history_lost|orphaned_after_booking|unexplained_balance|tx_failed",network=~"$network|"}))',
       legend: '{{kind}}',
     },
+    {
+      expr: 'sum by (network) (increase(depositd_chain_logs_passed_over_total{network=~"$network"}[1h]))',
+      legend: 'logs passed over on {{network}} within an hour',
+    },
   ],
   thresholds: redFrom(1),
   width: 8,

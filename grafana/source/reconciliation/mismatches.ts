@@ -1,20 +1,26 @@
 import { noBounds, type Panel, type Row } from '../build/panel.ts'
 import { grownBy } from '../build/promql.ts'
-import { ageingPanel, atRiskPanel, kindsPanel, openMismatches } from '../build/shared.ts'
+import { ageingPanel, atRiskPanel, kindsPanel } from '../build/shared.ts'
 
-const byKind: Panel = {
-  title: 'Open mismatches over time, by kind',
+const byCause: Panel = {
+  title: 'Open causes over time, by kind',
   kind: 'timeseries',
   description:
-    'What is open, of the chosen networks and of none. A step up of one kind is one cause; a slope is work that nobody does.',
-  runbook: 'mismatches',
-  docs: 'mismatches.md#kinds',
+    'Mismatches of the same kind, network and side at fault that were opened soon after each other are one cause, whatever the number of deposits. Those that call for people have an alert: nobody has taken them in time.',
+  runbook: 'depositdseveremismatch',
+  docs: 'settings.md#alerts',
   unit: 'short',
-  queries: [{ expr: `sum by (kind) (${openMismatches}) > 0`, legend: '{{kind}}' }],
+  queries: [
+    { expr: `${byKindOf('depositd_causes_open')} > 0`, legend: '{{kind}}' },
+    { expr: `${byKindOf('depositd_causes_waiting')} > 0`, legend: '{{kind}}, calls for people' },
+  ],
   thresholds: noBounds,
-  stacked: true,
   width: 8,
   height: 8,
+}
+
+function byKindOf(gauge: string): string {
+  return `sum by (kind) (max by (kind, service, network, side) (${gauge}{network=~"$network|"}))`
 }
 
 const flow: Panel = {
@@ -56,5 +62,5 @@ const how: Panel = {
 
 export const mismatchRow: Row = {
   title: 'What does not agree',
-  panels: [byKind, kindsPanel, ageingPanel, flow, how, atRiskPanel],
+  panels: [byCause, kindsPanel, ageingPanel, flow, how, atRiskPanel],
 }

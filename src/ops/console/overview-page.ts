@@ -2,7 +2,7 @@ import { type Html, html } from './html.ts'
 import { depositList, mismatchList } from './lists.ts'
 import { cardsOf } from './overview-cards.ts'
 import {
-  kindsTable,
+  causesTable,
   moneyTable,
   partsTable,
   risksTable,
@@ -43,9 +43,9 @@ ${workOf(overview)}`
   return { title: 'How it stands', entry: '/', body, ...(isLive && { refreshSeconds }) }
 }
 
-function wrongOf({ gauges: { live, totals } }: Overview): Html | null {
+function wrongOf({ readAt, gauges: { live, totals } }: Overview): Html | null {
   if (live === null) return null
-  return html`${kindsTable(live.value)}${risksTable(live.value, totals?.value ?? null)}`
+  return html`${causesTable(live.value, readAt)}${risksTable(live.value, totals?.value ?? null)}`
 }
 
 function moneyOf({ gauges: { totals } }: Overview, networks: readonly string[]): Html | null {

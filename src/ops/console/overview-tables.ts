@@ -8,9 +8,9 @@ import { type Html, html, linkTo } from './html.ts'
 import { badge, type Tone, toneOfSeverity } from './page.ts'
 import { type ShownColumn, tableOf } from './table.ts'
 
-type KindRow = Live['mismatches'][number]
+type CauseRow = Live['causes'][number] & { age: number }
 
-const kindColumns: readonly ShownColumn<KindRow>[] = [
+const causeColumns: readonly ShownColumn<CauseRow>[] = [
   {
     title: 'SEVERITY',
     of: ({ severity }) => severity,
@@ -19,33 +19,42 @@ const kindColumns: readonly ShownColumn<KindRow>[] = [
   {
     title: 'KIND',
     of: ({ kind }) => kind,
-    show: ({ kind }) => html`<a href="${linkTo('/mismatches', { kind })}">${kind}</a>`,
+    show: ({ kind, network }) => {
+      const query = { kind, ...(network !== '' && { network }) }
+      return html`<a href="${linkTo('/mismatches', query)}">${kind}</a>`
+    },
   },
   { title: 'NETWORK', of: ({ network }) => network },
-  { title: 'OPEN', of: ({ count }) => `${count}`, align: 'right' },
-  { title: 'OLDEST', of: ({ oldest }) => duration(oldest), align: 'right' },
+  { title: 'AT FAULT', of: ({ side }) => side },
+  { title: 'MISMATCHES', of: ({ count }) => `${count}`, align: 'right' },
+  { title: 'OLDEST', of: ({ age }) => duration(age), align: 'right' },
+  {
+    title: 'ALERT',
+    of: ({ callsForPeople }) => (callsForPeople ? 'calls for a person' : ''),
+    show: ({ callsForPeople }) => (callsForPeople ? badge('severe', 'calls for a person') : ''),
+  },
 ]
 
-export function kindsTable({ mismatches }: Live): Html | null {
-  if (mismatches.length === 0) return null
-  const same = Map.groupBy(mismatches, ({ kind, severity, network }) => `${kind} ${severity} ${network}`)
-  const rows = [...same.values()].flatMap(([first, ...more]) =>
-    first === undefined ? [] : [together(first, more)],
+/** One row for each cause, those that call for people first, then the gravest and oldest. */
+export function causesTable({ causes }: Live, now: Date): Html | null {
+  if (causes.length === 0) return null
+  const rows = causes.map((one) => ({ ...one, age: (now.getTime() - one.since.getTime()) / 1000 }))
+  rows.sort(
+    (one, other) =>
+      Number(other.callsForPeople) - Number(one.callsForPeople) ||
+      gravity(one) - gravity(other) ||
+      other.age - one.age,
   )
-  rows.sort((left, right) => gravity(left) - gravity(right) || right.oldest - left.oldest)
-  return html`<h3>By kind</h3>
-${tableOf(rows, { caption: 'Open mismatches by kind', columns: kindColumns, empty: '' })}`
+  return html`<h3>By cause</h3>
+${tableOf(rows.slice(0, causesMax), { caption: 'Open mismatches by cause', columns: causeColumns, empty: '' })}
+${rows.length > causesMax ? html`<p class="note">${rows.length - causesMax} more causes are not shown; <a href="/mismatches">Mismatches</a> lists all.</p>` : null}
+<p class="note">Mismatches of the same kind, network and side at fault that were opened soon after each other.</p>`
 }
 
-function gravity({ severity }: KindRow): number {
+const causesMax = 50
+
+function gravity({ severity }: CauseRow): number {
   return severities.findIndex((one) => one === severity)
-}
-
-/** One row of those that differ in nothing but how long they have been open. */
-function together(first: KindRow, more: readonly KindRow[]): KindRow {
-  const all = [first, ...more]
-  const count = all.reduce((sum, one) => sum + one.count, 0)
-  return { ...first, count, oldest: Math.max(...all.map(({ oldest }) => oldest)) }
 }
 
 export function risksTable({ atRisk }: Live, totals: Totals | null): Html | null {

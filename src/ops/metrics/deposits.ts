@@ -2,8 +2,9 @@ import type { Cell, Source } from '../../core/judging/matrix.ts'
 import { depositStates } from '../../core/judging/reconcile.ts'
 import type { Stage } from '../../core/lag.ts'
 import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
+import type { Side } from '../../core/mismatches/mismatch-entry.ts'
 import { counter, gauge, histogram, lagBuckets } from './declare.ts'
-import { assets, networks } from './label-values.ts'
+import { assets, networks, type OpenSet } from './label-values.ts'
 
 /** Names every member of a union once, in order. */
 function every<Member extends string>(members: Readonly<Record<Member, true>>): readonly Member[] {
@@ -31,6 +32,19 @@ const cells = every<Cell>({
 export const severities = every<Severity>({ severe: true, warning: true, info: true })
 const kinds = Object.keys(mismatchKinds)
 
+const sides = every<Side>({
+  webhook: true,
+  api: true,
+  service: true,
+  payer: true,
+  chain: true,
+  settings: true,
+  books: true,
+  unknown: true,
+})
+const services: OpenSet = { set: 'service', upTo: 16 }
+const ofCauses = { kind: kinds, service: services, network: networks, side: sides, severity: severities }
+
 /** For how long a mismatch has been open, each without those before it. */
 export const mismatchAges = ['under_1h', 'under_24h', 'under_3d', 'under_7d', 'under_30d', 'older'] as const
 
@@ -44,6 +58,11 @@ export const ofDeposits = {
     'How long the oldest deposit, or for apply the oldest observation, has waited for a stage to complete.',
     { labels: { stage: stages, network: networks } },
   ),
+  stageOldestUnnamed: gauge(
+    'stage_oldest_unnamed_seconds',
+    'The same of deposits about which no mismatch is open: one that is open has an alert of its own.',
+    { labels: { stage: stages, network: networks } },
+  ),
   deposits: gauge('deposits', 'Deposits by state.', { labels: { state: depositStates, network: networks } }),
   matrixCells: gauge(
     'matrix_cells',
@@ -54,6 +73,16 @@ export const ofDeposits = {
     'mismatches_open',
     `Open mismatches: neither cleared by evidence nor resolved by a person. ${kindsBySeverity()}`,
     { labels: { kind: kinds, severity: severities, network: networks } },
+  ),
+  causesOpen: gauge(
+    'causes_open',
+    'Causes of open mismatches: those of the same kind, service, network and side at fault, opened soon after each other.',
+    { labels: ofCauses },
+  ),
+  causesWaiting: gauge(
+    'causes_waiting',
+    'Of these, the causes that call for people: above the loss and age of the settings, and not taken, or overdue.',
+    { labels: ofCauses },
   ),
   mismatchesOpenByAge: gauge(
     'mismatches_open_by_age',

@@ -121,9 +121,10 @@ async function evilOverview(): ReturnType<ConsoleReader['overview']> {
       scorecard: null,
       queue: now({ [evil]: 3 }),
       live: now({
+        causes: [],
         inbox: { pending: 1, oldest: 2 },
         quarantine: 1,
-        stages: [{ stage: evil, network: evil, oldest: 1 }],
+        stages: [{ stage: evil, network: evil, oldest: 1, unnamed: 1 }],
         mismatches: [{ kind: evil, severity: 'severe', network: evil, age: evil, count: 1, oldest: 1 }],
         atRisk: [{ asset: evil, severity: evil, units: 1 }],
         sealAge: 1,
