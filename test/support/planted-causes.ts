@@ -34,7 +34,11 @@ type Parts = {
 /** What goes wrong, by the kind of mismatch that it is named. */
 const wrongs = {
   unreported: ({ paid }) => [paid],
-  settlement_missing: ({ paid, told }) => [paid, ...told({ status: 'confirmed' })],
+  decimals_mismatch: ({ paid, sent, told }) => [
+    paid,
+    sent,
+    ...told({ deposit: { amount: (10n ** 20n) as Amount } }),
+  ],
   settlement_short: ({ paid, short, told }) => [paid, short, ...told()],
   amount_mismatch: ({ paid, sent, told }) => [paid, sent, ...told({ deposit: { amount: 5n as Amount } })],
   recipient_mismatch: ({ paid, told }) => [
