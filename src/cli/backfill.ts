@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import { assetCode, type NetworkSettings } from '../core/asset.ts'
-import { assert, Fault } from '../core/errors.ts'
+import { assert } from '../core/errors.ts'
 import type { Sighting } from '../core/evidence.ts'
 import { type BackfillReport, backfillByHand, type Progress } from '../jobs/chain/backfill-by-hand.ts'
 import { pinnedNetworks } from '../store/assets.ts'
@@ -10,7 +10,7 @@ import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { wordOf } from './options.ts'
 import { type Column, type News, printJson, table, tellProgress } from './print.ts'
 
-type BackfillOptions = { network: string; from: string; to?: string; json?: boolean }
+type BackfillOptions = { network: string; from: number; to?: number; json?: boolean }
 
 /** Longer than one reading takes; a command that was killed keeps the daemon waiting for so long. */
 const leaseMs = 60_000
@@ -18,8 +18,8 @@ const leaseMs = 60_000
 /** Bad news is a height that could not be read. */
 export async function backfillCommand(context: Context, options: BackfillOptions): Promise<News> {
   const wanted = {
-    from: heightOf('from', options.from),
-    to: options.to === undefined ? null : heightOf('to', options.to),
+    from: BigInt(options.from),
+    to: options.to === undefined ? null : BigInt(options.to),
   }
   const settings = attachedSettings(context)
   const tell = tellProgress(context)
@@ -41,14 +41,6 @@ export async function backfillCommand(context: Context, options: BackfillOptions
   if (options.json) printJson(context, report)
   else context.stdout.write(textOf(report))
   return report.complete ? 'good' : 'bad'
-}
-
-function heightOf(name: string, text: string): bigint {
-  if (/^\d{1,18}$/.test(text)) return BigInt(text)
-  throw new Fault('usage_bad', {
-    problem: `--${name} is ${JSON.stringify(text)}`,
-    mend: 'give the number of a block or slot',
-  })
 }
 
 function networkOf({ networks }: Settings, name: string): NetworkSettings {

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import type { Context } from './context.ts'
 import { listed } from './lists.ts'
-import { choice } from './options.ts'
+import { choice, noCommand, ranged } from './options.ts'
+
+const ports = { min: 1, max: 65_535 }
 
 /** `depositd service …`: the deposit service by itself, and what an integrator does with it from a shell. */
 export function describeService(program: Command, context: Context): void {
@@ -9,11 +11,16 @@ export function describeService(program: Command, context: Context): void {
   service
     .command('start', { isDefault: true })
     .description('start the deposit service; without settings, with everything it needs on this machine')
-    .option('--port <number>', 'port to listen on; the usual one, or a free one, by default')
+    .addOption(ranged('--port <number>', 'port to listen on; without it the usual one or a free one', ports))
     .option('--faults', 'let the service be told to make errors; none is made until it is told')
-    .option('--admin-port <number>', 'port on which it is told; only with --faults')
+    .addOption(ranged('--admin-port <number>', 'port on which errors are switched, with --faults', ports))
     .option('--json', 'print one JSON document once it is up')
-    .action(async (options) => (await import('./service.ts')).startServiceCommand(context, options))
+    .allowExcessArguments()
+    .action(async (options, { args: [word] }: Command) => {
+      const names = service.commands.map((command) => command.name())
+      if (word !== undefined) throw noCommand('service', word, names)
+      await (await import('./service.ts')).startServiceCommand(context, options)
+    })
   describeKeys(service, context)
   service
     .command('pay')

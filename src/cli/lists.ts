@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { Fault } from '../core/errors.ts'
 import type { Column } from '../telling/column.ts'
 import type { Context } from './context.ts'
-import { wholeNumber } from './options.ts'
+import { ranged } from './options.ts'
 import { printJson, table } from './print.ts'
 
 const limitMax = 100_000
@@ -25,12 +25,8 @@ export function listed(command: Command, limit: number, what = 'rows'): Command 
 
 /** Gives a command the option that bounds how much of its report is shown. */
 export function limited(command: Command, limit: number, what: string): Command {
-  const option = new Option('--limit <count>', `show at most so many ${what}: 1 to ${limitMax}`)
-  return command.addOption(option.default(limit).argParser(limitOf))
-}
-
-function limitOf(text: string): number {
-  return wholeNumber('limit', text, { min: 1, max: limitMax })
+  const option = ranged('--limit <count>', `show at most so many ${what}`, { min: 1, max: limitMax })
+  return command.addOption(option.default(limit))
 }
 
 /** How a list is paged: its name, which its cursors carry, and the key of a row, by which rows are ordered. */

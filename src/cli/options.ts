@@ -1,12 +1,17 @@
 import { Option } from 'commander'
 import { Fault } from '../core/errors.ts'
 
-/**
- * Reads an option that is a whole number.
- * @throws Fault `usage_bad` that names the option.
- */
-export function wholeNumber(name: string, text: string, { min, max }: { min: number; max: number }): number {
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+type Range = { min: number; max: number }
+
+/** An option that takes a whole number; its help states the range that its parser accepts. */
+export function ranged(flags: string, description: string, range: Range): Option {
+  const option = new Option(flags, `${description}: ${range.min} to ${range.max}`)
+  return option.argParser((text) => wholeNumber(option.name(), text, range))
+}
+
+/** @throws Fault `usage_bad` that names the option. */
+function wholeNumber(name: string, text: string, { min, max }: Range): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number
   throw new Fault('usage_bad', {
     problem: `--${name} is ${JSON.stringify(text)}`,
@@ -55,6 +60,15 @@ function distanceOf(one: string, other: string): number {
     row = next
   }
   return row[other.length] ?? 0
+}
+
+/** Refuses a word that names no command of this group. */
+export function noCommand(group: string, word: string, commands: readonly string[]): Fault {
+  const near = nearest(word, commands)
+  return new Fault('usage_bad', {
+    problem: `there is no command ${JSON.stringify(`${group} ${word}`.slice(0, 100))}`,
+    mend: `${near === null ? '' : `did you mean ${near}? `}use ${commands.join(', ')}`,
+  })
 }
 
 export function noDeposit(id: string): Fault {

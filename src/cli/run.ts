@@ -10,10 +10,13 @@ import { describePolicy } from './describe-policy.ts'
 import { describeService } from './describe-service.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import { limited, listed } from './lists.ts'
-import { choice } from './options.ts'
+import { choice, ranged } from './options.ts'
 import type { News } from './print.ts'
 import { exitStatus, reportError, wantsJson } from './report-error.ts'
 import { version } from './version.ts'
+
+const trafficSeconds = { min: 1, max: 3600 }
+const heights = { min: 0, max: 999_999_999_999_999 }
 
 /**
  * Runs one command line and returns its exit status. Commands are loaded when they are asked for, so that the first
@@ -25,7 +28,8 @@ export async function run(context: Context): Promise<number> {
     if (news === 'bad') status = exitStatus.badNews
   }
   try {
-    await describeProgram(context, tell).parseAsync(context.arguments, { from: 'user' })
+    const words = context.arguments.length === 0 ? ['--help'] : context.arguments
+    await describeProgram(context, tell).parseAsync(words, { from: 'user' })
     return status
   } catch (error) {
     return reportError(context, error)
@@ -59,10 +63,12 @@ export function describeProgram(context: Context, tell: (news: News) => void): C
 
 function describeDaemon(program: Command, context: Context): void {
   program
-    .command('start', { isDefault: true })
+    .command('start')
     .description('start the daemon; without SERVICE_URL, everything it needs too, on this machine')
     .option('--roles <list>', 'comma-separated: http, worker, scheduler', 'http,worker,scheduler')
-    .option('--traffic <seconds>', 'embedded: time between two payments of the demonstration', '3')
+    .addOption(
+      ranged('--traffic <seconds>', 'embedded: time between two payments', trafficSeconds).default(3),
+    )
     .action(async (options) => (await import('./start.ts')).start(context, options))
   program
     .command('migrate')
@@ -138,10 +144,13 @@ function describeBackfill(program: Command, context: Context, tell: (news: News)
     .command('backfill')
     .description('read heights of a network again, or read on a network whose history was lost')
     .requiredOption('--network <name>', 'the network')
-    .requiredOption('--from <height>', 'the first block or slot')
-    .option(
-      '--to <height>',
-      'the last one; without it, all that was read, or from there on anew where it halted',
+    .addOption(ranged('--from <height>', 'the first block or slot', heights).makeOptionMandatory())
+    .addOption(
+      ranged(
+        '--to <height>',
+        'the last one; without it, to the end of what was read, or on from a halt',
+        heights,
+      ),
     )
     .option('--json', 'print a JSON document')
     .action(async (options) => tell(await (await import('./backfill.ts')).backfillCommand(context, options)))

@@ -3,12 +3,11 @@ import { Fault, isFault, messageOf } from '../core/errors.ts'
 import { freePort } from '../sandbox/free-port.ts'
 import { readServicePlace } from '../sandbox/service-files.ts'
 import { type Context, embeddedFolder } from './context.ts'
-import { wholeNumber } from './options.ts'
 import { createServiceScreen } from './service-screen.ts'
 import { untilSignal } from './signals.ts'
 import { version } from './version.ts'
 
-type StartOptions = { port?: string; faults?: boolean; adminPort?: string; json?: boolean }
+type StartOptions = { port?: number; faults?: boolean; adminPort?: number; json?: boolean }
 
 /** Where faults are switched, unless another port is asked for or this one is taken. */
 const usualAdminPort = 18_081
@@ -69,8 +68,7 @@ async function readPorts({ port, faults = false, adminPort }: StartOptions): Pro
 }
 
 /** A port that was asked for is taken or refused, never replaced. */
-async function askedPort(name: string, text: string): Promise<number> {
-  const port = wholeNumber(name, text, { min: 1, max: 65_535 })
+async function askedPort(name: string, port: number): Promise<number> {
   if ((await freePort(port)) === port) return port
   throw new Fault('usage_bad', {
     problem: `port ${port} is taken`,

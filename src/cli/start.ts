@@ -3,22 +3,21 @@ import { join } from 'node:path'
 import { Fault, messageOf } from '../core/errors.ts'
 import { tell } from '../log/tell.ts'
 import { type Context, embeddedFolder, unreadFile } from './context.ts'
-import { wholeNumber, wordOf } from './options.ts'
+import { wordOf } from './options.ts'
 import { untilSignal } from './signals.ts'
 import { version } from './version.ts'
 
-type StartOptions = { roles: string; traffic: string }
+type StartOptions = { roles: string; traffic: number }
 
 const roleNames = ['http', 'worker', 'scheduler'] as const
 
 /** Starts the daemon, alone where `SERVICE_URL` is set, else with everything it needs; returns once it was stopped. */
 export async function start(context: Context, options: StartOptions): Promise<void> {
   const { environment } = context
-  const trafficSeconds = wholeNumber('traffic', options.traffic, { min: 1, max: 3600 })
   const roles = options.roles.split(',').map((text) => wordOf('roles', text, roleNames))
   const isAlone = isSet(environment, 'SERVICE_URL')
   if (!isAlone) refuseHalfSet(environment)
-  await (isAlone ? startAlone(context, roles) : startEverything(context, trafficSeconds))
+  await (isAlone ? startAlone(context, roles) : startEverything(context, options.traffic))
 }
 
 function isSet(environment: Context['environment'], name: string): boolean {

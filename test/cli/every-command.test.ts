@@ -86,6 +86,27 @@ test('every command prints JSON, and every list is paged', () => {
   expect(asLists.filter((name) => !lists.includes(name))).toEqual([])
 })
 
+const numbers = [...commands].flatMap(([name, { options }]) =>
+  options
+    .filter(({ flags }) => /<(?:count|number|seconds|height)>/.test(flags))
+    .map((option) => [name, option] as const),
+)
+
+test.each(numbers.map(([name, option]) => [name, option.long, option] as const))(
+  'the help of %s %s states the range that it accepts',
+  (_, long, { description, parseArg }) => {
+    const [, min = '', max = ''] = /: (\d+) to (\d+)$/.exec(description) ?? []
+    const parse = (text: string): unknown => parseArg?.(text, undefined)
+    expect([min, max].map(parse)).toEqual([Number(min), Number(max)])
+    for (const outside of [`${Number(min) - 1}`, `${Number(max) + 1}`, `${min}.5`, 'x'])
+      expect(() => parse(outside)).toThrow(
+        expect.objectContaining({
+          details: { problem: `${long} is "${outside}"`, mend: `give a whole number from ${min} to ${max}` },
+        }),
+      )
+  },
+)
+
 test.each(lists)('%s prints one page in one envelope, or one error', async (name) => {
   const words = name === 'ledger statement' ? `${name} shop` : name
   const { out } = await runCommand(`${words} --json`, environment)

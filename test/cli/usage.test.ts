@@ -1,4 +1,6 @@
+import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { run } from '../../src/cli/run.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { emptyDatabase, type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -16,7 +18,9 @@ test.each([
   ['mismatches list --fail-on bad', 'depositd: --fail-on is "bad"; use info, warning, severe'],
   ['deposits list --lmit 5', "error: unknown option '--lmit'"],
   ['deposits show', "error: missing required argument 'id'"],
-  ['depsoits list', 'error: '],
+  ['deposit list', "error: unknown command 'deposit'\n(Did you mean deposits?)"],
+  ['deposits lst', "error: unknown command 'lst'\n(Did you mean list?)"],
+  ['service balnce', 'depositd: there is no command "service balnce"; did you mean balance?'],
   ['channels create shop --network base', "error: required option '--asset <symbol>' not specified"],
   ['start --traffic often', 'depositd: --traffic is "often"; give a whole number from 1 to 3600'],
   ['start --roles cook', 'depositd: --roles is "cook"; use http, worker, scheduler'],
@@ -89,6 +93,14 @@ test('migrate applies what is missing, then nothing', async () => {
     out: 'nothing to do: the schema is up to date\n',
     err: '',
   })
+})
+
+test('without a command, the program prints its help', async () => {
+  const help = await runCommand('--help', {})
+  expect(help.out).toContain('Usage: depositd ')
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  expect(await run({ arguments: [], environment: {}, stdout, stderr })).toBe(0)
+  expect(stdout.read()?.toString()).toBe(help.out)
 })
 
 test('help and version are fine', async () => {
