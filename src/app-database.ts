@@ -15,23 +15,24 @@ import { makePartitions } from './store/ledger/ground.ts'
 import { readStanding, type Standing } from './store/may-migrate.ts'
 import { isNewer, migrate, newestMigration } from './store/migrate.ts'
 import type { Tables } from './store/tables.ts'
+import { untilReached } from './store/unreachable.ts'
 
 /** Books of years are written anew where a migration needs that. */
 const migrationMaxMs = 3_600_000
 const poolMax = 12
 
 /**
- * The database as the daemon works on it, and the settings with the decimals that were left to the chains.
+ * The database as the daemon works on it, once it can be reached, and the settings with the decimals that were left to the chains.
  * @throws Fault `settings_bad` or `remote_failed`
  */
 export async function prepareDatabase(
   asked: Settings,
   observer: Observer,
 ): Promise<{ db: Database<Tables>; settings: Settings }> {
-  await bringUpToDate(asked)
-  const db = await openAsDaemon(asked)
+  await untilReached(() => bringUpToDate(asked), observer.serverAwaited)
+  const db = await untilReached(() => openAsDaemon(asked), observer.serverAwaited)
   try {
-    return { db, settings: { ...asked, networks: await keepSettings(db, asked, observer) } }
+    return { db, settings: { ...asked, networks: await readDecimalsOf(db, asked, observer) } }
   } catch (error) {
     await db.destroy()
     throw error
@@ -91,13 +92,19 @@ async function prepareQueue({ databaseUrl: url }: Place): Promise<void> {
 const queueRights = 'the user of DATABASE_URL has to own it, and to be allowed to make schemas'
 
 /**
- * As a role that may add to the books and never change them.
+ * Opens it as a role that may add to the books and never change them, and pins the assets and keeps the names of accounts.
  * @throws Fault `remote_failed` where the user of the URL is no member of it
  */
-async function openAsDaemon({ databaseUrl: url }: Place): Promise<Database<Tables>> {
+async function openAsDaemon({
+  databaseUrl: url,
+  creditAsset,
+  accounts,
+}: Settings): Promise<Database<Tables>> {
   const db = openDatabase<Tables>({ url, poolMax, applicationName: 'depositd', role: 'depositd_daemon' })
   try {
     await makePartitions(db)
+    await pinAssets(db, [creditAsset])
+    await keepAccountLabels(db, accounts.labels)
     return db
   } catch (error) {
     await db.destroy()
@@ -108,16 +115,11 @@ async function openAsDaemon({ databaseUrl: url }: Place): Promise<Database<Table
   }
 }
 
-/**
- * Pins the assets and keeps how accounts are called, as the daemon.
- * @returns the networks with all that was left to the chain
- */
-async function keepSettings(
+/** The networks with the decimals that were left to the chains. */
+function readDecimalsOf(
   db: Database<Tables>,
-  { networks, creditAsset, accounts }: Settings,
+  { networks }: Settings,
   { rpc }: Observer,
 ): Promise<NetworkSettings[]> {
-  await pinAssets(db, [creditAsset])
-  await keepAccountLabels(db, accounts.labels)
   return pinDecimals(db, networks, (network, labels) => readDecimals(network, labels, { observe: rpc }))
 }

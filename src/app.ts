@@ -24,6 +24,7 @@ import type { Database } from './store/database.ts'
 import { keepValuation } from './store/ledger/prices.ts'
 import { claimTick, giveBackTick, releaseLeases, ticksGivenBack } from './store/streams.ts'
 import type { Tables } from './store/tables.ts'
+import { untilReached } from './store/unreachable.ts'
 
 export const roles = ['http', 'worker', 'scheduler'] as const
 export type Role = (typeof roles)[number]
@@ -82,7 +83,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const jobs = { ...traceJobs(tracing, work), ...beats.jobs, ...canaries.jobs }
   const ticks = [...ticksOf(settings, { queue, observer }), ...beats.ticks, ...canaries.ticks]
   const has = (role: Role) => options.roles.includes(role)
-  if (has('worker')) await applySettings(db, settings, options.log)
+  if (has('worker')) await applySettings(db, settings, { ...options, observer })
   if (has('worker')) startWork(queue, jobs, observer)
   const schedule = await startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
   starting.defer(() => schedule.stop())
@@ -125,20 +126,21 @@ function shareTicks(db: Database<Tables>, ticks: readonly Tick[]): Tick[] {
   })
 }
 
-function openQueue({ queueUrl }: Settings, { queueTrouble }: Observer): Promise<Queue> {
-  return createQueue({
-    url: queueUrl,
-    name: 'depositd',
-    limits: queueLimits,
-    recurring,
-    report: queueTrouble,
-  })
+function openQueue({ queueUrl }: Settings, { queueTrouble, serverAwaited }: Observer): Promise<Queue> {
+  const settings = { url: queueUrl, name: 'depositd', limits: queueLimits, recurring, report: queueTrouble }
+  return untilReached(() => createQueue(settings), serverAwaited)
 }
 
 /** What was decided by another policy is decided again, and amounts are valued as the settings say. */
-async function applySettings(db: Database<Tables>, settings: Settings, log: Logger): Promise<void> {
-  await admitCanaries(db, settings)
-  const isNew = await putInForce({ db, rules: rulesOf(settings), now: () => new Date() })
+async function applySettings(
+  db: Database<Tables>,
+  settings: Settings,
+  { log, observer }: { log: Logger; observer: Observer },
+): Promise<void> {
+  const isNew = await untilReached(async () => {
+    await admitCanaries(db, settings)
+    await keepValuation(db, settings.valuation)
+    return putInForce({ db, rules: rulesOf(settings), now: () => new Date() })
+  }, observer.serverAwaited)
   if (isNew) tell(log, 'policy_new')
-  await keepValuation(db, settings.valuation)
 }

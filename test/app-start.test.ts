@@ -1,15 +1,62 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startDaemon } from '../src/app.ts'
-import { parseSettings } from '../src/config/settings.ts'
+import { parseSettings, type Settings } from '../src/config/settings.ts'
 import { freePort, loopback } from '../src/sandbox/free-port.ts'
+import { startPostgres } from '../src/sandbox/postgres.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { appendInbox } from '../src/store/inbox.ts'
 import type { Tables } from '../src/store/tables.ts'
+import { untilReached } from '../src/store/unreachable.ts'
+import { temporaryFolder } from './support/folder.ts'
 import { testDatabase } from './support/postgres.ts'
 import { makeSecret } from './support/sign-webhook.ts'
 import { until } from './support/until.ts'
+
+test('a worker that starts while Postgres restarts waits for it, and says so', async () => {
+  const folder = await temporaryFolder()
+  const log = pino({ level: 'silent' })
+  const first = await startPostgres({ folder, durability: 'none', log })
+  await first.createDatabase('books')
+  const url = first.url('books')
+  await first.stop()
+  const lines: string[] = []
+  const settings = settingsFor(url, await freePort())
+  const starting = startDaemon(settings, {
+    roles: ['worker'],
+    version: 'test',
+    log: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }),
+  })
+  await until('it says that it waits', () => lines.some((line) => line.includes('ECONNREFUSED')) || null)
+  const second = await startPostgres({ folder, port: Number(new URL(url).port), durability: 'none', log })
+  onTestFinished(() => second.stop())
+  const daemon = await starting
+  await daemon.stop()
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'server_awaited', level: 40 })
+})
+
+test('a start gives up on a server that stays away, and on a refusal at once', async () => {
+  const bounds = { maxMs: 50, retryEveryMs: 10, reportEveryMs: 1000 }
+  const said: unknown[] = []
+  const failing = (error: Error) => {
+    let calls = 0
+    const work = () => {
+      calls++
+      return Promise.reject(error)
+    }
+    return { calls: () => calls, ended: untilReached(work, (failure) => said.push(failure), bounds) }
+  }
+  const away = failing(
+    new Error('query', { cause: Object.assign(new Error('no'), { code: 'ECONNREFUSED' }) }),
+  )
+  await expect(away.ended).rejects.toThrow('query')
+  expect(away.calls()).toBeGreaterThan(1)
+  expect(said).toHaveLength(1)
+  const refused = failing(Object.assign(new Error('password'), { code: '28P01' }))
+  await expect(refused.ended).rejects.toThrow('password')
+  expect([refused.calls(), said.length]).toEqual([1, 1])
+})
 
 test('a worker takes what waited for it as soon as it starts, without a tick of any schedule', async () => {
   await using stack = new AsyncDisposableStack()
@@ -21,18 +68,7 @@ test('a worker takes what waited for it as soon as it starts, without a tick of 
   await appendInbox(db, [
     { source: 'webhook', sourceKey: 'evt_1', body, headers: {}, receivedAt: new Date() },
   ])
-  const settings = parseSettings(
-    {
-      DATABASE_URL: database.url,
-      SERVICE_URL: 'http://127.0.0.1:9',
-      SERVICE_API_KEY: 'key',
-      WEBHOOK_SECRETS: makeSecret(),
-      RPC_BASE: 'http://127.0.0.1:9',
-      OPS_HOST: loopback,
-      OPS_PORT: String(await freePort()),
-    },
-    () => '',
-  )
+  const settings = settingsFor(database.url, await freePort())
   const log = pino({ level: 'silent' })
   const daemon = await startDaemon(settings, { roles: ['worker'], version: 'test', log })
   stack.defer(() => daemon.stop())
@@ -42,3 +78,18 @@ test('a worker takes what waited for it as soon as it starts, without a tick of 
   })
   expect(applied).toBe(true)
 })
+
+function settingsFor(databaseUrl: string, opsPort: number): Settings {
+  return parseSettings(
+    {
+      DATABASE_URL: databaseUrl,
+      SERVICE_URL: 'http://127.0.0.1:9',
+      SERVICE_API_KEY: 'key',
+      WEBHOOK_SECRETS: makeSecret(),
+      RPC_BASE: 'http://127.0.0.1:9',
+      OPS_HOST: loopback,
+      OPS_PORT: opsPort.toString(),
+    },
+    () => '',
+  )
+}

@@ -3,10 +3,13 @@ import type { Writable } from 'node:stream'
 import { parseDatabaseUrl } from '../config/place.ts'
 import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
+import { migrationsFolder } from '../migrations-folder.ts'
 import { readSettings } from '../sandbox/settings-files.ts'
+import { awaitSchema } from '../store/await-schema.ts'
 import { type Database, openDatabase, pingDatabase, standbyFault } from '../store/database.ts'
 import { isDenied } from '../store/denied.ts'
 import type { Tables } from '../store/tables.ts'
+import { isUnreachable } from '../store/unreachable.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -65,6 +68,10 @@ export async function withDatabase<Result>(
   })
   try {
     await pingDatabase(db).catch(explainUnreachable)
+    const waiting = () => void context.stderr.write('depositd: waiting for a migration to end\n')
+    await awaitSchema(db, { folder: migrationsFolder, waiting }).catch((error: unknown) =>
+      explainFailure(error, url),
+    )
     return await work(db).catch((error: unknown) => explainFailure(error, url))
   } finally {
     await db.destroy()
@@ -76,11 +83,6 @@ const readOnlyTransaction = '25006'
 const schemaLacks = /^(?:3F000|42P01|42703|42883)$/
 /** SQLSTATE of a login or database that the server does not know. */
 const loginRefused = /^(?:28...|3D000)$/
-/** SQLSTATE of a lost connection, too few resources, or a server that stops or starts; and what Node and pg say of it. */
-const unreachable =
-  /^(?:08...|53...|57P0.|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
-const lost = /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect)/
-
 function explainFailure(error: unknown, url: string): never {
   if (error instanceof Fault) throw error
   const [code, message] = [codeOf(error), messageOf(error)]
@@ -94,7 +96,7 @@ function explainFailure(error: unknown, url: string): never {
     const problem = `${message}: it is not made yet, or of another version; run "bin/depositd migrate", or try again if a start is migrating`
     throw new Fault('remote_failed', { what: 'the schema of the database', problem }, { cause: error })
   }
-  if (!unreachable.test(code) && !lost.test(message)) throw error
+  if (!isUnreachable(error)) throw error
   const problem = `${message}; try again`
   throw new Fault(
     'remote_failed',

@@ -33,6 +33,8 @@ export type Observer = WebhookObserver &
     opsFailed: (path: string, error: unknown) => void
     /** A part of what a scrape shows could not be read. */
     gaugesUnreadable: (part: string, error: unknown) => void
+    /** A start waits for a server that it cannot reach. */
+    serverAwaited: (error: unknown) => void
   }
 
 /** What ended a mismatch; null where it opened. */
@@ -72,6 +74,9 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
     },
     gaugesUnreadable(part, error) {
       tell(log, 'gauges_unreadable', { part, err: error })
+    },
+    serverAwaited(error) {
+      tell(log, 'server_awaited', { err: error })
     },
   }
 }

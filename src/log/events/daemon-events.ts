@@ -13,6 +13,9 @@ export const daemonEvents = {
     roles: 'The roles of this process.',
     version: 'The version of the program.',
   }),
+  server_awaited: event('warn', 'a server cannot be reached; the start tries again, for at most a minute', {
+    err,
+  }),
   daemon_stopping: event('info', 'stopping', { signal: 'The signal that asked for it.' }),
   daemon_stopped: event('info', 'stopped'),
   policy_new: event('info', 'the policy is new: all that is stored is decided again'),
