@@ -7,7 +7,7 @@ import { loopback } from './free-port.ts'
 import { findPostgresPrograms, type PostgresPrograms } from './postgres-programs.ts'
 import { identifyProcess } from './process-identity.ts'
 import { type ChildSettings, endLeftover, lastOutput, startChild, type UserIds } from './processes.ts'
-import { canReach, findServerUser } from './server-user.ts'
+import { findServerUser, placeData, placePrograms, removeTree } from './server-user.ts'
 
 /** The files of one PostgreSQL server and what is needed to run it. */
 export type PostgresCluster = {
@@ -50,10 +50,11 @@ const undurableOptions = { fsync: 'off', synchronous_commit: 'off', full_page_wr
  */
 export async function openCluster(folder: string, log: Logger): Promise<PostgresCluster> {
   mkdirSync(folder, { recursive: true })
-  const data = join(folder, 'data')
-  const programs = await findPostgresPrograms()
+  const user = findServerUser(join(folder, 'data'))
+  const programs = placePrograms(await findPostgresPrograms(), user)
+  const data = placeData(folder, user)
   const password = keepPassword(join(folder, 'password'))
-  const cluster = { folder, data, programs, password, user: findServerUser(data), log }
+  const cluster = { folder, data, programs, password, user, log }
   const endedPid = await endLeftover(folder, 'postgres', log)
   if (existsSync(data)) removeStaleLock(data, endedPid)
   else await initialise(cluster)
@@ -80,10 +81,10 @@ export function postgresProcess(
 /** The data get their name only when they are whole: a start that was killed begins again. */
 async function initialise(cluster: PostgresCluster): Promise<void> {
   const { folder, data, user, password, log } = cluster
-  const unfinished = join(folder, 'data.unfinished')
-  const passwordFile = join(folder, 'data.password')
+  const unfinished = `${data}.unfinished`
+  const passwordFile = `${data}.password`
   await endLeftover(folder, 'initdb', log)
-  rmSync(unfinished, { recursive: true, force: true })
+  removeTree(unfinished, user)
   mkdirSync(unfinished, { mode: 0o700 })
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (user !== null) for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid)
@@ -116,21 +117,7 @@ function processOf(cluster: PostgresCluster, name: keyof PostgresPrograms, args:
   const { folder, user, programs, log } = cluster
   // SIGINT is a fast shutdown: connections are closed and the data are left whole.
   const common = { name, folder, stopSignal: 'SIGINT', env: { PATH: '/usr/bin:/bin' }, log } as const
-  const program = programs[name]
-  if (user === null || (canReach(program, user) && canReach(cluster.data, user))) {
-    return { ...common, command: program, args, user }
-  }
-  return { ...common, command: 'setpriv', args: [...passingFolders(user), program, ...args], user: null }
-}
-
-/** The other user may not enter a folder above, such as /root: it is given leave to pass through them. */
-function passingFolders({ uid, gid }: UserIds): string[] {
-  const leave = [
-    '--inh-caps=-all,+dac_override',
-    '--ambient-caps=-all,+dac_override',
-    '--bounding-set=-all,+dac_override',
-  ]
-  return [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...leave]
+  return { ...common, command: programs[name], args, user }
 }
 
 function keepPassword(path: string): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp } from 'node:fs/promises'
+import { chmod, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { Client, escapeIdentifier } from 'pg'
@@ -63,6 +63,7 @@ export async function startOwnGround(
 ): Promise<OwnGround> {
   const databaseUrl = await makeDatabase(world, networks, stack)
   const folder = await mkdtemp(join(world.folder, 'own-'))
+  await chmod(folder, 0o711)
   const credited: Credited[] = []
   const service = stack.use(await startCreditingService(credited))
   const queueUrl = await emptyQueue(world)

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { transfersPath } from '../../src/intake/server.ts'
@@ -34,6 +34,7 @@ export async function startChaosWorld(
 ): Promise<ChaosWorld> {
   for (const left of await endLeftovers()) say(`ended what a killed run left in ${left}`)
   const folder = await mkdtemp(worldPrefix())
+  await chmod(folder, 0o711)
   ownFolder(folder)
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const servers = await startServers(folder, backend, stack)

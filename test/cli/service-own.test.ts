@@ -1,6 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,6 +10,7 @@ import { freePort } from '../../src/sandbox/free-port.ts'
 import { httpCall } from '../conformance/http-call.ts'
 import { readText } from '../docs/pages.ts'
 import { spawnProgram } from '../support/embedded-program.ts'
+import { makeFolder } from '../support/make-folder.ts'
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { depositd, type Spoken } from '../support/shell.ts'
 import { until } from '../support/until.ts'
@@ -28,7 +28,7 @@ let networks: readonly SandboxNetwork[]
 let environment: Record<string, string>
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depositd-own-'))
+  folder = makeFolder('depositd-own-')
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   database = await emptyDatabase()
   stack.defer(() => database.drop())

@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCommand } from '../support/command.ts'
 import { spawnProgram } from '../support/embedded-program.ts'
+import { makeFolder } from '../support/make-folder.ts'
 import { processesIn } from '../support/processes-in.ts'
 import { depositd } from '../support/shell.ts'
 import { until } from '../support/until.ts'
@@ -15,7 +16,7 @@ let folder: string
 let program: SandboxService
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depositd-restart-'))
+  folder = makeFolder('depositd-restart-')
   program = await startSandbox(folder)
 })
 
@@ -75,7 +76,7 @@ test('a port for faults without leave to make any is wrong use', async () => {
 })
 
 test('with --json it prints one document once it is up, and nothing else', { timeout: 300_000 }, async () => {
-  const other = await mkdtemp(join(tmpdir(), 'depositd-json-'))
+  const other = makeFolder('depositd-json-')
   const silent = spawnProgram(other, ['service', '--json', '--faults'])
   await until('it is up', () => silent.output().endsWith('}\n') || null, withinMs)
   const { faultsUrl } = JSON.parse(silent.output()) as { faultsUrl: string }

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runCommand } from '../support/command.ts'
+import { makeFolder } from '../support/make-folder.ts'
 import { curlInstalled, depositd, type Spoken, shell } from '../support/shell.ts'
 import { until } from '../support/until.ts'
 import { addressOn, pay, recipient, type SandboxService, startSandbox, withinMs } from './sandbox-service.ts'
@@ -13,7 +13,7 @@ let folder: string
 let program: SandboxService
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depositd service '))
+  folder = makeFolder('depositd service ')
   program = await startSandbox(folder)
 })
 
@@ -135,7 +135,7 @@ test.each([
 })
 
 test('where no service runs, a payment says how to start one', async () => {
-  const empty = await mkdtemp(join(tmpdir(), 'depositd-nothing-'))
+  const empty = makeFolder('depositd-nothing-')
   const words = ['service', 'pay', '--network', 'base', '--asset', 'ETH', '--amount', '1', '--to', address]
   const { status, err } = await depositd(words, { folder: empty })
   await rm(empty, { recursive: true })

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { pino } from 'pino'
@@ -13,6 +12,7 @@ import { compareBooks } from '../oracle/compare-books.ts'
 import { blocksBelow, runLines, writeServices } from '../support/backup-page.ts'
 import { runCommand } from '../support/command.ts'
 import type { Finding } from '../support/doctor-world.ts'
+import { makeFolder } from '../support/make-folder.ts'
 import { run } from '../support/postgres.ts'
 import { isInstalled } from '../support/programs-needed.ts'
 import { until } from '../support/until.ts'
@@ -44,7 +44,7 @@ describe.runIf(isInstalled('pg_dump') && isInstalled('psql'))('a dump', () => {
   let planned: number | null
 
   beforeAll(async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'depositd-dumped-'))
+    const folder = makeFolder('depositd-dumped-')
     stack.defer(() => rm(folder, { recursive: true, force: true }))
     const [source, target] = [await server(join(folder, 'source')), await server(join(folder, 'target'))]
     await run(source.url('postgres'), `create role keeper login createrole password '${password}'`)

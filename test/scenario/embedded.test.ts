@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { afterAll, expect, test } from 'vitest'
 import { spawnProgram, startProgram } from '../support/embedded-program.ts'
+import { makeFolder } from '../support/make-folder.ts'
 import { processesIn } from '../support/processes-in.ts'
 import { until } from '../support/until.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'depositd-embedded-'))
+const folder = makeFolder('depositd-embedded-')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 type Deposit = { id: string; state: string; owner: string; network: string }

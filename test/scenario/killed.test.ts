@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { Client } from 'pg'
@@ -8,13 +7,14 @@ import { parse } from 'yaml'
 import { notCovered } from '../oracle/chain-coverage.ts'
 import { evmPayments, type PaidTransaction, solanaPayments } from '../oracle/chain-deposits.ts'
 import { type EmbeddedProgram, startProgram } from '../support/embedded-program.ts'
+import { makeFolder } from '../support/make-folder.ts'
 import { until } from '../support/until.ts'
 
 /** How often the program is killed; more by `KILLS=5 npm test -- test/scenario/killed`. */
 const kills = Number(process.env.KILLS ?? 2)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 
-const folder = await mkdtemp(join(tmpdir(), 'depositd-killed-'))
+const folder = makeFolder('depositd-killed-')
 let running: EmbeddedProgram | null = null
 
 afterAll(async () => {

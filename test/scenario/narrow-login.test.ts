@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { pino } from 'pino'
@@ -9,6 +8,7 @@ import { type PostgresServer, startPostgres } from '../../src/sandbox/postgres.t
 import { runCommand } from '../support/command.ts'
 import type { Finding } from '../support/doctor-world.ts'
 import { spawnProgram } from '../support/embedded-program.ts'
+import { makeFolder } from '../support/make-folder.ts'
 import { run, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -24,7 +24,7 @@ let narrow: Record<string, string>
 
 /** On a server of its own, whose owner of the books is no superuser: the queue is in the same database. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depositd-narrow-'))
+  folder = makeFolder('depositd-narrow-')
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const log = pino({ level: 'silent' })
   server = await startPostgres({ folder: join(folder, 'postgres'), durability: 'none', log })

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
@@ -15,6 +13,7 @@ import {
   readers,
   takeovers,
 } from '../support/lease-history.ts'
+import { makeFolder } from '../support/make-folder.ts'
 import { redisInstalled, startRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 import { type Sending, startSending } from '../support/webhook-senders.ts'
@@ -39,7 +38,7 @@ describe.skipIf(!redisInstalled())('processes on one database and one queue', ()
   const paid: string[] = []
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'depositd-replicas-'))
+    folder = makeFolder('depositd-replicas-')
     stack.defer(() => rm(folder, { recursive: true, force: true }))
     const redis = await startRedis()
     stack.defer(() => redis.stop())

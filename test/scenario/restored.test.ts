@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { pino } from 'pino'
@@ -14,6 +13,7 @@ import { type ArchivedPostgres, startArchivedPostgres } from '../support/archive
 import { blocksBelow } from '../support/backup-page.ts'
 import { type Ran, runCommand } from '../support/command.ts'
 import type { Finding } from '../support/doctor-world.ts'
+import { makeFolder } from '../support/make-folder.ts'
 import { resendEvents } from '../support/resend-events.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -38,7 +38,7 @@ let examined: Finding[]
 const policy = { webhookWithin: '5s', apiWithin: '5s', reportWithin: '60s', settlementWithin: '60s' }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depositd-restored-'))
+  folder = makeFolder('depositd-restored-')
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   server = await startArchivedPostgres(folder, log, stack)
   let made = 0

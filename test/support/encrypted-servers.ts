@@ -1,7 +1,6 @@
 import { chownSync, copyFileSync, readFileSync, statSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { Client } from 'pg'
@@ -9,6 +8,7 @@ import { pino } from 'pino'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { type PostgresServer, startPostgres } from '../../src/sandbox/postgres.ts'
 import { type Authority, type Certificate, createAuthority, opensslInstalled } from './certificates.ts'
+import { makeFolder } from './make-folder.ts'
 import { redisInstalled, startRedis } from './redis.ts'
 import { until } from './until.ts'
 
@@ -32,7 +32,7 @@ export type EncryptedServers = {
 }
 
 export async function startEncryptedServers(stack: AsyncDisposableStack): Promise<EncryptedServers> {
-  const folder = await mkdtemp(join(tmpdir(), 'depositd-encrypted-'))
+  const folder = makeFolder('depositd-encrypted-')
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const authority = createAuthority(folder)
   const log = pino({ level: 'silent' })

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { startServiceAlone } from '../../src/sandbox/service-alone.ts'
+import { makeFolder } from './make-folder.ts'
 import { type Line, sessionParts } from './session-lines.ts'
 import { inAnyFolder, shell } from './shell.ts'
 import { until } from './until.ts'
@@ -13,7 +13,7 @@ import { until } from './until.ts'
  * same each time; what differs all the same is replaced by a sample.
  */
 export async function runSession(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'depositd-session-'))
+  const folder = makeFolder('depositd-session-')
   mkdirSync(join(folder, '.depositd'))
   writeFileSync(join(folder, '.depositd/secrets.json'), JSON.stringify(secrets))
   const settings = {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { appendFileSync, chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chownSync, copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
@@ -30,7 +30,8 @@ export async function startStandby(primaryUrl: string, from: string, to: string)
   rmSync(join(data, 'postmaster.pid'))
   copyFileSync(join(from, 'password'), join(to, 'password'))
   writeFileSync(join(data, 'standby.signal'), '')
-  for (const name of ['backup_label', 'standby.signal']) chmodSync(join(data, name), 0o644)
+  const { uid, gid } = statSync(data)
+  for (const name of ['backup_label', 'standby.signal']) chownSync(join(data, name), uid, gid)
   const { hostname, port, username, password } = new URL(primaryUrl)
   const place = `host=${hostname} port=${port} user=${username} password=${password}`
   appendFileSync(
