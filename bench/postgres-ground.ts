@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -46,6 +46,8 @@ export async function startPostgresGround(
   kept: 'commits' | null = null,
 ): Promise<PostgresGround> {
   const folder = await mkdtemp(join(tmpdir(), 'depositd-bench-'))
+  // COPY writes files as the server's user, which is another one if root runs the bench.
+  await chmod(folder, 0o733)
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const settings = { folder, durability: 'full', sharedBuffers, log: pino({ level: 'warn' }) } as const
   let postgres = await startPostgres(settings)
