@@ -95,7 +95,7 @@ test.each(Object.entries(works))(
       minutes = work.leaves.cleared === undefined ? 6 : 600
       const told = Array.from({ length: deposits }, (_, place) => tell(`${deposits}_${place}`))
       await receive(books, told.flatMap(work.before))
-      await applyPending(books.deps)
+      await books.settle()
       await receive(books, told.flatMap(work.batch))
       minutes = work.minutes ?? 6
       const { db, count } = countStatements(books.db)

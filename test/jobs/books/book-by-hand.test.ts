@@ -43,7 +43,7 @@ async function problemOf(work: Promise<unknown>): Promise<string> {
     () => null,
     (reason: unknown) => reason,
   )
-  if (!isFault(error, 'usage_bad')) throw error
+  if (!isFault(error, 'usage_bad') && !isFault(error, 'not_found')) throw error
   return error.details.problem
 }
 

@@ -96,7 +96,7 @@ const alterations: [string, string, object][] = [
   [
     'what a mismatch says',
     `update mismatch set detail = '{}' where kind = 'unreported'`,
-    { what: 'mismatch', name: 'unreported', rebuilt: /the service has not told/ },
+    { what: 'mismatch', name: 'unreported', rebuilt: /the service has not reported/ },
   ],
   [
     'a leg that was added to a journal',

@@ -51,5 +51,6 @@ test('a program of before applies a row again, by a statement that names what it
   const again = sql`
     insert into evidence (inbox_id, group_id, observation) select * from evidence
     on conflict (inbox_id) do update set group_id = excluded.group_id, observation = excluded.observation`
-  expect((await again.execute(books.db)).numAffectedRows).toBe(2n)
+  const { rows } = await sql<{ stored: bigint }>`select count(*) as stored from evidence`.execute(books.db)
+  expect((await again.execute(books.db)).numAffectedRows).toBe(rows[0]?.stored)
 })

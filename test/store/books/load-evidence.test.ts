@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
+import { applyPending } from '../../../src/jobs/books/apply.ts'
 import { loadEvidence } from '../../../src/store/books/load-evidence.ts'
 import { openBooks } from '../../support/books.ts'
 import { claim, payment } from '../../support/evidence.ts'
@@ -8,7 +9,7 @@ test('a payload that waited for a mended profile is readable from then on, and o
   const books = await openBooks()
   onTestFinished(() => books[Symbol.asyncDispose]())
   await books.receive(payment(), claim())
-  await books.settle()
+  await applyPending(books.deps)
   await sql`
     insert into mismatch (subject, kind, severity, opened_at, cleared_at, cleared_how)
     select 'inbox/' || id, kind, 'severe', now(), at::timestamptz, 'evidence' from inbox, (values
