@@ -43,9 +43,9 @@ export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promis
   const { db, mayRead } = deps
   const { network } = reader
   const now = deps.now()
-  await dropShown(db, network)
+  const waiting = await dropShown(db, { network, now }, rowsMax)
   let allowed = 0
-  while (allowed < rowsMax && mayRead()) allowed++
+  while (allowed < waiting && mayRead()) allowed++
   if (allowed === 0) return { stored: 0, more: false }
   const due = await takeDueSearches(db, { network, now }, { rowsMax: allowed, firstPauseMs })
   if (due.length === 0) return { stored: 0, more: false }

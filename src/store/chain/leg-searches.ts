@@ -108,12 +108,25 @@ export async function takeDueSearches(
   return rows
 }
 
-/** Drops those whose leg was shown meanwhile. */
-export async function dropShown(db: Kysely<Tables>, network: NetworkName): Promise<void> {
-  await sql`
-    delete from leg_search using deposit
-    where leg_search.network = ${network} and deposit.service_id = leg_search.service_id and merged_into is null
-      and case role when 'deposit' then chain_at else settled_at end is not null`.execute(db)
+/** Drops those whose leg a chain has shown since. @returns how many others are due, counted up to a limit */
+export async function dropShown(
+  db: Kysely<Tables>,
+  { network, now }: { network: NetworkName; now: Date },
+  countMax: number,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with shown as (
+      select leg_search.ctid from leg_search join deposit using (service_id)
+      where leg_search.network = ${network} and merged_into is null
+        and case role when 'deposit' then chain_at else settled_at end is not null
+    ), dropped as (
+      delete from leg_search where ctid in (select ctid from shown)
+    ), due as (
+      select from leg_search where network = ${network} and next_at <= ${now} and ctid not in (select ctid from shown)
+      limit ${countMax}
+    )
+    select count(*)::int as count from due`.execute(db)
+  return rows[0]?.count ?? 0
 }
 
 /** Addresses of which more was read by now, or that the address book knows by now, are searched again at once. */
