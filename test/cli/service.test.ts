@@ -139,7 +139,7 @@ test('where no service runs, a payment says how to start one', async () => {
   const words = ['service', 'pay', '--network', 'base', '--asset', 'ETH', '--amount', '1', '--to', address]
   const { status, err } = await depositd(words, { folder: empty })
   await rm(empty, { recursive: true })
-  expect(status).toBe(2)
+  expect(status).toBe(4)
   expect(err).toBe(
     'depositd: no deposit service runs on local chains in .depositd/; start one in this folder with "depositd service"\n',
   )
