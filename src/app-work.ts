@@ -37,6 +37,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
       observe: observer.rpc,
       observeNode: observer.rpcNode,
       observeOddLog: observer.oddLog,
+      observeUnread: observer.unread,
     }),
   }))
   const profile = loadServiceProfile(settings)

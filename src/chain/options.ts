@@ -1,7 +1,7 @@
 import type { NetworkName, NetworkReading } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import { type Health, newHealth } from './health.ts'
-import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver } from './port.ts'
+import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver, UnreadObserver } from './port.ts'
 
 export type ReaderOptions = {
   /** Told of every request. */
@@ -10,6 +10,8 @@ export type ReaderOptions = {
   observeNode?: NodeObserver
   /** EVM: told of each log that counts for nothing, because of its form. */
   observeOddLog?: OddLogObserver
+  /** Solana: told of each transaction that cannot be read. */
+  observeUnread?: UnreadObserver
   /** The bounds that differ from `defaultBounds`. */
   bounds?: Partial<Bounds>
   /** Solana: reads in this way, whatever it costs. Without it the cheaper one is chosen. */
@@ -48,6 +50,8 @@ export type Bounds = {
   tracesPerReading: bigint
   /** EVM: an answer with this many logs may have been cut off and is asked for in halves. */
   logsPerAnswerMax: number
+  /** Solana: the pause, of about one slot, before a node that has not come so far yet is asked again. */
+  slotMs: number
   /** Solana: signatures asked for in one page; the protocol allows 1,000. */
   signaturesPerPage: number
   /** Solana: pages walked back for one address before a scan gives up. */
@@ -75,6 +79,7 @@ export const defaultBounds: Bounds = {
   balancesPerRequest: 250,
   tracesPerReading: 50n,
   logsPerAnswerMax: 10_000,
+  slotMs: 400,
   signaturesPerPage: 1000,
   pagesPerAddress: 200,
   transactionsPerScan: 1000,
@@ -94,6 +99,7 @@ export type Connection = {
   url: URL
   observe: RpcObserver
   observeOddLog: OddLogObserver
+  observeUnread: UnreadObserver
   bounds: Bounds
   health: Health
 }
@@ -118,6 +124,7 @@ export function connections(settings: NetworkSettings, options: ReaderOptions): 
     url: parseRpcUrl(setting, text, place),
     observe: options.observe ?? (() => undefined),
     observeOddLog: options.observeOddLog ?? (() => undefined),
+    observeUnread: options.observeUnread ?? (() => undefined),
     bounds: { ...defaultBounds, ...options.bounds },
     health: newHealth(),
   }))

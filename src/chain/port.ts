@@ -140,6 +140,15 @@ export type OddLogObserver = (log: {
   tx: TxId | null
 }) => void
 
+/** Told of a transaction on Solana that cannot be read, so that its slot stays a gap; `tx` is null if only its slot is known. */
+export type UnreadObserver = (transaction: {
+  network: NetworkName
+  /** `version`: newer than this program knows. `owner`: it does not say whose a balance is. */
+  reason: 'version' | 'owner'
+  slot: bigint
+  tx: string | null
+}) => void
+
 /** All that a network is asked. */
 export type Reader = ChainReader & OnDemandReader
 

@@ -18,12 +18,15 @@ type RpcRequest = { network: string; node: string; method: string; outcome: stri
 
 type OddLog = { network: string; reason: string; contract: string; tx: string | null }
 
+type UnreadTransaction = { network: string; reason: string; slot: bigint; tx: string | null }
+
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
 export type Observer = WebhookObserver &
   JobObserver & {
     rpc: (request: RpcRequest) => void
     rpcNode: (node: { network: string; node: string; score: number }) => void
     oddLog: (log: OddLog) => void
+    unread: (transaction: UnreadTransaction) => void
     pollRequest: (outcome: string) => void
     applied: (applied: Applied) => void
     polled: (reading: { drifts: number; mismatches: readonly Change[] }) => void
@@ -81,7 +84,7 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
   }
 }
 
-type ChainObserver = Pick<Observer, 'rpc' | 'rpcNode' | 'oddLog' | 'rewound'>
+type ChainObserver = Pick<Observer, 'rpc' | 'rpcNode' | 'oddLog' | 'unread' | 'rewound'>
 
 function observeChains(metrics: Metrics, log: Logger): ChainObserver {
   return {
@@ -96,6 +99,9 @@ function observeChains(metrics: Metrics, log: Logger): ChainObserver {
     oddLog({ network, reason, contract, tx }) {
       metrics.chainLogsPassedOver.inc({ network, reason })
       tell(log, 'odd_log', { network, reason, contract, tx })
+    },
+    unread({ network, reason, slot, tx }) {
+      tell(log, 'transaction_unread', { network, reason, slot: slot.toString(), tx })
     },
     rewound(network) {
       metrics.chainReorgs.inc({ network })

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   isSolanaError,
   MAX_SUPPORTED_TRANSACTION_VERSION,
@@ -10,7 +11,7 @@ import {
 } from '@solana/kit'
 import type { BlockMark } from '../port.ts'
 import type { SlotBlock } from './memory.ts'
-import { ask, refusal, type SolanaRpc } from './node.ts'
+import { ask, notYetTriesMax, refusal, type SolanaRpc } from './node.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** A final slot's block without its transactions. */
@@ -23,6 +24,16 @@ export async function readBlock(scan: SolanaScan, slot: bigint): Promise<SlotBlo
   const head = await readHead(scan, slot)
   if (head === null) throw refusal(scan.node, `block ${slot}`, 'it has no block or no time')
   return head
+}
+
+/** As `readBlock`; waits a few slots for a block that is final and cannot be read yet. */
+export async function awaitBlock(scan: SolanaScan, slot: bigint): Promise<SlotBlock> {
+  for (let tries = 1; tries < notYetTriesMax; tries++) {
+    const head = await readHead(scan, slot)
+    if (head !== null) return head
+    await pause(scan.node.slotMs)
+  }
+  return readBlock(scan, slot)
 }
 
 /** Null where the node does not have the block, or not yet: a final slot may become readable late. */
@@ -38,12 +49,18 @@ export async function readConfirmed({ node }: SolanaScan, slot: bigint): Promise
   return { hash: block.blockhash, at: toDate(block.blockTime) }
 }
 
-/** With which accounts each transaction has and what it did to them; `unsupported` where a version is unknown. */
+/**
+ * Why a transaction cannot be read, though the node has it: its version is newer than the library knows, or it does
+ * not say whose the balance of a token account is, as old ones do not.
+ */
+export type Unread = 'version' | 'owner'
+
+/** With which accounts each transaction has and what it did to them. */
 export async function readWhole(scan: SolanaScan, slot: bigint) {
   const block = await ask(scan.node, `block ${slot}`, (rpc) =>
     unlessLate(unlessUnsupported(requestWhole(rpc, slot))),
   )
-  if (block === null || block === 'unsupported') return block
+  if (block === null || block === 'version') return block
   const head = toHead(scan, slot, block)
   return head === null ? null : { head, transactions: block.transactions }
 }
@@ -111,13 +128,13 @@ async function unlessLate<Block>(request: Promise<Block>): Promise<Block | null>
   }
 }
 
-/** Answers `unsupported` where the node has a transaction of a version newer than the library knows. */
-export async function unlessUnsupported<Answer>(request: Promise<Answer>): Promise<Answer | 'unsupported'> {
+/** Answers `version` where the node has a transaction of a version newer than the library knows. */
+export async function unlessUnsupported<Answer>(request: Promise<Answer>): Promise<Answer | 'version'> {
   try {
     return await request
   } catch (error) {
     if (isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION)) {
-      return 'unsupported'
+      return 'version'
     }
     throw error
   }

@@ -4,13 +4,13 @@ import type { BlockMark } from '../port.ts'
 import { type BlockHead, listBlocks, readHead, readWhole } from './blocks.ts'
 import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
 import { refusal } from './node.ts'
-import { readMemos } from './read-memos.ts'
-import type { Stretch, StretchRead } from './stretch.ts'
+import { readMemos, type Touching } from './read-memos.ts'
+import type { Stretch, StretchRead, UnreadTransaction } from './stretch.ts'
 import { changesInBlock } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
-/** One block, with what it holds for the watched owners; null where it holds what cannot be read. */
-type BlockRead = { head: BlockHead; findings: Findings | null }
+/** One block, with what it holds for the watched owners and what cannot be read of it. */
+type BlockRead = { head: BlockHead; findings: Findings; unread: readonly UnreadTransaction[] }
 
 /**
  * Reads every block of a stretch and picks out what concerns the watched owners. Each block names its parent by
@@ -31,8 +31,8 @@ export async function readByBlock(scan: SolanaScan, stretch: Stretch): Promise<S
   const reached = child !== null && isChildOf(child, stretch, last) ? to : last?.slot
   if (reached === undefined) throw refusal(scan.node, `blocks from slot ${from}`, brokenLink(stretch, blocks))
   return {
-    ...joinFindings(linked.map(({ findings }) => findings ?? nothingFound)),
-    unread: linked.filter(({ findings }) => findings === null).map(({ head }) => head.slot),
+    ...joinFindings(linked.map(({ findings }) => findings)),
+    unread: linked.flatMap(({ unread }) => unread),
     reached,
   }
 }
@@ -40,17 +40,21 @@ export async function readByBlock(scan: SolanaScan, stretch: Stretch): Promise<S
 async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null> {
   const whole = await readWhole(scan, slot)
   if (whole === null) return null
-  if (whole === 'unsupported') {
+  if (whole === 'version') {
     const head = await readHead(scan, slot)
-    return head === null ? null : { head, findings: null }
+    return head === null
+      ? null
+      : { head, findings: nothingFound, unread: [{ slot, tx: null, reason: whole }] }
   }
   const { head, transactions } = whole
-  const touching = transactions
-    .map((transaction) => ({
-      signature: transaction.transaction.signatures[0] ?? '',
-      changes: changesInBlock(scan, transaction),
-    }))
-    .filter(({ changes }) => changes.some(({ owner }) => scan.watch.owners.has(owner)))
+  const touching: Touching[] = []
+  const unread: UnreadTransaction[] = []
+  for (const transaction of transactions) {
+    const signature = transaction.transaction.signatures[0] ?? ''
+    const changes = changesInBlock(scan, transaction)
+    if (typeof changes === 'string') unread.push({ slot, tx: signature, reason: changes })
+    else if (changes.some(({ owner }) => scan.watch.owners.has(owner))) touching.push({ signature, changes })
+  }
   const memos = await readMemos(scan, slot, touching)
   if (memos === null) return null
   const parts = touching.map(({ signature, changes }) =>
@@ -62,7 +66,7 @@ async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null
       memo: memos.get(signature) ?? null,
     }),
   )
-  return { head, findings: joinFindings(parts) }
+  return { head, findings: joinFindings(parts), unread }
 }
 
 /** The blocks from the first on of which each is the parent of the next. */

@@ -3,7 +3,7 @@ import { assert } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { HeightRange } from '../port.ts'
 import { accountsOf, readMints } from './accounts.ts'
-import { readBlock, readHead } from './blocks.ts'
+import { readBlock, readHead, type Unread } from './blocks.ts'
 import { type Findings, findingsOf, joinFindings } from './findings.ts'
 import { refusal } from './node.ts'
 import { type Listed, listSignatures, requireHistory } from './signatures.ts'
@@ -43,7 +43,10 @@ export async function readByOwner(scan: SolanaScan, stretch: Stretch): Promise<S
     })
     const found = await findingsIn(
       scan,
-      due.map((entry, place) => ({ entry, effects: effects[place] ?? 'unsupported' })),
+      due.flatMap((entry, place) => {
+        const read = effects[place]
+        return read === undefined ? [] : [{ entry, effects: read }]
+      }),
     )
     return { ...found, reached }
   }
@@ -97,9 +100,9 @@ async function listAll(
  * emptied and closed between two scans is never among those that exist. Its history is read back to where the walk of
  * scans began, for what came to it may be of an earlier one.
  */
-function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects | 'unsupported')[]): string[] {
+function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects | Unread)[]): string[] {
   const found: string[] = []
-  for (const { account, owner } of effects.flatMap((one) => (one === 'unsupported' ? [] : one.holders))) {
+  for (const { account, owner } of effects.flatMap((one) => (typeof one === 'string' ? [] : one.holders))) {
     const known = memory.accounts.get(owner)
     if (!watch.owners.has(owner) || known === undefined || known.has(account)) continue
     memory.accounts.set(owner, new Set([...known, account]))
@@ -126,7 +129,7 @@ function cutToBound(
     : { due, through: last.slot }
 }
 
-type Read = { entry: Listed; effects: Effects | 'unsupported' }
+type Read = { entry: Listed; effects: Effects | Unread }
 
 /** Each block is asked for once, however many of the transactions are in it. */
 async function findingsIn(
@@ -135,7 +138,7 @@ async function findingsIn(
 ): Promise<Findings & Pick<StretchRead, 'unread'>> {
   const { owners } = scan.watch
   const touching = read.flatMap(({ entry, effects }) =>
-    effects !== 'unsupported' && effects.changes.some(({ owner }) => owners.has(owner))
+    typeof effects !== 'string' && effects.changes.some(({ owner }) => owners.has(owner))
       ? [{ entry, effects }]
       : [],
   )
@@ -149,6 +152,8 @@ async function findingsIn(
   })
   return {
     ...joinFindings(parts),
-    unread: read.filter(({ effects }) => effects === 'unsupported').map(({ entry }) => entry.slot),
+    unread: read.flatMap(({ entry: { signature, slot }, effects }) =>
+      typeof effects === 'string' ? [{ slot, tx: signature, reason: effects }] : [],
+    ),
   }
 }

@@ -1,9 +1,16 @@
-import { createSolanaRpcFromTransport, type RpcTransport } from '@solana/kit'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  createSolanaRpcFromTransport,
+  isSolanaError,
+  type RpcTransport,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED,
+} from '@solana/kit'
 import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import { shorten } from '../../core/shorten.ts'
 import type { Health } from '../health.ts'
 import { openExchange, type Payload } from '../json-rpc.ts'
 import { type Connection, nodeName } from '../options.ts'
+import type { UnreadObserver } from '../port.ts'
 import { exactJson } from './exact-json.ts'
 
 export type SolanaRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
@@ -14,6 +21,9 @@ export type SolanaNode = {
   readonly host: string
   readonly health: Health
   readonly rpc: SolanaRpc
+  readonly slotMs: number
+  /** Reports a transaction that cannot be read. */
+  readonly reportUnread: (transaction: Omit<Parameters<UnreadObserver>[0], 'network'>) => void
 }
 
 export function openNode(connection: Connection): SolanaNode {
@@ -22,14 +32,19 @@ export function openNode(connection: Connection): SolanaNode {
     host: connection.url.host,
     rpc: createSolanaRpcFromTransport(transportOf(connection)),
     health: connection.health,
+    slotMs: connection.bounds.slotMs,
+    reportUnread: (transaction) => connection.observeUnread({ network: connection.network, ...transaction }),
   }
 }
 
 /** A server may say as much as it likes. */
 const problemMax = 2000
 
+/** Several servers behind one address are mostly a slot or two apart. */
+export const notYetTriesMax = 8
+
 /**
- * Runs one call.
+ * Runs one call, again if the node has not come to the slot that it names yet.
  * @throws Fault `remote_failed` that names the node and the call
  */
 export async function ask<Result>(
@@ -38,10 +53,25 @@ export async function ask<Result>(
   call: (rpc: SolanaRpc) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await call(node.rpc)
+    return await askOnceThere(node, call)
   } catch (error) {
     if (isFault(error, 'remote_failed')) throw error
     throw refusal(node, what, shorten(messageOf(error), problemMax))
+  }
+}
+
+async function askOnceThere<Result>(
+  { rpc, slotMs }: SolanaNode,
+  call: (rpc: SolanaRpc) => Promise<Result>,
+): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await call(rpc)
+    } catch (error) {
+      const isBehind = isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED)
+      if (!isBehind || tries === notYetTriesMax) throw error
+      await pause(slotMs)
+    }
   }
 }
 

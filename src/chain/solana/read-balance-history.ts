@@ -81,7 +81,7 @@ function reachedWith(
   return slots.length > slotsMax ? (slots[slotsMax - 1] ?? to) : to
 }
 
-/** By slot, the transactions that were read of it, in their order; none where a version is unknown. */
+/** By slot, the transactions that were read of it, in their order; none if one of them cannot be read. */
 type Told = ReadonlyMap<bigint, readonly Balances[]>
 
 /** Reads the slots of a stretch, and for each account the one before it and the one behind it. */
@@ -114,12 +114,15 @@ async function readSlot(
 ): Promise<Balances[]> {
   if (first !== undefined && second === undefined) {
     const told = await readTold(scan, first)
-    return told === 'unsupported' ? [] : [told]
+    return typeof told === 'string' ? [] : [told]
   }
   const whole = await readWhole(scan, slot)
   if (whole === null)
     throw refusal(scan.node, `block ${slot}`, 'it lists transactions of it, but has no block')
-  return whole === 'unsupported' ? [] : whole.transactions.map((one) => toldInBlock(scan, one))
+  if (typeof whole === 'string') return []
+  const all = whole.transactions.map((one) => toldInBlock(scan, one))
+  const told = all.filter((one) => typeof one !== 'string')
+  return told.length === all.length ? told : []
 }
 
 /** Accounts of the owner that show only in what was read: they were made, filled, emptied and closed since. */

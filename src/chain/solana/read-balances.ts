@@ -3,7 +3,7 @@ import { type Address, assetCode } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { BalanceReading, BalanceRequest } from '../port.ts'
 import { accountsOf } from './accounts.ts'
-import { readBlock } from './blocks.ts'
+import { awaitBlock } from './blocks.ts'
 import { readFinalMark } from './final-mark.ts'
 import { isTokenProgram } from './mints.ts'
 import { ask, refusal } from './node.ts'
@@ -38,7 +38,7 @@ export async function readBalances(
   })
   const accounts = [...new Set([...owners.values()].flatMap((own) => [...own]))]
   const { slot, holdings } = await readAtOneSlot(scan, accounts, final.height)
-  const { hash } = await readBlock(scan, slot)
+  const { hash } = await awaitBlock(scan, slot)
   const balances = pairs.map(({ address, asset }) => {
     const code = assetCode(asset)
     if (code === 'native') return holdings.get(address)?.lamports ?? 0n

@@ -7,7 +7,7 @@ import { refusal } from './node.ts'
 import { findTransaction } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
-type Touching = { signature: string; changes: readonly BalanceChange[] }
+export type Touching = { signature: string; changes: readonly BalanceChange[] }
 
 /** From so many payments on, the whole block is asked for again, with its instructions. */
 const paymentsPerBlock = 4
@@ -36,7 +36,7 @@ async function readEach(scan: SolanaScan, slot: bigint, paying: readonly string[
   const memos = new Map<string, string | null>()
   for (const [place, signature] of paying.entries()) {
     const one = found[place]
-    if (one === undefined || one === null || one === 'unsupported') return null
+    if (one === undefined || one === null || typeof one === 'string') return null
     if (one.slot !== slot) throw refusal(scan.node, `transaction ${signature}`, `it is not in block ${slot}`)
     memos.set(signature, one.memo)
   }

@@ -1,7 +1,7 @@
 import type { HeightRange, RangeResult } from '../port.ts'
 import { readFinalMark } from './final-mark.ts'
 import { readStretch } from './read-stretch.ts'
-import { provedPart } from './stretch.ts'
+import { provedPart, reportUnread } from './stretch.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**
@@ -14,6 +14,7 @@ export async function readRange(scan: SolanaScan, { from, to }: HeightRange): Pr
   const last = to < final.height ? to : final.height
   if (from > last) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
   const read = await readStretch(scan, { from, to: last, below: null, overlap: 0n })
+  reportUnread(scan, from, read)
   return {
     transfers: read.transfers.map(({ stage: _stage, ...transfer }) => transfer),
     movements: read.movements,

@@ -1,7 +1,7 @@
 import { isSignature, type Signature } from '@solana/kit'
 import type { TxId } from '../../core/asset.ts'
 import type { Stage, TransactionReading } from '../port.ts'
-import { readBlock, readConfirmed } from './blocks.ts'
+import { readBlock, readConfirmed, type Unread } from './blocks.ts'
 import { findingsOf } from './findings.ts'
 import { refusal } from './node.ts'
 import { type Found, findTransaction } from './transactions.ts'
@@ -10,7 +10,7 @@ import type { SolanaScan } from './watch.ts'
 /**
  * Reads one transaction by its signature, as a scan would tell it. One that failed is told once it is final, since
  * until then it may still be dropped; until then it is unknown.
- * @throws Fault `remote_failed` where the node cannot be believed, or a version is newer than the library knows
+ * @throws Fault `remote_failed` where the node cannot be believed, or the transaction cannot be read
  */
 export async function readTransaction(scan: SolanaScan, tx: TxId): Promise<TransactionReading> {
   // Whoever names it may name anything in base58; no node has to be asked for what cannot be on the chain.
@@ -30,8 +30,13 @@ async function find(
   commitment: 'confirmed' | 'finalized',
 ): Promise<Found | null> {
   const found = await findTransaction(scan, { signature: tx, commitment })
-  if (found === 'unsupported') throw refusal(scan.node, `transaction ${tx}`, 'its version cannot be read')
+  if (typeof found === 'string') throw refusal(scan.node, `transaction ${tx}`, unreadable[found])
   return found
+}
+
+const unreadable: Record<Unread, string> = {
+  version: 'its version cannot be read',
+  owner: 'it does not say whose a balance is',
 }
 
 type Told = { tx: TxId; found: Found; stage: Stage }

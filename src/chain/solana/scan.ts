@@ -4,7 +4,7 @@ import { readFinalMark } from './final-mark.ts'
 import { nothingFound } from './findings.ts'
 import { refusal } from './node.ts'
 import { readStretch, type StretchWanted } from './read-stretch.ts'
-import { provedPart, type StretchRead } from './stretch.ts'
+import { provedPart, reportUnread, type StretchRead } from './stretch.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** Slots below the cursor that are listed again: a final slot may become readable late (about a minute). */
@@ -19,6 +19,7 @@ export async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<Sc
   const final = await cappedFinal(scan, request)
   const from = firstUnread(scan, request, final.height)
   const read = await readOn(scan, { from, to: final.height, below: request.cursor?.final ?? null })
+  reportUnread(scan, from, read)
   const { transfers, movements, reached } = read
   const mark = await markAt(scan, final, reached)
   return {

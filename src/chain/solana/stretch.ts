@@ -1,5 +1,7 @@
 import type { BlockMark, HeightRange } from '../port.ts'
+import type { Unread } from './blocks.ts'
 import type { Findings } from './findings.ts'
+import type { SolanaScan } from './watch.ts'
 
 /** Final slots to be read, both ends included. */
 export type Stretch = HeightRange & {
@@ -13,14 +15,22 @@ export type Stretch = HeightRange & {
 
 /** What was read, through slot `reached`. */
 export type StretchRead = Findings & {
-  /** Slots with a transaction of a version that cannot be read: they are not proved. */
-  unread: readonly bigint[]
+  /** Transactions that cannot be read: their slots are not proved. */
+  unread: readonly UnreadTransaction[]
   reached: bigint
+}
+
+/** `tx` is null if only its block is known. */
+export type UnreadTransaction = { slot: bigint; tx: string | null; reason: Unread }
+
+/** Names what cannot be read; what is listed again below a range was named before. */
+export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: StretchRead): void {
+  for (const one of unread) if (one.slot >= from) node.reportUnread(one)
 }
 
 /** The slots that were read whole, as ranges. */
 export function provedPart(from: bigint, { unread, reached }: StretchRead): HeightRange[] {
-  const holes = [...new Set(unread)]
+  const holes = [...new Set(unread.map(({ slot }) => slot))]
     .filter((slot) => slot >= from)
     .toSorted((left, right) => (left < right ? -1 : 1))
   const starts = [from, ...holes.map((slot) => slot + 1n)]

@@ -1,36 +1,33 @@
 import { MAX_SUPPORTED_TRANSACTION_VERSION, type Signature } from '@solana/kit'
 import type { Address } from '../../core/asset.ts'
 import { type BalanceChange, type Balances, balanceChanges, type TokenHolding } from './balances.ts'
-import { type readWhole, unlessUnsupported } from './blocks.ts'
+import { type readWhole, type Unread, unlessUnsupported } from './blocks.ts'
 import { memoIn } from './memo.ts'
 import { ask, refusal, type SolanaRpc } from './node.ts'
 import type { Listed } from './signatures.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**
- * What a listed transaction changed; `unsupported` where its version is newer than the library knows.
+ * What a listed transaction changed.
  * @throws Fault `remote_failed` where the node lists a transaction and does not have it
  */
-export async function readEffects(
-  scan: SolanaScan,
-  { signature, slot }: Listed,
-): Promise<Effects | 'unsupported'> {
+export async function readEffects(scan: SolanaScan, { signature, slot }: Listed): Promise<Effects | Unread> {
   const known = scan.memory.effects.get(signature)
   if (known !== undefined) return known
   const found = await findTransaction(scan, { signature, commitment: 'finalized' })
-  if (found === 'unsupported') return found
+  if (typeof found === 'string') return found
   const { changes, memo, holders } = requireListed(scan, { signature, slot }, found)
   scan.memory.effects.set(signature, { changes, memo, holders })
   return { changes, memo, holders }
 }
 
 /**
- * Every balance that a listed transaction names; `unsupported` where its version is newer than the library knows.
+ * Every balance that a listed transaction names.
  * @throws Fault `remote_failed` where the node lists a transaction and does not have it
  */
-export async function readTold(scan: SolanaScan, listed: Listed): Promise<Balances | 'unsupported'> {
+export async function readTold(scan: SolanaScan, listed: Listed): Promise<Balances | Unread> {
   const told = await requestTold(scan, { signature: listed.signature, commitment: 'finalized' })
-  return told === 'unsupported' ? told : checkedBalances(scan, requireListed(scan, listed, told))
+  return typeof told === 'string' ? told : checkedBalances(scan, requireListed(scan, listed, told))
 }
 
 function requireListed<Answer extends { slot: bigint }>(
@@ -58,23 +55,22 @@ export type Found = Effects & { slot: bigint; failed: boolean }
 export type Sought = { signature: Signature; commitment: 'confirmed' | 'finalized' }
 
 /** Null where the node does not have it at that commitment. */
-export async function findTransaction(
-  scan: SolanaScan,
-  sought: Sought,
-): Promise<Found | 'unsupported' | null> {
+export async function findTransaction(scan: SolanaScan, sought: Sought): Promise<Found | Unread | null> {
   const told = await requestTold(scan, sought)
-  if (told === 'unsupported' || told === null) return told
+  if (typeof told === 'string' || told === null) return told
+  const balances = checkedBalances(scan, told)
+  if (typeof balances === 'string') return balances
   const { slot, accounts, meta, memo } = told
-  const changes = balanceChanges(scan.watch, checkedBalances(scan, told))
+  const changes = balanceChanges(scan.watch, balances)
   return { slot, failed: meta.err !== null, changes, memo, holders: holdersOf(scan, accounts, meta) }
 }
 
 type Included = Told & { slot: bigint; memo: string | null }
 
-async function requestTold(scan: SolanaScan, sought: Sought): Promise<Included | 'unsupported' | null> {
+async function requestTold(scan: SolanaScan, sought: Sought): Promise<Included | Unread | null> {
   const what = `transaction ${sought.signature}`
   const found = await ask(scan.node, what, (rpc) => unlessUnsupported(requestTransaction(rpc, sought)))
-  if (found === 'unsupported') return found
+  if (typeof found === 'string') return found
   if (found === null || found.meta === null) return null
   const { slot, transaction, meta } = found
   const { loadedAddresses: loaded } = meta
@@ -97,21 +93,22 @@ function holdersOf({ watch }: SolanaScan, accounts: readonly string[], meta: Met
   })
 }
 
-type Whole = Exclude<Awaited<ReturnType<typeof readWhole>>, null | 'unsupported'>
+type Whole = Exclude<Awaited<ReturnType<typeof readWhole>>, null | Unread>
 
 /** What a transaction of a block changed. */
 export function changesInBlock(
   scan: SolanaScan,
   included: Whole['transactions'][number],
-): readonly BalanceChange[] {
-  return balanceChanges(scan.watch, toldInBlock(scan, included))
+): readonly BalanceChange[] | Unread {
+  const balances = toldInBlock(scan, included)
+  return typeof balances === 'string' ? balances : balanceChanges(scan.watch, balances)
 }
 
 /** Every balance that a transaction of a block names. */
 export function toldInBlock(
   scan: SolanaScan,
   { meta, transaction }: Whole['transactions'][number],
-): Balances {
+): Balances | Unread {
   const what = `transaction ${transaction.signatures[0] ?? ''}`
   if (meta === null) throw refusal(scan.node, what, 'its block does not tell what it did')
   return checkedBalances(scan, { what, accounts: transaction.accountKeys.map(({ pubkey }) => pubkey), meta })
@@ -131,7 +128,7 @@ type Meta = NonNullable<Whole['transactions'][number]['meta']>
 type Told = { what: string; accounts: readonly string[]; meta: Meta }
 
 /** @throws Fault `remote_failed` where the balances are not those of the accounts */
-function checkedBalances({ node, watch }: SolanaScan, { what, accounts, meta }: Told): Balances {
+function checkedBalances({ node, watch }: SolanaScan, { what, accounts, meta }: Told): Balances | 'owner' {
   const balances = toBalances(accounts, meta)
   const { lamportsBefore, lamportsAfter, tokensBefore, tokensAfter } = balances
   const sameLength = [lamportsBefore, lamportsAfter].every(({ length }) => length === accounts.length)
@@ -140,8 +137,7 @@ function checkedBalances({ node, watch }: SolanaScan, { what, accounts, meta }: 
   const nobodys = [...tokensBefore, ...tokensAfter].some(
     ({ mint, owner }) => owner === undefined && watch.mints.has(mint as Address),
   )
-  if (nobodys) throw refusal(node, what, 'it does not tell whose a balance is')
-  return balances
+  return nobodys ? 'owner' : balances
 }
 
 function toBalances(accounts: readonly string[], meta: Meta): Balances {

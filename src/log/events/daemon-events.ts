@@ -95,6 +95,12 @@ export const daemonEvents = {
     contract: 'The contract that wrote it.',
     tx: 'Its transaction; null if the log does not say it.',
   }),
+  transaction_unread: event('warn', 'a transaction on Solana cannot be read; its slot stays a coverage gap', {
+    network,
+    reason: '`version`: newer than this program knows; `owner`: it does not say whose a balance is.',
+    slot: 'Its slot.',
+    tx: 'The transaction; null if only its slot is known.',
+  }),
   job_failed: event('error', 'job failed; it runs again, with growing pauses', {
     job: 'The job.',
     key: 'Of what: a network, the id of a deposit, or nothing.',

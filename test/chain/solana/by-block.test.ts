@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ScanResult } from '../../../src/chain/port.ts'
-import type { Effect } from '../../support/solana-ledger.ts'
 import { honest, type Lie } from '../../support/solana-node.ts'
 import { openSolanaFixture, pays, type SolanaFixture, watched } from '../../support/solana-watch.ts'
 
@@ -119,11 +118,4 @@ test('a stretch whose first blocks a node leaves out is missed by the first that
   await expect(fixture.reader().readRange({ from: 1002n, to: 1003n, watched })).rejects.toThrow(
     'block 1003 has the parent hash1002 in slot 1002, not one below slot 1002',
   )
-})
-
-test('a block so old that it does not tell whose a balance is cannot be read', async () => {
-  const account = fixture.associated
-  const token = { mint: fixture.usdc, before: 0n, after: 1n } as unknown as Effect['token']
-  fixture.node.transact([{ account, ...(token === undefined ? {} : { token }) }])
-  await expect(scan()).rejects.toThrow('does not tell whose a balance is')
 })
