@@ -31,7 +31,7 @@ export function attachedEnvironment({ environment }: Context): Environment {
   const embedded = readSettings(embeddedFolder)
   if (embedded === null) {
     throw new Fault('settings_bad', {
-      faults: [`DATABASE_URL is missing, and no "depositd start" has run in this folder`],
+      faults: [`DATABASE_URL is missing, and no "bin/depositd start" has run in this folder`],
     })
   }
   return { ...environment, ...embedded }
@@ -116,6 +116,6 @@ export function explainUnreachable(error: unknown): never {
     const fault = `DATABASE_URL: ${messageOf(error)}; correct its user, password and database`
     throw new Fault('settings_bad', { faults: [fault] }, { cause: error })
   }
-  const problem = `${messageOf(error)}; is "depositd start" running in this folder, or is DATABASE_URL right?`
+  const problem = `${messageOf(error)}; is "bin/depositd start" running in this folder, or is DATABASE_URL right?`
   throw new Fault('remote_failed', { what: 'reaching the database', problem }, { cause: error })
 }

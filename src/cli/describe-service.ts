@@ -18,7 +18,7 @@ export function describeService(program: Command, context: Context): void {
     .allowExcessArguments()
     .action(async (options, { args: [word] }: Command) => {
       const names = service.commands.map((command) => command.name())
-      if (word !== undefined) throw noCommand('service', word, names)
+      if (word !== undefined) throw noCommand('service ', word, names)
       await (await import('./service.ts')).startServiceCommand(context, options)
     })
   describeKeys(service, context)

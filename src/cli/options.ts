@@ -62,11 +62,11 @@ function distanceOf(one: string, other: string): number {
   return row[other.length] ?? 0
 }
 
-/** Refuses a word that names no command of this group. */
+/** Refuses a word that names no command of this group: its name with a space after it, or nothing for the program. */
 export function noCommand(group: string, word: string, commands: readonly string[]): Fault {
   const near = nearest(word, commands)
   return new Fault('usage_bad', {
-    problem: `there is no command ${JSON.stringify(`${group} ${word}`.slice(0, 100))}`,
+    problem: `there is no command ${JSON.stringify(`${group}${word}`.slice(0, 100))}`,
     mend: `${near === null ? '' : `did you mean ${near}? `}use ${commands.join(', ')}`,
   })
 }
@@ -74,7 +74,7 @@ export function noCommand(group: string, word: string, commands: readonly string
 export function noDeposit(id: string): Fault {
   return new Fault('not_found', {
     problem: `there is no deposit ${id}`,
-    mend: 'take a number from "depositd deposits list", an id of the service, or a transaction',
+    mend: 'take a number from "bin/depositd deposits list", an id of the service, or a transaction',
   })
 }
 

@@ -10,7 +10,7 @@ import { describePolicy } from './describe-policy.ts'
 import { describeService } from './describe-service.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import { limited, listed } from './lists.ts'
-import { choice, ranged } from './options.ts'
+import { choice, noCommand, ranged } from './options.ts'
 import type { News } from './print.ts'
 import { exitStatus, reportError, wantsJson } from './report-error.ts'
 import { version } from './version.ts'
@@ -29,11 +29,44 @@ export async function run(context: Context): Promise<number> {
   }
   try {
     const words = context.arguments.length === 0 ? ['--help'] : context.arguments
-    await describeProgram(context, tell).parseAsync(words, { from: 'user' })
+    const program = describeProgram(context, tell)
+    await program.parseAsync(spellOut(program, words), { from: 'user' })
     return status
   } catch (error) {
     return reportError(context, error)
   }
+}
+
+/**
+ * The words with `--help` for `help`, wherever that stands among the names of commands.
+ * @throws Fault `usage_bad` for a word that names no command.
+ */
+function spellOut(program: Command, words: readonly string[]): readonly string[] {
+  let group = program
+  for (const [index, word] of words.entries()) {
+    if (word.startsWith('-')) continue
+    if (word === 'help') return spellOut(program, [...words.toSpliced(index, 1), '--help'])
+    const command = group.commands.find((one) => one.name() === word)
+    if (command === undefined) return refuseUnlessDefault(group, word, words)
+    if (command.commands.length === 0) return words
+    group = command
+  }
+  return words
+}
+
+/** `service` alone starts it: what follows may be the value of an option, and is refused by its own action. */
+function refuseUnlessDefault(group: Command, word: string, words: readonly string[]): readonly string[] {
+  if (group.name() === 'service') return words
+  const names = group.createHelp().visibleCommands(group)
+  throw noCommand(
+    pathOf(group),
+    word,
+    names.map((one) => one.name()),
+  )
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? '' : `${pathOf(command.parent)}${command.name()} `
 }
 
 /** Every command of the program, with its options. */

@@ -18,8 +18,12 @@ test.each([
   ['mismatches list --fail-on bad', 'depositd: --fail-on is "bad"; use info, warning, severe'],
   ['deposits list --lmit 5', "error: unknown option '--lmit'"],
   ['deposits show', "error: missing required argument 'id'"],
-  ['deposit list', "error: unknown command 'deposit'\n(Did you mean deposits?)"],
-  ['deposits lst', "error: unknown command 'lst'\n(Did you mean list?)"],
+  ['deposit list', 'depositd: there is no command "deposit"; did you mean deposits? use start, migrate, '],
+  ['deposits lst', 'depositd: there is no command "deposits lst"; did you mean list? use match, '],
+  ['xyz', 'depositd: there is no command "xyz"; use start, migrate, '],
+  ['help deposit', 'depositd: there is no command "deposit"; did you mean deposits?'],
+  ['ledger help balancez', 'depositd: there is no command "ledger balancez"; did you mean balances?'],
+  ['ledger seals lst --help', 'depositd: there is no command "ledger seals lst"; did you mean list?'],
   ['service balnce', 'depositd: there is no command "service balnce"; did you mean balance?'],
   ['channels create shop --network base', "error: required option '--asset <symbol>' not specified"],
   ['start --traffic often', 'depositd: --traffic is "often"; give a whole number from 1 to 3600'],
@@ -46,7 +50,7 @@ test('without any database address, the line says how to get one', async () => {
   expect(await runCommand('deposits list', {})).toEqual({
     status: 2,
     out: '',
-    err: 'depositd: DATABASE_URL is missing, and no "depositd start" has run in this folder\n',
+    err: 'depositd: DATABASE_URL is missing, and no "bin/depositd start" has run in this folder\n',
   })
 })
 
@@ -101,6 +105,27 @@ test('without a command, the program prints its help', async () => {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   expect(await run({ arguments: [], environment: {}, stdout, stderr })).toBe(0)
   expect(stdout.read()?.toString()).toBe(help.out)
+})
+
+test.each(['help ledger balances', 'ledger help balances'])(
+  '%s prints the help of that command',
+  async (line) => {
+    const help = await runCommand('ledger balances --help', {})
+    expect(help.out).toContain('Usage: depositd ledger balances ')
+    expect(await runCommand(line, {})).toEqual(help)
+  },
+)
+
+test('an unknown command is one document where JSON is asked for, with the fix', async () => {
+  const { status, out, err } = await runCommand('mismatch list --json', {})
+  expect({ status, err }).toEqual({ status: 2, err: '' })
+  expect(JSON.parse(out)).toEqual({
+    error: {
+      code: 'usage_bad',
+      message: 'there is no command "mismatch"',
+      fix: expect.stringContaining('did you mean mismatches?'),
+    },
+  })
 })
 
 test('help and version are fine', async () => {
