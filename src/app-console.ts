@@ -132,7 +132,9 @@ async function readDeposit(
   if (shown === null) return null
   const isCut = shown.evidence.length > evidenceMax
   const explanation: Explanation = isCut
-    ? { problem: `there is very much evidence of it; "depositd deposits show ${shown.id}" takes the time` }
+    ? {
+        problem: `there is very much evidence of it; "bin/depositd deposits show ${shown.id}" takes the time`,
+      }
     : await explainDeposit(db, shown, rulesOf(settings))
   return { ...shown, evidence: shown.evidence.slice(0, evidenceMax), isCut, explanation }
 }

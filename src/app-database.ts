@@ -76,7 +76,7 @@ async function refuseOther(db: Database<Tables>, { user, schema }: Standing): Pr
   if (schema === needed) return []
   if (schema > needed && (await isNewer(db, migrationsFolder))) return []
   const isAt = schema === '' ? `${user} sees none` : `it is at ${schema}`
-  const problem = `${isAt}, this version needs ${needed}, and ${user} may not make it: run "depositd migrate" first, with the DATABASE_URL of the owner, and see that ${user} is a member of depositd_daemon`
+  const problem = `${isAt}, this version needs ${needed}, and ${user} may not make it: run "bin/depositd migrate" first, with the DATABASE_URL of the owner, and see that ${user} is a member of depositd_daemon`
   throw new Fault('remote_failed', { what: 'the schema of the database', problem })
 }
 

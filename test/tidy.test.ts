@@ -51,6 +51,14 @@ test('no query is made in a loop over rows', () => {
   expect(offending(stores, /for (await )?\(.*\) (\{\s*)?await /)).toEqual([])
 })
 
+test('commands are printed and documented in the form that starts fast, and that can be pasted', () => {
+  const hint =
+    /["(]depositd (start|migrate|service|webhooks|channels|wallets|deposits|mismatches|ledger|doctor|policy|rebuild)\b/
+  expect(offending(sources, hint)).toEqual([])
+  // That page says why a supervisor is not given it.
+  expect(offending(filesIn('docs', '.md'), /npx depositd/)).toEqual(['docs/operations.md'])
+})
+
 test('migrations are numbered without a gap', () => {
   for (const folder of ['db/migrations', 'db/service/migrations']) {
     const names = readdirSync(join(root, folder)).toSorted()

@@ -34,6 +34,6 @@ export function mismatchIds(words: readonly string[]): bigint[] {
   if (odd.length === 0 && words.length > 0) return words.map((word) => BigInt(word))
   throw new Fault('usage_bad', {
     problem: words.length === 0 ? 'no mismatch is named' : `${odd.join(', ')} is no number of a mismatch`,
-    mend: 'take a number from "depositd mismatches list"',
+    mend: 'take a number from "bin/depositd mismatches list"',
   })
 }

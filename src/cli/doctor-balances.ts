@@ -18,9 +18,9 @@ const pausesMax = 60
 const mends = {
   unproved:
     'mend what the chain check of the network says, and try again; another process may be proving them',
-  differing: 'depositd mismatches list --kind unexplained_balance; docs/runbook.md#unexplained_balance',
+  differing: 'bin/depositd mismatches list --kind unexplained_balance; docs/runbook.md#unexplained_balance',
   unknown: 'mend what the check database says, and try again',
-  open: 'let the daemon read on (depositd start), and try again',
+  open: 'let the daemon read on (bin/depositd start), and try again',
 }
 
 /** Proves every balance of every network that is read, now. */

@@ -11,7 +11,7 @@ import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
 const mends = {
   unknown: 'mend what the checks database and schema say, and try again',
   owner:
-    'depositd channels create, or wallets create, for the canary alone; then name its id in the settings',
+    'bin/depositd channels create, or wallets create, for the canary alone; then name its id in the settings',
   address: 'make an owner that has an address there (docs/canary.md#the-deposit)',
   malformed: 'give the file that the wallet was made with (docs/canary.md#the-risk-of-a-key)',
   unreadable: 'nothing, where no worker runs here; else let the user of the daemon read it',

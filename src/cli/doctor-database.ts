@@ -107,7 +107,7 @@ async function rightsAndSchema(
   // Of what he may not read, nothing can be told.
   if (rights.some(({ state }) => state === 'fault')) return rights
   if (!isMade) {
-    const mend = 'depositd migrate; a start does it, too'
+    const mend = 'bin/depositd migrate; a start does it, too'
     return [...rights, warning('schema', { says: 'is not made yet', mend })]
   }
   const vitals = await examined('schema', unasked, () => vitalFindings(db, settings))
@@ -145,10 +145,12 @@ function loginFinding(user: string, mayChange: boolean): Finding {
 }
 
 const mends: Readonly<Record<string, string>> = {
-  schema: 'depositd migrate, where it is behind; the newer version of depositd, where it is ahead',
-  inbox: 'start a worker (depositd start --roles worker); where one runs, its log names the job that fails',
-  [schedulerStream]: 'start a scheduler (depositd start --roles scheduler), or restart the one that hangs',
-  [workerStream]: 'start a worker (depositd start --roles worker), or restart the one that hangs',
+  schema: 'bin/depositd migrate, where it is behind; the newer version of depositd, where it is ahead',
+  inbox:
+    'start a worker (bin/depositd start --roles worker); where one runs, its log names the job that fails',
+  [schedulerStream]:
+    'start a scheduler (bin/depositd start --roles scheduler), or restart the one that hangs',
+  [workerStream]: 'start a worker (bin/depositd start --roles worker), or restart the one that hangs',
   [pollStream]: 'mend what the checks service, key, scheduler and worker say; then the log of the job poll',
 }
 
@@ -183,21 +185,21 @@ async function partitionsFinding(db: Database<Tables>): Promise<Finding> {
   const months = await monthsWithoutPartition(db)
   if (months.length === 0) return ok('partitions', 'this month and the next have theirs')
   const says = `${months.join(' and ')} has none: what is booked then goes to the one for everything else`
-  return warning('partitions', { says, mend: 'depositd migrate, before that month begins' })
+  return warning('partitions', { says, mend: 'bin/depositd migrate, before that month begins' })
 }
 
 async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promise<Finding> {
   const broken = await countOpen(db, 'seal_broken')
   if (broken > 0) {
     const says = `${broken} broken: what is booked is not what was sealed`
-    return fault('seals', { says, mend: 'depositd ledger verify; docs/runbook.md#seal_broken' })
+    return fault('seals', { says, mend: 'bin/depositd ledger verify; docs/runbook.md#seal_broken' })
   }
   const seconds = Math.floor(await secondsUnsealed(db))
   if (seconds <= allowedAge(unsealedMaxSeconds, longestPause(schedule.seal)))
     return ok('seals', seconds === 0 ? 'over all that is booked' : 'are made')
   return fault('seals', {
     says: `the oldest journal without one was booked ${seconds} s ago`,
-    mend: 'depositd ledger seal; then look why the job seal does not run',
+    mend: 'bin/depositd ledger seal; then look why the job seal does not run',
   })
 }
 

@@ -11,7 +11,10 @@ export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Da
   if (signing.scheme === 'none') {
     const says = 'are not signed: anybody who reaches the port is believed'
     return [
-      warning(check, { says, mend: 'set webhooks.scheme; depositd webhooks detect finds it from captures' }),
+      warning(check, {
+        says,
+        mend: 'set webhooks.scheme; bin/depositd webhooks detect finds it from captures',
+      }),
     ]
   }
   try {

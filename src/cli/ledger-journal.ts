@@ -121,7 +121,7 @@ function journalId(word: string): bigint {
 function noJournal(word: string): Fault {
   return new Fault('not_found', {
     problem: `there is no journal ${word}`,
-    mend: 'take a number from "depositd ledger journal list"',
+    mend: 'take a number from "bin/depositd ledger journal list"',
   })
 }
 

@@ -21,7 +21,7 @@ export async function proveJournalCommand(
     if (json === true) printJson(context, { proved: false, file: null, seal: { number: seal } })
     else
       context.stdout.write(
-        `NOT PROVED: seal ${seal} is broken; "depositd ledger verify" tells what is wrong\n`,
+        `NOT PROVED: seal ${seal} is broken; "bin/depositd ledger verify" tells what is wrong\n`,
       )
     return 'bad'
   }
@@ -43,7 +43,7 @@ async function prove(db: Database<Tables>, name: string): Promise<{ seal: string
   if (seal === null) {
     throw new Fault('usage_bad', {
       problem: `journal ${name} is not sealed yet`,
-      mend: 'run "depositd ledger seal", or wait for the next one',
+      mend: 'run "bin/depositd ledger seal", or wait for the next one',
     })
   }
   const journals: StoredJournal[] = []

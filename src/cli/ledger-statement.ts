@@ -30,7 +30,7 @@ export async function statementCommand(
   if (stated.items.length === 0 && options.after === undefined)
     throw new Fault('not_found', {
       problem: `nothing was ever booked of ${JSON.stringify(owner)}`,
-      mend: 'give the id of a channel or wallet, like shop or channel:shop, or an account of "depositd ledger balances"',
+      mend: 'give the id of a channel or wallet, like shop or channel:shop, or an account of "bin/depositd ledger balances"',
     })
   const page = { items: stated.items.map(({ key: _key, ...line }) => line), next: stated.next }
   if (options.json === true) printJson(context, { ...page, ...wish })

@@ -75,6 +75,6 @@ async function readAnchors(path: string): Promise<Anchors> {
 function badAnchors(problem: string): Fault {
   return new Fault('usage_bad', {
     problem,
-    mend: 'give the path of a file that "depositd ledger seals export" wrote',
+    mend: 'give the path of a file that "bin/depositd ledger seals export" wrote',
   })
 }

@@ -35,7 +35,7 @@ export async function revokeKeyCommand(
   if (revoked === null) {
     throw new Fault('not_found', {
       problem: `there is no key ${JSON.stringify(id)}`,
-      mend: 'take an id from "depositd service keys list"',
+      mend: 'take an id from "bin/depositd service keys list"',
     })
   }
   if (json === true) printJson(context, revoked)

@@ -23,7 +23,7 @@ export async function showMismatchCommand(
   if (shown === null) {
     throw new Fault('not_found', {
       problem: `there is no mismatch ${id}`,
-      mend: 'take a number from "depositd mismatches list --all"',
+      mend: 'take a number from "bin/depositd mismatches list --all"',
     })
   }
   const advice = adviceOf(shown)

@@ -136,6 +136,6 @@ function idsOf(words: readonly string[]): bigint[] {
 function unknown(id: string): Fault<'not_found'> {
   return new Fault('not_found', {
     problem: `there is no delivery ${id} in the quarantine`,
-    mend: 'take a number from "depositd webhooks quarantine list"',
+    mend: 'take a number from "bin/depositd webhooks quarantine list"',
   })
 }

@@ -103,6 +103,6 @@ test('what is not explained is a fault that says how much of what', async () => 
   expect(await balances()).toMatchObject({
     state: 'fault',
     says: 'do not add up: 1.000000000000000000 ETH at 1 of the addresses',
-    mend: 'depositd mismatches list --kind unexplained_balance; docs/runbook.md#unexplained_balance',
+    mend: 'bin/depositd mismatches list --kind unexplained_balance; docs/runbook.md#unexplained_balance',
   })
 })

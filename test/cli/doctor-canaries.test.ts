@@ -37,7 +37,9 @@ test('an owner that can be paid, by a key that is hidden, is well', async () => 
 
 test('an owner that is misspelt is warned of', async () => {
   expect(await saysOf('shpo')).toEqual([
-    expect.stringMatching(/^warning \| channel shpo is not in the address book \| depositd channels create/),
+    expect.stringMatching(
+      /^warning \| channel shpo is not in the address book \| bin\/depositd channels create/,
+    ),
   ])
 })
 

@@ -87,7 +87,7 @@ test('a clock that is off is a fault', async () => {
 test('a database without a schema is warned of, one of another version is a fault or warned of', async () => {
   const empty = await emptyDatabase()
   expect(await world.says('schema', { DATABASE_URL: empty.url })).toEqual([
-    'warning | is not made yet | depositd migrate; a start does it, too',
+    'warning | is not made yet | bin/depositd migrate; a start does it, too',
   ])
   await empty.drop()
   const { rows } = await sql<{ name: string; timestamp: string }>`
@@ -95,7 +95,7 @@ test('a database without a schema is warned of, one of another version is a faul
     owner,
   )
   expect(await world.says('schema')).toEqual([
-    expect.stringMatching(/^fault \| at \d{4}_\w+; this version needs \d{4}_\w+ \| depositd migrate/),
+    expect.stringMatching(/^fault \| at \d{4}_\w+; this version needs \d{4}_\w+ \| bin\/depositd migrate/),
   ])
   const [{ name, timestamp } = { name: '', timestamp: '' }] = rows
   await sql`insert into kysely_migration select unnest(array[${name}, '9999_future']::text[]), ${timestamp}`.execute(
@@ -211,7 +211,7 @@ test('a month that no partition was made for is warned of', async () => {
   expect(await world.says('partitions')).toEqual(['ok | this month and the next have theirs'])
   await sql.raw(`drop table ledger_transfer_${month}`).execute(owner)
   expect(await world.says('partitions')).toEqual([
-    `warning | ${month} has none: what is booked then goes to the one for everything else | depositd migrate, before that month begins`,
+    `warning | ${month} has none: what is booked then goes to the one for everything else | bin/depositd migrate, before that month begins`,
   ])
 })
 
@@ -224,7 +224,7 @@ test('journals that wait too long for their seal, and a seal that is broken, are
     alter table ledger_journal enable trigger user`.execute(owner)
   expect(await world.says('seals')).toEqual([
     expect.stringMatching(
-      /^fault \| the oldest journal without one was booked 72\d\d s ago \| depositd ledger seal/,
+      /^fault \| the oldest journal without one was booked 72\d\d s ago \| bin\/depositd ledger seal/,
     ),
   ])
   const kind = 'seal_broken'
@@ -234,7 +234,7 @@ test('journals that wait too long for their seal, and a seal that is broken, are
     openMismatches(tx, [{ subject: 'seal/1', kind, severity, ...none, detail: {} }]),
   )
   expect(await world.says('seals')).toEqual([
-    'fault | 1 broken: what is booked is not what was sealed | depositd ledger verify; docs/runbook.md#seal_broken',
+    'fault | 1 broken: what is booked is not what was sealed | bin/depositd ledger verify; docs/runbook.md#seal_broken',
   ])
 })
 

@@ -19,7 +19,7 @@ test.each([
   ['--format xls', '--format is "xls"; use csv, jsonl, hledger, beancount, journal-csv'],
   [
     '--format csv --account assets:bank',
-    '--account knows no account "assets:bank"; take one from "depositd ledger balances", or the beginning of some up to a colon',
+    '--account knows no account "assets:bank"; take one from "bin/depositd ledger balances", or the beginning of some up to a colon',
   ],
   ['--format csv --account assets:in_tran', '--account knows no account "assets:in_tran"; '],
   ['--format csv --owner nobody', '--owner knows no channel or wallet "nobody"; '],

@@ -127,7 +127,7 @@ test.each([
   ],
   [
     'ledger reopen 2026-01 --by erin --approved-by max --reason x',
-    '2026-01 is open; see what is closed with "depositd ledger periods"',
+    '2026-01 is open; see what is closed with "bin/depositd ledger periods"',
   ],
   [
     'ledger close 2026-01 --force --by erin --reason x',

@@ -73,7 +73,7 @@ test.each([
   ['create --name shop', "required option '--scope <scope>' not specified"],
   ['create --scope read', "required option '--name <text>' not specified"],
   ['create --name \u0007 --scope read', '--name is no name; give 1 to 200 signs that can be printed'],
-  ['revoke 00000000', 'there is no key "00000000"; take an id from "depositd service keys list"'],
+  ['revoke 00000000', 'there is no key "00000000"; take an id from "bin/depositd service keys list"'],
   ['revoke', "missing required argument 'id'"],
   ['list --limit all', '--limit is "all"; give a whole number from 1 to 100000'],
 ])('%j is wrong use: status 2, and a line that names the mend', async (line, message) => {
@@ -126,6 +126,6 @@ test('without a database, and where no service runs, the line says how to start 
   expect(await runCommand('service keys list', {})).toEqual({
     status: 2,
     out: '',
-    err: 'depositd: no deposit service runs on local chains in .depositd/; start one in this folder with "depositd service"\n',
+    err: 'depositd: no deposit service runs on local chains in .depositd/; start one in this folder with "bin/depositd service"\n',
   })
 })

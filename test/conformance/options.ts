@@ -29,7 +29,7 @@ CONFORMANCE_KEY in its environment. What needs a command that is not given is re
   --withdraw <command>   withdraws USDC from a StableWallet: ${commandWords.withdraw}
   --webhook <command>    has the service send its webhooks: ${commandWords.webhook}
   --lend <command>       does each of these that is not given, and gets its name as first word:
-                         --lend 'node test/conformance/lend.ts' for "depositd service" in this folder
+                         --lend 'node test/conformance/lend.ts' for "bin/depositd service" in this folder
 
 Exit status: 0 nothing is broken, 1 something is, 2 wrong use.
 `

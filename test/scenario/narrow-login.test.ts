@@ -160,7 +160,7 @@ test('where the schema is behind it says who has to do what, and starts once tha
     `update kysely_migration set name = '0000_' || name where name = (select max(name) from kysely_migration)`,
   )
   const expected =
-    /the schema of the database: it is at 00\d\d_\w+, this version needs 00\d\d_\w+, and runner may not make it: run "depositd migrate" first, with the DATABASE_URL of the owner/
+    /the schema of the database: it is at 00\d\d_\w+, this version needs 00\d\d_\w+, and runner may not make it: run "bin\/depositd migrate" first, with the DATABASE_URL of the owner/
   const program = spawnProgram(folder, ['start'], narrow)
   expect(await program.ended).toBe(4)
   expect(program.output()).toMatch(expected)

@@ -124,7 +124,7 @@ async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal
   if (original === null)
     throw new Fault('not_found', {
       problem: `there is no journal ${id}`,
-      mend: 'take a number from "depositd ledger journal list"; nothing was booked',
+      mend: 'take a number from "bin/depositd ledger journal list"; nothing was booked',
     })
   refuseReversal(original)
   return original
@@ -143,7 +143,7 @@ function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
   if (byHand === null)
     throw refused(
       `journal ${id} follows from evidence, and is reversed when the evidence changes`,
-      'decide about the deposit: "depositd deposits match" and "split", "depositd mismatches write-off"',
+      'decide about the deposit: "bin/depositd deposits match" and "split", "bin/depositd mismatches write-off"',
     )
   if (reversedBy !== null)
     throw refused(
@@ -158,7 +158,7 @@ function refuseTransit(accounts: readonly string[]): void {
   if (account === undefined) return
   throw refused(
     `${account} is not booked to by hand: what is in transit follows from evidence`,
-    'end what is stuck there with "depositd mismatches write-off"',
+    'end what is stuck there with "bin/depositd mismatches write-off"',
   )
 }
 

@@ -67,7 +67,10 @@ export async function decideMatch(
   const ruling = await inTransaction(deps.db, async (tx) => {
     const deposit = await lockDeposit(tx, about.deposit)
     if (deposit === undefined)
-      throw notFound(`there is no deposit ${about.deposit}`, 'take a number from "depositd deposits list"')
+      throw notFound(
+        `there is no deposit ${about.deposit}`,
+        'take a number from "bin/depositd deposits list"',
+      )
     if (deposit.serviceId === null)
       throw refused(`deposit ${deposit.id} has no id of the service: it is the transfer itself`)
     const stake = theOne(await findTransfers(tx, about.transfer), about)
@@ -107,7 +110,7 @@ function theOne(
   if (one === undefined)
     throw notFound(
       `no transfer ${transfer} to a watched address${role === null ? '' : ` (${role})`} is known`,
-      'write it as network/transaction/index, as "depositd deposits proposals" does',
+      'write it as network/transaction/index, as "bin/depositd deposits proposals" does',
     )
   if (others.length > 0)
     throw refused(
@@ -155,6 +158,6 @@ function notFound(problem: string, mend: string): Fault<'not_found'> {
   return new Fault('not_found', { problem, mend: `${mend}; nothing was decided` })
 }
 
-function refused(problem: string, mend = 'look at it with "depositd deposits show"'): Fault<'usage_bad'> {
+function refused(problem: string, mend = 'look at it with "bin/depositd deposits show"'): Fault<'usage_bad'> {
   return new Fault('usage_bad', { problem, mend: `${mend}; nothing was decided` })
 }

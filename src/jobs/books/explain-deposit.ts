@@ -18,6 +18,8 @@ export async function explainDeposit(
   const decided = evidence && decide(evidence.group, rules, at)
   const found = decided && explainAll(decided.deposits, evidence.rows, rules).find((one) => one.id === id)
   if (!found)
-    return { problem: 'what is stored does not show this deposit any more; run "depositd rebuild --verify"' }
+    return {
+      problem: 'what is stored does not show this deposit any more; run "bin/depositd rebuild --verify"',
+    }
   return { at, state: found.verdict.state, reasons: found.reasons }
 }

@@ -136,14 +136,14 @@ async function requiredAccounts(
   if (owner !== null && !(await isOwner(db, owner)))
     throw new Fault('usage_bad', {
       problem: `--owner knows no channel or wallet ${JSON.stringify(owner)}`,
-      mend: 'take an id from "depositd channels list" or "depositd wallets list"',
+      mend: 'take an id from "bin/depositd channels list" or "bin/depositd wallets list"',
     })
   if (account === null) return null
   const accounts = await accountsUnder(db, account)
   if (accounts.length > 0) return accounts
   throw new Fault('usage_bad', {
     problem: `--account knows no account ${JSON.stringify(account)}`,
-    mend: 'take one from "depositd ledger balances", or the beginning of some up to a colon',
+    mend: 'take one from "bin/depositd ledger balances", or the beginning of some up to a colon',
   })
 }
 
