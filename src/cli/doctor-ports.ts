@@ -63,6 +63,8 @@ async function askPort({
   try {
     const response = await fetch(`http://${everywhere[host] ?? host}:${port}${path}`, {
       redirect: 'error',
+      // A kept connection to a server that has ended meanwhile would look like another program.
+      headers: { connection: 'close' },
       signal: AbortSignal.timeout(answerMaxMs),
     })
     if ((await response.text()).trim() === answer) return 'depositd'

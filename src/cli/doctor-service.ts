@@ -58,8 +58,11 @@ function schemaFinding({ schema, mayMake }: QueueSchemaLook): Finding | null {
   if (schema.kind === 'unusable') return fault('queue', { says, mend: newerVersion })
   if (schemaProblem(schema) === null) return warning('queue', { says, mend: newerVersion })
   return mayMake
-    ? warning('queue', { says, mend: 'depositd migrate; a start does it, too, and so does a running worker' })
-    : fault('queue', { says, mend: 'depositd migrate, with the DATABASE_URL of the owner' })
+    ? warning('queue', {
+        says,
+        mend: 'bin/depositd migrate; a start does it, too, and so does a running worker',
+      })
+    : fault('queue', { says, mend: 'bin/depositd migrate, with the DATABASE_URL of the owner' })
 }
 
 const newerVersion = 'replace this version by the newer one, too'

@@ -2,13 +2,17 @@ import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
-import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import {
+  type DaemonOnAnvil,
+  startDaemonOnAnvil,
+  untilRead,
+  untilRefused,
+} from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import { isElsewhere, seenThrough } from '../support/rpc-lies.ts'
 import { lacksLogs, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
 import { depositor } from '../support/told-networks.ts'
-import { until } from '../support/until.ts'
 
 const stack = new AsyncDisposableStack()
 let anvil: Anvil
@@ -100,12 +104,10 @@ test.each(seenThrough)(
   'a node that $name moves nothing, and is read on when it is well again',
   async ({ script, refusal }) => {
     const before = await makeFinal()
-    const heard = world.logged.length
-    const refusals = () => world.logged.slice(heard).filter((line) => refusal.test(line)).length
     proxy.behave(script(before.height, elsewhere))
     const txs = await pay()
     await anvil.mine(4)
-    await until('it is refused again and again', () => (refusals() >= 2 ? true : null))
+    await untilRefused(world, refusal)
     const height = (await anvil.client.getBlockNumber()) - 3n
     expect((await world.cursor('base'))?.height).toBeLessThan(height)
     expect(await booked('base', txs)).toEqual([])

@@ -9,7 +9,7 @@ import { defaultBounds } from '../../src/chain/options.ts'
 import { startSolana } from '../../src/sandbox/solana/node.ts'
 import type { WatchedOnSolana } from '../oracle/solana-chain.ts'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
-import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import { type DaemonOnAnvil, failedScans, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import { isSeveral, type RawNode, type RawScript, startRawNode } from '../support/raw-node.ts'
 import { answersInPart, bodyBytes, passesOn, rpcFaults } from '../support/rpc-faults.ts'
@@ -175,7 +175,7 @@ test('several calls of which some are not answered are asked for again, one by o
 test.each(rpcFaults)(
   'a node that $name moves nothing, and is read on when it is well again',
   async (fault) => {
-    const failedBefore = await failedScans()
+    const failedBefore = await failedScans(world)
     using memory = watchMemory()
     both(fault.script)
     const paid = await pay()
@@ -189,19 +189,15 @@ test.each(rpcFaults)(
       expect(reached).toBeLessThan(paid[front.network])
       expectBounded(front)
     }
-    await until('both scans failed', async () => ((await failedScans()) >= failedBefore + 2 ? true : null))
+    await until('both scans failed', async () =>
+      (await failedScans(world)) >= failedBefore + 2 ? true : null,
+    )
     expect(await booked(paid.txs)).toEqual([])
     expect(memory.most).toBeLessThan(heldMost)
     both(passesOn)
     await untilBooked(paid.txs)
   },
 )
-
-/** A problem that comes up again soon is counted and not logged again. */
-async function failedScans(): Promise<number> {
-  const metrics = await (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
-  return Number(/^depositd_job_failures_total\{name="scan"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
-}
 
 test('the books hold what was paid, each payment once, and every height was read', async () => {
   await untilRead(world, 'base', (await anvil.client.getBlockNumber()) - 2n)

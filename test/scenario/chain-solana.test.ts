@@ -2,7 +2,12 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
 import { saveOwner } from '../../src/store/owners.ts'
-import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
+import {
+  type DaemonOnAnvil,
+  startDaemonOnAnvil,
+  untilRead,
+  untilRefused,
+} from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
 import { newAddress } from '../support/solana-ledger.ts'
 import { hidesFailures, ofUnknownVersion, solanaRefused, withoutEntry } from '../support/solana-lies.ts'
@@ -80,19 +85,6 @@ async function gaps(): Promise<{ height: bigint }[]> {
   return rows
 }
 
-/** How often the daemon has said why it does not go on. */
-function refusals(said: RegExp, from: number): number {
-  return world.logged.slice(from).filter((line) => said.test(line)).length
-}
-
-async function untilRefused(said: RegExp): Promise<void> {
-  const from = world.logged.length
-  const isRefused = () => (refusals(said, from) >= 2 ? true : null)
-  await until(`it is refused again and again: ${said.source}`, isRefused, 30_000).catch((error: unknown) => {
-    throw new Error(world.logged.slice(from).join('\n'), { cause: error })
-  })
-}
-
 describe.each([
   { way: 'by owner', others: 0 },
   { way: 'by block', others: crowd },
@@ -109,7 +101,7 @@ describe.each([
       const { slot } = node
       node.slot += 2n
       node.lie(lie(node, { tx, slot }))
-      await untilRefused(refusal)
+      await untilRefused(world, refusal)
       expect((await world.cursor('solana'))?.height).toBeLessThan(slot)
       expect(await booked(tx)).toEqual([])
       node.lie(honest)
@@ -177,7 +169,7 @@ describe('histories', () => {
     await untilBooked(earlier)
     node.lie(withoutEntry(node, earlier))
     node.slot += 3n
-    await untilRefused(/is no longer listed/)
+    await untilRefused(world, /is no longer listed/)
     expect((await world.cursor('solana'))?.height).toBeLessThan(node.slot)
     node.lie(honest)
     await untilRead(world, 'solana', node.slot)

@@ -72,6 +72,23 @@ export async function untilRead(world: DaemonOnAnvil, network: string, height: b
   })
 }
 
+/** How many scans failed so far: a problem that comes up again soon is counted, and not logged again. */
+export async function failedScans({ daemon }: DaemonOnAnvil): Promise<number> {
+  const metrics = await (await fetch(`${daemon.opsUrl}/metrics`)).text()
+  return Number(/^depositd_job_failures_total\{name="scan"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+}
+
+/** Waits until scans fail again and again, and the log says why. */
+export async function untilRefused(world: DaemonOnAnvil, reason: RegExp): Promise<void> {
+  const before = await failedScans(world)
+  await until(`scans fail: ${reason.source}`, async () =>
+    (await failedScans(world)) >= before + 2 ? true : null,
+  )
+  await until(`the log says ${reason.source}`, () =>
+    world.logged.some((line) => reason.test(line)) ? true : null,
+  )
+}
+
 function lineByLine(lines: string[]): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {

@@ -145,9 +145,10 @@ function schemaFault(problem: string, cause?: unknown): Fault<'remote_failed'> {
 }
 
 const ownersWork =
-  'a worker whose user owns it makes it by itself; for all others run "depositd migrate" of this version with the DATABASE_URL of the owner, or on a server of its own a start with the QUEUE_URL of its owner'
+  'a worker whose user owns it makes it by itself; for all others run "bin/depositd migrate" of this version with the DATABASE_URL of the owner, or on a server of its own a start with the QUEUE_URL of its owner'
 
-const lost = `the schema ${DEFAULT_SCHEMA} is missing`
+/** One that lacks a part of its own is not dropped here: other programs may keep their jobs in it. */
+const lost = `the schema ${DEFAULT_SCHEMA} is missing, or lacks tables or functions of its own (then drop it first: "drop schema ${DEFAULT_SCHEMA} cascade")`
 
 /** Postgres names the function that was called, a different one each time. */
 function nameLoss(error: unknown): never {

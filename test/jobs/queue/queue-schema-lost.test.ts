@@ -44,7 +44,7 @@ test('a user who may not make the schema names it, and goes on once its owner ha
   await queue.wake('apply')
   await expect.poll(() => runs).toBe(1)
   await dropQueueSchema((text) => owner.query(text))
-  const named = /the schema bullmq is missing; .* run .*depositd migrate/
+  const named = /the schema bullmq is missing.* run .*depositd migrate/
   await expect
     .poll(() =>
       queue.events.map(
