@@ -12,10 +12,9 @@ import { type Context, embeddedFolder } from './context.ts'
 export function runningPlace(): ServicePlace {
   const place = readServicePlace(embeddedFolder)
   if (place !== null && isRunning(place.pid)) return place
-  const what = `the deposit service of ${embeddedFolder}/`
   throw new Fault('remote_failed', {
-    what,
-    problem: 'none runs on local chains in this folder; start one with "bin/depositd service"',
+    what: 'reaching the deposit service of this folder',
+    problem: 'none is running; start one with "bin/depositd service"',
   })
 }
 

@@ -73,7 +73,8 @@ const urgentWithinHours = 1
 
 /**
  * Whether a cause calls for people: it has cases that are old enough, that nobody has taken or that are overdue, and by
- * which more may be lost than the limit of an asset. A loss that is not known is above every limit.
+ * which more may be lost than the limit of an asset. A loss that is not known is above every limit. Who has taken a case
+ * has taken those that the same cause opens after it, so that a cause does not call once for each deposit.
  */
 export function callsForPeople(
   { kind, cases }: Pick<Cause<OpenCase>, 'kind' | 'cases'>,
@@ -81,7 +82,10 @@ export function callsForPeople(
   now: Date,
 ): boolean {
   const { actWithinHours } = entryOf(kind)
-  const waiting = cases.filter((one) => !isTaken(one, now) || dueAt(one, actWithinHours) <= now)
+  const taken = cases.filter((one) => isTaken(one, now))
+  const takenSince = Math.min(...taken.map(({ openedAt }) => openedAt.getTime()))
+  const isInHands = (one: OpenCase) => isTaken(one, now) || one.openedAt.getTime() > takenSince
+  const waiting = cases.filter((one) => !isInHands(one) || dueAt(one, actWithinHours) <= now)
   if (actWithinHours <= urgentWithinHours) return waiting.length > 0
   if (!waiting.some(({ openedAt }) => now.getTime() - openedAt.getTime() >= afterMs)) return false
   return lossesOf(waiting).some((loss) => loss === null || !isWithinLimit(loss, lossAbove))

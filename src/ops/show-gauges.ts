@@ -1,5 +1,5 @@
 import { mismatchKinds } from '../core/mismatch.ts'
-import { mismatchAges } from './metrics/deposits.ts'
+import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
 import { type ReadingPart, readingParts } from './metrics/service.ts'
 import type { Metrics } from './metrics.ts'
 import type { ToldGauges } from './read-gauges.ts'
@@ -108,14 +108,26 @@ function showCauses(metrics: Metrics, { causes }: Live): void {
     if (causes.some((cause) => cause.kind === kind)) continue
     const none = { kind, service: 'default', network: '', side, severity }
     metrics.causesOpen.set(none, 0)
-    metrics.causesWaiting.set(none, 0)
+    showWaiting(metrics, none, 0)
   }
   const alike = Map.groupBy(causes, (one) => `${one.kind} ${one.service} ${one.network}`)
   for (const [first, ...more] of alike.values()) {
     if (first === undefined) continue
     const all = [first, ...more]
     metrics.causesOpen.set(first, all.length)
-    metrics.causesWaiting.set(first, all.filter((cause) => cause.callsForPeople).length)
+    showWaiting(metrics, first, all.filter((cause) => cause.callsForPeople).length)
+  }
+}
+
+type CauseLabels = Pick<Live['causes'][number], 'kind' | 'service' | 'network' | 'side' | 'severity'>
+
+/** A series for each, so that an alert about one does not hide that there is another. */
+function showWaiting(metrics: Metrics, labels: CauseLabels, count: number): void {
+  for (const [index, nth] of waitingNumbers.entries()) {
+    const isLast = index === waitingNumbers.length - 1
+    const more = Math.max(count - index, 0)
+    if (index === 0 || more > 0)
+      metrics.causesWaiting.set({ ...labels, nth }, isLast ? more : Math.min(more, 1))
   }
 }
 

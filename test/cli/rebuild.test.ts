@@ -84,7 +84,7 @@ test('what is otherwise is told deposit by deposit, and is bad news', async () =
   expect(state).toBe('  state: is "held"; should be "reconciled"')
   expect(other).toBe(`payment base/${txId('other')}/0`)
   expect(mismatch).toMatch(
-    /^ {2}mismatch unreported: is nothing; should be \{.*the service has not told.*\}$/,
+    /^ {2}mismatch unreported: is nothing; should be \{.*the service has not reported the payment.*\}$/,
   )
   expect(end.at(2)).toBe('NOT WHAT THE EVIDENCE SAYS: 2 of 2')
   const limited = await depositd('rebuild --verify --limit 1')
@@ -97,7 +97,7 @@ test('docs/rebuild.md shows what the command tells of these books', async () => 
   const { out, err } = await depositd('rebuild --verify')
   const shortened = out
     .replaceAll(/sha256 [0-9a-f]{64}$/gm, 'sha256 …')
-    .replaceAll(/(\{"asset": "[^"]+", ).*\}$/gm, '$1…}')
+    .replaceAll(/(\{"loss": \d+, "asset": "[^"]+", ).*\}$/gm, '$1…}')
   const [example] = fences(readText('docs/rebuild.md')).filter(({ language }) => language === 'text')
   expect(`${err}${shortened}`.trimEnd()).toBe(example?.text.trimEnd())
 })

@@ -73,13 +73,20 @@ test.each([
   ['create --name shop', "required option '--scope <scope>' not specified"],
   ['create --scope read', "required option '--name <text>' not specified"],
   ['create --name \u0007 --scope read', '--name is no name; give 1 to 200 signs that can be printed'],
-  ['revoke 00000000', 'there is no key "00000000"; take an id from "bin/depositd service keys list"'],
   ['revoke', "missing required argument 'id'"],
   ['list --limit all', '--limit is "all"; give a whole number from 1 to 100000'],
 ])('%j is wrong use: status 2, and a line that names the mend', async (line, message) => {
   const { status, out, err } = await keys(line)
   expect({ status, out }).toEqual({ status: 2, out: '' })
   expect(err).toContain(message)
+})
+
+test('a key that does not exist is not found', async () => {
+  expect(await keys('revoke 00000000')).toEqual({
+    status: 3,
+    out: '',
+    err: 'depositd: there is no key "00000000"; take an id from "bin/depositd service keys list"\n',
+  })
 })
 
 test('keys can be made before the service has ever run', async () => {
@@ -111,7 +118,7 @@ test.each([
   ['', 2, 'SERVICE_DATABASE_URL is empty'],
   [
     'postgres://me:hunter2@127.0.0.1:1/x',
-    1,
+    4,
     "reaching the service's database: connect ECONNREFUSED 127.0.0.1:1",
   ],
 ])('a database at %j is told in one line, without its password', async (url, expected, message) => {
@@ -124,8 +131,8 @@ test('without a database, and where no service runs, the line says how to start 
   process.chdir(await temporaryFolder())
   onTestFinished(() => process.chdir(folder))
   expect(await runCommand('service keys list', {})).toEqual({
-    status: 2,
+    status: 4,
     out: '',
-    err: 'depositd: no deposit service runs on local chains in .depositd/; start one in this folder with "bin/depositd service"\n',
+    err: 'depositd: reaching the deposit service of this folder: none is running; start one with "bin/depositd service"\n',
   })
 })

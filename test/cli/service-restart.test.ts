@@ -79,7 +79,7 @@ test('with --json it prints one document once it is up, and nothing else', { tim
   const other = makeFolder('depositd-json-')
   const silent = spawnProgram(other, ['service', '--json', '--faults'])
   await until('it is up', () => silent.output().endsWith('}\n') || null, withinMs)
-  const { faultsUrl } = JSON.parse(silent.output()) as { faultsUrl: string }
+  const { faults_url: faultsUrl } = JSON.parse(silent.output()) as { faults_url: string }
   const body = JSON.stringify({ dropWebhookRate: 1 })
   const json = { 'content-type': 'application/json' }
   expect((await fetch(faultsUrl, { method: 'PATCH', headers: json, body })).status).toBe(200)
@@ -87,7 +87,7 @@ test('with --json it prints one document once it is up, and nothing else', { tim
   await rm(other, { recursive: true, force: true })
   expect(JSON.parse(silent.output())).toMatchObject({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-    keyFiles: { write: join(other, '.depositd/write-key'), read: join(other, '.depositd/read-key') },
+    key_files: { write: join(other, '.depositd/write-key'), read: join(other, '.depositd/read-key') },
     networks: expect.arrayContaining([expect.objectContaining({ name: 'solana' })]),
     pid: silent.pid,
   })

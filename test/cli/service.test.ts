@@ -141,7 +141,7 @@ test('where no service runs, a payment says how to start one', async () => {
   await rm(empty, { recursive: true })
   expect(status).toBe(4)
   expect(err).toBe(
-    'depositd: no deposit service runs on local chains in .depositd/; start one in this folder with "bin/depositd service"\n',
+    'depositd: reaching the deposit service of this folder: none is running; start one with "bin/depositd service"\n',
   )
 })
 

@@ -145,6 +145,26 @@ describe('a cause calls for people', () => {
       { minutes: 5, expected: true },
     ],
     [
+      'not for a case that joins one that is taken',
+      [{ isAssigned: true }, { openedAt: at(30) }],
+      { minutes: 60, expected: false },
+    ],
+    [
+      'not for a case that joins one that is put off',
+      [{ snoozedUntil: at(hours(2)) }, { openedAt: at(30) }],
+      { minutes: 60, expected: false },
+    ],
+    [
+      'once the case that joined is overdue',
+      [{ snoozedUntil: at(hours(20)) }, { openedAt: at(30) }],
+      { minutes: hours(8) + 30, expected: true },
+    ],
+    [
+      'for a case that was there before the one that is taken',
+      [{}, { isAssigned: true, openedAt: at(30) }],
+      { minutes: 60, expected: true },
+    ],
+    [
       'not for the loss of a case that is taken',
       [{ isAssigned: true }, { loss: usdc(1n) }],
       { minutes: 5, expected: false },

@@ -66,6 +66,26 @@ test('every metric of the contract is declared with its type and help', async ()
   expect([...samples(text).keys()]).toContain('nodejs_eventloop_lag_p99_seconds')
 })
 
+test('each cause that calls for people is a series of its own, the last of eight stands for all others', async () => {
+  const cause = {
+    kind: 'settlement_short',
+    service: 'default',
+    network: 'base',
+    side: 'service',
+    severity: 'severe',
+    since: new Date(0),
+    count: 1,
+  }
+  const shown = async (calling: number) => {
+    const causes = Array.from({ length: 10 }, (_, index) => ({ ...cause, callsForPeople: index < calling }))
+    const found = await scrape(readingOf({ causes }))
+    return [...found].flatMap(([name, value]) => (/causes_waiting.*_short.*nth="/.test(name) ? [value] : []))
+  }
+  expect(await shown(0)).toEqual([0])
+  expect(await shown(2)).toEqual([1, 1])
+  expect(await shown(10)).toEqual([1, 1, 1, 1, 1, 1, 1, 3])
+})
+
 test('gauges say what was read', async () => {
   const found = await scrape(
     readingOf({

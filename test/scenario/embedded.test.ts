@@ -64,7 +64,7 @@ test('a start shows its parts, reconciles on every kind of network, stops whole 
   expect(balances.output()).toContain('balanced: every asset sums to zero')
   const shown = spawnProgram(folder, ['deposits', 'show', reconciled[0]?.id ?? ''])
   expect(await shown.ended).toBe(0)
-  expect(shown.output()).toMatch(/deposit +\S+ +agrees +agrees\n/)
+  expect(shown.output()).toMatch(/deposit +\S+ +agrees +proves\n/)
   expect(await again.end('SIGINT')).toBe(0)
   expect(await processesIn(folder)).toEqual([])
 })

@@ -12,15 +12,15 @@ const byCause: Panel = {
   unit: 'short',
   queries: [
     { expr: `${byKindOf('depositd_causes_open')} > 0`, legend: '{{kind}}' },
-    { expr: `${byKindOf('depositd_causes_waiting')} > 0`, legend: '{{kind}}, calls for people' },
+    { expr: `${byKindOf('depositd_causes_waiting', ', nth')} > 0`, legend: '{{kind}}, calls for people' },
   ],
   thresholds: noBounds,
   width: 8,
   height: 8,
 }
 
-function byKindOf(gauge: string): string {
-  return `sum by (kind) (max by (kind, service, network, side) (${gauge}{network=~"$network|"}))`
+function byKindOf(gauge: string, alsoBy = ''): string {
+  return `sum by (kind) (max by (kind, service, network, side${alsoBy}) (${gauge}{network=~"$network|"}))`
 }
 
 const flow: Panel = {

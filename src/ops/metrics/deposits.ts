@@ -43,6 +43,8 @@ const sides = every<Side>({
   unknown: true,
 })
 const services: OpenSet = { set: 'service', upTo: 16 }
+/** Causes beyond these are counted with the last. */
+export const waitingNumbers = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
 const ofCauses = { kind: kinds, service: services, network: networks, side: sides, severity: severities }
 
 /** For how long a mismatch has been open, each without those before it. */
@@ -81,8 +83,8 @@ export const ofDeposits = {
   ),
   causesWaiting: gauge(
     'causes_waiting',
-    'Of these, the causes that call for people: above the loss and age of the settings, and not taken, or overdue.',
-    { labels: ofCauses },
+    'Of these, the causes that call for people: above the loss and age of the settings, and not taken, or overdue. nth tells apart those that are alike.',
+    { labels: { ...ofCauses, nth: waitingNumbers } },
   ),
   mismatchesOpenByAge: gauge(
     'mismatches_open_by_age',
