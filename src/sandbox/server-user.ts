@@ -84,10 +84,11 @@ export function placePrograms(programs: PostgresPrograms, user: UserIds | null):
   const { postgres } = programs
   if (user === null || (isAllowed(postgres, user, 0o5) && canReach(postgres, user))) return programs
   const installed = dirname(dirname(postgres))
-  // A new version of the package is another file.
-  const { size, mtimeMs } = statSync(postgres)
+  const { version } = JSON.parse(readFileSync(join(dirname(installed), 'package.json'), 'utf8')) as {
+    version: string
+  }
   const copy = elsewhere(postgres, (place) => {
-    const copied = join(place, `postgres-${size}-${Math.trunc(mtimeMs)}`)
+    const copied = join(place, `postgres-${version}`)
     if (!existsSync(copied)) copyForAll(installed, copied)
     return copied
   })
