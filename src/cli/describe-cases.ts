@@ -8,7 +8,7 @@ import type { News } from './print.ts'
 /** From the least grave to the gravest. */
 const severities: readonly Severity[] = ['info', 'warning', 'severe']
 
-/** `depositd mismatches`: what is wrong, and what people do about it. */
+/** `bin/depositd mismatches`: what is wrong, and what people do about it. */
 export function describeMismatches(program: Command, context: Context, tell: (news: News) => void): void {
   const mismatches = program.command('mismatches').description('what is wrong, and what is done about it')
   listed(mismatches.command('list'), 100)
@@ -87,7 +87,7 @@ function describeWriteOff(mismatches: Command, context: Context): void {
     .action(async (id, options) => (await import('./decide-money.ts')).writeOffCommand(context, id, options))
 }
 
-/** `depositd deposits match` and `split`: which transfer belongs to which deposit. */
+/** `bin/depositd deposits match` and `split`: which transfer belongs to which deposit. */
 export function describeMatches(deposits: Command, context: Context): void {
   const kinds = { match: 'together', split: 'apart' } as const
   const means = {

@@ -14,7 +14,7 @@ const journalKinds: readonly JournalKind[] = [
   'reversal',
 ]
 
-/** `depositd ledger journal`: what people book by hand. */
+/** `bin/depositd ledger journal`: what people book by hand. */
 export function describeJournals(ledger: Command, context: Context): void {
   const journal = ledger.command('journal').description('journals, and those that people book by hand')
   twoPeople(journal.command('add <file>'))

@@ -52,7 +52,7 @@ export type FeeModel =
   | { kind: 'fixed'; amount: Amount }
   /** In hundredths of a percent of what is paid, where both assets are worth the same. */
   | { kind: 'bps'; bps: number; units: Units }
-  /** What it has been on that many settled deposits, as `depositd policy learn` found it. */
+  /** What it has been on that many settled deposits, as `bin/depositd policy learn` found it. */
   | { kind: 'band'; lowBps: number; highBps: number; sample: number; units: Units }
 
 /** How many base units one unit of the paid asset has, and one of the delivered asset: powers of ten. */

@@ -12,7 +12,7 @@ export const recipient = '0x00000000000000000000000000000000000000ff'
 
 export const withinMs = 120_000
 
-/** `depositd service` as a process of its own, and what an integrator does with it. */
+/** `bin/depositd service` as a process of its own, and what an integrator does with it. */
 export type SandboxService = EmbeddedProgram & {
   url: string
   key(scope: 'read' | 'write'): Promise<string>
@@ -64,7 +64,7 @@ export function addressOn(network: string, { addresses }: Channel): string {
   return addresses.find((one) => one.network === network)?.address ?? ''
 }
 
-/** `depositd service pay` in the folder. */
+/** `bin/depositd service pay` in the folder. */
 export function pay(folder: string, payment: Record<string, string>, ...more: string[]): Promise<Spoken> {
   const options = Object.entries(payment).flatMap(([name, value]) => [`--${name}`, value])
   return depositd(['service', 'pay', ...options, ...more], { folder })

@@ -4,7 +4,7 @@ import { parseAmount } from '../../src/core/money.ts'
 import type { CommandName } from './commands.ts'
 
 /**
- * What the suite is lent by `depositd service` on its local chains: `--lend 'node test/conformance/lend.ts'`, in the
+ * What the suite is lent by `bin/depositd service` on its local chains: `--lend 'node test/conformance/lend.ts'`, in the
  * folder where the service was started. Its first word says what is wanted, and the others are those of the command.
  */
 const [name = '', ...words] = process.argv.slice(2)

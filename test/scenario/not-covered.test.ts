@@ -131,7 +131,7 @@ describe.each([
     const { name } = chain.settings
     expect(reason).toBe('the address is not in the address book')
     expect(next).toBe(
-      `depositd channels or wallets import FILE, with ${deposit} on ${name}; then depositd backfill --network ${name} --from ${height}`,
+      `bin/depositd channels or wallets import FILE, with ${deposit} on ${name}; then bin/depositd backfill --network ${name} --from ${height}`,
     )
     ahead = 2 * hour
     await search()

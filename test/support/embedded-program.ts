@@ -14,7 +14,7 @@ export type EmbeddedProgram = {
 export const ownMain = join(import.meta.dirname, '../../src/main.ts')
 const upWithinMs = 180_000
 
-/** Runs `depositd start` in a folder of its own, as a person would, and returns once everything is up. */
+/** Runs `bin/depositd start` in a folder of its own, as a person would, and returns once everything is up. */
 export async function startProgram(folder: string, trafficSeconds: number): Promise<EmbeddedProgram> {
   const program = spawnProgram(folder, ['start', '--traffic', trafficSeconds.toString()])
   await until('the program is up', () => isUp(program), upWithinMs)

@@ -6,15 +6,15 @@ import { markdownTable } from './markdown.ts'
 
 const lists: readonly { head: string; about: string; events: Readonly<Record<string, EventDeclaration>> }[] =
   [
-    { head: 'The daemon', about: 'What `depositd start` tells.', events: daemonEvents },
+    { head: 'The daemon', about: 'What `bin/depositd start` tells.', events: daemonEvents },
     {
       head: 'The deposit service',
-      about: 'What `depositd service` tells, and the service of embedded mode, as `"part":"service"`.',
+      about: 'What `bin/depositd service` tells, and the service of embedded mode, as `"part":"service"`.',
       events: serviceEvents,
     },
     {
       head: 'Local chains and the demonstration',
-      about: 'What only embedded mode and `depositd service` on local chains tell.',
+      about: 'What only embedded mode and `bin/depositd service` on local chains tell.',
       events: sandboxEvents,
     },
   ]
@@ -43,7 +43,7 @@ export function logsPage(): string {
     `grep '"inbox/123"' depositd.log`,
     '```',
     '',
-    'By the id that the sender gave the event, `webhook_stored` (at `debug`) tells the row; `depositd deposits show` and',
+    'By the id that the sender gave the event, `webhook_stored` (at `debug`) tells the row; `bin/depositd deposits show` and',
     'the console tell the rows behind a deposit. [Traces](tracing.md) follow the same way with times.',
     '',
     '## What is left out\n',

@@ -62,7 +62,7 @@ first event is an increase.\n`,
     '## Exemplars\n',
     `In OpenMetrics each bucket of a histogram may carry what its newest value was measured on. Prometheus keeps it with
 \`--enable-feature=exemplar-storage\`. \`depositd_stage_lag_seconds\` has \`deposit_id\`, the number that
-\`depositd deposits show\` takes, or for \`delivery\` and \`apply\` the row of the inbox as the log names it, \`inbox\`.
+\`bin/depositd deposits show\` takes, or for \`delivery\` and \`apply\` the row of the inbox as the log names it, \`inbox\`.
 \`depositd_webhook_ack_seconds\` has \`webhook\`, the sender's id of the event, where it is known, and \`trace_id\` where
 requests are traced.\n`,
     '## Buckets\n',

@@ -21,7 +21,7 @@ export const sides: Record<Side, string> = {
 
 export const endings: Record<Ending, string> = {
   evidence: 'by itself, when further evidence puts it right',
-  replay: 'by [`depositd replay`](mapping.md#replay), once the payload can be read',
+  replay: 'by [`bin/depositd replay`](mapping.md#replay), once the payload can be read',
   person: 'by a person alone',
 }
 
@@ -52,7 +52,7 @@ the books of one asset. It opens when the evidence, or the time that has passed,
 opens anew where it comes back. "Act within" counts from its opening: by then somebody should have done something.
 Deadlines are settings: see [policy](settings.md#policy). How to look and how to mend is in the
 [runbook](runbook.md#mismatches).\n`,
-    `List them with \`depositd mismatches list\`, or read the view \`accounting.mismatches\`. A person can resolve any of
+    `List them with \`bin/depositd mismatches list\`, or read the view \`accounting.mismatches\`. A person can resolve any of
 them, with a reason: [case work](case-work.md).\n`,
     '## Severities\n',
     markdownTable(['Severity', 'Meaning'], Object.entries(severities).map(coded)),

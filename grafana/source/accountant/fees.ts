@@ -116,7 +116,7 @@ const severe: Panel = {
   title: 'Severe and open',
   kind: 'table',
   description:
-    'The oldest hundred: "depositd mismatches show ID" says what to do next. Orange after an hour, red after a day.',
+    'The oldest hundred: "bin/depositd mismatches show ID" says what to do next. Orange after an hour, red after a day.',
   runbook: 'depositdseveremismatch',
   docs: 'case-work.md#working',
   unit: 'short',

@@ -34,7 +34,7 @@ const oldest: Panel = {
   title: 'In transit the longest',
   kind: 'table',
   description:
-    'The fifty oldest: "depositd deposits show ID" has the evidence and the journals of each. Orange after an hour, red after a day.',
+    'The fifty oldest: "bin/depositd deposits show ID" has the evidence and the journals of each. Orange after an hour, red after a day.',
   runbook: 'depositdsettlementoverdue',
   docs: 'case-work.md#looking',
   unit: 'short',

@@ -24,7 +24,7 @@ export const severePanel: Panel = {
   title: 'Severe mismatches open',
   kind: 'stat',
   description:
-    'Each is money that may not be where it should be; "depositd mismatches list" names them. Of the chosen networks, and of none.',
+    'Each is money that may not be where it should be; "bin/depositd mismatches list" names them. Of the chosen networks, and of none.',
   runbook: 'depositdseveremismatch',
   docs: 'mismatches.md#severities',
   unit: 'short',

@@ -148,14 +148,14 @@ function stepsOf({ role, network, address }: SoughtLeg, search: Search): string[
   const owners = role === 'deposit' ? 'channels or wallets' : 'channels'
   const from = (found ?? claimed)?.height
   return [
-    ...(bookedAt === null ? [`depositd ${owners} import FILE, with ${address} on ${network}`] : []),
-    ...(from === undefined ? [] : [`depositd backfill --network ${network} --from ${from}`]),
+    ...(bookedAt === null ? [`bin/depositd ${owners} import FILE, with ${address} on ${network}`] : []),
+    ...(from === undefined ? [] : [`bin/depositd backfill --network ${network} --from ${from}`]),
   ]
 }
 
 function reasonOf({ network, from }: SoughtLeg, search: Search | undefined): string {
   if (search === undefined)
-    return `${network} could not be searched for a day: look at its nodes with \`depositd doctor\``
+    return `${network} could not be searched for a day: look at its nodes with \`bin/depositd doctor\``
   if (search.isUnread) return `${network} is not read: set an RPC URL for it`
   if (search.bookedAt === null) return 'the address is not in the address book'
   if (search.claimed === null) return `the nodes of ${network} have no blocks from ${from.toISOString()}`

@@ -7,7 +7,7 @@ export type Severity = 'info' | 'warning' | 'severe'
 export type Side = 'webhook' | 'api' | 'service' | 'payer' | 'chain' | 'settings' | 'books' | 'unknown'
 
 /**
- * What ends a mismatch of a kind: further evidence; `depositd replay` once the payload can be read; or a person alone,
+ * What ends a mismatch of a kind: further evidence; `bin/depositd replay` once the payload can be read; or a person alone,
  * since nothing that arrives can put it right.
  */
 export type Ending = 'evidence' | 'replay' | 'person'

@@ -14,7 +14,7 @@ export const kindsOfMatters = {
         'Of a deposit that the service holds: what is owed, as of `settlement_missing`. Otherwise none: the payment is not final yet, or is delivered.',
     },
     means: 'A deposit has stayed in one state longer than the policy of its route allows.',
-    next: 'Look at what it waits for with `depositd deposits show`; ask the service where it is.',
+    next: 'Look at what it waits for with `bin/depositd deposits show`; ask the service where it is.',
   },
   status_regressed: {
     severity: 'warning',
@@ -98,7 +98,7 @@ export const kindsOfMatters = {
     loss: { rule: 'unmeasured', means: 'Every payment of that network that is not read any more.' },
     means:
       "A network's final history changed further back than is remembered. Reading that network has stopped.",
-    next: 'Check that its nodes are of the right chain. If they are, read on with `depositd backfill --network NAME --from HEIGHT`.',
+    next: 'Check that its nodes are of the right chain. If they are, read on with `bin/depositd backfill --network NAME --from HEIGHT`.',
   },
   rpc_disagreement: {
     severity: 'severe',
@@ -194,7 +194,7 @@ export const kindsOfMatters = {
     actWithinHours: 24,
     loss: { rule: 'none', means: 'The payload is kept and not applied. What it hides is missing elsewhere.' },
     means: 'A webhook is of a kind that the mapping profile does not list. It is kept and not applied.',
-    next: 'Add its kind to the profile, as `deposit` or `ignored`; then run `depositd replay`.',
+    next: 'Add its kind to the profile, as `deposit` or `ignored`; then run `bin/depositd replay`.',
   },
   unknown_status: {
     severity: 'warning',
@@ -205,7 +205,7 @@ export const kindsOfMatters = {
     loss: { rule: 'none', means: 'The payload is kept and not applied. What it hides is missing elsewhere.' },
     means:
       'A webhook or record has a status that the mapping profile does not list. It is kept and not applied.',
-    next: 'Add the status to the profile; then run `depositd replay`.',
+    next: 'Add the status to the profile; then run `bin/depositd replay`.',
   },
   schema_drift: {
     severity: 'warning',
@@ -215,7 +215,7 @@ export const kindsOfMatters = {
     actWithinHours: 8,
     loss: { rule: 'none', means: 'The payload is kept and not applied. What it hides is missing elsewhere.' },
     means: 'A webhook or record does not have the shape the mapping expects. It is kept and not applied.',
-    next: 'Compare the payload with the profile at the path that is named, and mend it; then run `depositd replay`.',
+    next: 'Compare the payload with the profile at the path that is named, and mend it; then run `bin/depositd replay`.',
   },
   ledger_imbalance: {
     severity: 'severe',
@@ -229,7 +229,7 @@ export const kindsOfMatters = {
     },
     means:
       'The books of an asset do not add up to zero, a deposit that is closed still has something in transit, what is in transit does not tie to the balances of the deposit addresses, or a day was added up to something else than its transfers.',
-    next: 'Stop paying out of these books; run `depositd rebuild --verify`, and look at what it names.',
+    next: 'Stop paying out of these books; run `bin/depositd rebuild --verify`, and look at what it names.',
   },
   seal_broken: {
     severity: 'severe',
@@ -239,6 +239,6 @@ export const kindsOfMatters = {
     actWithinHours: 1,
     loss: { rule: 'unmeasured', means: 'Any row may have been altered.' },
     means: 'What is booked is not what was sealed: rows were altered, removed or put in past all guards.',
-    next: 'Keep a copy of the database; run `depositd ledger verify`, and look at the journals that it names.',
+    next: 'Keep a copy of the database; run `bin/depositd ledger verify`, and look at the journals that it names.',
   },
 } as const satisfies Record<string, KindEntry>

@@ -50,7 +50,7 @@ export const kindsOfSources = {
     loss: { rule: 'none', means: 'Nothing is known to be lost before it is read.' },
     means:
       'The service claims a payment or a delivery on a network, at a height or at an address that depositd has not read. Nothing is known to be missing.',
-    next: 'Import the channel or wallet if its address is not in the address book, then read the blocks with `depositd backfill`. The detail gives the commands.',
+    next: 'Import the channel or wallet if its address is not in the address book, then read the blocks with `bin/depositd backfill`. The detail gives the commands.',
   },
   unreported: {
     severity: 'severe',
@@ -242,7 +242,7 @@ export const kindsOfSources = {
     actWithinHours: 24,
     loss: { rule: 'none', means: 'Only the name of the owner is not known.' },
     means: 'The service names a channel or StableWallet that is not in the address book.',
-    next: 'Import it with `depositd channels import` or `depositd wallets import`, or ask the service whose it is.',
+    next: 'Import it with `bin/depositd channels import` or `bin/depositd wallets import`, or ask the service whose it is.',
   },
   tx_reused: {
     severity: 'severe',
@@ -269,6 +269,6 @@ export const kindsOfSources = {
         'What all these deposits lack together of what is stated, once, at the first of them. None while only a match is in doubt.',
     },
     means: 'Several deposits, or several transfers, fit each other equally well. Nothing is guessed.',
-    next: 'Decide with `depositd deposits match`; the detail names what fits.',
+    next: 'Decide with `bin/depositd deposits match`; the detail names what fits.',
   },
 } as const satisfies Record<string, KindEntry>

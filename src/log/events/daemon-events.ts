@@ -1,7 +1,7 @@
 import { err, event } from './event.ts'
 
 const network = 'The network.'
-const deposit = 'The number of the deposit, as `depositd deposits show` takes it.'
+const deposit = 'The number of the deposit, as `bin/depositd deposits show` takes it.'
 const row = 'The row of the inbox, as `inbox/N`: the correlation id.'
 const rows = 'The rows of the inbox that led to it just now, as `inbox/N`; the newest 32.'
 

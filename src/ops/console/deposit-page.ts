@@ -36,7 +36,7 @@ ${sectionOf('Why', explanationHtml(shown))}
 ${sectionOf(
   'Evidence',
   tableOf(evidence, { caption: 'Evidence of this deposit', columns: evidenceColumns, empty: 'None.' }),
-  isCut ? html`<p class="note">There is more: depositd deposits show ${id} tells all of it.</p>` : null,
+  isCut ? html`<p class="note">There is more: bin/depositd deposits show ${id} tells all of it.</p>` : null,
 )}
 ${sectionOf('Journals', journalsHtml(shown))}`
   return { title: `Deposit ${id}`, entry: '/deposits', body }
@@ -131,5 +131,5 @@ function journalsHtml({ id, journals }: ShownDeposit): Html {
 ${tableOf(journal.transfers, { caption: title, columns: transferColumns, empty: '' })}`
   })
   const left = journals.length - shown.length
-  return html`${shown}${left > 0 ? html`<p class="note">And ${left} more: depositd deposits show ${id} tells all of them.</p>` : null}`
+  return html`${shown}${left > 0 ? html`<p class="note">And ${left} more: bin/depositd deposits show ${id} tells all of them.</p>` : null}`
 }

@@ -43,11 +43,11 @@ function linked(
 /** This console only shows; what a person decides, they decide where it is written under their name. */
 function commandsFor(id: string, depositId: string | null): Html {
   const lines = [
-    `depositd mismatches assign ${id} NAME`,
-    `depositd mismatches comment ${id} TEXT`,
-    `depositd mismatches snooze ${id} --until 24h`,
-    `depositd mismatches resolve ${id} --reason TEXT`,
-    ...(depositId === null ? [] : [`depositd deposits show ${depositId}`]),
+    `bin/depositd mismatches assign ${id} NAME`,
+    `bin/depositd mismatches comment ${id} TEXT`,
+    `bin/depositd mismatches snooze ${id} --until 24h`,
+    `bin/depositd mismatches resolve ${id} --reason TEXT`,
+    ...(depositId === null ? [] : [`bin/depositd deposits show ${depositId}`]),
   ]
   return html`<pre>${lines.join('\n')}</pre>`
 }
