@@ -1975,7 +1975,7 @@ begin
   end if;
   if change = 'reopened' then
     if softly is null or of_period > softly then
-      raise '% is open', month using errcode = 'DP001', hint = 'see what is closed with "depositd ledger periods"';
+      raise '% is open', month using errcode = 'DP001', hint = 'see what is closed with "bin/depositd ledger periods"';
     elsif of_period < softly then
       raise '% is closed too', to_char(softly, 'YYYY-MM')
         using errcode = 'DP001', hint = 'reopen it first: the last month that was closed is opened first';
@@ -1983,7 +1983,7 @@ begin
     return;
   end if;
   if of_period <= closed then
-    raise '% is closed already', month using errcode = 'DP001', hint = 'see it with "depositd ledger periods"';
+    raise '% is closed already', month using errcode = 'DP001', hint = 'see it with "bin/depositd ledger periods"';
   elsif change = 'soft_closed' and of_period <= softly then
     raise '% is soft-closed already', month
       using errcode = 'DP001', hint = 'close it for good without --soft, or reopen it';
@@ -1994,7 +1994,7 @@ begin
   severe := severe_mismatches_until(of_period);
   if change = 'closed' and severe > 0 and not force then
     raise 'severe mismatches up to the end of % are open: %', month, severe
-      using errcode = 'DP001', hint = 'end them, as "depositd mismatches list --severity severe" shows them, '
+      using errcode = 'DP001', hint = 'end them, as "bin/depositd mismatches list --severity severe" shows them, '
         'or close it all the same with --force, --reason and --approved-by';
   end if;
 end
@@ -2874,7 +2874,7 @@ comment on column from_height of view accounting.coverage is 'Block or slot from
 comment on column from_height of view accounting.coverage_gaps is 'First block or slot of it.';
 comment on column hash of view accounting.seals is 'Hash of the seal, SHA-256: what is published as an anchor.';
 comment on column height of view accounting.tie_out is 'Final block or slot at which the balance was last proved; empty while it never was.';
-comment on column id of view accounting.deposits is 'Our number of the deposit, as in "depositd deposits show ID".';
+comment on column id of view accounting.deposits is 'Our number of the deposit, as in "bin/depositd deposits show ID".';
 comment on column id of view accounting.journal is 'Number of the journal.';
 comment on column id of view accounting.mismatches is 'Number of the mismatch.';
 comment on column id of view accounting.period_history is 'Number of the line.';

@@ -57,6 +57,7 @@ test('commands are printed and documented in the form that starts fast, and that
   const hint = new RegExp(`(["(\`]|: |^)depositd (${command})\\b`, 'm')
   const shown = [
     ...sources,
+    ...filesIn('db', '.sql'),
     ...filesIn('docs', '.md'),
     { path: 'README.md', text: readFileSync(join(root, 'README.md'), 'utf8') },
   ]

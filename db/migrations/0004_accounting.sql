@@ -23,7 +23,7 @@ create view accounting.deposits as
   where d.merged_into is null;
 
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
-comment on column accounting.deposits.id is 'Our number of the deposit, as in "depositd deposits show ID".';
+comment on column accounting.deposits.id is 'Our number of the deposit, as in "bin/depositd deposits show ID".';
 comment on column accounting.deposits.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column accounting.deposits.state is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
 comment on column accounting.deposits.owner_kind is 'channel or stable_wallet.';
