@@ -89,18 +89,19 @@ function explainFailure(error: unknown, url: string): never {
   if (code === readOnlyTransaction) throw standbyFault(url, error)
   if (isDenied(error)) {
     const login = decodeURIComponent(new URL(url).username)
-    const problem = `DATABASE_URL: ${message}; ${login} may not do this: run it with the DATABASE_URL of the daemon`
-    throw new Fault('settings_bad', { faults: [problem] }, { cause: error })
+    const problem = `DATABASE_URL: ${message}; ${login} may not do this`
+    const mend = 'run it with the DATABASE_URL of the daemon'
+    throw new Fault('settings_bad', { faults: [problem], mend }, { cause: error })
   }
   if (schemaLacks.test(code)) {
-    const problem = `${message}: it is not made yet, or of another version; run "bin/depositd migrate", or try again if a start is migrating`
-    throw new Fault('remote_failed', { what: 'the schema of the database', problem }, { cause: error })
+    const problem = `${message}: it is not made yet, or of another version`
+    const mend = 'run "bin/depositd migrate", or try again if a start is migrating'
+    throw new Fault('remote_failed', { what: 'the schema of the database', problem, mend }, { cause: error })
   }
   if (!isUnreachable(error)) throw error
-  const problem = `${message}; try again`
   throw new Fault(
     'remote_failed',
-    { what: 'the connection to the database was lost', problem },
+    { what: 'the connection to the database was lost', problem: message, mend: 'try again' },
     { cause: error },
   )
 }
@@ -113,9 +114,13 @@ function codeOf(error: unknown): string {
 export function explainUnreachable(error: unknown): never {
   if (error instanceof Fault) throw error
   if (loginRefused.test(codeOf(error))) {
-    const fault = `DATABASE_URL: ${messageOf(error)}; correct its user, password and database`
-    throw new Fault('settings_bad', { faults: [fault] }, { cause: error })
+    const [fault, mend] = [`DATABASE_URL: ${messageOf(error)}`, 'correct its user, password and database']
+    throw new Fault('settings_bad', { faults: [fault], mend }, { cause: error })
   }
-  const problem = `${messageOf(error)}; is "bin/depositd start" running in this folder, or is DATABASE_URL right?`
-  throw new Fault('remote_failed', { what: 'reaching the database', problem }, { cause: error })
+  const mend = 'run "bin/depositd start" in this folder, or correct DATABASE_URL'
+  throw new Fault(
+    'remote_failed',
+    { what: 'reaching the database', problem: messageOf(error), mend },
+    { cause: error },
+  )
 }

@@ -8,12 +8,13 @@ import {
   mismatchText,
   saidOf,
 } from '../telling/told-deposit.ts'
-import type { Explanation } from '../telling/told-reasons.ts'
+import { type Explanation, reasonDocument } from '../telling/told-reasons.ts'
 import { type Context, withDatabase } from './context.ts'
 import { factsText, indent, journalText, matrixTable, section } from './deposit-sections.ts'
 import { explainShown, explanationText } from './explanation.ts'
 import { checkFilters } from './filters.ts'
 import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import { mismatchDocument } from './mismatch-document.ts'
 import { noDeposit, onlyOne } from './options.ts'
 import { printable, printJson, table } from './print.ts'
 import { knownRules } from './show-settings.ts'
@@ -48,11 +49,23 @@ export async function showDepositCommand(
     )
   })
   if (shown.length === 0) throw noDeposit(id)
-  if (json === true) printJson(context, onlyOne(id, shown))
+  if (json === true) printJson(context, documentOf(onlyOne(id, shown)))
   else context.stdout.write(printable(shown.map(textOf).join('\n')))
 }
 
 type Explained = ShownDeposit & { explanation: Explanation }
+
+function documentOf({ explanation, ...shown }: Explained): object {
+  const { assets } = shown
+  return {
+    ...shown,
+    mismatches: shown.mismatches.map(mismatchDocument),
+    explanation:
+      'problem' in explanation
+        ? explanation
+        : { ...explanation, reasons: explanation.reasons.map((one) => reasonDocument(one, assets)) },
+  }
+}
 
 function textOf({ explanation, ...shown }: Explained): string {
   const { deposit, matrix, mismatches, evidence, journals } = shown

@@ -30,13 +30,14 @@ function bookedPart({ recordedAt, depositId, reverses, reversedBy, byHand }: Boo
   }
 }
 
-function transferDocument({ debit, credit, asset, amount }: Transfer, assets: AssetNames): object {
-  const { symbol, decimals } = assets.get(asset) ?? { symbol: '', decimals: 0 }
+export function transferDocument({ debit, credit, asset, amount }: Transfer, assets: AssetNames) {
+  const { symbol, network, decimals } = assets.get(asset) ?? { symbol: '', network: '', decimals: 0 }
   return {
     debit,
     credit,
     asset_symbol: symbol,
     asset,
+    network,
     amount: formatAmount(amount, decimals),
     amount_base: amount,
   }

@@ -42,16 +42,16 @@ async function read(db: Database<Tables>, options: BalancesOptions): Promise<Bal
   }
   const { lines, totals } = await trialBalance(db, booksOf(options))
   return {
-    balances: lines.map(({ account, asset, symbol, ...line }) => ({
+    balances: lines.map(({ account, asset, asset_symbol, ...line }) => ({
       account,
       asset,
-      symbol,
+      asset_symbol,
       balance: line.balance,
       balance_base: line.balance_base,
     })),
-    totals: totals.map(({ asset, symbol, balance, balance_base }) => ({
+    totals: totals.map(({ asset, asset_symbol, balance, balance_base }) => ({
       asset,
-      symbol,
+      asset_symbol,
       total: balance,
       total_base: balance_base,
     })),
@@ -61,6 +61,6 @@ async function read(db: Database<Tables>, options: BalancesOptions): Promise<Bal
 const columns: Column<BalanceLine>[] = [
   { title: 'ACCOUNT', of: ({ account }) => account },
   { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
-  { title: 'SYMBOL', of: ({ symbol }) => symbol },
+  { title: 'SYMBOL', of: ({ asset_symbol: symbol }) => symbol },
   { title: 'ASSET', of: ({ asset }) => asset },
 ]

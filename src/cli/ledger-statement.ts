@@ -44,7 +44,7 @@ const columns: Column<StatementLine>[] = [
   { title: 'DEPOSIT', of: ({ deposit_id: id }) => id?.toString() ?? '', align: 'right' },
   { title: 'AMOUNT', of: ({ amount }) => amount ?? '', align: 'right' },
   { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
-  { title: 'SYMBOL', of: ({ symbol }) => symbol },
+  { title: 'SYMBOL', of: ({ asset_symbol: symbol }) => symbol },
   { title: 'ASSET', of: ({ asset }) => asset },
   { title: 'ACCOUNT', of: ({ account }) => account },
 ]

@@ -14,6 +14,7 @@ import {
   printList,
   readPage,
 } from './lists.ts'
+import { causedDocument } from './mismatch-document.ts'
 import { parseSpan } from './options.ts'
 import type { News } from './print.ts'
 
@@ -67,7 +68,8 @@ export function printMismatches(
   page: Page<MismatchLine>,
   { json }: { json?: boolean },
 ): void {
-  printList(context, page, { columns: mismatchColumns, json, empty: 'no mismatches' })
+  const shown = { ...page, items: page.items.map(causedDocument) }
+  printList(context, shown, { columns: mismatchColumns, json, empty: 'no mismatches' })
 }
 
 function filterOf(options: Options): Omit<MismatchFilter, 'limit'> {

@@ -18,7 +18,7 @@ const columns: Column<ProposalLine>[] = [
   { title: 'AS', of: ({ role }) => (role === 'deposit' ? 'payment' : 'delivery') },
   { title: 'TRANSFER', of: ({ transfer }) => transfer },
   { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
-  { title: 'ASSET', of: ({ asset, network }) => `${asset} on ${network}` },
+  { title: 'ASSET', of: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
   { title: 'SCORE', of: ({ score }) => String(score), align: 'right' },
   { title: 'REASONS', of: ({ reasons }) => reasons.map(reasonText).join(', ') },
 ]

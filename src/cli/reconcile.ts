@@ -7,7 +7,9 @@ import type { Change, Outcome } from '../core/explaining/compare-decisions.ts'
 import type { Journal } from '../core/posting.ts'
 import { rulesOf } from '../core/rules-of.ts'
 import { tryRules } from '../jobs/books/try-rules.ts'
+import { type AssetNames, readAssetNames } from '../store/assets.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
+import { transferDocument } from './journal-document.ts'
 import { type Column, type News, printJson, table, tellProgress } from './print.ts'
 
 type ReconcileOptions = { policy: string; dryRun?: boolean; limit: number; json?: boolean }
@@ -37,23 +39,37 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
   const found = { groups: 0, deposits: 0, changed: 0 }
   const counts = new Map<string, Count>()
   const shown: Change[] = []
-  await withDatabase(
+  const assets = await withDatabase(
     context,
-    (db) =>
-      tryRules(db, trial, ({ groups, deposits, of, changes }) => {
+    async (db) => {
+      await tryRules(db, trial, ({ groups, deposits, of, changes }) => {
         found.groups += groups
         found.deposits += deposits
         found.changed += changes.length
         for (const change of changes) add(counts, change)
         shown.push(...changes.slice(0, limit - shown.length))
         tell(`groups decided under both policies: ${found.groups} of ${of}`)
-      }),
+      })
+      return readAssetNames(db)
+    },
     queryTimeoutMs,
   )
   const summary = [...counts.values()]
-  if (options.json) printJson(context, { ...found, summary, changes: shown })
+  if (options.json)
+    printJson(context, { ...found, summary, changes: shown.map((one) => documentOf(one, assets)) })
   else context.stdout.write(textOf({ ...found, summary, shown }))
   return found.changed === 0 ? 'good' : 'bad'
+}
+
+function documentOf({ before, after, ...about }: Change, assets: AssetNames): object {
+  const outcome = ({ journals, ...rest }: Outcome) => ({
+    ...rest,
+    journals: journals.map(({ transfers, ...journal }) => ({
+      ...journal,
+      transfers: transfers.map((one) => transferDocument(one, assets)),
+    })),
+  })
+  return { ...about, before: outcome(before), after: outcome(after) }
 }
 
 function readProposed(path: string, settings: Settings): Rules {

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { codeOf, type FaultCode, isFault, lineOf } from '../core/errors.ts'
+import { codeOf, type FaultCode, lineOf, mendOf, problemOf } from '../core/errors.ts'
 import { isReaderGone } from './closed-pipe.ts'
 import type { Context } from './context.ts'
 import { printJson } from './print.ts'
@@ -53,9 +53,7 @@ function statusOf(error: unknown): number {
 function documentOf(error: unknown): { code: string; message: string; fix: string | null } {
   if (error instanceof CommanderError) {
     const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
-    return { code: 'usage_bad', message, fix: null }
+    return { code: 'usage_bad', message, fix: 'see the options of the command with --help' }
   }
-  if (isFault(error, 'usage_bad') || isFault(error, 'not_found') || isFault(error, 'history_lost'))
-    return { code: error.code, message: error.details.problem, fix: error.details.mend }
-  return { code: codeOf(error) ?? 'internal_error', message: lineOf(error), fix: null }
+  return { code: codeOf(error) ?? 'internal_error', message: problemOf(error), fix: mendOf(error) }
 }

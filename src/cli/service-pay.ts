@@ -31,8 +31,10 @@ export async function payCommand(context: Context, options: PayOptions): Promise
     const paid = formatAmount(amount, asset.decimals)
     printJson(context, {
       network: name,
-      asset: asset.symbol,
+      asset_symbol: asset.symbol,
+      asset: asset.key,
       amount: paid,
+      amount_base: amount,
       to: payee,
       transaction,
       block,
@@ -61,7 +63,14 @@ export async function balanceCommand(context: Context, options: BalanceOptions):
   const units = await network.balance(address, asset.key).catch(refused(`reading ${network.name}`))
   const balance = formatAmount(units, asset.decimals)
   if (options.json === true)
-    printJson(context, { network: network.name, asset: asset.symbol, address: options.address, balance })
+    printJson(context, {
+      network: network.name,
+      asset_symbol: asset.symbol,
+      asset: asset.key,
+      address: options.address,
+      balance,
+      balance_base: units,
+    })
   else context.stdout.write(`${balance}\n`)
 }
 

@@ -12,9 +12,12 @@ import type { Database } from '../store/database.ts'
 import { mismatchesAt } from '../store/mismatches/mismatches-at.ts'
 import type { Tables } from '../store/tables.ts'
 import { mismatchText } from '../telling/told-deposit.ts'
-import { reasonText } from '../telling/told-reasons.ts'
+import { reasonDocument, reasonText } from '../telling/told-reasons.ts'
+import { legDocument, verdictDocument } from './belief-document.ts'
 import { type Context, withDatabase } from './context.ts'
 import { indent, journalText, matrixTable, section } from './deposit-sections.ts'
+import { transferDocument } from './journal-document.ts'
+import { mismatchDocument } from './mismatch-document.ts'
 import { noDeposit, onlyOne } from './options.ts'
 import { printable, printJson } from './print.ts'
 import { requiredRules } from './show-settings.ts'
@@ -27,7 +30,7 @@ type Belief = {
   knownSince: Date | null
   believed: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: Reason[] })[]
   mismatches: ShownDeposit['mismatches']
-  journals: ShownDeposit['journals']
+  journals: ReturnType<typeof journalsAt>
   evidence: { inbox_id: bigint; source: string; stored_at: Date; received_at: Date }[]
 }
 
@@ -45,7 +48,7 @@ export async function showAsOfCommand(context: Context, id: string, options: Opt
     )
   })
   if (beliefs.length === 0) throw noDeposit(id)
-  if (options.json === true) printJson(context, beliefs[0]?.belief)
+  if (options.json === true) printJson(context, beliefs.map(documentOf)[0])
   else context.stdout.write(printable(beliefs.map(({ belief, names }) => textOf(belief, names)).join('\n')))
 }
 
@@ -143,17 +146,23 @@ function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<Ask
     .map(({ key, eventAt, transfers }) => ({
       posting_key: key,
       event_at: eventAt,
-      transfers: transfers.map(({ asset, amount, ...sides }) => ({
-        ...sides,
-        ...inUnits(asset, amount, names),
-      })),
+      transfers: transfers.map((one) => transferDocument(one, names)),
     }))
 }
 
-function inUnits(asset: string, amount: bigint, names: AssetNames): { amount: string; asset: string } {
-  const known = names.get(asset)
-  if (known === undefined) return { amount: amount.toString(), asset }
-  return { amount: formatAmount(amount, known.decimals), asset: `${known.symbol} on ${known.network}` }
+function documentOf({ belief, names }: { belief: Belief; names: AssetNames }): object {
+  const assets = Object.fromEntries(names)
+  return {
+    ...belief,
+    believed: belief.believed.map(({ id, verdict, payment, delivery, reasons }) => ({
+      id,
+      verdict: verdictDocument(verdict, { asset: delivery?.asset ?? null, assets }),
+      payment: legDocument(payment, assets),
+      delivery: legDocument(delivery, assets),
+      reasons: reasons.map((one) => reasonDocument(one, assets)),
+    })),
+    mismatches: belief.mismatches.map(mismatchDocument),
+  }
 }
 
 function textOf(belief: Belief, names: AssetNames): string {
@@ -186,7 +195,8 @@ function textOf(belief: Belief, names: AssetNames): string {
 
 function legText(leg: LegFacts | null, names: AssetNames): string {
   if (leg === null) return '-'
-  const { amount, asset } =
-    leg.amount === null ? { amount: '-', asset: leg.asset } : inUnits(leg.asset, leg.amount, names)
+  const known = names.get(leg.asset)
+  const asset = known === undefined ? leg.asset : `${known.symbol} on ${known.network}`
+  const amount = leg.amount === null ? '-' : formatAmount(leg.amount, known?.decimals ?? 0)
   return `${amount} ${asset} to ${leg.address}`
 }

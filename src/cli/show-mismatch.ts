@@ -1,5 +1,5 @@
 import { Fault } from '../core/errors.ts'
-import { showMismatch } from '../store/mismatches/show-mismatch.ts'
+import { type ShownMismatch, showMismatch } from '../store/mismatches/show-mismatch.ts'
 import {
   type Advice,
   adviceOf,
@@ -11,6 +11,7 @@ import { wordOf } from '../telling/words.ts'
 import { mismatchIds } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'
 import { factsText } from './deposit-sections.ts'
+import { causedDocument, historyDocument } from './mismatch-document.ts'
 import { printable, printJson, table } from './print.ts'
 
 export async function showMismatchCommand(
@@ -27,8 +28,16 @@ export async function showMismatchCommand(
     })
   }
   const advice = adviceOf(shown)
-  if (json === true) printJson(context, { ...shown, ...advice })
+  if (json === true) printJson(context, { ...documentOf(shown), ...advice })
   else context.stdout.write(printable(textOf(shown, advice)))
+}
+
+function documentOf({ mismatch, deposit, history }: ShownMismatch): object {
+  return {
+    mismatch: causedDocument(mismatch),
+    deposit,
+    history: history.map((line) => historyDocument(line, mismatch)),
+  }
 }
 
 function textOf(shown: ToldMismatch, advice: Advice): string {

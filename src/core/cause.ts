@@ -51,9 +51,16 @@ function split<Case extends Located>(cases: readonly Case[], withinMs: number): 
 }
 
 function causeOf<Case extends Located>(cases: [Case, ...Case[]]): Cause<Case> {
-  const [{ kind, network, openedAt }] = cases
-  const { off, severity } = entryOf(kind)
-  return { kind, service, network, side: off, severity, since: openedAt, cases }
+  const [one] = cases
+  return { ...likenessOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, cases }
+}
+
+/** In what mismatches have to be alike to have one cause. */
+export function likenessOf({
+  kind,
+  network,
+}: Pick<Located, 'kind' | 'network'>): Pick<Cause<never>, 'kind' | 'service' | 'network' | 'side'> {
+  return { kind, service, network, side: entryOf(kind).off }
 }
 
 /** Who works on cases, and what may be lost by them. */

@@ -4,16 +4,16 @@ type Details = {
   amount_malformed: { text: string; decimals: number }
   address_malformed: { family: string; text: string }
   transaction_malformed: { family: string; text: string }
-  /** A setting, an argument or a file is missing or wrong; `mend` says what to do. */
-  settings_bad: { faults: readonly string[] }
+  /** A setting, an argument or a file is missing or wrong; `mend` says what to do, if the faults do not say it. */
+  settings_bad: { faults: readonly string[]; mend?: string }
   usage_bad: { problem: string; mend: string }
   /** Something that was named, like a deposit by its number, does not exist. */
   not_found: { problem: string; mend: string }
   /**
    * A server we depend on did not answer, or answered something that cannot be used. `help` names the page of the
-   * documentation, if there is one for just this.
+   * documentation, if there is one for just this; `mend` says what to do, if that is known.
    */
-  remote_failed: { what: string; problem: string; help?: string }
+  remote_failed: { what: string; problem: string; help?: string; mend?: string }
   /** Too few nodes of a network agree on what would be booked; nothing was moved. */
   rpc_disagreement: { network: string; problem: string }
   /** A chain's history changed further back than is remembered: a person decides where to resume. */
@@ -88,11 +88,23 @@ const tlsMends: ReadonlyMap<unknown, string> = new Map([
 
 /** As `messageOf`; of a fault that is foreseen, what is wrong and what mends it. */
 export function lineOf(error: unknown): string {
+  const mend = mendOf(error)
+  return mend === null ? problemOf(error) : `${problemOf(error)}; ${mend}`
+}
+
+/** As `lineOf`, without what mends it where that is known for itself. */
+export function problemOf(error: unknown): string {
   if (isFault(error, 'settings_bad')) return error.details.faults.join('\n  ')
-  if (isFault(error, 'usage_bad') || isFault(error, 'not_found'))
-    return `${error.details.problem}; ${error.details.mend}`
+  if (isFault(error, 'usage_bad') || isFault(error, 'not_found') || isFault(error, 'history_lost'))
+    return error.details.problem
   if (isFault(error, 'remote_failed')) return `${error.details.what}: ${error.details.problem}`
   return messageOf(error)
+}
+
+/** What mends it; null if the message is all that is known. */
+export function mendOf(error: unknown): string | null {
+  const details = error instanceof Fault ? (error as Fault).details : null
+  return details !== null && 'mend' in details ? (details.mend ?? null) : null
 }
 
 /** For what cannot happen unless the program itself is wrong: the work fails loudly and nothing is written. */

@@ -10,9 +10,17 @@ export type DepositLine = {
   state: string
   owner: string
   network: string
-  asset: string
+  asset_symbol: string
+  asset: string | null
   amount: string
+  amount_base: string | null
+  /** What was delivered, in words; empty if nothing was. */
   settlement: string
+  settlement_network: string | null
+  settlement_asset_symbol: string | null
+  settlement_asset: string | null
+  settlement_amount: string | null
+  settlement_amount_base: string | null
   deposited_at: Date | null
   mismatches: string
 }
@@ -38,7 +46,9 @@ export async function listDeposits(
   ]
   const { rows } = await sql<DepositLine>`
     select d.id::text as id, d.state, coalesce(d.owner_id, '?') as owner, coalesce(d.network, '?') as network,
-      coalesce(d.asset_symbol, '?') as asset, coalesce(d.amount::text, '?') as amount,
+      coalesce(d.asset_symbol, '?') as asset_symbol, d.asset, coalesce(d.amount::text, '?') as amount,
+      d.amount_base::text as amount_base, d.settlement_network, d.settlement_asset_symbol, d.settlement_asset,
+      d.settlement_amount::text as settlement_amount, d.settlement_amount_base::text as settlement_amount_base,
       case when d.settlement_amount is null then ''
         else concat_ws(' ', d.settlement_amount::text, d.settlement_asset_symbol, 'on ' || d.settlement_network) end as settlement,
       d.deposited_at,
@@ -55,7 +65,8 @@ export type MismatchLine = {
   severity: string
   subject: string
   network: string
-  asset: string
+  asset_symbol: string
+  asset: string | null
   /** Of the deposit, or of the transfer, that it is about. */
   amount: string
   amount_base: string | null
@@ -112,7 +123,7 @@ export async function listMismatches(
 ): Promise<MismatchLine[]> {
   const { rows } = await sql<MismatchLine>`
     select id::text as id, kind, severity, subject, coalesce(network, '') as network,
-      coalesce(asset_symbol, '') as asset, coalesce(amount::text, '') as amount, amount_base::text as amount_base,
+      coalesce(asset_symbol, '') as asset_symbol, asset, coalesce(amount::text, '') as amount, amount_base::text as amount_base,
       loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
       loss_value::text as loss_value, currency, loss_share::text as loss_share,
       date_trunc('second', age)::text as age, status, assigned_to, snoozed_until, opened_at,
@@ -196,25 +207,25 @@ const ended = ['resolved', 'cleared']
 export type BalanceLine = {
   account: string
   asset: string
-  symbol: string
+  asset_symbol: string
   balance: string
   balance_base: string
 }
 
 export async function listBalances(db: Kysely<Tables>): Promise<BalanceLine[]> {
   const { rows } = await sql<BalanceLine>`
-    select account, asset, asset_symbol as symbol, balance::text as balance, balance_base::text as balance_base
+    select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
     from accounting.balances
     order by asset, account`.execute(db)
   return rows
 }
 
-export type BalanceTotal = { asset: string; symbol: string; total: string; total_base: string }
+export type BalanceTotal = { asset: string; asset_symbol: string; total: string; total_base: string }
 
 /** The sum of all accounts of each asset: zero, as every transfer has two sides. */
 export async function totalBalances(db: Kysely<Tables>): Promise<BalanceTotal[]> {
   const { rows } = await sql<BalanceTotal>`
-    select asset, min(asset_symbol) as symbol, sum(balance)::text as total, sum(balance_base)::text as total_base
+    select asset, min(asset_symbol) as asset_symbol, sum(balance)::text as total, sum(balance_base)::text as total_base
     from accounting.balances
     group by asset order by asset`.execute(db)
   return rows

@@ -26,9 +26,13 @@ export type ScorecardLine = {
   settle_p50_seconds: number | null
   settle_p95_seconds: number | null
   settle_p99_seconds: number | null
+  /** In units of the asset paid, and of the asset delivered; with `_base`, in their smallest units. */
   paid: string | null
+  paid_base: string | null
   delivered: string | null
+  delivered_base: string | null
   fee: string | null
+  fee_base: string | null
   fee_share: string | null
   delivered_per_paid: string | null
 }
@@ -39,8 +43,17 @@ export async function readScorecard(
   { from, to }: { from: Date; to: Date },
 ): Promise<ScorecardLine[]> {
   const { rows } = await sql<Omit<ScorecardLine, 'route'>>`
-    select * from accounting.scorecard_between(${from}, ${to})`.execute(db)
+    select s.*, ${inBase('paid', 'asset')} as paid_base,
+      ${inBase('delivered', 'settlement_asset')} as delivered_base, ${inBase('fee', 'settlement_asset')} as fee_base
+    from accounting.scorecard_between(${from}, ${to}) s`.execute(db)
   return rows.map((line) => ({ route: routeText(line), ...line }))
+}
+
+/** Exact: both are numeric, and the product is a whole number. */
+function inBase(column: string, asset: string) {
+  return sql`(
+    select trim_scale(${sql.ref(`s.${column}`)} * power(10::numeric, a.decimals))
+    from asset a where a.key = ${sql.ref(`s.${asset}`)})`
 }
 
 const dayMs = 86_400_000

@@ -19,9 +19,58 @@ export function mismatchSentence(mismatch: SaidMismatch): string {
   return isKnown(kind) ? sentences[kind](saying(mismatch)) : detailText(detail)
 }
 
+/** An amount as documents have it: in units of its asset, null if that is not known, and in smallest units. */
+export type ToldAmount = {
+  amount: string | null
+  amount_base: string
+  asset_symbol: string | null
+  asset: string
+}
+
+export function toldAmount(asset: string, base: bigint, assets: AssetLabels): ToldAmount {
+  const known = assets[asset]
+  return {
+    amount: known === undefined ? null : formatAmount(base, known.decimals),
+    amount_base: base.toString(),
+    asset_symbol: known?.symbol ?? null,
+    asset,
+  }
+}
+
+/** The asset that an amount is counted in; null if it is not known. */
+export type Counted = { asset: string | null; assets: AssetLabels }
+
+/** An amount whose name the names of its asset begin with: `loss`, `loss_base`, `loss_asset_symbol`, `loss_asset`. */
+export function amountNamed(name: string, base: bigint | null, { asset, assets }: Counted): object {
+  const told = base === null || asset === null ? null : toldAmount(asset, base, assets)
+  return {
+    [name]: told?.amount ?? null,
+    [`${name}_base`]: base,
+    [`${name}_asset_symbol`]: told?.asset_symbol ?? null,
+    [`${name}_asset`]: told?.asset ?? null,
+  }
+}
+
+/** The amounts in the detail of a mismatch, by their names there. */
+export function amountsOfDetail(mismatch: SaidMismatch): Readonly<Record<string, ToldAmount>> {
+  const said = saying(mismatch)
+  if (isKnown(mismatch.kind)) sentences[mismatch.kind](said)
+  return said.amounts
+}
+
+/** An amount in smallest units, and the key of its asset. */
+const namedAmount = /(\d+) of ([a-z0-9-]+\/[A-Za-z0-9]+)/g
+
+/** The amounts that a text names as `11988000 of solana/5HZy…`, in their order. */
+export function amountsNamed(text: string, assets: AssetLabels): ToldAmount[] {
+  return [...text.matchAll(namedAmount)].map(([, base = '', asset = '']) =>
+    toldAmount(asset, BigInt(base), assets),
+  )
+}
+
 /** Rewrites amounts that a text names as `11988000 of solana/5HZy…`: `11.988 USDC on solana`. */
 export function amountsInUnits(text: string, assets: AssetLabels): string {
-  return text.replaceAll(/(\d+) of ([a-z0-9-]+\/[A-Za-z0-9]+)/g, (whole, amount: string, key: string) => {
+  return text.replaceAll(namedAmount, (whole, amount: string, key: string) => {
     const asset = assets[key]
     return asset === undefined
       ? whole
@@ -48,11 +97,14 @@ type Saying = ReturnType<typeof saying>
 
 function saying({ detail, loss_asset: lossAsset, assets = {} }: SaidMismatch) {
   const word = (name: string) => amountsInUnits(detail[name] ?? '?', assets)
+  const amounts: Record<string, ToldAmount> = {}
   /** An amount without its symbol; `of` is the field that names its asset. */
   const bare = (name: string, of = 'asset') => {
-    const asset = assets[detail[of] ?? lossAsset ?? '']
+    const key = detail[of] ?? lossAsset ?? ''
+    const asset = assets[key]
     const amount = detail[name]
     if (amount === undefined || !/^-?\d+$/.test(amount)) return amount ?? 'an unknown amount'
+    amounts[name] = toldAmount(key, BigInt(amount), assets)
     return asset === undefined ? 'an amount of an unknown asset' : unitsText(amount, asset.decimals)
   }
   const symbol = (of = 'asset') => assets[detail[of] ?? lossAsset ?? '']?.symbol ?? ''
@@ -63,6 +115,8 @@ function saying({ detail, loss_asset: lossAsset, assets = {} }: SaidMismatch) {
   }
   return {
     detail,
+    /** Those that the sentence has named so far. */
+    amounts,
     has: (name: string) => detail[name] !== undefined,
     word,
     bare,

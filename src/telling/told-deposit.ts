@@ -9,7 +9,7 @@ export type DepositRow = {
   state: string
   owner: string
   network: string
-  asset: string
+  asset_symbol: string
   amount: string
   /** What was delivered; empty where nothing was. */
   settlement: string
@@ -43,7 +43,7 @@ type DepositMismatch = {
 }
 type EvidenceLine = { inbox_id: string; source: string; what: string; received_at: Date }
 type DepositJournal = { posting_key: string; event_at: Date; transfers: readonly TransferLine[] }
-type TransferLine = { debit: string; credit: string; amount: string; asset: string }
+type TransferLine = { debit: string; credit: string; amount: string; asset_symbol: string; network: string }
 
 export const depositColumns: readonly Column<DepositRow>[] = [
   { title: 'ID', of: ({ id }) => id, align: 'right' },
@@ -51,7 +51,7 @@ export const depositColumns: readonly Column<DepositRow>[] = [
   { title: 'OWNER', of: ({ owner }) => owner },
   { title: 'NETWORK', of: ({ network }) => network },
   { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
-  { title: 'ASSET', of: ({ asset }) => asset },
+  { title: 'ASSET', of: ({ asset_symbol: symbol }) => symbol },
   { title: 'DELIVERED', of: ({ settlement }) => settlement },
   { title: 'MISMATCHES', of: ({ mismatches }) => mismatches },
 ]
@@ -59,6 +59,7 @@ export const depositColumns: readonly Column<DepositRow>[] = [
 /** For whom, what was paid, what was delivered, and by what name the service knows it. */
 export function depositFacts({ deposit }: Pick<ToldDeposit, 'deposit'>): Fact[] {
   const said = (name: string) => saidOf(deposit, name)
+  const fee = said('fee') === '-' ? '-' : `${said('fee')} ${said('fee_asset_symbol')}`
   return [
     { name: 'for', lines: [`${said('owner_kind')} ${said('owner_id')}`] },
     {
@@ -71,7 +72,7 @@ export function depositFacts({ deposit }: Pick<ToldDeposit, 'deposit'>): Fact[] 
     {
       name: 'delivered',
       lines: [
-        `${said('settlement_amount')} ${said('settlement_asset_symbol')} on ${said('settlement_network')} to ${said('settlement_address')}, fee ${said('fee')}`,
+        `${said('settlement_amount')} ${said('settlement_asset_symbol')} on ${said('settlement_network')} to ${said('settlement_address')}, fee ${fee}`,
         said('settlement_tx'),
       ],
     },
@@ -123,7 +124,7 @@ export const transferColumns: readonly Column<TransferLine>[] = [
   { title: 'DEBIT', of: ({ debit }) => debit },
   { title: 'CREDIT', of: ({ credit }) => credit },
   { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
-  { title: 'ASSET', of: ({ asset }) => asset },
+  { title: 'ASSET', of: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
 ]
 
 /** A claim is off if it differs from what is proved. */

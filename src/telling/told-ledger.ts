@@ -5,7 +5,7 @@ export type TrialBalanceRow = {
   account: string
   code: string | null
   asset: string
-  symbol: string
+  asset_symbol: string
   debit: string
   credit: string
   balance: string
@@ -17,7 +17,7 @@ export const trialBalanceColumns: readonly Column<TrialBalanceRow>[] = [
   { title: 'DEBIT', of: ({ debit }) => debit, align: 'right' },
   { title: 'CREDIT', of: ({ credit }) => credit, align: 'right' },
   { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
-  { title: 'SYMBOL', of: ({ symbol }) => symbol },
+  { title: 'SYMBOL', of: ({ asset_symbol: symbol }) => symbol },
   { title: 'ASSET', of: ({ asset }) => asset },
 ]
 

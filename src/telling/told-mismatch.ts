@@ -12,7 +12,7 @@ export type MismatchRow = {
   severity: string
   subject: string
   network: string
-  asset: string
+  asset_symbol: string
   amount: string
   loss: string | null
   loss_asset: string | null
@@ -38,7 +38,14 @@ export type ToldMismatch = {
     assets: AssetLabels
   }
   /** The deposit that it is about, in a few words. */
-  deposit: { id: string; state: string; owner: string; amount: string } | null
+  deposit: {
+    id: string
+    state: string
+    owner: string
+    amount: string | null
+    asset_symbol: string | null
+    network: string | null
+  } | null
   history: readonly HistoryLine[]
 }
 
@@ -74,8 +81,8 @@ export function lossText({ loss, loss_asset_symbol: symbol }: LossShown): string
 }
 
 /** What is paid, or delivered, with its asset and network. */
-function amountText({ amount, asset, network }: MismatchRow): string {
-  return asset === '' ? '' : `${decimalText(amount)} ${asset} on ${network}`
+function amountText({ amount, asset_symbol: symbol, network }: MismatchRow): string {
+  return symbol === '' ? '' : `${decimalText(amount)} ${symbol} on ${network}`
 }
 
 type LossShown = { loss?: unknown; loss_asset_symbol?: unknown }
@@ -110,10 +117,7 @@ export function mismatchFacts(
   const said = (name: string) => wordOf(mismatch[name])
   const facts = [
     ['about', mismatch.subject],
-    [
-      'deposit',
-      deposit === null ? '' : `${deposit.id}: ${deposit.state}, ${deposit.amount}, for ${deposit.owner}`,
-    ],
+    ['deposit', depositText(deposit)],
     ['loss', lossText({ loss: mismatch.loss, loss_asset_symbol: mismatch.loss_asset_symbol })],
     ['open for', said('age')],
     ['act by', wordOf(by)],
@@ -131,6 +135,13 @@ export function mismatchFacts(
     ['next', next],
   ]
   return facts.map(([name = '', text = '']) => ({ name, lines: [text === '' ? '-' : text] }))
+}
+
+function depositText(deposit: ToldMismatch['deposit']): string {
+  if (deposit === null) return ''
+  const { id, state, owner, amount, asset_symbol: symbol, network } = deposit
+  const paid = [amount, symbol, network === null ? null : `on ${network}`].filter((part) => part !== null)
+  return `${id}: ${state}, ${paid.join(' ')}, for ${owner}`
 }
 
 /** What a history says of a mismatch before and after, as the mismatch itself is said. */

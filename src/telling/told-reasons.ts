@@ -1,7 +1,7 @@
 import type { Reason } from '../core/explaining/explain.ts'
 import type { DepositState } from '../core/judging/reconcile.ts'
 import type { Column } from './column.ts'
-import { type AssetLabels, amountsInUnits } from './mismatch-words.ts'
+import { type AssetLabels, amountsInUnits, amountsNamed } from './mismatch-words.ts'
 
 /** Why a deposit is judged as it is, made anew from what is stored; or why that cannot be told. */
 export type Explanation = { at: Date; state: DepositState; reasons: readonly Reason[] } | { problem: string }
@@ -11,18 +11,30 @@ export function reasonText(reason: Reason, assets: AssetLabels): string {
   const { what, evidence } = reason
   const says = amountsInUnits(reason.says, assets)
   const rows = evidence.length === 0 ? '' : ` [inbox ${evidence.join(', ')}]`
-  return `${what}: ${says}${rows}\n    ${decidedBy(reason)}\n`
+  return `${what}: ${says}${rows}\n    ${decidedBy(reason, assets)}\n`
+}
+
+/** A reason as documents have it: its texts in units, and beside them every amount that they name. */
+export function reasonDocument(reason: Reason, assets: AssetLabels): object {
+  const { says, policy } = reason
+  return {
+    ...reason,
+    says: amountsInUnits(says, assets),
+    policy: policy === null ? null : amountsInUnits(policy, assets),
+    amounts: amountsNamed(`${says}; ${policy ?? ''}`, assets),
+  }
 }
 
 export const reasonColumns = (assets: AssetLabels): readonly Column<Reason>[] => [
   { title: 'WHAT', of: ({ what }) => what },
   { title: 'SAYS', of: ({ says }) => amountsInUnits(says, assets) },
-  { title: 'DECIDED BY', of: decidedBy },
+  { title: 'DECIDED BY', of: (reason) => decidedBy(reason, assets) },
   { title: 'INBOX', of: ({ evidence }) => evidence.join(', ') },
 ]
 
 /** The rule, the line of the policy, and until when something is waited for. */
-function decidedBy({ rule, policy, until }: Reason): string {
-  const decided = [rule, policy, until === null ? null : `until ${until.toISOString()}`]
+function decidedBy({ rule, policy, until }: Reason, assets: AssetLabels): string {
+  const line = policy === null ? null : amountsInUnits(policy, assets)
+  const decided = [rule, line, until === null ? null : `until ${until.toISOString()}`]
   return decided.filter((part) => part !== null).join('; ')
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCommand } from '../support/command.ts'
-import { delivery, payment, txId } from '../support/evidence.ts'
+import { delivery, payment, txId, usdcOnArbitrum } from '../support/evidence.ts'
 import { openProposing, type Proposing, undelivered, unkeyed } from '../support/proposing.ts'
 
 let books: Proposing
@@ -40,7 +40,10 @@ test('deposits proposals lists the surest first, and says what is not fulfilled'
   expect(first).toMatchObject({
     service_id: 'dep_1',
     role: 'recipient',
+    amount: '99.900000',
     amount_base: '99900000',
+    asset_symbol: 'USDC',
+    asset: usdcOnArbitrum,
     policy: 'policy',
   })
   expect(first.reasons).toContainEqual({

@@ -78,7 +78,11 @@ test('a dry run as a document', async () => {
         {
           kind: 'settlement',
           transfers: expect.arrayContaining([
-            expect.objectContaining({ debit: 'expenses:tolerance', amount: '10000' }),
+            expect.objectContaining({
+              debit: 'expenses:tolerance',
+              amount: '0.010000',
+              amount_base: '10000',
+            }),
           ]) as unknown,
         },
       ],

@@ -102,7 +102,14 @@ test('payments made at once all arrive, each as a transaction of its own', {
   )
   const documents = paid.map(({ out }) => JSON.parse(out) as { transaction: string; amount: string })
   expect(new Set(documents.map(({ transaction }) => transaction)).size).toBe(4)
-  expect(documents.map((one) => one.amount)).toContain('0.004000000000000000')
+  expect(documents).toContainEqual(
+    expect.objectContaining({
+      amount: '0.004000000000000000',
+      amount_base: '4000000000000000',
+      asset_symbol: 'ETH',
+      asset: 'arbitrum/native',
+    }),
+  )
   for (const { transaction } of documents) await program.untilSettled(transaction)
 })
 

@@ -128,6 +128,37 @@ test('an unknown command is one document where JSON is asked for, with the fix',
   })
 })
 
+test.each([
+  [
+    'deposits list --lmit 5',
+    'postgres://127.0.0.1:1/x',
+    { code: 'usage_bad', fix: 'see the options of the command with --help' },
+  ],
+  [
+    'deposits list',
+    'postgres://127.0.0.1:1/x',
+    {
+      code: 'remote_failed',
+      message: expect.stringMatching(/^reaching the database: [^;]*ECONNREFUSED[^;]*$/),
+      fix: 'run "bin/depositd start" in this folder, or correct DATABASE_URL',
+    },
+  ],
+])('%s with --json says the fix beside the error', async (line, DATABASE_URL, error) => {
+  const { out, err } = await runCommand(`${line} --json`, { DATABASE_URL })
+  expect(err).toBe('')
+  expect(JSON.parse(out)).toMatchObject({ error })
+})
+
+test('a login that the server refuses is told with the fix beside it', async () => {
+  const url = new URL(database.url)
+  url.pathname = '/nowhere'
+  const { status, out } = await runCommand('deposits list --json', { DATABASE_URL: url.href })
+  expect(status).toBe(2)
+  expect(JSON.parse(out)).toMatchObject({
+    error: { code: 'settings_bad', fix: 'correct its user, password and database' },
+  })
+})
+
 test('help and version are fine', async () => {
   expect(await runCommand('--version', {})).toMatchObject({
     status: 0,

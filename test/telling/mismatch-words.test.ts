@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Amount } from '../../src/core/money.ts'
-import { amountsInUnits, decimalText, mismatchSentence } from '../../src/telling/mismatch-words.ts'
+import {
+  amountsInUnits,
+  amountsNamed,
+  amountsOfDetail,
+  decimalText,
+  mismatchSentence,
+} from '../../src/telling/mismatch-words.ts'
 import { credit, delivery, payment, usdcOnArbitrum, usdcOnBase, usdtOnBase } from '../support/evidence.ts'
 import { coreRows } from '../support/mismatch-rows/core-rows.ts'
 import { type Change, mismatchesOf, told } from '../support/mismatch-rows/row.ts'
@@ -61,4 +67,28 @@ test('amounts that a text names by their asset are written in units', () => {
   expect(amountsInUnits(`settled 99900000 of ${usdcOnArbitrum} to 0x1`, assets)).toBe(
     'settled 99.9 USDC on arbitrum to 0x1',
   )
+})
+
+test('the amounts of a detail are in units and in smallest units, with their assets', () => {
+  const detail = { stated: '99900000', delivered: '89910001', asset: usdcOnArbitrum }
+  const asset = { asset_symbol: 'USDC', asset: usdcOnArbitrum }
+  expect(amountsOfDetail({ kind: 'settlement_short', detail, assets })).toEqual({
+    stated: { amount: '99.900000', amount_base: '99900000', ...asset },
+    delivered: { amount: '89.910001', amount_base: '89910001', ...asset },
+  })
+})
+
+test.each(coreRows)('$kind, where $where, has every amount of its detail in documents', ({ kind, opens }) => {
+  for (const { detail, loss } of mismatchesOf(opens).filter((one) => one.kind === kind)) {
+    const found = amountsOfDetail({ kind, detail, loss_asset: loss?.asset ?? null, assets })
+    const named = Object.keys(detail).filter((name) => /^-?\d{7,}$/.test(detail[name] ?? ''))
+    expect(Object.keys(found)).toEqual(expect.arrayContaining(named))
+  }
+})
+
+test('an amount of an unknown asset is told in smallest units alone', () => {
+  expect(amountsNamed(`5 of base/0xee, 7 of ${usdcOnBase}`, assets)).toEqual([
+    { amount: null, amount_base: '5', asset_symbol: null, asset: 'base/0xee' },
+    { amount: '0.000007', amount_base: '7', asset_symbol: 'USDC', asset: usdcOnBase },
+  ])
 })

@@ -25,26 +25,31 @@ export function ruledBy(kind: MismatchKind): keyof Policy | null {
   return fields[kind] ?? null
 }
 
-/** One part of the policy, as `policy.routes[2].settlementWithin: 60m`. */
-export function policyLine(policy: Policy, field: keyof Policy): string {
-  return `${policy.line}.${field.replace(/Ms$/, '')}: ${textOf(policy, field)}`
+/** One part of the policy, as `policy.routes[2].settlementWithin: 60m`. An amount is named with its asset, if that is known. */
+export function policyLine(policy: Policy, field: keyof Policy, asset?: string): string {
+  return `${policy.line}.${field.replace(/Ms$/, '')}: ${textOf(policy, field, asset)}`
 }
 
-function textOf(policy: Policy, field: keyof Policy): string {
-  if (field === 'tolerance') return toleranceText(policy)
-  if (field === 'fee') return feeText(policy.fee)
+function textOf(policy: Policy, field: keyof Policy, asset?: string): string {
+  if (field === 'tolerance') return toleranceText(policy, asset)
+  if (field === 'fee') return feeText(policy.fee, asset)
   const value = policy[field]
+  if (typeof value === 'bigint') return amountText(value, asset)
   if (typeof value === 'number') return durationText(value)
   return Array.isArray(value) ? value.join(', ') : String(value ?? 'none')
 }
 
-function toleranceText({ tolerance: { amount, bps } }: Policy): string {
-  return `${amount} base units, or ${bps} bps`
+function amountText(amount: bigint, asset?: string): string {
+  return asset === undefined ? `${amount} base units` : `${amount} of ${asset}`
 }
 
-function feeText(fee: FeeModel): string {
+function toleranceText({ tolerance: { amount, bps } }: Policy, asset?: string): string {
+  return `${amountText(amount, asset)}, or ${bps} bps`
+}
+
+function feeText(fee: FeeModel, asset?: string): string {
   if (fee.kind === 'stated') return 'whatever the service states'
-  if (fee.kind === 'fixed') return `${fee.amount} base units`
+  if (fee.kind === 'fixed') return amountText(fee.amount, asset)
   if (fee.kind === 'bps') return `${fee.bps} bps of what is paid`
   return `${fee.lowBps} to ${fee.highBps} bps, as on ${fee.sample} deposits`
 }

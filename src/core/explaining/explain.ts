@@ -128,7 +128,7 @@ function mismatchReason({ kind, detail }: Mismatch, { dossier, policy }: Judged,
     says: detailSaid(detail),
     evidence: sources.ofDossier(dossier),
     rule: mismatchKinds[kind].means,
-    policy: field === null ? null : policyLine(policy, field),
+    policy: field === null ? null : policyLine(policy, field, detail.asset),
     until: since === null || typeof withinMs !== 'number' ? null : new Date(since.getTime() + withinMs),
   }
 }

@@ -58,7 +58,7 @@ function assetHtml(total: TrialBalanceRow, lines: readonly TrialBalanceRow[]): H
   const columns = shownColumns.filter(
     ({ title }) => title !== 'CODE' || own.some(({ code }) => code !== null),
   )
-  return html`<h3>${total.symbol} <small>${total.asset}</small> ${isBalanced ? badge('fine', 'balanced') : badge('severe', 'NOT balanced')}</h3>
+  return html`<h3>${total.asset_symbol} <small>${total.asset}</small> ${isBalanced ? badge('fine', 'balanced') : badge('severe', 'NOT balanced')}</h3>
 ${tableOf([...own, total], { caption: `Accounts of ${total.asset}`, columns, empty: '' })}
 `
 }

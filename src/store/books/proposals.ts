@@ -142,6 +142,7 @@ export type ProposalLine = {
   role: UnnamedTransfer['role']
   transfer: string
   network: string
+  asset_symbol: string
   asset: string
   /** In units of the asset, and in its smallest ones. */
   amount: string
@@ -161,7 +162,7 @@ export async function listProposals(
   { limit, after }: { limit: number; after?: bigint | undefined },
 ): Promise<ProposalLine[]> {
   const { rows } = await sql<ProposalLine>`
-    select p.id::text as id, d.id::text as deposit, p.service_id, p.role, p.transfer, u.network, coalesce(a.symbol, u.asset) as asset,
+    select p.id::text as id, d.id::text as deposit, p.service_id, p.role, p.transfer, u.network, coalesce(a.symbol, u.asset) as asset_symbol, u.asset,
       coalesce(accounting.in_units(u.amount, a.decimals), u.amount)::text as amount, u.amount::text as amount_base,
       p.score, p.reasons, p.policy, p.proposed_at
     from proposal p

@@ -19,6 +19,7 @@ export type ShownDeposit = {
     status: string
     detail: Record<string, string>
     loss: string | null
+    loss_base: string | null
     loss_asset: string | null
     loss_asset_symbol: string | null
     assets: NamedAssets
@@ -29,8 +30,18 @@ export type ShownDeposit = {
   journals: {
     posting_key: string
     event_at: Date
-    transfers: { debit: string; credit: string; amount: string; asset: string }[]
+    transfers: ShownTransfer[]
   }[]
+}
+
+type ShownTransfer = {
+  debit: string
+  credit: string
+  amount: string
+  amount_base: string
+  asset_symbol: string
+  asset: string
+  network: string
 }
 
 /**
@@ -80,10 +91,11 @@ async function showDeposit(
   const [deposit, mismatches, evidence, journals, assets] = await Promise.all([
     sql<
       ShownDeposit['deposit']
-    >`select d.*, d.id::text as id from deposit_report d where d.id = ${id}`.execute(db),
+    >`select d.*, d.id::text as id, d.settlement_asset_symbol as fee_asset_symbol, d.settlement_asset as fee_asset
+      from deposit_report d where d.id = ${id}`.execute(db),
     sql<ShownDeposit['mismatches'][number]>`
       select m.id::text as id, kind, severity, opened_at, cleared_at, status, detail,
-        loss::text as loss, loss_asset, loss_asset_symbol,
+        loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
         ${assetsIn(sql`concat_ws(' ', detail::text, loss_asset)`)} as assets
       from accounting.mismatches m
       where deposit_id = ${id} order by m.id`.execute(db),
@@ -100,8 +112,9 @@ async function showDeposit(
       db,
     ),
     sql<ShownDeposit['journals'][number]>`
-      select j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'amount',
-        accounting.in_units(t.amount, a.decimals)::text, 'asset', a.symbol || ' on ' || a.network) order by t.leg) as transfers
+      select j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit,
+        'amount', accounting.in_units(t.amount, a.decimals)::text, 'amount_base', t.amount::text,
+        'asset_symbol', a.symbol, 'asset', a.key, 'network', a.network) order by t.leg) as transfers
       from ledger_journal j join ledger_transfer t on t.journal_id = j.id join asset a on a.key = t.asset
         join deposit d on d.id = j.deposit_id
       where d.id = ${id} or d.merged_into = ${id} group by j.id order by j.id`.execute(db),

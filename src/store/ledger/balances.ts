@@ -14,7 +14,7 @@ export type TrialBalanceLine = {
   account: string
   code: string | null
   asset: string
-  symbol: string
+  asset_symbol: string
   debit: string
   credit: string
   balance: string
@@ -38,7 +38,7 @@ export async function trialBalance(
       from ${balancesOf(moments)} t
         left join accounting.accounts l on l.account = t.account
     )
-    (select account, code, asset, asset_symbol as symbol, debit::text as debit, credit::text as credit,
+    (select account, code, asset, asset_symbol, debit::text as debit, credit::text as credit,
       balance::text as balance, debit_base::text as debit_base, credit_base::text as credit_base,
       balance_base::text as balance_base, false as is_sum from line order by line.asset, line.account limit ${limit ?? null}::bigint)
     union all
@@ -67,7 +67,7 @@ export type StatementLine = {
   deposit_id: bigint | null
   account: string
   asset: string
-  symbol: string
+  asset_symbol: string
   amount: string | null
   balance: string
   amount_base: string | null
@@ -93,7 +93,7 @@ export async function readStatement(
 ): Promise<StatedLine[]> {
   const [account = '', asset = '', part = '0', eventAt = from, journalId = '0', repeat = '0'] = after ?? []
   const { rows } = await sql<StatedLine>`
-    select line, event_at, recorded_at, journal_id, kind, deposit_id, account, asset, asset_symbol as symbol,
+    select line, event_at, recorded_at, journal_id, kind, deposit_id, account, asset, asset_symbol,
       amount::text as amount, balance::text as balance, amount_base::text as amount_base,
       balance_base::text as balance_base,
       array[account, asset, part::text, event_at::text, coalesce(journal_id, 0)::text, repeat::text] as key

@@ -12,7 +12,8 @@ export async function mismatchesAt(
   // Of one millisecond, which is what people are told of a time, all is so.
   const by = (column: string) => sql`date_trunc('milliseconds', ${sql.ref(column)}) <= ${at}`
   const { rows } = await sql<ShownDeposit['mismatches'][number]>`
-    select m.id::text as id, m.kind, m.severity, m.opened_at, null as cleared_at, m.detail, m.loss_asset, accounting.in_units(m.loss_amount, l.decimals)::text as loss, l.symbol as loss_asset_symbol,
+    select m.id::text as id, m.kind, m.severity, m.opened_at, null as cleared_at, m.detail, m.loss_asset,
+      accounting.in_units(m.loss_amount, l.decimals)::text as loss, m.loss_amount::text as loss_base, l.symbol as loss_asset_symbol,
       ${assetsIn(sql`concat_ws(' ', m.detail::text, m.loss_asset)`)} as assets, coalesce((
       select case e.action when 'resolved' then 'resolved'
         when 'snoozed' then case when (e.after ->> 'snoozed_until')::timestamptz > ${at} then 'snoozed' end end

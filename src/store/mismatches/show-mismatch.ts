@@ -10,11 +10,23 @@ export type ShownMismatch = {
     subject: string
     status: string
     detail: Record<string, string>
+    network: string | null
+    asset: string | null
     loss_asset: string | null
+    /** Those that it names, now or in its history. */
     assets: NamedAssets
   }
   /** The deposit that it is about, in a few words. */
-  deposit: { id: string; state: string; owner: string; amount: string } | null
+  deposit: {
+    id: string
+    state: string
+    owner: string
+    amount: string | null
+    amount_base: string | null
+    asset_symbol: string | null
+    asset: string | null
+    network: string | null
+  } | null
   history: {
     at: Date
     actor: string
@@ -31,11 +43,12 @@ export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<Show
   const [mismatches, deposits, history] = await Promise.all([
     sql<ShownMismatch['mismatch']>`
       select m.*, id::text as id, deposit_id::text as deposit_id, date_trunc('second', age)::text as age,
-        ${assetsIn(sql`concat_ws(' ', m.detail::text, m.loss_asset)`)} as assets
+        ${assetsIn(sql`concat_ws(' ', m.detail::text, m.loss_asset, m.asset,
+          (select string_agg(concat(e.before, e.after), ' ') from mismatch_event e where e.mismatch_id = m.id))`)} as assets
       from accounting.mismatches m where id = ${id}`.execute(db),
     sql<NonNullable<ShownMismatch['deposit']>>`
       select d.id::text as id, d.state, concat_ws(' ', d.owner_kind, d.owner_id) as owner,
-        concat_ws(' ', d.amount::text, d.asset_symbol, 'on ' || d.network) as amount
+        d.amount::text as amount, d.amount_base::text as amount_base, d.asset_symbol, d.asset, d.network
       from deposit_report d where d.id = (
         select coalesce(merged_into, id) from deposit where id = (select deposit_id from mismatch where id = ${id})
       )`.execute(db),

@@ -85,7 +85,7 @@ test.each([
     'policy.routes[2].settlementWithin: 1500ms',
   ],
   ['minimum', {}, 'policy.minimum: none'],
-  ['minimum', { minimum: 5n as Amount }, 'policy.minimum: 5'],
+  ['minimum', { minimum: 5n as Amount }, 'policy.minimum: 5 base units'],
   ['tolerance', {}, 'policy.tolerance: 0 base units, or 0 bps'],
   ['fee', {}, 'policy.fee: whatever the service states'],
   ['fee', { fee: { kind: 'fixed', amount: 7n as Amount } }, 'policy.fee: 7 base units'],
@@ -97,4 +97,12 @@ test.each([
   ],
 ] as const)('the line of %s with %o', (field, changes, line) => {
   expect(policyLine({ ...policy, ...changes }, field)).toBe(line)
+})
+
+test.each([
+  ['minimum', { minimum: 5n as Amount }, 'policy.minimum: 5 of base/0xb1'],
+  ['tolerance', {}, 'policy.tolerance: 0 of base/0xb1, or 0 bps'],
+  ['fee', { fee: { kind: 'fixed', amount: 7n as Amount } }, 'policy.fee: 7 of base/0xb1'],
+] as const)('the line of %s names the asset of its amount', (field, changes, line) => {
+  expect(policyLine({ ...policy, ...changes }, field, 'base/0xb1')).toBe(line)
 })

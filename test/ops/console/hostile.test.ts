@@ -13,7 +13,7 @@ const row = {
   severity: evil,
   subject: evil,
   network: evil,
-  asset: evil,
+  asset_symbol: evil,
   amount: evil,
   age: evil,
   status: evil,
@@ -30,7 +30,7 @@ const line = {
   state: evil,
   owner: evil,
   network: evil,
-  asset: evil,
+  asset_symbol: evil,
   amount: evil,
   settlement: evil,
   mismatches: evil,
@@ -51,7 +51,7 @@ const mismatch: ToldMismatch = {
     loss_asset: evil,
     assets: {},
   },
-  deposit: { id: '1', state: evil, owner: evil, amount: evil },
+  deposit: { id: '1', state: evil, owner: evil, amount: evil, asset_symbol: evil, network: evil },
   history: [
     {
       at,
@@ -90,7 +90,7 @@ const deposit: ShownDeposit = {
     {
       posting_key: evil,
       event_at: at,
-      transfers: [{ debit: evil, credit: evil, amount: evil, asset: evil }],
+      transfers: [{ debit: evil, credit: evil, amount: evil, asset_symbol: evil, network: evil }],
     },
   ],
   explanation: {
@@ -144,7 +144,15 @@ async function evilOverview(): ReturnType<ConsoleReader['overview']> {
   }
 }
 
-const total = { account: evil, code: evil, asset: evil, symbol: evil, debit: '1', credit: '2', balance: '-1' }
+const total = {
+  account: evil,
+  code: evil,
+  asset: evil,
+  asset_symbol: evil,
+  debit: '1',
+  credit: '2',
+  balance: '-1',
+}
 
 const reader: Partial<ConsoleReader> = {
   version: evil,

@@ -79,7 +79,9 @@ test('a loss is shown beside the amount of the deposit, in its own asset, with i
   const [, first] = await listMismatches(books.db, { limit: 2, also: 'all' })
   expect(first).toMatchObject({
     amount: '100.000000',
-    asset: 'USDC',
+    asset_symbol: 'USDC',
+    asset: usdcOnBase,
+    amount_base: '100000000',
     loss: '0.001000000000000000',
     loss_base: '1000000000000000',
     loss_asset: ether,

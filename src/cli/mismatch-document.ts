@@ -1,0 +1,59 @@
+import { likenessOf } from '../core/cause.ts'
+import type { ShownMismatch } from '../store/mismatches/show-mismatch.ts'
+import {
+  amountNamed,
+  amountsOfDetail,
+  mismatchSentence,
+  type SaidMismatch,
+  toldAmount,
+} from '../telling/mismatch-words.ts'
+
+type Documented = SaidMismatch & { network?: unknown }
+
+/**
+ * A mismatch as `--json` prints it: beside its detail, which is as it is stored, what it says in one sentence, and the
+ * amounts of the detail in units and in smallest units.
+ */
+export function mismatchDocument<Row extends SaidMismatch>(row: Row) {
+  return { ...row, says: mismatchSentence(row), amounts: amountsOfDetail(row) }
+}
+
+/** As `mismatchDocument`, and what it has in common with others of its cause. */
+export function causedDocument<Row extends Documented>(row: Row) {
+  const network = typeof row.network === 'string' ? row.network : ''
+  return { ...mismatchDocument(row), cause: likenessOf({ kind: row.kind, network }) }
+}
+
+type Line = ShownMismatch['history'][number]
+
+/** A line of its history: amounts as the mismatch itself has them. */
+export function historyDocument(line: Line, mismatch: ShownMismatch['mismatch']): object {
+  const stood = (state: Line['before']) => (state === null ? null : standingDocument(state, mismatch))
+  return { ...line, before: stood(line.before), after: stood(line.after) }
+}
+
+/** As the store keeps it: amounts in smallest units, in the asset of the mismatch and in that of the loss. */
+type Standing = {
+  detail?: Readonly<Record<string, string>>
+  value: string | null
+  loss: string | null
+  loss_asset: string | null
+}
+
+/** What people change has no amounts; evidence changes the detail, what it is about, and the loss. */
+function standingDocument(
+  state: NonNullable<Line['before']>,
+  { kind, asset, assets }: ShownMismatch['mismatch'],
+): object {
+  const { detail, value, loss, loss_asset: lossAsset, ...rest } = state as Standing
+  if (detail === undefined) return state
+  const said = { kind, detail, loss_asset: lossAsset, assets }
+  return {
+    ...rest,
+    detail,
+    says: mismatchSentence(said),
+    amounts: amountsOfDetail(said),
+    ...(value === null || asset === null ? {} : toldAmount(asset, BigInt(value), assets)),
+    ...amountNamed('loss', loss === null ? null : BigInt(loss), { asset: lossAsset, assets }),
+  }
+}
