@@ -11,7 +11,8 @@ import { assetCode, parseAddress } from '../../src/core/asset.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import type { DepositRecord } from '../../src/service/deposits/record.ts'
-import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
+import { liquidityAddresses, openKeyring } from '../../src/service/keyring/keyring.ts'
+import { openSolana } from '../../src/service/network/solana.ts'
 import { type DepositService, startService } from '../../src/service/service.ts'
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -142,6 +143,17 @@ test.each([
   expect(settled.destination).toMatchObject({ network, asset: symbol, address: recipient, amount: delivered })
   expect(settled.source.sender?.toLowerCase()).toBe(sandbox(settled.source.network).payer.toLowerCase())
   expect(await balance(network, symbol)).toBe(BigInt(delivered))
+})
+
+test('a Solana node of another cluster than the one that is meant is refused', async () => {
+  const [keyring, solana] = [openKeyring(seed), sandbox('solana')]
+  const genesisHash = await createSolanaRpc(solana.rpcUrls[0] ?? '')
+    .getGenesisHash()
+    .send()
+  await openSolana({ ...solana, genesisHash }, keyring).check()
+  await expect(openSolana({ ...solana, genesisHash: solanaRecipient }, keyring).check()).rejects.toThrow(
+    `the RPC of solana serves the cluster ${genesisHash}, not ${solanaRecipient}`,
+  )
 })
 
 test('a StableWallet is credited in USDC, whatever was paid on whichever network', async () => {
