@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
 import type { Deposits } from '../deposits/deposits.ts'
+import type { Prices } from '../deposits/prices.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Owners } from '../owners.ts'
 import type { Scope, ServiceDatabase } from '../tables.ts'
@@ -13,6 +14,7 @@ export type Api = {
   db: ServiceDatabase
   owners: Owners
   deposits: Deposits
+  prices: Prices
   networks: readonly NetworkSettings[]
   faults: Faults
   webhooks: { vault: SecretVault; allowPrivate: boolean }
