@@ -198,7 +198,7 @@ constraint deposit_quoted on service.deposit: CHECK (((status = ANY (ARRAY['conv
 constraint deposit_reason on service.deposit: CHECK (
 CASE
     WHEN (status = 'failed'::text) THEN COALESCE((reason = ANY (ARRAY['vanished'::text, 'too_small'::text])), false)
-    WHEN (status = 'held'::text) THEN COALESCE((reason = ANY (ARRAY['policy_hold'::text, 'below_minimum'::text, 'asset_denied'::text, 'sender_denied'::text, 'sender_unknown'::text, 'undeliverable'::text])), false)
+    WHEN (status = 'held'::text) THEN COALESCE((reason = ANY (ARRAY['policy_hold'::text, 'below_minimum'::text, 'asset_denied'::text, 'sender_denied'::text, 'sender_unknown'::text, 'undeliverable'::text, 'price_missing'::text])), false)
     WHEN (status = ANY (ARRAY['refunding'::text, 'refunded'::text])) THEN COALESCE((reason = ANY (ARRAY['below_minimum'::text, 'asset_denied'::text, 'sender_denied'::text, 'requested'::text])), false)
     ELSE (reason IS NULL)
 END);
@@ -289,6 +289,7 @@ CREATE INDEX deposit_owner ON service.deposit USING btree (owner_id);
 CREATE INDEX deposit_refund_transaction ON service.deposit USING btree (refund_transaction) WHERE (refund_transaction IS NOT NULL);
 CREATE INDEX deposit_status_list ON service.deposit USING btree (status, sequence);
 CREATE INDEX deposit_swept ON service.deposit USING btree (sweep_id) WHERE (sweep_id IS NOT NULL);
+CREATE INDEX deposit_to_convert ON service.deposit USING btree (network, sequence) WHERE ((status = 'confirmed'::text) OR (reason = 'price_missing'::text));
 CREATE INDEX deposit_to_forward ON service.deposit USING btree (to_network, sequence) WHERE (status = ANY (ARRAY['converting'::text, 'forwarding'::text]));
 CREATE INDEX deposit_to_refund ON service.deposit USING btree (network, sequence) WHERE (status = 'refunding'::text);
 CREATE INDEX deposit_to_transaction ON service.deposit USING btree (to_transaction);

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { readDecimals } from '../chain/decimals.ts'
 import { rpcName } from '../config/network-schema.ts'
 import { secretsOfService } from '../config/secrets-of.ts'
 import { readServiceSettings, type ServiceConfig } from '../config/service-settings.ts'
+import type { NetworkSettings } from '../core/asset.ts'
 import { Fault, isFault } from '../core/errors.ts'
+import { learnDecimals } from '../jobs/chain/pin-decimals.ts'
 import { createLog } from '../log/create-log.ts'
 import { createHidden } from '../log/hide-secrets.ts'
 import { tell } from '../log/tell.ts'
@@ -20,7 +23,8 @@ export async function startOwnService(
   { names, ...asked }: Asked & { names: readonly string[] },
 ): Promise<void> {
   refuseHalfSet(names)
-  const { config, faults } = readServiceSettings(environment, (path) => readFileSync(path, 'utf8'))
+  const { config: stated, faults } = readServiceSettings(environment, (path) => readFileSync(path, 'utf8'))
+  const config = faults.length > 0 ? stated : { ...stated, networks: await learnAll(stated.networks) }
   const settings = { ...settingsOf(config), ...asked }
   const all = [...new Set([...faults, ...findFaults(settings), ...seedFaults(config)])]
   if (all.length > 0) throw new Fault('settings_bad', { faults: all })
@@ -35,6 +39,10 @@ export async function startOwnService(
   tell(log, 'service_stopping', { signal })
   await service.stop()
   tell(log, 'service_stopped')
+}
+
+function learnAll(networks: readonly NetworkSettings[]): Promise<NetworkSettings[]> {
+  return Promise.all(networks.map((network) => learnDecimals(network, readDecimals)))
 }
 
 /** Somebody who names a node alone may have meant the daemon, or local chains. */

@@ -9,23 +9,46 @@ import {
   nativeDecimals,
   parseAddress,
 } from '../core/asset.ts'
-import type { NetworkEntry } from './known-networks.ts'
+import { knownNetworks, type NetworkEntry } from './known-networks.ts'
+import { checkReading, readingFields } from './reading-schema.ts'
 
 export const symbol = z.string().min(1).max(20)
 export const decimals = z.int().min(0).max(38)
 
-/** The fields of a network that every file of settings has. */
-export const networkFields = {
-  name: z.string().regex(/^[a-z][a-z0-9_]{0,30}$/, 'is no network name: lower-case letters, digits and _'),
-  family: z.enum(['evm', 'solana']),
-  chainId: z.int().positive().nullable().default(null),
-  assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals })).min(1),
-}
+/**
+ * A network as the settings files of the daemon and of the deposit service have it, so that one text serves both. The
+ * service uses neither `startHeight` nor what says how a network is read.
+ */
+const networkSchema = z
+  .strictObject({
+    name: z.string().regex(/^[a-z][a-z0-9_]{0,30}$/, 'is no network name: lower-case letters, digits and _'),
+    family: z.enum(['evm', 'solana']),
+    chainId: z.int().positive().nullable().default(null),
+    ...readingFields,
+    /** What it leaves out, the chain tells. */
+    assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals: decimals.optional() })).min(1),
+    /** Block or slot at which the first scan begins; without it, at what is final then. */
+    startHeight: z.int().min(0).optional(),
+  })
+  .superRefine(checkNetwork)
+  .superRefine(checkReading)
+
+/** At least one network, and each once; without it, those that are known. */
+export const networkList = z
+  .array(networkSchema)
+  .min(1, 'is empty: no chain could be read')
+  .superRefine((value, context) => {
+    for (const [place, { name }] of value.entries()) {
+      if (value.findIndex((one) => one.name === name) === place) continue
+      context.addIssue({ code: 'custom', path: [place, 'name'], message: `${name} is described twice` })
+    }
+  })
+  .prefault(() => structuredClone(knownNetworks) as z.input<typeof networkSchema>[])
 
 type Context = { addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void }
 
 /** What the fields of one network say of each other. */
-export function checkNetwork(value: NetworkEntry, context: Context): void {
+function checkNetwork(value: NetworkEntry, context: Context): void {
   if (value.family === 'evm' && value.chainId === null) {
     context.addIssue({
       code: 'custom',
@@ -41,19 +64,6 @@ export function checkNetwork(value: NetworkEntry, context: Context): void {
     const message = code === null ? 'is neither "native" nor an address of this family' : 'is described twice'
     context.addIssue({ code: 'custom', path: ['assets', place, 'contract'], message })
   }
-}
-
-/** A list of networks has at least one, and each once. */
-export function networkList<Network extends z.ZodType<{ name: string }>>(network: Network) {
-  return z
-    .array(network)
-    .min(1, 'is empty: no chain could be read')
-    .superRefine((value, context) => {
-      for (const [place, { name }] of value.entries()) {
-        if (value.findIndex((one) => one.name === name) === place) continue
-        context.addIssue({ code: 'custom', path: [place, 'name'], message: `${name} is described twice` })
-      }
-    })
 }
 
 export function addressOf(family: Family, text: string): Address | null {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Family, NetworkReading } from '../core/asset.ts'
 
-/** The fields that say how a network is read. The deposit service, which books nothing, has none of them. */
+/** The fields that say how a network is read. */
 export const readingFields = {
   /** Nodes that must agree on what will be booked. */
   quorum: z.int().min(1).max(10).default(1),

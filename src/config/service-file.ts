@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type KnownNetwork, knownNetworks } from './known-networks.ts'
-import { checkNetwork, networkFields, networkList } from './network-schema.ts'
+import { networkList } from './network-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
 /** In quotes, for YAML would read a number that rounds. */
@@ -11,12 +10,9 @@ const basisPoints = z.int().min(0).max(9999)
 const some = duration.refine((time) => time > 0, 'is no time at all')
 const count = z.int().positive()
 
-const network = z.strictObject(networkFields).superRefine(checkNetwork)
-const networks = networkList(network)
-
 /** The settings file of the deposit service: what is no secret and no address of a server. All has a default. */
 const schema = z.strictObject({
-  networks: networks.prefault(() => knownNetworks.map(described)),
+  networks: networkList,
   quotes: z
     .strictObject({
       /** By pair: how many whole units of the second asset one whole unit of the first is worth. */
@@ -49,11 +45,6 @@ const schema = z.strictObject({
   pollEvery: some.prefault('2s'),
   replaceAfter: some.prefault('2m'),
 })
-
-/** The service books nothing, so that it is not told which cluster is meant. */
-function described({ name, family, chainId, assets }: KnownNetwork): z.input<typeof network> {
-  return { name, family, chainId, assets: [...assets] }
-}
 
 export type ServiceFile = z.output<typeof schema>
 

@@ -1,7 +1,7 @@
 import type { NetworkName, NetworkSettings } from '../core/asset.ts'
 import { messageOf } from '../core/errors.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
-import { assetsOf, rpcName } from './network-schema.ts'
+import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
 import { parseServiceFile, type ServiceFile } from './service-file.ts'
 import { type LogLevel, readLogLevel } from './settings.ts'
 
@@ -122,9 +122,16 @@ function readPair(
 
 function networksOf({ networks }: ServiceFile, reader: EnvironmentReader): NetworkSettings[] {
   const named = networks.map((entry): NetworkSettings => {
-    const { name, family, chainId } = entry
-    const rpcUrls = reader.urls(rpcName(name), httpSchemes)
-    return { name: name as NetworkName, family, chainId, rpcUrls, assets: assetsOf(entry) }
+    const { name, family, chainId, genesisHash } = entry
+    return {
+      name: name as NetworkName,
+      family,
+      chainId,
+      genesisHash,
+      rpcUrls: reader.urls(rpcName(name), httpSchemes),
+      assets: assetsOf(entry),
+      unpinned: unpinnedOf(entry),
+    }
   })
   const served = named.filter(({ rpcUrls }) => rpcUrls.length > 0)
   if (served.length === 0) {

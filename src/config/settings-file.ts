@@ -7,44 +7,19 @@ import { accountsSection } from './accounts-schema.ts'
 import { canarySection } from './canary-schema.ts'
 import { alertsSection, casesSection, unknownLimits } from './cases-schema.ts'
 import { intakeSection } from './intake-schema.ts'
-import { knownNetworks } from './known-networks.ts'
-import {
-  addressOf,
-  assetsOf,
-  checkNetwork,
-  decimals,
-  networkFields,
-  networkList,
-  symbol,
-  unpinnedOf,
-} from './network-schema.ts'
+import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from './network-schema.ts'
 import { type KnownWorld, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
-import { checkReading, readingFields } from './reading-schema.ts'
 import { valuationSection } from './valuation-schema.ts'
 import { type SchemeName, webhookSection, withScheme } from './webhook-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
 const cron = z.string().refine(validate, 'is no cron expression, like "*/5 * * * * *" for every five seconds')
 
-const network = z
-  .strictObject({
-    ...networkFields,
-    ...readingFields,
-    /** What it leaves out, the chain tells. */
-    assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals: decimals.optional() })).min(1),
-    /** Block or slot at which the first scan begins; without it, at what is final then. */
-    startHeight: z.int().min(0).optional(),
-  })
-  .superRefine(checkNetwork)
-  .superRefine(checkReading)
-
-const networks = networkList(network)
-
 /** The settings file: what is no secret and no address of a server. Everything has a default. */
 const schema = z
   .strictObject({
-    networks: networks.prefault(() => structuredClone(knownNetworks) as z.input<typeof network>[]),
+    networks: networkList,
     service: z
       .strictObject({
         /** Addresses the service forwards from, by network. */

@@ -29,7 +29,7 @@ const usualPort = 18_080
 const pollEveryMs = 500
 const replaceAfterMs = 120_000
 
-/** In whole units of the settlement asset. The world of the sandbox does not move with the market. */
+/** In whole units of USDC; other pairs are derived. The world of the sandbox does not move with the market. */
 const prices = { 'ETH/USDC': '3000', 'SOL/USDC': '150', 'USDT/USDC': '0.9995' }
 
 /** More than a long demonstration forwards. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { Fault } from '../core/errors.ts'
 import { checkNamedAssets } from './check-named-assets.ts'
 import { openDeposits } from './deposits/deposits.ts'
+import { openPrices } from './deposits/prices.ts'
 import { recordWriter } from './deposits/record.ts'
 import { startFaultServer } from './faults/fault-server.ts'
 import { createFaults, type Faults } from './faults/faults.ts'
@@ -55,11 +56,12 @@ export async function startService(
   const delivery = await startWebhooks({ db, vault, settings, faults, log: deps.log })
   starting.defer(() => delivery.stop())
   const deposits = openDeposits(openOutbox(recordWriter(settings.networks), faults))
-  const parts = { settings, db, deposits, keyring, networks, faults, log: deps.log }
+  const prices = openPrices(settings.quotes, Date.now)
+  const parts = { settings, db, deposits, keyring, prices, networks, faults, log: deps.log }
   const loops = startTransfers({ ...parts, onEvents: () => delivery.wake() })
   starting.defer(() => Promise.all(loops.map((loop) => loop.stop())).then(() => undefined))
   const owners = openOwners(db, keyring)
-  const server = await startServer({ settings, db, owners, deposits, faults, log: deps.log })
+  const server = await startServer({ settings, db, owners, deposits, prices, faults, log: deps.log })
   starting.defer(() => server.stop())
   const faultServer = await openFaultServer(settings, faults, deps.log)
   starting.defer(() => faultServer?.stop())

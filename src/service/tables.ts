@@ -21,7 +21,7 @@ export type DepositStatus =
  * Why a deposit failed, is held or goes back. `vanished`: gone from the chain before it was final. `too_small`:
  * nothing is left after the fee. `sender_unknown`: the policy wants a sender that the chain does not tell, or would
  * send back to one. `requested`: the owner asked for its refund. `undeliverable`: its forward or refund was reverted
- * time after time. The others name the rule of the policy.
+ * time after time. `price_missing`: no price converts it. The others name the rule of the policy.
  */
 export type DepositReason =
   | 'vanished'
@@ -33,6 +33,7 @@ export type DepositReason =
   | 'sender_unknown'
   | 'requested'
   | 'undeliverable'
+  | 'price_missing'
 
 /** `numeric` columns arrive as decimal text and `int8` columns as `bigint`. */
 export type ServiceTables = WebhookTables &

@@ -54,6 +54,7 @@ async function settings(): Promise<Record<string, string>> {
     assets: assets.map(({ key, symbol, decimals }) => ({ symbol, contract: assetCode(key), decimals })),
   }))
   await writeFile(place('service.yaml'), stringify({ networks: listed, pollEvery: '200ms' }))
+  await writeFile(join(folder, 'daemons.yaml'), stringify({ networks: listed.map(asForDaemon) }))
   return {
     SERVICE_DATABASE_URL: database.url,
     SERVICE_SEED_FILE: place('seed'),
@@ -67,10 +68,29 @@ async function settings(): Promise<Record<string, string>> {
   }
 }
 
+/** As the daemon's file may have it: with what the daemon alone uses, and with decimals left to the chain. */
+function asForDaemon<Listed extends { assets: { symbol: string; contract: string }[] }>(listed: Listed) {
+  const assets = listed.assets.map(({ symbol, contract }) => ({ symbol, contract }))
+  const reading = { startHeight: 1, quorum: 2, finality: { tag: 'safe' }, traces: 'always' }
+  return { ...listed, ...reading, assets }
+}
+
 /** Starts it where it is expected to refuse. */
 function refused(changes: Record<string, string>): Promise<Spoken> {
   return depositd(['service'], { folder, environment: { ...environment, ...changes } })
 }
+
+test("it serves with the networks of the daemon's file, and asks the chain for decimals", {
+  timeout: withinMs,
+}, async () => {
+  const program = spawnProgram(folder, ['service'], {
+    ...environment,
+    SERVICE_CONFIG: join(folder, 'daemons.yaml'),
+  })
+  await until('it is up', () => /"msg":"started"/.test(program.output()) || null, withinMs)
+  expect(program.output()).toContain('"networks":["mainnet","base"]')
+  expect(await program.end('SIGTERM')).toBe(0)
+})
 
 test('it serves over TLS with a key that was made beside it, logs no secret, and ends when asked', {
   timeout: withinMs,

@@ -129,9 +129,9 @@ test.each<[string, string, string]>([
   ['a limit of nothing', 'limits: { connections: 0 }', 'limits.connections: Too small'],
   ['an unknown key', 'sweeps: {}', 'the file: Unrecognized key: "sweeps"'],
   [
-    "a start height, which is the daemon's",
-    'networks: [{ name: base, family: evm, chainId: 1, startHeight: 1, assets: [{ symbol: ETH, contract: native, decimals: 18 }] }]',
-    'networks.0: Unrecognized key: "startHeight"',
+    'an unknown key of a network',
+    'networks: [{ name: base, family: evm, chainId: 1, startBlock: 1, assets: [{ symbol: ETH, contract: native, decimals: 18 }] }]',
+    'networks.0: Unrecognized key: "startBlock"',
   ],
   ['no YAML', 'quotes: [', 'SERVICE_CONFIG, '],
 ])('%s in the file is named with its place', (_what, text, expected) => {

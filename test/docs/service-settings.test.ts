@@ -49,7 +49,9 @@ test('the defaults of the environment are those of the page', () => {
 })
 
 test('every key of the file is on the page, and no other', () => {
-  const { file } = parseServiceFile('')
+  const [, example = ''] = /### Example\n\n```yaml\n([^]*?)```/.exec(readText('docs/settings.md')) ?? []
+  const { networks } = parse(example) as { networks: unknown }
+  const { file } = parseServiceFile(stringify({ networks }))
   expect(ofFile.map(({ name }) => name).toSorted()).toEqual(keysOf(file).toSorted())
 })
 

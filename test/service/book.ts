@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { type Address, type AssetKey, toTxId } from '../../src/core/asset.ts'
 import { type Deposits, openDeposits } from '../../src/service/deposits/deposits.ts'
+import { openPrices } from '../../src/service/deposits/prices.ts'
 import { type DepositRecord, recordWriter } from '../../src/service/deposits/record.ts'
 import { recordScan } from '../../src/service/deposits/record-scan.ts'
 import { createFaults, type Faults } from '../../src/service/faults/faults.ts'
@@ -43,7 +44,8 @@ export async function openBook(faults: Faults = createFaults({ seed: 'test' })):
   const keyring = openKeyring(seed)
   const owners = openOwners(db, keyring)
   const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), faults))
-  const parts = { settings, db, owners, deposits, faults }
+  const prices = openPrices(settings.quotes, Date.now)
+  const parts = { settings, db, owners, deposits, prices, faults }
   const server = await startServer({ ...parts, log: pino({ level: 'silent' }) })
   const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
   const keep = async (wanted: NewOwner): Promise<OwnerRow> => {

@@ -11,7 +11,8 @@ import { assetCode, parseAddress } from '../../src/core/asset.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import type { DepositRecord } from '../../src/service/deposits/record.ts'
-import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
+import { liquidityAddresses, openKeyring } from '../../src/service/keyring/keyring.ts'
+import { openSolana } from '../../src/service/network/solana.ts'
 import { type DepositService, startService } from '../../src/service/service.ts'
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -52,8 +53,6 @@ function settings() {
   const prices = {
     'ETH/USDC': '3000.5',
     'SOL/USDC': '150.25',
-    'USDC/ETH': '0.00033',
-    'USDC/SOL': '0.0066',
     'USDT/USDC': '0.9998',
   }
   return serviceSettings(database.url, chains.networks, {
@@ -124,10 +123,12 @@ async function solanaBalance(url: string, code: string): Promise<bigint> {
 
 test.each([
   ['mainnet ETH', '0.01', 'solana USDC', '29914985'],
-  ['base USDC', '10', 'mainnet ETH', '3290100000000000'],
+  ['base USDC', '10', 'mainnet ETH', '3322779536743876'],
   ['arbitrum USDT', '5.000001', 'base USDC', '4984003'],
   ['solana SOL', '0.1', 'arbitrum USDC', '14979925'],
-  ['solana USDC', '25', 'solana SOL', '164505000'],
+  ['solana USDC', '25', 'solana SOL', '165890183'],
+  ['solana SOL', '0.1', 'base ETH', '4992476253957674'],
+  ['arbitrum ETH', '0.01', 'solana USDT', '29920969'],
 ])('%s %s is forwarded as %s by a real transfer', async (...[source, amount, destination, delivered]) => {
   const [network = '', symbol = ''] = destination.split(' ')
   const recipient = sandbox(network).family === 'evm' ? evmRecipient : solanaRecipient
@@ -142,6 +143,17 @@ test.each([
   expect(settled.destination).toMatchObject({ network, asset: symbol, address: recipient, amount: delivered })
   expect(settled.source.sender?.toLowerCase()).toBe(sandbox(settled.source.network).payer.toLowerCase())
   expect(await balance(network, symbol)).toBe(BigInt(delivered))
+})
+
+test('a Solana node of another cluster than the one that is meant is refused', async () => {
+  const [keyring, solana] = [openKeyring(seed), sandbox('solana')]
+  const genesisHash = await createSolanaRpc(solana.rpcUrls[0] ?? '')
+    .getGenesisHash()
+    .send()
+  await openSolana({ ...solana, genesisHash }, keyring).check()
+  await expect(openSolana({ ...solana, genesisHash: solanaRecipient }, keyring).check()).rejects.toThrow(
+    `the RPC of solana serves the cluster ${genesisHash}, not ${solanaRecipient}`,
+  )
 })
 
 test('a StableWallet is credited in USDC, whatever was paid on whichever network', async () => {
@@ -165,7 +177,7 @@ test('a StableWallet is credited in USDC, whatever was paid on whichever network
 })
 
 test('each step was told of by a webhook whose signature holds', async () => {
-  const deliveries = await until('all webhooks', () => collected(5 * 5 + 2 * 3), withinMs)
+  const deliveries = await until('all webhooks', () => collected(7 * 5 + 2 * 3), withinMs)
   const types = new Map<string, string[]>()
   for (const { headers, body } of deliveries) {
     const [id, timestamp] = [String(headers['webhook-id']), String(headers['webhook-timestamp'])]
@@ -179,7 +191,7 @@ test('each step was told of by a webhook whose signature holds', async () => {
   const lives = [...types.values()].map((names) => names.toSorted().join(' '))
   const forwarded = 'deposit.confirmed deposit.converting deposit.detected deposit.forwarded deposit.settled'
   const credited = 'deposit.confirmed deposit.credited deposit.detected'
-  expect(lives.toSorted()).toEqual([...Array<string>(5).fill(forwarded), ...Array<string>(2).fill(credited)])
+  expect(lives.toSorted()).toEqual([...Array<string>(7).fill(forwarded), ...Array<string>(2).fill(credited)])
 })
 
 const kept = new Map<string, TakenWebhook>()

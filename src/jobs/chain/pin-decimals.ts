@@ -20,7 +20,7 @@ export async function pinDecimals(
   read: DecimalsReader,
 ): Promise<NetworkSettings[]> {
   const known = await pinnedNetworks(db, networks)
-  const complete = await Promise.all(known.map((network) => learn(network, read)))
+  const complete = await Promise.all(known.map((network) => learnDecimals(network, read)))
   await pinAssets(
     db,
     complete.flatMap(({ assets }) => assets),
@@ -28,7 +28,14 @@ export async function pinDecimals(
   return complete
 }
 
-async function learn(network: NetworkSettings, read: DecimalsReader): Promise<NetworkSettings> {
+/**
+ * The network with the decimals of all its assets: what the settings leave out, the chain tells.
+ * @throws Fault as `pinDecimals` does
+ */
+export async function learnDecimals(
+  network: NetworkSettings,
+  read: DecimalsReader,
+): Promise<NetworkSettings> {
   const { name, rpcUrls, assets, unpinned = [] } = network
   if (unpinned.length === 0) return network
   const symbols = unpinned.map(({ symbol }) => symbol).join(', ')

@@ -6,7 +6,7 @@ import { termsOf } from '../faults/quote-faults.ts'
 import { withhold } from '../faults/withhold-refund.ts'
 import type { DepositRow, ServiceDatabase } from '../tables.ts'
 import { convert } from './convert.ts'
-import type { DepositBook, DepositChange } from './deposits.ts'
+import { type DepositBook, type DepositChange, lockDeposits } from './deposits.ts'
 import { lockPolicies } from './policies.ts'
 import type { Policy } from './policy.ts'
 import type { Prices } from './prices.ts'
@@ -20,8 +20,8 @@ const batchMax = 200
 
 /**
  * Decides what becomes of the final deposits from one network, and returns how many states changed: they are
- * credited, get the quote by which they are forwarded, or are stopped by a policy. A deposit without a price waits for
- * one, and keeps none of the others waiting.
+ * credited, get the quote by which they are forwarded, or are stopped by a policy. A deposit without a price is held
+ * until there is one, and keeps none of the others waiting.
  */
 export async function convertDeposits(converting: Converting, network: NetworkName): Promise<number> {
   let changed = 0
@@ -33,7 +33,7 @@ export async function convertDeposits(converting: Converting, network: NetworkNa
   return changed
 }
 
-/** Final deposits with the policies of their owners, by the order of their appearance. */
+/** Final deposits, and those that are held for want of a price, with the policies of their owners, oldest first. */
 function judgedDeposits(db: ServiceDatabase) {
   return db
     .selectFrom('service.deposit as deposit')
@@ -45,7 +45,7 @@ function judgedDeposits(db: ServiceDatabase) {
     .selectAll('deposit')
     .select('policy.body as policy')
     .$castTo<Judged>()
-    .where('deposit.status', '=', 'confirmed')
+    .where(sql<boolean>`(deposit.status = 'confirmed' or deposit.reason = 'price_missing')`)
     .orderBy('deposit.sequence')
 }
 
@@ -71,14 +71,17 @@ async function saveDecisions(converting: Converting, batch: readonly Judged[]): 
   if (ids.length === 0) return 0
   return inTransaction(converting.db, async (tx) => {
     await lockPolicies(tx, ids)
+    await lockDeposits(tx, ids)
     const judged = await judgedDeposits(tx).where(sql<boolean>`deposit.id = any(${ids})`).execute()
-    const changed = await converting.deposits.change(tx, ['confirmed'], decide(converting, judged))
+    const changed = await converting.deposits.change(tx, ['confirmed', 'held'], decide(converting, judged))
     return changed.length
   })
 }
 
 function decide({ terms, prices, faults }: Converting, batch: readonly Judged[]): DepositChange[] {
-  const quoting = { prices: prices.current(), now: new Date() }
+  const table = prices.current()
+  if (table === null) return []
+  const quoting = { prices: table, now: new Date() }
   return batch
     .map(({ policy, ...deposit }) => {
       const change = convert(deposit, policy, { ...quoting, terms: termsOf(faults, deposit, terms) })

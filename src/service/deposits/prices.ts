@@ -11,8 +11,8 @@ export type PriceSource = { url: string; everyMs: number; staleAfterMs: number }
 export type QuoteSettings = Terms & { prices: PriceTable; source: PriceSource | null }
 
 export type Prices = {
-  /** What is known now. A pair that is missing has no price, and its deposits wait. */
-  current(): PriceTable
+  /** What is known now; null until the source was asked once, so that no price is missed before. */
+  current(): PriceTable | null
   /**
    * Reads the source, if there is one.
    * @throws Fault `remote_failed`; the prices read before stay, until they are stale
@@ -25,8 +25,10 @@ const answerMax = 262_144
 
 export function openPrices({ prices, source }: QuoteSettings, now: () => number): Prices {
   let read: { prices: PriceTable; at: number } | null = null
+  let isAsked = source === null
   return {
     current: () => {
+      if (!isAsked) return null
       const isFresh = source !== null && read !== null && now() - read.at <= source.staleAfterMs
       return isFresh ? { ...read?.prices, ...prices } : prices
     },
@@ -34,7 +36,11 @@ export function openPrices({ prices, source }: QuoteSettings, now: () => number)
       if (source === null) return
       // The price is as old as the question, however long the answer took.
       const at = now()
-      read = { prices: await readPrices(source.url, stopping), at }
+      try {
+        read = { prices: await readPrices(source.url, stopping), at }
+      } finally {
+        isAsked = true
+      }
     },
   }
 }

@@ -10,31 +10,82 @@ export type Quote = { rate: string; fee: bigint; amount: bigint }
 
 type Side = { symbol: string; decimals: number }
 
+/** `units` / 10^`decimals`. */
+type Decimal = { units: bigint; decimals: number }
+type Fraction = { numerator: bigint; denominator: bigint }
+
 const rateForm = /^(\d{1,30})(?:\.(\d{1,30}))?$/
 const basisPoints = 10_000
 const basisPointDecimals = 4
+/** With those of the spread, as many as a price may state. */
+const derivedDecimals = 26
 
 /**
  * What a deposit of `amount` base units delivers, in base units of the other asset: amount × rate, scaled by the
  * decimals and floored, less the fee, itself floored. What the floor leaves over stays with the service. The rate is
  * the price less the spread, exactly; an asset is worth itself, without a spread.
- * Null where the table has no price for the pair.
+ * Null if the table has no price for the pair and none can be derived from it.
  */
 export function quote(
   { prices, spreadBasisPoints, feeBasisPoints }: Terms & { prices: PriceTable },
   amount: bigint,
   { from, to }: { from: Side; to: Side },
 ): Quote | null {
-  const isSame = from.symbol === to.symbol
-  const price = isSame ? '1' : prices[`${from.symbol}/${to.symbol}`]
-  if (price === undefined) return null
-  const [, whole = '', fraction = ''] = rateForm.exec(price) ?? []
-  const kept = BigInt(basisPoints - (isSame ? 0 : spreadBasisPoints))
-  const rate = { units: BigInt(whole + fraction) * kept, decimals: fraction.length + basisPointDecimals }
+  const price = priceOf(prices, from.symbol, to.symbol)
+  if (price === null) return null
+  const kept = BigInt(basisPoints - (from.symbol === to.symbol ? 0 : spreadBasisPoints))
+  const rate = { units: price.units * kept, decimals: price.decimals + basisPointDecimals }
   const gross =
     (amount * rate.units * 10n ** BigInt(to.decimals)) / 10n ** BigInt(rate.decimals + from.decimals)
   const fee = (gross * BigInt(feeBasisPoints)) / BigInt(basisPoints)
   return { rate: rateText(rate), fee, amount: gross - fee }
+}
+
+/**
+ * How many whole units of `to` one whole unit of `from` is worth: as the table states it, or else derived from the price
+ * of the pair the other way round, or else from the prices of both in a third asset, of several the first by name. What
+ * is derived is rounded down, in favour of the service.
+ */
+export function priceOf(prices: PriceTable, from: string, to: string): Decimal | null {
+  if (from === to) return { units: 1n, decimals: 0 }
+  const stated = prices[`${from}/${to}`]
+  if (stated !== undefined) return decimalOf(stated)
+  for (const common of [to, ...pairedWith(prices, from)]) {
+    const [one, other] = [valueIn(prices, from, common), valueIn(prices, to, common)]
+    if (one === null || other === null) continue
+    const numerator = one.numerator * other.denominator * 10n ** BigInt(derivedDecimals)
+    const units = numerator / (one.denominator * other.numerator)
+    if (units > 0n) return { units, decimals: derivedDecimals }
+  }
+  return null
+}
+
+/** The assets that stand in a pair with this one, by name. */
+function pairedWith(prices: PriceTable, symbol: string): string[] {
+  const pairs = Object.keys(prices).map((pair) => pair.split('/'))
+  return pairs
+    .filter((pair) => pair.includes(symbol))
+    .map(([one = '', other = '']) => (one === symbol ? other : one))
+    .toSorted()
+}
+
+function valueIn(prices: PriceTable, symbol: string, other: string): Fraction | null {
+  if (symbol === other) return { numerator: 1n, denominator: 1n }
+  const [price, inverse] = [prices[`${symbol}/${other}`], prices[`${other}/${symbol}`]]
+  if (price !== undefined) return fractionOf(price)
+  if (inverse === undefined) return null
+  const { numerator, denominator } = fractionOf(inverse)
+  return { numerator: denominator, denominator: numerator }
+}
+
+function fractionOf(price: string): Fraction {
+  const { units, decimals } = decimalOf(price)
+  return { numerator: units, denominator: 10n ** BigInt(decimals) }
+}
+
+function decimalOf(price: string): Decimal {
+  const [, whole = '', fraction = ''] = rateForm.exec(price) ?? []
+  return { units: BigInt(whole + fraction), decimals: fraction.length }
 }
 
 /** A positive plain decimal. */

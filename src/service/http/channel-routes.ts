@@ -5,7 +5,7 @@ import { findNetwork } from '../catalog.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import { depositAddresses, findOwner, listOwners } from '../owners.ts'
 import type { OwnerRow } from '../tables.ts'
-import { channelRequest, isSameRule, readRule, statedRecipient } from './channel-rule.ts'
+import { channelRequest, checkPrice, isSameRule, readRule, statedRecipient } from './channel-rule.ts'
 import { refusal } from './problem.ts'
 import { readPage } from './read-page.ts'
 import { defineRoute } from './route.ts'
@@ -32,9 +32,19 @@ const createChannel = defineRoute({
   body: channelRequest,
   status: 201,
   answer: channel,
-  refusals: ['fields_contradict', 'network_unknown', 'asset_unknown', 'address_invalid', 'id_conflict'],
-  run: async ({ owners, networks }, { body }) => {
+  refusals: [
+    'fields_contradict',
+    'network_unknown',
+    'asset_unknown',
+    'address_invalid',
+    'id_conflict',
+    'price_missing',
+  ],
+  run: async (api, { body }) => {
+    const { db, owners, networks } = api
     const wanted = readRule(networks, body)
+    // A channel that exists is answered as before, whatever became of its price.
+    if ((await findOwner(db, 'channel', wanted.id)) === undefined) checkPrice(api, body)
     const kept = await owners.keep(wanted)
     if (kept.kind === 'own_address') throw refuseOwnAddress(statedRecipient(body))
     if (!isSameRule(kept.owner, wanted)) {

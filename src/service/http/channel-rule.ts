@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
+import { priceOf } from '../deposits/quote.ts'
 import type { NewOwner } from '../owners.ts'
 import type { OwnerRow } from '../tables.ts'
 import { refusal } from './problem.ts'
+import type { Api } from './route.ts'
 import { idText } from './schemas.ts'
 import { readAsset, readNetwork, readRecipient, type Stated } from './stated.ts'
 
@@ -27,7 +29,7 @@ export function readRule(
   networks: readonly NetworkSettings[],
   request: ChannelRequest,
 ): NewOwner & { kind: 'channel' } {
-  const asset = oneOf(request, 'forward_asset', 'forward_token')
+  const asset = statedAsset(request)
   const recipient = statedRecipient(request)
   const network = readNetwork(networks, { text: request.forward_network, place: '/forward_network' })
   return {
@@ -37,6 +39,26 @@ export function readRule(
     forward_asset: readAsset(network, asset).symbol,
     forward_recipient: readRecipient(network, recipient),
   }
+}
+
+function statedAsset(request: ChannelRequest): Stated {
+  return oneOf(request, 'forward_asset', 'forward_token')
+}
+
+/**
+ * Refuses an asset into which nothing else can be converted, though other prices are known. A service without any price
+ * only moves assets, and takes every channel.
+ * @throws Fault `request_refused`
+ */
+export function checkPrice({ networks, prices }: Api, request: ChannelRequest): void {
+  const { text: symbol, place: pointer } = statedAsset(request)
+  const table = prices.current() ?? {}
+  const symbols = networks.flatMap(({ assets }) => assets.map((asset) => asset.symbol))
+  const others = symbols.filter((other) => other !== symbol)
+  if (Object.keys(table).length === 0 || others.length === 0) return
+  if (others.some((other) => priceOf(table, other, symbol) !== null)) return
+  const detail = `${symbol} has no price: no other asset can be converted into it`
+  throw refusal('price_missing', detail, { errors: [{ pointer, detail }] })
 }
 
 /** Where the request states its destination address. */

@@ -33,6 +33,7 @@ export const depositRecord = z
         'sender_unknown',
         'requested',
         'undeliverable',
+        'price_missing',
       ])
       .nullable(),
     source: z.strictObject({

@@ -63,7 +63,7 @@ const resend = defineRoute({
   summary: 'Send an event again',
   origin: 'ours',
   parameters: idParameter,
-  body: z.strictObject({ endpoint_id: z.string().max(64).optional() }),
+  body: z.strictObject({ endpoint_id: z.string().max(64).optional() }).prefault({}),
   status: 200,
   answer: z.strictObject({ deliveries: z.array(deliverySchema) }),
   refusals: ['not_found', 'endpoint_inactive'],

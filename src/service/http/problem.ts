@@ -18,6 +18,7 @@ const problems = {
   endpoint_configured: [409, 'The endpoint stands in the settings of the service'],
   state_conflict: [409, 'The deposit is not in a state for this'],
   sender_unknown: [409, 'Nobody knows to whom it could go back'],
+  price_missing: [409, 'The asset has no price'],
   balance_short: [409, 'The balance is too small'],
   request_timeout: [408, 'The request came too slowly'],
   body_too_large: [413, 'The body is too large'],

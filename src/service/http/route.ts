@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
 import type { Deposits } from '../deposits/deposits.ts'
+import type { Prices } from '../deposits/prices.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Owners } from '../owners.ts'
 import type { Scope, ServiceDatabase } from '../tables.ts'
@@ -13,6 +14,7 @@ export type Api = {
   db: ServiceDatabase
   owners: Owners
   deposits: Deposits
+  prices: Prices
   networks: readonly NetworkSettings[]
   faults: Faults
   webhooks: { vault: SecretVault; allowPrivate: boolean }
@@ -20,6 +22,8 @@ export type Api = {
 
 const nothing = z.strictObject({})
 const noBody = z.undefined()
+/** Of a POST that takes nothing: many clients send `{}` all the same. */
+const emptyBody = z.strictObject({}).prefault({})
 
 /**
  * One call. Its schemas read the request, and say in the published document what may be asked and answered; so a
@@ -42,6 +46,7 @@ export type RouteForm<
   origin: 'page' | 'ours'
   parameters?: Parameters
   query?: Query
+  /** Without it a POST takes no body or an empty object, and any other call no body. */
   body?: Body
   /** The status of success; 204 goes without an `answer`. */
   status: 200 | 201 | 204
@@ -86,7 +91,7 @@ export function defineRoute<
   const { method, path, scope, summary, origin, status, refusals } = form
   const parameters = form.parameters ?? (nothing as unknown as Parameters)
   const query = form.query ?? (nothing as unknown as Query)
-  const body = form.body ?? (noBody as unknown as Body)
+  const body = form.body ?? (method === 'post' ? emptyBody : null)
   return {
     method,
     path,
@@ -97,13 +102,13 @@ export function defineRoute<
     refusals,
     parameters,
     query,
-    body: form.body ?? null,
+    body,
     answer: form.answer ?? null,
     run: async (api, request) =>
       form.run(api, {
         parameters: parseRequest(parameters, request.parameters, 'parameter'),
         query: parseRequest(query, request.query, 'parameter'),
-        body: parseRequest(body, request.body, 'body'),
+        body: parseRequest(body ?? noBody, request.body, 'body') as z.output<Body>,
       }),
   }
 }

@@ -148,7 +148,7 @@ const rotate = defineRoute({
   summary: 'Rotate the secret of a webhook endpoint',
   origin: 'ours',
   parameters: idParameter,
-  body: rotationRequest,
+  body: rotationRequest.prefault({}),
   status: 200,
   answer: endpointWithSecret,
   refusals: ['not_found', 'fields_contradict', 'endpoint_inactive', 'endpoint_configured'],

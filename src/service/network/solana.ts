@@ -77,7 +77,12 @@ function inTurn(urls: readonly string[]): RpcTransport {
   return ask as RpcTransport
 }
 
-async function checkSolana(rpc: SolanaRpc, { assets }: NetworkSettings): Promise<void> {
+async function checkSolana(rpc: SolanaRpc, { name, assets, genesisHash }: NetworkSettings): Promise<void> {
+  const actual = genesisHash === undefined ? undefined : await rpc.getGenesisHash().send()
+  if (actual !== genesisHash) {
+    const fault = `the RPC of ${name} serves the cluster ${actual}, not ${genesisHash}`
+    throw new Fault('settings_bad', { faults: [fault] })
+  }
   const problems = await Promise.all(assets.map((asset) => problemOf(rpc, asset)))
   const faults = problems.filter((problem) => problem !== null)
   if (faults.length > 0) throw new Fault('settings_bad', { faults })

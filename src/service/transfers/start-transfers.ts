@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { openPrices, type Prices, type QuoteSettings } from '../deposits/prices.ts'
+import type { Prices, QuoteSettings } from '../deposits/prices.ts'
 import { reopenDeposits } from '../faults/reopen-deposits.ts'
 import type { Network } from '../network/port.ts'
 import { type Loop, startLoop } from '../running/loop.ts'
@@ -9,7 +9,7 @@ import type { SweepSettings } from './due-sweeps.ts'
 import { createResumption } from './resume-transfers.ts'
 import { type NetworkWork, sweepNetwork, workNetwork } from './work-network.ts'
 
-type Parts = Omit<NetworkWork, 'prices' | 'network' | 'postponed' | 'resumed'> & {
+type Parts = Omit<NetworkWork, 'network' | 'postponed' | 'resumed'> & {
   settings: ServiceSettings
   networks: readonly Network[]
   /** Called when there are events to deliver. */
@@ -25,9 +25,8 @@ const reopenEveryMs = 1000
  * source, and one more makes errors of what is settled, where any are allowed.
  */
 export function startTransfers(parts: Parts): Loop[] {
-  const { settings, networks, log } = parts
+  const { settings, networks, prices, log } = parts
   const { quotes, sweep, pollEveryMs: everyMs } = settings
-  const prices = openPrices(quotes, Date.now)
   const paying: Loop[] = []
   const sweeping: Loop[] = []
   const changed = (): void => {
@@ -37,7 +36,7 @@ export function startTransfers(parts: Parts): Loop[] {
   for (const network of networks) {
     const { name } = network.settings
     const signing = { ...parts, network, postponed: createPostponed(Date.now) }
-    const work = { ...signing, prices, resumed: createResumption(signing, changed) }
+    const work = { ...signing, resumed: createResumption(signing, changed) }
     const sweeper = sweep === null ? null : startSweeping(work, sweep)
     if (sweeper !== null) sweeping.push(sweeper)
     const turn = workNetwork(work, { changed, final: () => sweeper?.wake() })

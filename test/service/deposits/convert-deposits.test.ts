@@ -17,7 +17,7 @@ const recipient = '0x00000000000000000000000000000000000000aa' as Address
 const terms = { feeBasisPoints: 30, spreadBasisPoints: 0 }
 
 let book: Book
-let prices: Record<string, string> = {}
+let prices: Record<string, string> | null = {}
 let made = 0
 
 beforeAll(async () => {
@@ -59,12 +59,17 @@ function convert(): Promise<number> {
   return convertDeposits({ ...book, terms, prices: fixed }, mainnet)
 }
 
-test('a deposit without a price waits for one, and then keeps its quote', async () => {
-  prices = {}
+test('a deposit without a price is held until there is one, and then keeps its quote', async () => {
+  prices = null
   const id = await deposited(null)
   expect(await convert()).toBe(0)
-  expect((await find(id)).status).toBe('confirmed')
+  prices = {}
+  expect(await convert()).toBe(1)
+  expect(await find(id)).toMatchObject({ status: 'held', reason: 'price_missing', rate: null })
+  expect(await convert()).toBe(0)
   prices = { 'ETH/USDC': '3000.5' }
+  expect(await convert()).toBe(1)
+  expect(await find(id)).toMatchObject({ status: 'confirmed', reason: null })
   expect(await convert()).toBe(1)
   prices = { 'ETH/USDC': '1' }
   await convert()
@@ -75,7 +80,37 @@ test('a deposit without a price waits for one, and then keeps its quote', async 
     fee: { asset: 'USDC', amount: '9001500' },
     rate: '3000.5',
   })
-  expect(await eventsOf(id)).toEqual(['detected', 'confirmed', 'converting'])
+  expect(await eventsOf(id)).toEqual(['detected', 'confirmed', 'held', 'confirmed', 'converting'])
+})
+
+test('what is held without a price can be released, which no policy stops, and refunded', async () => {
+  prices = {}
+  const [id, other, stopped] = [await deposited(null), await deposited(null), await deposited(null)]
+  await convert()
+  const owner = { kind: 'channel', id: (await find(id)).owner.id } as const
+  await putPolicy(book.db, owner, { hold: true })
+  await putPolicy(book.db, { kind: 'channel', id: (await find(stopped)).owner.id }, { hold: true })
+  expect(await releaseDeposit(book, id)).toMatchObject({ kind: 'released' })
+  expect(await refundDeposit(book, { id: other, to: null })).toMatchObject({ kind: 'refunding' })
+  // Without a price there is nothing to deliver.
+  await convert()
+  expect(await find(id)).toMatchObject({ status: 'held', reason: 'price_missing' })
+  prices = { 'ETH/USDC': '3000.5' }
+  await convert()
+  await convert()
+  expect(await find(id)).toMatchObject({ status: 'converting', reason: null })
+  expect(await find(stopped)).toMatchObject({ status: 'held', reason: 'policy_hold' })
+  expect(await find(other)).toMatchObject({ status: 'refunding', reason: 'requested' })
+})
+
+test('a price that appears and a release at the same time make one step', async () => {
+  prices = {}
+  const id = await deposited(null)
+  await convert()
+  prices = { 'ETH/USDC': '3000.5' }
+  await Promise.all([convert(), releaseDeposit(book, id), convert()])
+  await convert()
+  expect((await find(id)).status).toBe('converting')
 })
 
 test('a deposit of which the fee leaves nothing has failed', async () => {
@@ -101,8 +136,12 @@ test('any number of deposits without a price keep none of the others waiting', a
     )
   })
   const id = await deposited(null)
-  expect(await convert()).toBe(1)
+  expect(await convert()).toBe(451)
   expect((await find(id)).status).toBe('converting')
+  const held = `owner=channel-1&status=held&limit=500`
+  const reasons = (await book.list(held)).data.map(({ reason }) => reason)
+  expect(reasons).toHaveLength(450)
+  expect(new Set(reasons)).toEqual(new Set(['price_missing']))
 })
 
 test('a policy holds a deposit, whatever the price, until it is released, and not a second time', async () => {

@@ -33,6 +33,14 @@ test.each([
   expect(plan).not.toMatch(/Sort|Filter/)
 })
 
+test('what may be converted is read in the order of its index', async () => {
+  const plan = await planOf(`
+    select * from service.deposit where network = 'mainnet' and sequence > 0
+      and (status = 'confirmed' or reason = 'price_missing') order by sequence limit 200`)
+  expect(plan).toContain('Index Scan using deposit_to_convert')
+  expect(plan).not.toMatch(/Sort|Filter/)
+})
+
 test('the balance of a StableWallet is read from an index alone', async () => {
   const plan = await planOf(`
     select sum(to_amount) from service.deposit

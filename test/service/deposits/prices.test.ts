@@ -39,9 +39,9 @@ function open(changes: Partial<QuoteSettings> = {}) {
   return openPrices(settings, () => time)
 }
 
-test('what the source answers are the prices', async () => {
+test('what the source answers are the prices, and none is missed before it was asked', async () => {
   const prices = open()
-  expect(prices.current()).toEqual({})
+  expect(prices.current()).toBeNull()
   await prices.refresh(running)
   expect(prices.current()).toEqual({ 'ETH/USDC': '3000.5' })
 })
@@ -94,6 +94,13 @@ test.each<[string, (response: ServerResponse) => void, string]>([
   answer = bad
   await expect(prices.refresh(running)).rejects.toThrow(problem)
   expect(prices.current()).toEqual({ 'ETH/USDC': '3000.5' })
+})
+
+test('a source that was asked in vain has no price', async () => {
+  const prices = open()
+  answer = (response) => response.writeHead(503).end('{}')
+  await expect(prices.refresh(running)).rejects.toThrow('status 503')
+  expect(prices.current()).toEqual({})
 })
 
 test('a redirect is not followed', async () => {

@@ -57,11 +57,48 @@ test('an asset is worth itself without an entry', () => {
 
 test('a pair that is not in the table has no quote', () => {
   expect(
-    quote({ prices: { 'USDC/ETH': '1' }, feeBasisPoints: 0, spreadBasisPoints: 0 }, 5n, {
+    quote({ prices: { 'ETH/USDT': '1', 'SOL/USDC': '1' }, feeBasisPoints: 0, spreadBasisPoints: 0 }, 5n, {
       from: eth,
       to: usdc,
     }),
   ).toBeNull()
+})
+
+test.each<[string, Record<string, string>, string, string, string]>([
+  ['the other way round', { 'ETH/USDC': '4000' }, 'USDC', 'ETH', '0.00025'],
+  ['by a common quote', { 'ETH/USDC': '3000', 'SOL/USDC': '150' }, 'ETH', 'SOL', '20'],
+  ['by a common base', { 'USD/ETH': '0.0005', 'USD/SOL': '0.01' }, 'ETH', 'SOL', '20'],
+  ['one price of each kind', { 'ETH/USDC': '3000', 'USDC/SOL': '0.01' }, 'ETH', 'SOL', '30'],
+  ['rounded down', { 'ETH/USDC': '3', 'SOL/USDC': '2' }, 'SOL', 'ETH', `0.${'6'.repeat(26)}`],
+  ['stated before derived', { 'ETH/SOL': '19', 'ETH/USDC': '3000', 'SOL/USDC': '150' }, 'ETH', 'SOL', '19'],
+  ['its own pair first', { 'SOL/ETH': '0.1', 'ETH/USDC': '3000', 'SOL/USDC': '150' }, 'ETH', 'SOL', '10'],
+  [
+    'of two third assets the first by name',
+    { 'ETH/USDC': '3000', 'SOL/USDC': '150', 'ETH/EUR': '2000', 'SOL/EUR': '200' },
+    'ETH',
+    'SOL',
+    '10',
+  ],
+])('a price that is not in the table is derived: %s', (...[, prices, from, to, rate]) => {
+  const terms = { prices, feeBasisPoints: 0, spreadBasisPoints: 0 }
+  const sides = { from: { symbol: from, decimals: 18 }, to: { symbol: to, decimals: 18 } }
+  expect(quote(terms, ether, sides)?.rate).toBe(rate)
+})
+
+test('by a derived price nobody gets more than the prices of both assets give, and less by under two units', () => {
+  const amounts = bigInt({ min: 1n, max: 10n ** 24n })
+  const prices = nat(10 ** 9).map((cents) => cents + 1)
+  assert(
+    property(amounts, prices, prices, (amount, one, other) => {
+      const table = { 'SOL/USD': `${one}.25`, 'ETH/USD': `${other}.75` }
+      const terms = { prices: table, feeBasisPoints: 0, spreadBasisPoints: 0 }
+      const quoted = quote(terms, amount, { from: sol, to: { symbol: 'ETH', decimals: 9 } })
+      const exact = (amount * BigInt(one * 100 + 25)) / BigInt(other * 100 + 75)
+      const short = exact - (quoted?.amount ?? 0n)
+      expect(short).toBeGreaterThanOrEqual(0n)
+      expect(short).toBeLessThan(2n)
+    }),
+  )
 })
 
 test('the rate that is stated is the price less the spread, and is the rate that is applied', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Address, NetworkName } from '../../../src/core/asset.ts'
 import { call, readKey, writeKey } from '../fixtures.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
@@ -69,6 +70,37 @@ test('the same id with another rule is a conflict', async () => {
   await call(channels(), writeKey, wanted)
   const { status, body } = await call(channels(), writeKey, { ...wanted, forward_network: 'mainnet' })
   expect([status, body['code']]).toEqual([409, 'id_conflict'])
+})
+
+function quotesOf(prices: Record<string, string>) {
+  return { quotes: { prices, source: null, feeBasisPoints: 0, spreadBasisPoints: 0 } }
+}
+
+test('an asset into which no price converts is refused by its name, unless the channel exists or there is no price at all', async () => {
+  const rule = { ...base, id: 'unpriced', forward_asset: undefined, forward_token: 'ETH' }
+  await using stack = new AsyncDisposableStack()
+  const [unpriced, none] = [await openApi(quotesOf({ 'SOL/USDC': '150' })), await openApi(quotesOf({}))]
+  stack.defer(() => unpriced.close())
+  stack.defer(() => none.close())
+  const detail = 'ETH has no price: no other asset can be converted into it'
+  expect(await call(`${unpriced.url}/v1/channels`, writeKey, rule)).toMatchObject({
+    status: 409,
+    body: { code: 'price_missing', detail, errors: [{ pointer: '/forward_token', detail }] },
+  })
+  expect(await call(`${none.url}/v1/channels`, writeKey, rule)).toMatchObject({ status: 201 })
+  const wanted = { kind: 'channel', id: 'unpriced', forward_asset: 'ETH' } as const
+  const forward_recipient = recipient.toLowerCase() as Address
+  await unpriced.owners.keep({ ...wanted, forward_network: 'base' as NetworkName, forward_recipient })
+  expect(await call(`${unpriced.url}/v1/channels`, writeKey, rule)).toMatchObject({ status: 201 })
+  const priced = { ...base, id: 'priced', forward_network: 'solana', forward_recipient: validSolana }
+  for (const symbol of ['SOL', 'USDC']) {
+    const answer = await call(`${unpriced.url}/v1/channels`, writeKey, {
+      ...priced,
+      id: symbol,
+      forward_asset: symbol,
+    })
+    expect(answer.status).toBe(201)
+  }
 })
 
 test('of twenty racing requests for one id all get the same addresses', async () => {

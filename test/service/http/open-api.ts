@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { openDeposits } from '../../../src/service/deposits/deposits.ts'
+import { openPrices } from '../../../src/service/deposits/prices.ts'
 import { recordWriter } from '../../../src/service/deposits/record.ts'
 import { createFaults } from '../../../src/service/faults/faults.ts'
 import { startServer } from '../../../src/service/http/server.ts'
@@ -34,7 +35,8 @@ export async function openApi(
   const keyring = openKeyring(seed)
   const [owners, faults] = [openOwners(db, keyring), createFaults(null)]
   const deposits = openDeposits(openOutbox(recordWriter(unreachableNetworks), faults))
-  const parts = { settings, db, owners, deposits, faults }
+  const prices = openPrices(settings.quotes, Date.now)
+  const parts = { settings, db, owners, deposits, prices, faults }
   const server = await startServer({ ...parts, log })
   return {
     url: server.url,

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApiKey, makeApiKey, revokeApiKey } from '../../../src/service/api-keys.ts'
+import { routes } from '../../../src/service/http/routes.ts'
 import { call, readKey, send, writeKey } from '../fixtures.ts'
 import { type OpenApi, openApi } from './open-api.ts'
 
@@ -34,6 +35,38 @@ test.each([
   const body = { ...base, id: 'typed' }
   const answer = await send('POST', channels(), { key: writeKey, body, headers })
   expect([answer.status, answer.body['code']]).toEqual([status, code])
+})
+
+const orders = routes.filter(({ method, body }) => method === 'post' && body?.safeParse({}).success === true)
+
+/** None of the ids exists: what is looked for says that the body was taken. */
+const pathOf = (path: string) => `${api.url}${path.replaceAll(/\{\w+\}/g, 'none')}`
+
+test('the calls whose bodies have no required field are these', () => {
+  expect(orders.map(({ path }) => path)).toEqual([
+    '/v1/proxies/deposits/{id}/release',
+    '/v1/proxies/deposits/{id}/refund',
+    '/v1/webhook-endpoints/{id}/disable',
+    '/v1/webhook-endpoints/{id}/enable',
+    '/v1/webhook-endpoints/{id}/rotate-secret',
+    '/v1/webhook-endpoints/{id}/test',
+    '/v1/events/{id}/resend',
+  ])
+})
+
+test.each(orders.map(({ path }) => path))('%s takes no body or {}, and no unknown field', async (path) => {
+  const bodies = [undefined, '{}', '{"reason":"x"}']
+  const answers = await Promise.all(bodies.map((body) => send('POST', pathOf(path), { key: writeKey, body })))
+  const [absent, empty, unknown] = answers
+  expect(absent).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  expect(empty).toEqual(absent)
+  expect(unknown).toMatchObject({
+    status: 400,
+    body: {
+      code: 'request_invalid',
+      errors: [{ pointer: '/reason', detail: 'is not a field of this request' }],
+    },
+  })
 })
 
 test('bytes that are no UTF-8 are refused', async () => {

@@ -32,10 +32,12 @@ beforeAll(async () => {
 
 afterAll(() => stack.disposeAsync())
 
-test('a deposit waits for the price that a source tells, and gets it less the spread', async () => {
+test('a deposit is held until a source tells its price, and gets it less the spread', async () => {
   const address = await newChannel(world, url, { id: 'shop' })
   await world.anvil.client.sendTransaction({ to: address, value: parseEther('0.01') })
-  await untilOne(world, url, { owner: 'shop', status: 'confirmed' })
+  expect(await untilOne(world, url, { owner: 'shop', status: 'held' })).toMatchObject({
+    reason: 'price_missing',
+  })
   answer = '{"ETH/USDC":"3000"}'
   const { rate, fee, destination } = await untilOne(world, url, { owner: 'shop', status: 'settled' })
   expect({ rate, fee: fee?.amount, amount: destination.amount }).toEqual({
