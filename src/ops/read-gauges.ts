@@ -1,3 +1,4 @@
+import { beatAgeMaxSeconds } from '../core/health.ts'
 import { type Kept, keepReading } from './keep-reading.ts'
 import { type ReadingPart, readingParts } from './metrics/service.ts'
 import { agedBy, type Reading } from './reading.ts'
@@ -21,7 +22,8 @@ export type TellGauges = () => Promise<ToldGauges>
 const timesKept: Record<ReadingPart, number> = { live: 400, totals: 600, scorecard: 600, queue: 400 }
 /** A slow moment of the machine must not make figures old for long. */
 const keptMaxMs: Record<ReadingPart, number> = {
-  live: 60_000,
+  // A sign of life must not look overdue because it was read long ago.
+  live: (beatAgeMaxSeconds * 1000) / 2,
   totals: 120_000,
   scorecard: 120_000,
   queue: 60_000,

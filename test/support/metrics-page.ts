@@ -111,8 +111,8 @@ const freshness = [
   '## How fresh, and at what cost\n',
   `A scrape reads the gauges in four parts, each for itself: \`live\` (what is open or waits), \`totals\` (what is counted or
 added up over all that is stored), \`scorecard\` and \`queue\`. Those who scrape one process at the same time share an answer and a
-reading. A part that takes longer than 30 ms to read is used again for 400 times as long as that took (\`live\` and
-\`queue\`, a minute at most) or 600 times (\`totals\` and \`scorecard\`, two minutes at most), so that within
+reading. A part that takes longer than 30 ms to read is used again for 400 times as long as that took (\`live\`, half a
+minute at most, and \`queue\`, a minute at most) or 600 times (\`totals\` and \`scorecard\`, two minutes at most), so that within
 these bounds it takes no more than such a share of one processor of Postgres; a part takes one connection, and there are three for them, through which nothing
 can be written ([benchmarks](benchmarks.md#scrape) tell what that costs). Whoever scrapes while a part is being read anew
 waits for it 25 ms at most, and is then told what was read before; \`depositd_gauges_age_seconds\` says how old it is. Ages of
