@@ -130,6 +130,8 @@ const takers: { [Kind in Step['kind']]: (world: World, one: Of<Kind>) => Promise
   async 'by hand'(world, { from, length: more }) {
     const to = Math.min(world.cursor, from + more)
     if (from > to) return
+    // As the command does: what was read there before counts no more.
+    await world.forget(from, to)
     await world.cover(world.everybody, { from, to })
     const stretch = { from: BigInt(from), to: BigInt(to), watched: world.froms.length }
     await world.write((tx) => watchFrom(tx, world.network, stretch))
