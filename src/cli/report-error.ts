@@ -15,6 +15,7 @@ const statusOfFault: Readonly<Record<FaultCode, number>> = {
   usage_bad: exitStatus.wrongUse,
   not_found: exitStatus.notFound,
   remote_failed: exitStatus.unavailable,
+  schema_unknown: exitStatus.unavailable,
   rpc_disagreement: exitStatus.unavailable,
   lease_lost: exitStatus.unavailable,
   conflict: exitStatus.unavailable,
@@ -55,7 +56,12 @@ function documentOf(error: unknown): { code: string; message: string; fix: strin
     const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
     return { code: 'usage_bad', message, fix: null }
   }
-  if (isFault(error, 'usage_bad') || isFault(error, 'not_found') || isFault(error, 'history_lost'))
+  if (
+    isFault(error, 'usage_bad') ||
+    isFault(error, 'not_found') ||
+    isFault(error, 'history_lost') ||
+    isFault(error, 'schema_unknown')
+  )
     return { code: error.code, message: error.details.problem, fix: error.details.mend }
   return { code: codeOf(error) ?? 'internal_error', message: lineOf(error), fix: null }
 }

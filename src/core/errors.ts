@@ -14,6 +14,8 @@ type Details = {
    * documentation, if there is one for just this.
    */
   remote_failed: { what: string; problem: string; help?: string }
+  /** A database was migrated by files that are not this version's, and there is no way from them to these. */
+  schema_unknown: { problem: string; mend: string }
   /** Too few nodes of a network agree on what would be booked; nothing was moved. */
   rpc_disagreement: { network: string; problem: string }
   /** A chain's history changed further back than is remembered: a person decides where to resume. */
@@ -89,7 +91,7 @@ const tlsMends: ReadonlyMap<unknown, string> = new Map([
 /** As `messageOf`; of a fault that is foreseen, what is wrong and what mends it. */
 export function lineOf(error: unknown): string {
   if (isFault(error, 'settings_bad')) return error.details.faults.join('\n  ')
-  if (isFault(error, 'usage_bad') || isFault(error, 'not_found'))
+  if (isFault(error, 'usage_bad') || isFault(error, 'not_found') || isFault(error, 'schema_unknown'))
     return `${error.details.problem}; ${error.details.mend}`
   if (isFault(error, 'remote_failed')) return `${error.details.what}: ${error.details.problem}`
   return messageOf(error)
