@@ -14,11 +14,14 @@ create table inbox (
   source text not null check (source in ('webhook', 'api', 'chain', 'person')),
   -- The sender's event id; record id and hash; or transfer, block and stage. Storing one twice has no effect.
   source_key text not null check (source_key <> ''),
+  -- The name of the deposit service. It is part of every key that a service chooses: event, record, deposit and owner ids,
+  -- and link keys.
+  service text not null default 'default',
   body bytea not null,
   headers jsonb not null default '{}',
   received_at timestamptz not null,
   stored_at timestamptz not null default now(),
-  unique (source, source_key)
+  unique (source, source_key, service)
 );
 
 create trigger inbox_append_only before update or delete or truncate on inbox
@@ -74,7 +77,8 @@ create table quarantine (
 -- What was last read of each record of the service's API. By it, a record that changed, even back to an earlier text, is
 -- told from one that did not, and records that the service no longer lists are found. The texts are in the inbox.
 create table api_record (
-  service_id text primary key,
+  service_id text not null,
+  service text not null default 'default',
   -- SHA-256 of the record's text, and how many revisions of it were stored.
   hash text not null,
   revision integer not null check (revision >= 0),
@@ -85,7 +89,8 @@ create table api_record (
   -- How many times in a row it was missing, from full readings or from a request for this record.
   misses integer not null default 0 check (misses >= 0),
   -- Since when the service is known to have it no longer.
-  gone_at timestamptz
+  gone_at timestamptz,
+  primary key (service_id, service)
 );
 
 -- No other column that each reading writes is indexed, so that millions of rows are updated in place.
@@ -103,8 +108,10 @@ create index evidence_group_recheck_at on evidence_group (recheck_at) where rech
 
 -- A transaction is linked by its id without the network, so that a claim with the wrong network still meets the transfer.
 create table link_key (
-  key text primary key,
-  group_id bigint not null references evidence_group
+  key text not null,
+  service text not null default 'default',
+  group_id bigint not null references evidence_group,
+  primary key (key, service)
 );
 
 create index link_key_group_id on link_key (group_id);

@@ -69,11 +69,12 @@ comment on view valuation_in_force is 'No row while nothing is valued.';
 create table owner (
   kind text not null check (kind in ('channel', 'stable_wallet')),
   id text not null check (id <> ''),
+  service text not null default 'default',
   forward_network text,
   forward_asset text,
   forward_recipient text,
   created_at timestamptz not null default now(),
-  primary key (kind, id),
+  primary key (kind, id, service),
   check ((kind = 'channel') = (forward_recipient is not null)),
   check ((kind = 'channel') = (forward_network is not null))
 );
@@ -88,14 +89,15 @@ create table address_book (
   role text not null check (role in ('deposit', 'recipient')),
   owner_kind text,
   owner_id text,
+  service text not null default 'default',
   added_at timestamptz not null default now(),
   primary key (network, address, role),
-  foreign key (owner_kind, owner_id) references owner (kind, id),
+  foreign key (owner_kind, owner_id, service) references owner (kind, id, service),
   check ((role = 'deposit') = (owner_id is not null))
 );
 
 -- A claim names an owner; each claim is compared with the addresses of that owner.
-create index address_book_owner on address_book (owner_kind, owner_id) where owner_id is not null;
+create index address_book_owner on address_book (owner_kind, owner_id, service) where owner_id is not null;
 
 -- Canaries check the whole path: a webhook to the daemon's own public address, and a tiny deposit of the operator's. Neither
 -- is evidence of a customer's money. One row per canary: webhook, or deposit/NETWORK. The scheduler that advances started_at
@@ -115,8 +117,9 @@ create table canary (
 create table canary_owner (
   kind text not null check (kind in ('channel', 'stable_wallet')),
   id text not null,
+  service text not null default 'default',
   since timestamptz not null default now(),
-  primary key (kind, id)
+  primary key (kind, id, service)
 );
 
 -- A canary webhook is recognized by a token, of which only the hash is stored. Old rows are deleted.

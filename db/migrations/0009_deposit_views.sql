@@ -3,7 +3,10 @@
 -- Canaries are marked: the money is real and in the books, under accounts of its own.
 create view accounting.deposits as
   select r.*,
-    exists (select from canary_owner c where c.kind = r.owner_kind and c.id = r.owner_id) as is_canary
+    exists (
+      select from canary_owner c join deposit d on d.service = c.service
+      where c.kind = r.owner_kind and c.id = r.owner_id and d.id = r.id
+    ) as is_canary
   from deposit_report r where r.state <> 'ignored';
 
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
@@ -198,13 +201,15 @@ as $$
     where d.merged_into is null and d.state <> 'ignored'
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= from_at
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < to_at
-      and not exists (select from canary_owner c where c.kind = d.owner_kind and c.id = d.owner_id)
+      and not exists (
+        select from canary_owner c where c.kind = d.owner_kind and c.id = d.owner_id and c.service = d.service
+      )
   ), message as (
     select c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
       greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
     from chosen c
       join evidence e on e.group_id = c.group_id and e.observation ->> 'serviceId' = c.service_id
-      join inbox i on i.id = e.inbox_id and i.source = 'webhook'
+      join inbox i on i.id = e.inbox_id and i.source = 'webhook' and i.service = c.service
       left join webhook_repeat r on r.inbox_id = i.id
   ), told as (
     select grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,

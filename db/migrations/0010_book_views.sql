@@ -125,7 +125,7 @@ create view accounting.daily_totals as
   ) as t
     join asset a on a.key = t.asset
     left join deposit d on d.id = t.deposit_id
-    left join canary_owner c on c.kind = d.owner_kind and c.id = d.owner_id
+    left join canary_owner c on c.kind = d.owner_kind and c.id = d.owner_id and c.service = d.service
   group by t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset, c.id
   having sum(t.deposits) <> 0 or sum(t.settlements) <> 0
     or sum(t.came_in) <> 0 or sum(t.settled) <> 0 or sum(t.otherwise) <> 0;
