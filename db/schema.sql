@@ -550,21 +550,21 @@ constraint ledger_snapshot_debit_check on ledger_snapshot: CHECK ((debit >= (0):
 constraint ledger_snapshot_is_number on ledger_snapshot: CHECK (((debit < 'Infinity'::numeric) AND (credit < 'Infinity'::numeric)));
 constraint ledger_snapshot_pkey on ledger_snapshot: PRIMARY KEY (span, recorded, event, account, asset);
 constraint ledger_snapshot_span_check on ledger_snapshot: CHECK ((span = ANY (ARRAY['day'::text, 'month'::text])));
-constraint ledger_transfer_amount_check1 on ledger_transfer: CHECK ((amount > (0)::numeric));
-constraint ledger_transfer_amount_check1 on ledger_transfer_default: CHECK ((amount > (0)::numeric));
+constraint ledger_transfer_amount_check on ledger_transfer: CHECK ((amount > (0)::numeric));
+constraint ledger_transfer_amount_check on ledger_transfer_default: CHECK ((amount > (0)::numeric));
 constraint ledger_transfer_amount_is_number on ledger_transfer: CHECK ((amount < 'NaN'::numeric));
 constraint ledger_transfer_amount_is_number on ledger_transfer_default: CHECK ((amount < 'NaN'::numeric));
-constraint ledger_transfer_check1 on ledger_transfer: CHECK ((credit <> debit));
-constraint ledger_transfer_check1 on ledger_transfer_default: CHECK ((credit <> debit));
-constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
-constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
-constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
-constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_check on ledger_transfer: CHECK ((credit <> debit));
+constraint ledger_transfer_check on ledger_transfer_default: CHECK ((credit <> debit));
+constraint ledger_transfer_credit_asset_fkey on ledger_transfer: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_credit_asset_fkey on ledger_transfer_default: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_debit_asset_fkey on ledger_transfer: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_debit_asset_fkey on ledger_transfer_default: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
 constraint ledger_transfer_default_pkey on ledger_transfer_default: PRIMARY KEY (journal_id, leg, recorded_at);
-constraint ledger_transfer_journal_id_fkey1 on ledger_transfer: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
-constraint ledger_transfer_journal_id_fkey1 on ledger_transfer_default: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
-constraint ledger_transfer_leg_check1 on ledger_transfer: CHECK ((leg > 0));
-constraint ledger_transfer_leg_check1 on ledger_transfer_default: CHECK ((leg > 0));
+constraint ledger_transfer_journal_id_fkey on ledger_transfer: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
+constraint ledger_transfer_journal_id_fkey on ledger_transfer_default: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
+constraint ledger_transfer_leg_check on ledger_transfer: CHECK ((leg > 0));
+constraint ledger_transfer_leg_check on ledger_transfer_default: CHECK ((leg > 0));
 constraint ledger_transfer_pkey on ledger_transfer: PRIMARY KEY (journal_id, leg, recorded_at);
 constraint leg_search_role_check on leg_search: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint leg_search_service_id_role_network_address_tx_service_key on leg_search: UNIQUE NULLS NOT DISTINCT (service_id, role, network, address, tx, service);
@@ -1990,7 +1990,7 @@ begin
   end if;
   if change = 'reopened' then
     if softly is null or of_period > softly then
-      raise '% is open', month using errcode = 'DP001', hint = 'see what is closed with "depositd ledger periods"';
+      raise '% is open', month using errcode = 'DP001', hint = 'see what is closed with "bin/depositd ledger periods"';
     elsif of_period < softly then
       raise '% is closed too', to_char(softly, 'YYYY-MM')
         using errcode = 'DP001', hint = 'reopen it first: the last month that was closed is opened first';
@@ -1998,7 +1998,7 @@ begin
     return;
   end if;
   if of_period <= closed then
-    raise '% is closed already', month using errcode = 'DP001', hint = 'see it with "depositd ledger periods"';
+    raise '% is closed already', month using errcode = 'DP001', hint = 'see it with "bin/depositd ledger periods"';
   elsif change = 'soft_closed' and of_period <= softly then
     raise '% is soft-closed already', month
       using errcode = 'DP001', hint = 'close it for good without --soft, or reopen it';
@@ -2009,7 +2009,7 @@ begin
   severe := severe_mismatches_until(of_period);
   if change = 'closed' and severe > 0 and not force then
     raise 'severe mismatches up to the end of % are open: %', month, severe
-      using errcode = 'DP001', hint = 'end them, as "depositd mismatches list --severity severe" shows them, '
+      using errcode = 'DP001', hint = 'end them, as "bin/depositd mismatches list --severity severe" shows them, '
         'or close it all the same with --force, --reason and --approved-by';
   end if;
 end
@@ -2407,7 +2407,7 @@ begin
   ) as journal on true;
   if is_unknown then
     raise exception 'ledger_transfer: there is no such journal, which its foreign key says'
-      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_journal_id_fkey1';
+      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_journal_id_fkey';
   elsif is_late then
     raise exception 'ledger_transfer: the journal is already booked; post a new one';
   elsif is_other then
@@ -2419,7 +2419,7 @@ begin
     )
   ) then
     raise exception 'ledger_transfer: there is no such account of that asset, which its foreign keys say'
-      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_debit_asset_fkey1';
+      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_debit_asset_fkey';
   elsif takes_back and exists (
     select from added
       join public.ledger_journal journal on journal.id = added.journal_id

@@ -83,25 +83,19 @@ create trigger ledger_journal_append_only before update or delete or truncate on
 -- quarter of the cost of booking a payment. Accounts and journals are append-only, and refuse_late_transfer checks all rows
 -- of a statement at once.
 create table ledger_transfer (
-  journal_id bigint constraint ledger_transfer_journal_id_not_null1 not null,
-  leg smallint constraint ledger_transfer_leg_not_null1 not null
-    constraint ledger_transfer_leg_check1 check (leg > 0),
-  debit text constraint ledger_transfer_debit_not_null1 not null,
-  credit text constraint ledger_transfer_credit_not_null1 not null
-    constraint ledger_transfer_check1 check (credit <> debit),
-  asset text constraint ledger_transfer_asset_not_null1 not null,
-  amount numeric(78, 0) constraint ledger_transfer_amount_not_null1 not null
-    constraint ledger_transfer_amount_check1 check (amount > 0),
+  journal_id bigint not null references ledger_journal not enforced,
+  leg smallint not null check (leg > 0),
+  debit text not null,
+  credit text not null check (credit <> debit),
+  asset text not null,
+  amount numeric(78, 0) not null check (amount > 0),
   -- These three are copied from the journal.
   event_at timestamptz not null,
   recorded_at timestamptz not null,
   period date not null,
   primary key (journal_id, leg, recorded_at),
-  constraint ledger_transfer_journal_id_fkey1 foreign key (journal_id) references ledger_journal not enforced,
-  constraint ledger_transfer_debit_asset_fkey1 foreign key (debit, asset)
-    references ledger_account (id, asset) not enforced,
-  constraint ledger_transfer_credit_asset_fkey1 foreign key (credit, asset)
-    references ledger_account (id, asset) not enforced,
+  foreign key (debit, asset) references ledger_account (id, asset) not enforced,
+  foreign key (credit, asset) references ledger_account (id, asset) not enforced,
   -- NaN is greater than every number, and would pass as a positive amount.
   constraint ledger_transfer_amount_is_number check (amount < 'NaN')
 ) partition by range (recorded_at);

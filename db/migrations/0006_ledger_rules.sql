@@ -22,7 +22,7 @@ begin
   ) as journal on true;
   if is_unknown then
     raise exception 'ledger_transfer: there is no such journal, which its foreign key says'
-      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_journal_id_fkey1';
+      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_journal_id_fkey';
   elsif is_late then
     raise exception 'ledger_transfer: the journal is already booked; post a new one';
   elsif is_other then
@@ -34,7 +34,7 @@ begin
     )
   ) then
     raise exception 'ledger_transfer: there is no such account of that asset, which its foreign keys say'
-      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_debit_asset_fkey1';
+      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_debit_asset_fkey';
   elsif takes_back and exists (
     select from added
       join public.ledger_journal journal on journal.id = added.journal_id

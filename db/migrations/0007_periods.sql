@@ -90,7 +90,7 @@ begin
   end if;
   if change = 'reopened' then
     if softly is null or of_period > softly then
-      raise '% is open', month using errcode = 'DP001', hint = 'see what is closed with "depositd ledger periods"';
+      raise '% is open', month using errcode = 'DP001', hint = 'see what is closed with "bin/depositd ledger periods"';
     elsif of_period < softly then
       raise '% is closed too', to_char(softly, 'YYYY-MM')
         using errcode = 'DP001', hint = 'reopen it first: the last month that was closed is opened first';
@@ -98,7 +98,7 @@ begin
     return;
   end if;
   if of_period <= closed then
-    raise '% is closed already', month using errcode = 'DP001', hint = 'see it with "depositd ledger periods"';
+    raise '% is closed already', month using errcode = 'DP001', hint = 'see it with "bin/depositd ledger periods"';
   elsif change = 'soft_closed' and of_period <= softly then
     raise '% is soft-closed already', month
       using errcode = 'DP001', hint = 'close it for good without --soft, or reopen it';
@@ -109,7 +109,7 @@ begin
   severe := severe_mismatches_until(of_period);
   if change = 'closed' and severe > 0 and not force then
     raise 'severe mismatches up to the end of % are open: %', month, severe
-      using errcode = 'DP001', hint = 'end them, as "depositd mismatches list --severity severe" shows them, '
+      using errcode = 'DP001', hint = 'end them, as "bin/depositd mismatches list --severity severe" shows them, '
         'or close it all the same with --force, --reason and --approved-by';
   end if;
 end
