@@ -10,7 +10,8 @@ table public.address_book (
   network text not null,
   owner_id text,
   owner_kind text,
-  role text not null
+  role text not null,
+  service text not null default 'default'::text
 );
 table public.api_record (
   gone_at timestamp with time zone,
@@ -19,6 +20,7 @@ table public.api_record (
   misses integer not null default 0,
   read_at timestamp with time zone not null,
   revision integer not null,
+  service text not null default 'default'::text,
   service_id text not null
 );
 table public.asset (
@@ -76,6 +78,7 @@ table public.canary_deposit (
 table public.canary_owner (
   id text not null,
   kind text not null,
+  service text not null default 'default'::text,
   since timestamp with time zone not null default now()
 );
 table public.canary_webhook (
@@ -134,6 +137,7 @@ table public.deposit (
   owner_id text,
   owner_kind text,
   reconciled_at timestamp with time zone,
+  service text not null default 'default'::text,
   service_id text,
   settled_at timestamp with time zone,
   settlement_address text,
@@ -164,6 +168,7 @@ table public.inbox (
   headers jsonb not null default '{}'::jsonb,
   id bigint not null generated as identity,
   received_at timestamp with time zone not null,
+  service text not null default 'default'::text,
   source text not null,
   source_key text not null,
   stored_at timestamp with time zone not null default now()
@@ -274,13 +279,15 @@ table public.leg_search (
   next_at timestamp with time zone not null,
   role text not null,
   searched_at timestamp with time zone,
+  service text not null default 'default'::text,
   service_id text not null,
   tries integer not null default 0,
   tx text
 );
 table public.link_key (
   group_id bigint not null,
-  key text not null
+  key text not null,
+  service text not null default 'default'::text
 );
 table public.manual_journal (
   approved_by text not null,
@@ -306,6 +313,7 @@ table public.mismatch (
   resolved_at timestamp with time zone,
   resolved_by text,
   resolved_reason text,
+  service text not null default 'default'::text,
   severity text not null,
   snoozed_until timestamp with time zone,
   subject text not null,
@@ -339,7 +347,8 @@ table public.owner (
   forward_network text,
   forward_recipient text,
   id text not null,
-  kind text not null
+  kind text not null,
+  service text not null default 'default'::text
 );
 table public.price (
   asset text not null,
@@ -358,6 +367,7 @@ table public.proposal (
   reasons jsonb not null,
   role text not null,
   score smallint not null,
+  service text not null default 'default'::text,
   service_id text not null,
   state text not null default 'proposed'::text,
   transfer text not null
@@ -414,11 +424,11 @@ table public.webhook_repeat (
 constraint account_label_check on account_label: CHECK ((num_nonnulls(code, name) > 0));
 constraint account_label_pkey on account_label: PRIMARY KEY (place);
 constraint address_book_check on address_book: CHECK (((role = 'deposit'::text) = (owner_id IS NOT NULL)));
-constraint address_book_owner_kind_owner_id_fkey on address_book: FOREIGN KEY (owner_kind, owner_id) REFERENCES owner(kind, id);
+constraint address_book_owner_kind_owner_id_service_fkey on address_book: FOREIGN KEY (owner_kind, owner_id, service) REFERENCES owner(kind, id, service);
 constraint address_book_pkey on address_book: PRIMARY KEY (network, address, role);
 constraint address_book_role_check on address_book: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint api_record_misses_check on api_record: CHECK ((misses >= 0));
-constraint api_record_pkey on api_record: PRIMARY KEY (service_id);
+constraint api_record_pkey on api_record: PRIMARY KEY (service_id, service);
 constraint api_record_revision_check on api_record: CHECK ((revision >= 0));
 constraint asset_decimals_check on asset: CHECK (((decimals >= 0) AND (decimals <= 38)));
 constraint asset_pkey on asset: PRIMARY KEY (key);
@@ -444,7 +454,7 @@ constraint canary_deposit_outcome_check on canary_deposit: CHECK ((outcome = ANY
 constraint canary_deposit_pkey on canary_deposit: PRIMARY KEY (id);
 constraint canary_name_check on canary: CHECK (((name = 'webhook'::text) OR (name ~~ 'deposit/%'::text)));
 constraint canary_owner_kind_check on canary_owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
-constraint canary_owner_pkey on canary_owner: PRIMARY KEY (kind, id);
+constraint canary_owner_pkey on canary_owner: PRIMARY KEY (kind, id, service);
 constraint canary_pkey on canary: PRIMARY KEY (name);
 constraint canary_webhook_pkey on canary_webhook: PRIMARY KEY (token_sha256);
 constraint canary_webhook_token_sha256_check on canary_webhook: CHECK ((length(token_sha256) = 32));
@@ -465,7 +475,7 @@ constraint deposit_group_id_fkey on deposit: FOREIGN KEY (group_id) REFERENCES e
 constraint deposit_is_number on deposit: CHECK (((amount < 'NaN'::numeric) AND (settlement_amount < 'NaN'::numeric) AND (fee_amount < 'NaN'::numeric)));
 constraint deposit_merged_into_fkey on deposit: FOREIGN KEY (merged_into) REFERENCES deposit(id);
 constraint deposit_pkey on deposit: PRIMARY KEY (id);
-constraint deposit_service_id_key on deposit: UNIQUE (service_id);
+constraint deposit_service_id_service_key on deposit: UNIQUE (service_id, service);
 constraint deposit_state_check on deposit: CHECK ((state = ANY (ARRAY['observed'::text, 'confirmed'::text, 'settling'::text, 'settled'::text, 'reconciled'::text, 'orphaned'::text, 'refunded'::text, 'held'::text, 'failed'::text, 'ignored'::text])));
 constraint deposit_transfer_key on deposit: UNIQUE (transfer) DEFERRABLE;
 constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
@@ -477,7 +487,7 @@ constraint inbox_pending_pkey on inbox_pending: PRIMARY KEY (inbox_id);
 constraint inbox_pkey on inbox: PRIMARY KEY (id);
 constraint inbox_source_check on inbox: CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'chain'::text, 'person'::text])));
 constraint inbox_source_key_check on inbox: CHECK ((source_key <> ''::text));
-constraint inbox_source_source_key_key on inbox: UNIQUE (source, source_key);
+constraint inbox_source_source_key_service_key on inbox: UNIQUE (source, source_key, service);
 constraint ledger_account_asset_fkey on ledger_account: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint ledger_account_id_check on ledger_account: CHECK ((id ~ '^(assets|liabilities|equity|expenses|income):'::text));
 constraint ledger_account_pkey on ledger_account: PRIMARY KEY (id, asset);
@@ -540,27 +550,27 @@ constraint ledger_snapshot_debit_check on ledger_snapshot: CHECK ((debit >= (0):
 constraint ledger_snapshot_is_number on ledger_snapshot: CHECK (((debit < 'Infinity'::numeric) AND (credit < 'Infinity'::numeric)));
 constraint ledger_snapshot_pkey on ledger_snapshot: PRIMARY KEY (span, recorded, event, account, asset);
 constraint ledger_snapshot_span_check on ledger_snapshot: CHECK ((span = ANY (ARRAY['day'::text, 'month'::text])));
-constraint ledger_transfer_amount_check1 on ledger_transfer: CHECK ((amount > (0)::numeric));
-constraint ledger_transfer_amount_check1 on ledger_transfer_default: CHECK ((amount > (0)::numeric));
+constraint ledger_transfer_amount_check on ledger_transfer: CHECK ((amount > (0)::numeric));
+constraint ledger_transfer_amount_check on ledger_transfer_default: CHECK ((amount > (0)::numeric));
 constraint ledger_transfer_amount_is_number on ledger_transfer: CHECK ((amount < 'NaN'::numeric));
 constraint ledger_transfer_amount_is_number on ledger_transfer_default: CHECK ((amount < 'NaN'::numeric));
-constraint ledger_transfer_check1 on ledger_transfer: CHECK ((credit <> debit));
-constraint ledger_transfer_check1 on ledger_transfer_default: CHECK ((credit <> debit));
-constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
-constraint ledger_transfer_credit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
-constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
-constraint ledger_transfer_debit_asset_fkey1 on ledger_transfer_default: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_check on ledger_transfer: CHECK ((credit <> debit));
+constraint ledger_transfer_check on ledger_transfer_default: CHECK ((credit <> debit));
+constraint ledger_transfer_credit_asset_fkey on ledger_transfer: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_credit_asset_fkey on ledger_transfer_default: FOREIGN KEY (credit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_debit_asset_fkey on ledger_transfer: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
+constraint ledger_transfer_debit_asset_fkey on ledger_transfer_default: FOREIGN KEY (debit, asset) REFERENCES ledger_account(id, asset) NOT ENFORCED;
 constraint ledger_transfer_default_pkey on ledger_transfer_default: PRIMARY KEY (journal_id, leg, recorded_at);
-constraint ledger_transfer_journal_id_fkey1 on ledger_transfer: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
-constraint ledger_transfer_journal_id_fkey1 on ledger_transfer_default: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
-constraint ledger_transfer_leg_check1 on ledger_transfer: CHECK ((leg > 0));
-constraint ledger_transfer_leg_check1 on ledger_transfer_default: CHECK ((leg > 0));
+constraint ledger_transfer_journal_id_fkey on ledger_transfer: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
+constraint ledger_transfer_journal_id_fkey on ledger_transfer_default: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id) NOT ENFORCED;
+constraint ledger_transfer_leg_check on ledger_transfer: CHECK ((leg > 0));
+constraint ledger_transfer_leg_check on ledger_transfer_default: CHECK ((leg > 0));
 constraint ledger_transfer_pkey on ledger_transfer: PRIMARY KEY (journal_id, leg, recorded_at);
 constraint leg_search_role_check on leg_search: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
-constraint leg_search_service_id_role_network_address_tx_key on leg_search: UNIQUE NULLS NOT DISTINCT (service_id, role, network, address, tx);
+constraint leg_search_service_id_role_network_address_tx_service_key on leg_search: UNIQUE NULLS NOT DISTINCT (service_id, role, network, address, tx, service);
 constraint leg_search_tries_check on leg_search: CHECK ((tries >= 0));
 constraint link_key_group_id_fkey on link_key: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
-constraint link_key_pkey on link_key: PRIMARY KEY (key);
+constraint link_key_pkey on link_key: PRIMARY KEY (key, service);
 constraint manual_journal_check on manual_journal: CHECK ((((length(approved_by) >= 1) AND (length(approved_by) <= 100)) AND (lower(approved_by) <> lower(made_by))));
 constraint manual_journal_journal_id_fkey on manual_journal: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
 constraint manual_journal_made_by_check on manual_journal: CHECK (((length(made_by) >= 1) AND (length(made_by) <= 100)));
@@ -595,7 +605,7 @@ constraint owner_check on owner: CHECK (((kind = 'channel'::text) = (forward_rec
 constraint owner_check1 on owner: CHECK (((kind = 'channel'::text) = (forward_network IS NOT NULL)));
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
 constraint owner_kind_check on owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
-constraint owner_pkey on owner: PRIMARY KEY (kind, id);
+constraint owner_pkey on owner: PRIMARY KEY (kind, id, service);
 constraint price_asset_currency_at_source_key on price: UNIQUE (asset, currency, at, source);
 constraint price_asset_fkey on price: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint price_currency_check on price: CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -606,7 +616,7 @@ constraint proposal_check on proposal: CHECK (((state = 'proposed'::text) = (end
 constraint proposal_pkey on proposal: PRIMARY KEY (id);
 constraint proposal_role_check on proposal: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint proposal_score_check on proposal: CHECK (((score >= 1) AND (score <= 100)));
-constraint proposal_service_id_role_transfer_key on proposal: UNIQUE (service_id, role, transfer);
+constraint proposal_service_id_role_transfer_service_key on proposal: UNIQUE (service_id, role, transfer, service);
 constraint proposal_state_check on proposal: CHECK ((state = ANY (ARRAY['proposed'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text])));
 constraint quarantine_pkey on quarantine: PRIMARY KEY (id);
 constraint quarantine_size_check on quarantine: CHECK ((size > 0));
@@ -632,13 +642,13 @@ constraint webhook_repeat_inbox_id_fkey on webhook_repeat: FOREIGN KEY (inbox_id
 constraint webhook_repeat_newest_at_check on webhook_repeat: CHECK (((cardinality(newest_at) >= 1) AND (cardinality(newest_at) <= 32)));
 constraint webhook_repeat_pkey on webhook_repeat: PRIMARY KEY (inbox_id);
 
-CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id) WHERE (owner_id IS NOT NULL);
+CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id, service) WHERE (owner_id IS NOT NULL);
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
 CREATE INDEX canary_deposit_open ON public.canary_deposit USING btree (network, started_at) WHERE (reconciled_at IS NULL);
 CREATE INDEX chain_movement_address ON public.chain_movement USING btree (network, address, asset, height);
 CREATE INDEX chain_movement_height ON public.chain_movement USING btree (network, height);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
-CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
+CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, service, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_state ON public.deposit USING btree (state, network, merged_into);
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
@@ -677,14 +687,14 @@ CREATE INDEX sighting_transfer ON public.sighting USING btree (transfer);
 CREATE INDEX sighting_unfilled ON public.sighting USING btree (inbox_id) WHERE (role IS NULL);
 CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
-CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
+CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id, service);
 CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
 CREATE UNIQUE INDEX balance_difference_network_address_asset_after_height_key ON public.balance_difference USING btree (network, address, asset, after_height);
 CREATE UNIQUE INDEX balance_difference_pkey ON public.balance_difference USING btree (id);
 CREATE UNIQUE INDEX balance_point_pkey ON public.balance_point USING btree (network, address, asset);
 CREATE UNIQUE INDEX canary_deposit_network_tx_key ON public.canary_deposit USING btree (network, tx);
 CREATE UNIQUE INDEX canary_deposit_pkey ON public.canary_deposit USING btree (id);
-CREATE UNIQUE INDEX canary_owner_pkey ON public.canary_owner USING btree (kind, id);
+CREATE UNIQUE INDEX canary_owner_pkey ON public.canary_owner USING btree (kind, id, service);
 CREATE UNIQUE INDEX canary_pkey ON public.canary USING btree (name);
 CREATE UNIQUE INDEX canary_webhook_pkey ON public.canary_webhook USING btree (token_sha256);
 CREATE UNIQUE INDEX chain_coverage_pkey ON public.chain_coverage USING btree (network, watched, assets);
@@ -694,13 +704,13 @@ CREATE UNIQUE INDEX chain_network_pkey ON public.chain_network USING btree (netw
 CREATE UNIQUE INDEX chain_watch_network_address_key ON public.chain_watch USING btree (network, address);
 CREATE UNIQUE INDEX chain_watch_pkey ON public.chain_watch USING btree (network, number);
 CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
-CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
+CREATE UNIQUE INDEX deposit_service_id_service_key ON public.deposit USING btree (service_id, service);
 CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
 CREATE UNIQUE INDEX evidence_group_pkey ON public.evidence_group USING btree (id);
 CREATE UNIQUE INDEX evidence_pkey ON public.evidence USING btree (inbox_id);
 CREATE UNIQUE INDEX inbox_pending_pkey ON public.inbox_pending USING btree (inbox_id);
 CREATE UNIQUE INDEX inbox_pkey ON public.inbox USING btree (id);
-CREATE UNIQUE INDEX inbox_source_source_key_key ON public.inbox USING btree (source, source_key);
+CREATE UNIQUE INDEX inbox_source_source_key_service_key ON public.inbox USING btree (source, source_key, service);
 CREATE UNIQUE INDEX ledger_account_pkey ON public.ledger_account USING btree (id, asset);
 CREATE UNIQUE INDEX ledger_journal_pkey ON public.ledger_journal USING btree (id);
 CREATE UNIQUE INDEX ledger_journal_posting_key_key ON public.ledger_journal USING btree (posting_key);
@@ -717,21 +727,21 @@ CREATE UNIQUE INDEX ledger_snapshot_day_pkey ON public.ledger_snapshot_day USING
 CREATE UNIQUE INDEX ledger_snapshot_pkey ON public.ledger_snapshot USING btree (span, recorded, event, account, asset);
 CREATE UNIQUE INDEX ledger_transfer_default_pkey ON public.ledger_transfer_default USING btree (journal_id, leg, recorded_at);
 CREATE UNIQUE INDEX ledger_transfer_pkey ON ONLY public.ledger_transfer USING btree (journal_id, leg, recorded_at);
-CREATE UNIQUE INDEX leg_search_service_id_role_network_address_tx_key ON public.leg_search USING btree (service_id, role, network, address, tx) NULLS NOT DISTINCT;
-CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
+CREATE UNIQUE INDEX leg_search_service_id_role_network_address_tx_service_key ON public.leg_search USING btree (service_id, role, network, address, tx, service) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key, service);
 CREATE UNIQUE INDEX manual_journal_pkey ON public.manual_journal USING btree (journal_id);
 CREATE UNIQUE INDEX mismatch_event_pending_pkey ON public.mismatch_event_pending USING btree (event_id);
 CREATE UNIQUE INDEX mismatch_event_pkey ON public.mismatch_event USING btree (id);
-CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
+CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind, service) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
 CREATE UNIQUE INDEX named_transaction_pkey ON public.named_transaction USING btree (network, tx, role, address);
-CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id);
+CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id, service);
 CREATE UNIQUE INDEX price_asset_currency_at_source_key ON public.price USING btree (asset, currency, at, source);
 CREATE UNIQUE INDEX price_pkey ON public.price USING btree (id);
-CREATE UNIQUE INDEX proposal_open_deposit ON public.proposal USING btree (role, service_id) WHERE (state = 'proposed'::text);
+CREATE UNIQUE INDEX proposal_open_deposit ON public.proposal USING btree (role, service_id, service) WHERE (state = 'proposed'::text);
 CREATE UNIQUE INDEX proposal_open_transfer ON public.proposal USING btree (role, transfer) WHERE (state = 'proposed'::text);
 CREATE UNIQUE INDEX proposal_pkey ON public.proposal USING btree (id);
-CREATE UNIQUE INDEX proposal_service_id_role_transfer_key ON public.proposal USING btree (service_id, role, transfer);
+CREATE UNIQUE INDEX proposal_service_id_role_transfer_service_key ON public.proposal USING btree (service_id, role, transfer, service);
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
 CREATE UNIQUE INDEX sighting_pkey ON public.sighting USING btree (inbox_id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
@@ -906,7 +916,7 @@ view accounting.daily_totals as
            FROM ledger_transit) t
      JOIN asset a ON ((a.key = t.asset)))
      LEFT JOIN deposit d ON ((d.id = t.deposit_id)))
-     LEFT JOIN canary_owner c ON (((c.kind = d.owner_kind) AND (c.id = d.owner_id))))
+     LEFT JOIN canary_owner c ON (((c.kind = d.owner_kind) AND (c.id = d.owner_id) AND (c.service = d.service))))
   GROUP BY t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset, c.id
  HAVING ((sum(t.deposits) <> 0) OR (sum(t.settlements) <> 0) OR (sum(t.came_in) <> (0)::numeric) OR (sum(t.settled) <> (0)::numeric) OR (sum(t.otherwise) <> (0)::numeric));
 view accounting.deposits as
@@ -936,8 +946,9 @@ view accounting.deposits as
     settled_at,
     reconciled_at,
     (EXISTS ( SELECT
-           FROM canary_owner c
-          WHERE ((c.kind = r.owner_kind) AND (c.id = r.owner_id)))) AS is_canary
+           FROM (canary_owner c
+             JOIN deposit d ON ((d.service = c.service)))
+          WHERE ((c.kind = r.owner_kind) AND (c.id = r.owner_id) AND (d.id = r.id)))) AS is_canary
    FROM deposit_report r
   WHERE (state <> 'ignored'::text);
 view accounting.entries as
@@ -1596,6 +1607,7 @@ view public.mismatch_loss as
  SELECT m.id,
     m.subject,
     m.kind,
+    m.service,
     m.severity,
     m.deposit_id,
     m.group_id,
@@ -1669,6 +1681,7 @@ view public.possible_match as
     pair.open_amount,
     pair.open_tx,
     d.service_id,
+    d.service,
     d.group_id AS open_group_id
    FROM (( SELECT u.mismatch_id,
             u.group_id,
@@ -1709,11 +1722,11 @@ view public.possible_match as
             d_1.settlement_tx
            FROM ((unnamed_transfer u
              JOIN owner o ON (((u.role = 'recipient'::text) AND (o.forward_network = u.network) AND (o.forward_recipient = u.address))))
-             JOIN deposit d_1 ON (((d_1.owner_kind = o.kind) AND (d_1.owner_id = o.id) AND (d_1.state = ANY (ARRAY['confirmed'::text, 'settling'::text])) AND (d_1.final_at IS NOT NULL) AND (d_1.settled_at IS NULL) AND (((d_1.matrix -> 'settlement'::text) ->> 'chain'::text) = 'absent'::text) AND ((d_1.settlement_amount IS NULL) OR ((d_1.settlement_amount >= (u.amount / (2)::numeric)) AND (d_1.settlement_amount <= (u.amount * (2)::numeric)))))))) pair
+             JOIN deposit d_1 ON (((d_1.owner_kind = o.kind) AND (d_1.owner_id = o.id) AND (d_1.service = o.service) AND (d_1.state = ANY (ARRAY['confirmed'::text, 'settling'::text])) AND (d_1.final_at IS NOT NULL) AND (d_1.settled_at IS NULL) AND (((d_1.matrix -> 'settlement'::text) ->> 'chain'::text) = 'absent'::text) AND ((d_1.settlement_amount IS NULL) OR ((d_1.settlement_amount >= (u.amount / (2)::numeric)) AND (d_1.settlement_amount <= (u.amount * (2)::numeric)))))))) pair
      JOIN deposit d ON ((d.id = pair.open_id)))
   WHERE ((d.service_id IS NOT NULL) AND (d.merged_into IS NULL) AND (d.group_id <> pair.group_id) AND (NOT (EXISTS ( SELECT
            FROM proposal p
-          WHERE ((p.service_id = d.service_id) AND (p.role = pair.role) AND (p.transfer = pair.transfer) AND (p.state = 'rejected'::text))))));
+          WHERE ((p.service_id = d.service_id) AND (p.service = d.service) AND (p.role = pair.role) AND (p.transfer = pair.transfer) AND (p.state = 'rejected'::text))))));
 view public.unnamed_transfer as
  SELECT m.id AS mismatch_id,
     m.group_id,
@@ -1801,13 +1814,15 @@ AS $function$
     where d.merged_into is null and d.state <> 'ignored'
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= from_at
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < to_at
-      and not exists (select from canary_owner c where c.kind = d.owner_kind and c.id = d.owner_id)
+      and not exists (
+        select from canary_owner c where c.kind = d.owner_kind and c.id = d.owner_id and c.service = d.service
+      )
   ), message as (
     select c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
       greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
     from chosen c
       join evidence e on e.group_id = c.group_id and e.observation ->> 'serviceId' = c.service_id
-      join inbox i on i.id = e.inbox_id and i.source = 'webhook'
+      join inbox i on i.id = e.inbox_id and i.source = 'webhook' and i.service = c.service
       left join webhook_repeat r on r.inbox_id = i.id
   ), told as (
     select grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,
@@ -2392,7 +2407,7 @@ begin
   ) as journal on true;
   if is_unknown then
     raise exception 'ledger_transfer: there is no such journal, which its foreign key says'
-      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_journal_id_fkey1';
+      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_journal_id_fkey';
   elsif is_late then
     raise exception 'ledger_transfer: the journal is already booked; post a new one';
   elsif is_other then
@@ -2404,7 +2419,7 @@ begin
     )
   ) then
     raise exception 'ledger_transfer: there is no such account of that asset, which its foreign keys say'
-      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_debit_asset_fkey1';
+      using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_debit_asset_fkey';
   elsif takes_back and exists (
     select from added
       join public.ledger_journal journal on journal.id = added.journal_id

@@ -3,6 +3,7 @@ import { isOnePlace, type Place } from './config/place.ts'
 import type { Settings } from './config/settings.ts'
 import type { NetworkSettings } from './core/asset.ts'
 import { Fault, messageOf } from './core/errors.ts'
+import { compareSchema } from './core/schema.ts'
 import { pinDecimals } from './jobs/chain/pin-decimals.ts'
 import { prepareQueueSchema } from './jobs/queue/queue-schema.ts'
 import { migrationsFolder } from './migrations-folder.ts'
@@ -13,7 +14,7 @@ import { isDenied } from './store/denied.ts'
 import { keepAccountLabels } from './store/ledger/account-labels.ts'
 import { makePartitions } from './store/ledger/ground.ts'
 import { readStanding, type Standing } from './store/may-migrate.ts'
-import { isNewer, migrate, newestMigration } from './store/migrate.ts'
+import { migrate, migrationsIn, refuseUnusable } from './store/migrate.ts'
 import type { Tables } from './store/tables.ts'
 import { untilReached } from './store/unreachable.ts'
 
@@ -23,7 +24,7 @@ const poolMax = 12
 
 /**
  * The database as the daemon works on it, once it can be reached, and the settings with the decimals that were left to the chains.
- * @throws Fault `settings_bad` or `remote_failed`
+ * @throws Fault `settings_bad`, `remote_failed` or `schema_unknown`
  */
 export async function prepareDatabase(
   asked: Settings,
@@ -43,7 +44,7 @@ export async function prepareDatabase(
  * Brings the schema up to date where the user of the URL owns it, and that of the queue where that is the same database.
  * A user that does not own it, which is how a daemon should log in, is refused where somebody else has to migrate first.
  * @returns the names of the migrations that were applied
- * @throws Fault `remote_failed` that says what to run
+ * @throws Fault `remote_failed` that says what to run, `schema_unknown`
  */
 export async function bringUpToDate(place: Place): Promise<readonly string[]> {
   const db = openDatabase<Tables>({
@@ -55,7 +56,7 @@ export async function bringUpToDate(place: Place): Promise<readonly string[]> {
   try {
     const standing = await readStanding(db).catch((error: unknown) => explainUnreached(error, place))
     if (standing.isStandby) throw standbyFault(place.databaseUrl)
-    if (!standing.mayMigrate) return await refuseOther(db, standing)
+    if (!standing.mayMigrate) return await refuseOther(standing)
     const applied = await migrate(db, migrationsFolder)
     await makePartitions(db)
     if (isOnePlace(place)) await prepareQueue(place)
@@ -71,12 +72,12 @@ function explainUnreached(error: unknown, { databaseUrl }: Place): never {
 }
 
 /** A newer schema than that of this version does, unless it was contracted: the owner migrates before daemons are replaced. */
-async function refuseOther(db: Database<Tables>, { user, schema }: Standing): Promise<readonly string[]> {
-  const needed = await newestMigration(migrationsFolder)
-  if (schema === needed) return []
-  if (schema > needed && (await isNewer(db, migrationsFolder))) return []
-  const isAt = schema === '' ? `${user} sees none` : `it is at ${schema}`
-  const problem = `${isAt}, this version needs ${needed}, and ${user} may not make it: run "bin/depositd migrate" first, with the DATABASE_URL of the owner, and see that ${user} is a member of depositd_daemon`
+async function refuseOther({ user, migrations }: Standing): Promise<readonly string[]> {
+  const own = await migrationsIn(migrationsFolder)
+  const state = refuseUnusable(compareSchema(migrations ?? [], own))
+  if (state.kind === 'current' || state.kind === 'newer') return []
+  const isAt = 'at' in state ? `it is at ${state.at}` : `${user} sees none`
+  const problem = `${isAt}, this version needs ${own.at(-1)}, and ${user} may not make it: run "bin/depositd migrate" first, with the DATABASE_URL of the owner, and see that ${user} is a member of depositd_daemon`
   throw new Fault('remote_failed', { what: 'the schema of the database', problem })
 }
 

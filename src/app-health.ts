@@ -13,7 +13,7 @@ import type { Observer } from './ops/observe.ts'
 import { answerMaxMs, type Problem, type Readiness } from './ops/readiness.ts'
 import { type Database, openDatabase } from './store/database.ts'
 import { keepBeat, readHealth } from './store/health.ts'
-import { newestMigration } from './store/migrate.ts'
+import { migrationsIn } from './store/migrate.ts'
 import type { Tables } from './store/tables.ts'
 
 const beatJob = 'beat' satisfies JobName
@@ -51,7 +51,7 @@ export async function composeReadiness(
   const startedAt = Date.now()
   const vitals = createVitalsReader(settings.databaseUrl)
   const streams = expectedStreams(settings)
-  const schema = await newestMigration(migrationsFolder)
+  const migrations = await migrationsIn(migrationsFolder)
   const needed = neededBy(roles, [...streams.keys()])
   const { hide } = hiddenOf(settings)
   return {
@@ -61,7 +61,7 @@ export async function composeReadiness(
         async ask() {
           const waited = (Date.now() - startedAt) / 1000
           const told = await vitals.read()
-          return [judgeDatabase(told), ...judgeVitals(told, { schema, streams, waited })]
+          return [judgeDatabase(told), ...judgeVitals(told, { migrations, streams, waited })]
         },
       },
       {

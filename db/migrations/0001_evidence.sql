@@ -1,42 +1,122 @@
--- Raw observations, exactly as they came in. Everything else in this schema can be made again from here.
+-- What came in and how it is grouped. All other tables can be rebuilt from the inbox and the owners.
+
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only: % is refused', tg_table_name, lower(tg_op)
+    using hint = 'Post a reversal, or append another observation.';
+end
+$$;
+
+-- Raw observations, byte for byte.
 create table inbox (
   id bigint generated always as identity primary key,
-  source text not null check (source in ('webhook', 'api', 'chain')),
-  -- The sender's event id; record id and hash; or transfer, block and stage. Storing one twice is a no-op.
+  -- A decision of a person, or of a policy in place of a person, is evidence too: it is applied again in a rebuild.
+  source text not null check (source in ('webhook', 'api', 'chain', 'person')),
+  -- The sender's event id; record id and hash; or transfer, block and stage. Storing one twice has no effect.
   source_key text not null check (source_key <> ''),
+  -- The name of the deposit service. It is part of every key that a service chooses: event, record, deposit and owner ids,
+  -- and link keys.
+  service text not null default 'default',
   body bytea not null,
   headers jsonb not null default '{}',
   received_at timestamptz not null,
   stored_at timestamptz not null default now(),
-  unique (source, source_key)
+  unique (source, source_key, service)
 );
 
--- What was stored and not applied yet. A table of its own, so that the inbox is never updated.
+create trigger inbox_append_only before update or delete or truncate on inbox
+  for each statement execute function refuse_change();
+
+-- Observations that are stored and not applied yet. A table of its own, so that the inbox is never updated.
 create table inbox_pending (
   inbox_id bigint primary key references inbox,
-  stored_at timestamptz not null default now()
+  stored_at timestamptz not null default now(),
+  -- As in the inbox: the oldest of many is found without reading the inbox.
+  received_at timestamptz not null
 );
 
 create index inbox_pending_stored_at on inbox_pending (stored_at);
 
--- Observations that share a linking key, directly or through others, belong to one group. It is the unit that
--- is locked and decided together: one group holds one deposit, rarely several.
+-- Repeats of a webhook with the same body: it is stored once, and each repeat is counted here.
+create table webhook_repeat (
+  inbox_id bigint primary key references inbox,
+  count bigint not null check (count > 0),
+  first_at timestamptz not null,
+  last_at timestamptz not null,
+  -- The newest times, newest first. `count` continues beyond these 32.
+  newest_at timestamptz[] not null check (cardinality(newest_at) between 1 and 32)
+);
+
+-- One event id with several bodies. Each body is an observation of its own: later ones are in the inbox under the id, a
+-- space and the hash, and here next to the first one.
+create table webhook_conflict (
+  first_id bigint not null references inbox,
+  sha256 text not null check (sha256 ~ '^[0-9a-f]{64}$'),
+  inbox_id bigint not null unique references inbox,
+  primary key (first_id, sha256),
+  check (inbox_id <> first_id)
+);
+
+create trigger webhook_conflict_append_only before update or delete or truncate on webhook_conflict
+  for each statement execute function refuse_change();
+
+-- Deliveries that failed verification, until they are accepted or displaced by newer ones. The table is bounded, because
+-- anybody can send to the endpoint. Values of headers that are credentials are hashed.
+create table quarantine (
+  id bigint generated always as identity primary key,
+  received_at timestamptz not null,
+  -- Address of the client; behind trusted proxies, the one that they name.
+  source text not null,
+  reason text not null,
+  headers jsonb not null,
+  body bytea not null,
+  -- What counts against the limit, in bytes: the body, the headers and the row itself.
+  size integer not null check (size > 0)
+);
+
+-- What was last read of each record of the service's API. By it, a record that changed, even back to an earlier text, is
+-- told from one that did not, and records that the service no longer lists are found. The texts are in the inbox.
+create table api_record (
+  service_id text not null,
+  service text not null default 'default',
+  -- SHA-256 of the record's text, and how many revisions of it were stored.
+  hash text not null,
+  revision integer not null check (revision >= 0),
+  -- The time by which the service orders its list, as the record states it.
+  listed_at timestamptz,
+  -- When the request that last returned it was sent. An answer to an earlier request is older, even if it arrives later.
+  read_at timestamptz not null,
+  -- How many times in a row it was missing, from full readings or from a request for this record.
+  misses integer not null default 0 check (misses >= 0),
+  -- Since when the service is known to have it no longer.
+  gone_at timestamptz,
+  primary key (service_id, service)
+);
+
+-- No other column that each reading writes is indexed, so that millions of rows are updated in place.
+create index api_record_missed on api_record (misses) where misses > 0 and gone_at is null;
+
+-- Observations that share a link key, directly or through others, are one group. A group is locked and decided as a
+-- whole: it holds one deposit, rarely several.
 create table evidence_group (
   id bigint generated always as identity primary key,
-  -- The next moment at which time alone may change what is decided about it.
+  -- The next moment at which time alone may change a decision about it.
   recheck_at timestamptz
 );
 
 create index evidence_group_recheck_at on evidence_group (recheck_at) where recheck_at is not null;
 
+-- A transaction is linked by its id without the network, so that a claim with the wrong network still meets the transfer.
 create table link_key (
-  key text primary key,
-  group_id bigint not null references evidence_group
+  key text not null,
+  service text not null default 'default',
+  group_id bigint not null references evidence_group,
+  primary key (key, service)
 );
 
 create index link_key_group_id on link_key (group_id);
 
--- What an inbox row says, in the terms of the domain. Made by the mapping, so it can be made again.
+-- What an inbox row says in the terms of the domain. It is made by the mapping, so it can be made again.
 create table evidence (
   inbox_id bigint primary key references inbox,
   group_id bigint not null references evidence_group,
@@ -45,21 +125,38 @@ create table evidence (
 
 create index evidence_group_id on evidence (group_id);
 
--- Where a chain transfer was read, so that the ones which vanished can be told by one query.
+-- Only the group of an observation changes: groups are merged if they turn out to be one.
+create trigger evidence_stands before update on evidence
+  for each row when ((old.inbox_id, old.observation) is distinct from (new.inbox_id, new.observation))
+  execute function refuse_change();
+
+-- Where and at which stage a chain transfer was seen, so that vanished transfers are found by one query and payments to an
+-- address can be summed.
 create table sighting (
   inbox_id bigint primary key references inbox,
   network text not null,
   transfer text not null,
   stage text not null check (stage in ('seen', 'final', 'orphaned')),
   height bigint not null check (height >= 0),
-  block_hash text not null
+  block_hash text not null,
+  -- Null until the row is filled in from its observation, which happens before amounts are summed.
+  role text check (role in ('deposit', 'recipient')),
+  address text,
+  asset text,
+  amount numeric(78, 0),
+  constraint sighting_amount_is_number check (amount < 'NaN')
 );
 
 create index sighting_height on sighting (network, height);
 create index sighting_transfer on sighting (transfer);
+create index sighting_unfilled on sighting (inbox_id) where role is null;
+create index sighting_received on sighting (network, address, asset, height) where stage = 'final' and role = 'deposit';
 
--- One row per thing that is read over and over: a network's scan, the poll. Its lease says who reads now;
--- whoever lost it holds a lower fence and can no longer move the cursor.
+create trigger sighting_stands before update on sighting
+  for each row when (old.role is not null) execute function refuse_change();
+
+-- One row per source that is read continuously: the scan of a network, the poll. The lease names the current reader. A
+-- reader that lost it has a lower fence and can no longer move the cursor.
 create table stream (
   name text primary key,
   holder text,
@@ -69,13 +166,3 @@ create table stream (
   succeeded_at timestamptz,
   progress jsonb not null default '{}'
 );
-
-create function refuse_change() returns trigger language plpgsql as $$
-begin
-  raise exception '% is append-only: % is refused', tg_table_name, lower(tg_op)
-    using hint = 'Post a reversal, or append another observation.';
-end
-$$;
-
-create trigger inbox_append_only before update or delete or truncate on inbox
-  for each statement execute function refuse_change();

@@ -11,7 +11,7 @@ import { inForce } from '../store/books/rules-in-force.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { readHealth } from '../store/health.ts'
 import { secondsUnsealed } from '../store/ledger/seals.ts'
-import { newestMigration } from '../store/migrate.ts'
+import { migrationsIn } from '../store/migrate.ts'
 import {
   countOpen,
   grantsToMend,
@@ -117,8 +117,8 @@ async function rightsAndSchema(
 }
 
 async function vitalFindings(db: Database<Tables>, settings: Settings): Promise<readonly Finding[]> {
-  const schema = await newestMigration(migrationsFolder)
-  const expected = { schema, streams: expectedStreams(settings), waited: null }
+  const migrations = await migrationsIn(migrationsFolder)
+  const expected = { migrations, streams: expectedStreams(settings), waited: null }
   return judgeVitals(await readHealth(db), expected).map(vitalFinding)
 }
 
@@ -145,7 +145,8 @@ function loginFinding(user: string, mayChange: boolean): Finding {
 }
 
 const mends: Readonly<Record<string, string>> = {
-  schema: 'bin/depositd migrate, where it is behind; the newer version of depositd, where it is ahead',
+  schema:
+    'bin/depositd migrate if it is behind; the newer version of depositd if it is ahead; if it is unknown, a new database, or a start after deleting the folder .depositd',
   inbox:
     'start a worker (bin/depositd start --roles worker); where one runs, its log names the job that fails',
   [schedulerStream]:

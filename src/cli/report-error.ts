@@ -15,6 +15,7 @@ const statusOfFault: Readonly<Record<FaultCode, number>> = {
   usage_bad: exitStatus.wrongUse,
   not_found: exitStatus.notFound,
   remote_failed: exitStatus.unavailable,
+  schema_unknown: exitStatus.unavailable,
   rpc_disagreement: exitStatus.unavailable,
   lease_lost: exitStatus.unavailable,
   conflict: exitStatus.unavailable,

@@ -14,6 +14,8 @@ type Details = {
    * documentation, if there is one for just this; `mend` says what to do, if that is known.
    */
   remote_failed: { what: string; problem: string; help?: string; mend?: string }
+  /** A database was migrated by files that are not this version's, and there is no way from them to these. */
+  schema_unknown: { problem: string; mend: string }
   /** Too few nodes of a network agree on what would be booked; nothing was moved. */
   rpc_disagreement: { network: string; problem: string }
   /** A chain's history changed further back than is remembered: a person decides where to resume. */
@@ -95,8 +97,8 @@ export function lineOf(error: unknown): string {
 /** As `lineOf`, without what mends it where that is known for itself. */
 export function problemOf(error: unknown): string {
   if (isFault(error, 'settings_bad')) return error.details.faults.join('\n  ')
-  if (isFault(error, 'usage_bad') || isFault(error, 'not_found') || isFault(error, 'history_lost'))
-    return error.details.problem
+  const fixed = ['usage_bad', 'not_found', 'history_lost', 'schema_unknown'] as const
+  for (const code of fixed) if (isFault(error, code)) return error.details.problem
   if (isFault(error, 'remote_failed')) return `${error.details.what}: ${error.details.problem}`
   return messageOf(error)
 }

@@ -1,12 +1,12 @@
+import { compareSchema } from './schema.ts'
+
 /** How one part of the daemon stands, in words. */
 export type PartState = { part: string; state: 'fine' | 'warning' | 'fault'; says: string }
 
 /** What a database tells of itself and of those who work on it. Ages are in seconds. */
 export type Vitals = {
-  /** The newest migration that was applied. */
-  schema: string
-  /** The newest of those that took away what versions before used; empty before the first. */
-  contract: string
+  /** Names of the migrations that were applied. */
+  migrations: readonly string[]
   /** It answers and takes nothing: a standby, or set so. */
   isReadOnly: boolean
   inboxOldest: number
@@ -15,8 +15,8 @@ export type Vitals = {
 }
 
 export type Expected = {
-  /** The newest migration that this program has. */
-  schema: string
+  /** Names of the migrations of this program. */
+  migrations: readonly string[]
   /** Streams that are to be read on, beside the signs of life, and for how many seconds one may go unread. */
   streams: ReadonlyMap<string, number>
   /** For how long what never came was waited for; null where nobody waits. */
@@ -49,7 +49,7 @@ export function judgeVitals(vitals: Vitals, expected: Expected): PartState[] {
   const ageOf = (part: string, sign: string, max: number) =>
     judgeAge({ part, sign, max }, vitals.ages.get(part) ?? null, expected.waited)
   return [
-    judgeSchema(vitals, expected.schema),
+    judgeSchema(vitals, expected),
     judgeInbox(vitals.inboxOldest),
     ageOf(schedulerStream, 'tick', beatAgeMaxSeconds),
     ageOf(workerStream, 'job', beatAgeMaxSeconds),
@@ -61,18 +61,22 @@ export function judgeVitals(vitals: Vitals, expected: Expected): PartState[] {
  * While a newer version takes over, processes of the older one go on with what they know: also where it took something
  * away, since by the rules of upgrades the version before it used that no more. Which one this is it cannot know.
  */
-function judgeSchema({ schema: found, contract }: Vitals, known: string): PartState {
+function judgeSchema({ migrations }: Vitals, { migrations: own }: Expected): PartState {
   const part = 'schema'
-  if (found === known) return { part, state: 'fine', says: `at ${known}` }
-  if (found === '') return { part, state: 'fault', says: 'is not made yet' }
-  if (found < known) return { part, state: 'fault', says: `at ${found}; this version needs ${known}` }
-  const says = `at ${found}, of a newer version; this one knows ${known}`
-  if (contract <= known) return { part, state: 'warning', says }
-  return {
-    part,
-    state: 'warning',
-    says: `${says}, and does not start again: ${contract} took something away`,
+  const needed = own.at(-1) ?? ''
+  const found = compareSchema(migrations, own)
+  if (found.kind === 'current') return { part, state: 'fine', says: `at ${found.at}` }
+  if (found.kind === 'newer') {
+    const says = `at ${found.at}, of a newer version; this one knows ${needed}`
+    const end = `, and does not start again: ${found.contract} took something away`
+    return { part, state: 'warning', says: found.contract === null ? says : says + end }
   }
+  const faults = {
+    missing: () => 'is not made yet',
+    behind: (at: string) => `at ${at}; this version needs ${needed}`,
+    unknown: (at: string) => `has ${at}, which this version does not know`,
+  }
+  return { part, state: 'fault', says: faults[found.kind]('at' in found ? found.at : '') }
 }
 
 function judgeInbox(oldest: number): PartState {

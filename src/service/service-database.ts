@@ -1,22 +1,24 @@
 import { join } from 'node:path'
-import { Fault, messageOf } from '../core/errors.ts'
+import { sql } from 'kysely'
+import { Fault, isFault, messageOf } from '../core/errors.ts'
 import { openDatabase, pingDatabase } from '../store/database.ts'
 import { migrate } from '../store/migrate.ts'
 import type { ServiceDatabase, ServiceTables } from './tables.ts'
 
 type Place = { url: string; poolMax: number; applicationName: string }
 
+const name = "the deposit service's database"
 const migrations = join(import.meta.dirname, '../../db/service/migrations')
 
 /**
  * Opens the database of the service, and brings its schema up to date.
- * @throws Fault `remote_failed` where it cannot be reached, `settings_bad` where it belongs to something else.
+ * @throws Fault `remote_failed` if it cannot be reached, `settings_bad` if it belongs to something else, `schema_unknown`.
  */
 export async function openServiceDatabase(place: Place): Promise<ServiceDatabase> {
   const db = openDatabase<ServiceTables>(place)
   try {
     await pingDatabase(db).catch(nameUnreachable)
-    await migrate(db, migrations).catch(nameForeign)
+    await migrate(db, migrations, name).catch((error: unknown) => nameForeign(db, error))
     return db
   } catch (error) {
     await db.destroy()
@@ -29,10 +31,11 @@ function nameUnreachable(error: unknown): never {
   throw new Fault('remote_failed', details, { cause: error })
 }
 
-/** Migrations that are not ours were made by the daemon, or by a newer service. */
-function nameForeign(error: unknown): never {
-  if (!messageOf(error).includes('corrupted migrations')) throw error
-  const fault =
-    'the database is of something else, or of a newer version; the deposit service needs a database of its own'
+/** The daemon migrates its database too, by other files; the service's own is known by its schema. */
+async function nameForeign(db: ServiceDatabase, error: unknown): Promise<never> {
+  if (!isFault(error, 'schema_unknown')) throw error
+  const { rows } = await sql`select where to_regnamespace('service') is not null`.execute(db)
+  if (rows.length > 0) throw error
+  const fault = 'the database is of something else; the deposit service needs a database of its own'
   throw new Fault('settings_bad', { faults: [fault] }, { cause: error })
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { Fault } from '../core/errors.ts'
-import { newestMigration } from './migrate.ts'
+import { compareSchema } from '../core/schema.ts'
+import { migrationsIn, readMigrations, refuseUnusable } from './migrate.ts'
 
 /** Most migrations take less. */
 const usualBounds = { maxMs: 60_000, retryEveryMs: 200 }
@@ -9,7 +10,7 @@ const usualBounds = { maxMs: 60_000, retryEveryMs: 200 }
 /**
  * Returns if the schema is as new as this version needs, once a migration that is running has ended.
  * @param waiting is called once if there is one.
- * @throws Fault `remote_failed` that says what the schema is at, and what to do.
+ * @throws Fault `remote_failed` that says what the schema is at, and what to do; `schema_unknown`.
  */
 export async function awaitSchema<Tables>(
   db: Kysely<Tables>,
@@ -19,51 +20,48 @@ export async function awaitSchema<Tables>(
     bounds = usualBounds,
   }: { folder: string; waiting: () => void; bounds?: typeof usualBounds },
 ): Promise<void> {
-  const needed = await newestMigration(folder)
+  const own = await migrationsIn(folder)
   const deadline = Date.now() + bounds.maxMs
   for (let isWaiting = false; ; isWaiting = true) {
-    const { schema, isMigrating } = await readProgress(db)
-    if (schema === null || schema >= needed) return
-    if (!isMigrating || Date.now() > deadline) throw behind({ schema, needed, isMigrating })
+    // Asked first: a migration that ends in between is then seen as applied.
+    const isMigrating = await readIsMigrating(db)
+    const lacking = await readLack(db, own)
+    if (lacking === null) return
+    if (!isMigrating || Date.now() > deadline) throw behind({ ...lacking, isMigrating })
     if (!isWaiting) waiting()
     await sleep(bounds.retryEveryMs)
   }
 }
 
-/** The newest migration that was applied: empty before the first, null for a user who may not know. */
-type Progress = { schema: string | null; isMigrating: boolean }
+/** What the schema is at, null if it is missing, and what this version needs. */
+type Lack = { at: string | null; needed: string }
+
+/** Null if the schema is new enough, and for a user who may not know. */
+async function readLack<Tables>(db: Kysely<Tables>, own: readonly string[]): Promise<Lack | null> {
+  const applied = await readMigrations(db)
+  if (applied === null) return null
+  const { kind } = refuseUnusable(compareSchema(applied, own))
+  if (kind === 'current' || kind === 'newer') return null
+  return { at: applied.at(-1) ?? null, needed: own.at(-1) ?? '' }
+}
 
 /** The number of the advisory lock that Kysely holds while it migrates; pg_locks shows its halves. */
 const migrationLock = 3_853_314_791_062_309_107n
 
-async function readProgress<Tables>(db: Kysely<Tables>): Promise<Progress> {
-  const { rows } = await sql<{ isMade: boolean; mayRead: boolean; isMigrating: boolean }>`
-    select to_regclass('public.kysely_migration') is not null as "isMade",
-      coalesce(has_table_privilege(to_regclass('public.kysely_migration'), 'SELECT'), false) as "mayRead",
-      exists (
-        select from pg_locks
-        where locktype = 'advisory' and granted and objsubid = 1
-          and database = (select oid from pg_database where datname = current_database())
-          and classid::bigint = ${migrationLock >> 32n}::bigint
-          and objid::bigint = ${migrationLock & 0xffff_ffffn}::bigint
-      ) as "isMigrating"`.execute(db)
-  const { isMade = false, mayRead = false, isMigrating = false } = rows[0] ?? {}
-  if (!mayRead) return { schema: isMade ? null : '', isMigrating }
-  const { rows: newest } = await sql<{ schema: string }>`
-    select coalesce(max(name), '') as schema from public.kysely_migration`.execute(db)
-  return { schema: newest[0]?.schema ?? '', isMigrating }
+async function readIsMigrating<Tables>(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ isMigrating: boolean }>`
+    select exists (
+      select from pg_locks
+      where locktype = 'advisory' and granted and objsubid = 1
+        and database = (select oid from pg_database where datname = current_database())
+        and classid::bigint = ${migrationLock >> 32n}::bigint
+        and objid::bigint = ${migrationLock & 0xffff_ffffn}::bigint
+    ) as "isMigrating"`.execute(db)
+  return rows[0]?.isMigrating ?? false
 }
 
-function behind({
-  schema,
-  needed,
-  isMigrating,
-}: {
-  schema: string
-  needed: string
-  isMigrating: boolean
-}): Fault {
-  const found = schema === '' ? 'it is missing' : `it is at ${schema}`
+function behind({ at, needed, isMigrating }: Lack & { isMigrating: boolean }): Fault {
+  const found = at === null ? 'it is missing' : `it is at ${at}`
   const fix = isMigrating
     ? 'a migration is still running: try again later'
     : 'run "bin/depositd migrate", or start the daemon, which migrates'

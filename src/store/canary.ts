@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { ownerText } from '../core/address-book.ts'
 import type { AssetKey, NetworkName } from '../core/asset.ts'
 import type { CanaryDepositOutcome, CanaryPlace } from '../core/canary.ts'
+import { defaultService } from '../core/deposit-service.ts'
 import type { Owner } from '../core/evidence.ts'
 import { inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
@@ -51,7 +52,7 @@ function depositsBefore({ name, owner }: CanaryOwner) {
   const since = sql`
     select since from canary where name = ${name} and is_on and owner = ${ownerText(owner)}`
   return sql`select from deposit d
-    where d.owner_kind = ${owner.kind} and d.owner_id = ${owner.id} and d.merged_into is null
+    where d.owner_kind = ${owner.kind} and d.owner_id = ${owner.id} and d.service = ${defaultService} and d.merged_into is null
       and least(d.created_at, d.deposited_at) < coalesce((${since}), now()) - ${sql.lit(clockSlack)}::interval`
 }
 
@@ -60,7 +61,9 @@ export async function isCustomer(db: Kysely<Tables>, canary: CanaryOwner): Promi
   const { kind, id } = canary.owner
   const { rows } = await sql<{ yes: boolean }>`
     select exists (${depositsBefore(canary)})
-      and not exists (select from canary_owner where kind = ${kind} and id = ${id}) as yes`.execute(db)
+      and not exists (select from canary_owner where kind = ${kind} and id = ${id} and service = ${defaultService}) as yes`.execute(
+    db,
+  )
   return rows[0]?.yes === true
 }
 
@@ -71,12 +74,12 @@ export async function isCustomer(db: Kysely<Tables>, canary: CanaryOwner): Promi
 export async function keepCanaryOwner(db: Kysely<Tables>, canary: CanaryOwner): Promise<void> {
   const { kind, id } = canary.owner
   await sql`
-    insert into canary_owner (kind, id)
-    select o.kind, o.id from owner o
-    where o.kind = ${kind} and o.id = ${id} and exists (select from canary where name = ${canary.name})
-      and not exists (select from canary_owner k where k.kind = o.kind and k.id = o.id)
+    insert into canary_owner (kind, id, service)
+    select o.kind, o.id, o.service from owner o
+    where o.kind = ${kind} and o.id = ${id} and o.service = ${defaultService} and exists (select from canary where name = ${canary.name})
+      and not exists (select from canary_owner k where k.kind = o.kind and k.id = o.id and k.service = o.service)
       and not exists (${depositsBefore(canary)})
-    on conflict (kind, id) do nothing`.execute(db)
+    on conflict (kind, id, service) do nothing`.execute(db)
 }
 
 /** For how long a webhook of ours is known: one that comes later is taken for anybody's. */
@@ -162,7 +165,7 @@ export async function findPayments(
     insert into canary_deposit (network, asset, amount, address, started_at, tx)
     select d.network, d.asset, d.amount, d.address, d.deposited_at, d.tx
     from deposit d join canary on canary.name = ${name}
-    where d.owner_kind = ${owner.kind} and d.owner_id = ${owner.id} and d.merged_into is null
+    where d.owner_kind = ${owner.kind} and d.owner_id = ${owner.id} and d.service = ${defaultService} and d.merged_into is null
       and d.network = ${network} and d.asset = ${asset}
       and d.deposited_at >= canary.since - ${sql.lit(clockSlack)}::interval
       and d.state <> 'ignored' and d.tx is not null and d.address is not null and d.amount > 0

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { defaultService } from '../core/deposit-service.ts'
 import { prepared } from './database.ts'
 import { type PackedRows, packRows } from './pack-rows.ts'
 import type { Tables } from './tables.ts'
@@ -32,9 +33,9 @@ export async function appendInbox(
         source text, source_key text, first int, length int, headers jsonb, received_at timestamptz
       )
     ), added as (
-      insert into inbox (source, source_key, body, headers, received_at)
-      select source, source_key, body, headers, received_at from incoming order by source, source_key
-      on conflict (source, source_key) do nothing
+      insert into inbox (source, source_key, service, body, headers, received_at)
+      select source, source_key, ${defaultService}, body, headers, received_at from incoming order by source, source_key
+      on conflict (source, source_key, service) do nothing
       returning id, source, source_key, received_at
     ), pending as (
       insert into inbox_pending (inbox_id, received_at) select id, received_at from added

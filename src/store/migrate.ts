@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration'
 import { Fault, messageOf } from '../core/errors.ts'
+import { compareSchema, type SchemaState } from '../core/schema.ts'
 import { reach } from '../failpoint.ts'
 import { attemptsMax, gaveWay } from './database.ts'
 import { isDenied } from './denied.ts'
@@ -11,10 +12,18 @@ import { isDenied } from './denied.ts'
  * Brings a database to the newest schema and returns the names of the migrations it applied.
  * Kysely takes a lock, so that any number of processes may call this at once. All is one transaction; where Postgres ends
  * it because programs at work hold what it waits for, and wait for what it holds, it begins again.
- * @throws Fault `remote_failed` with the failing migration's own message.
+ * @throws Fault `remote_failed` with the failing migration's own message, or if a newer version took away what this one
+ * uses; `schema_unknown` if the database was migrated by files that are not this version's.
+ * @param name of the database, in messages
  */
-export async function migrate<Tables>(db: Kysely<Tables>, folder: string): Promise<readonly string[]> {
-  if (await isNewer(db, folder)) return []
+export async function migrate<Tables>(
+  db: Kysely<Tables>,
+  folder: string,
+  name = 'the database',
+): Promise<readonly string[]> {
+  const applied = await readMigrations(db)
+  const state = compareSchema(applied ?? [], await migrationsIn(folder))
+  if (refuseUnusable(state, name).kind === 'newer') return []
   const { error, results = [] } = await applyAll(new Migrator({ db, provider: sqlFiles(folder) }))
   if (error !== undefined) {
     const failed = results.find((result) => result.status === 'Error')?.migrationName ?? 'migrations'
@@ -34,38 +43,37 @@ async function applyAll(migrator: Migrator): Promise<MigrationResultSet> {
 const ownersRights =
   'the user of DATABASE_URL has to own the database and may create roles; as a superuser: alter role … createrole'
 
-/** Ends the name of a migration that takes away what versions before it use; all others only add. */
-export const contracting = '_contract'
-
 /**
- * A version that is replaced may still start, and one that is taken back, too: what a newer one added is in nobody's way.
- * @throws Fault `remote_failed` where the newer one took away what this one uses
+ * A version that is being replaced may still start: what a newer version added is in nobody's way.
+ * @throws Fault `remote_failed` if a newer version took away what this one uses; `schema_unknown`
  */
-export async function isNewer<Tables>(db: Kysely<Tables>, folder: string): Promise<boolean> {
-  const ours = await migrationsIn(folder)
-  const { rows: there } =
-    await sql`select from pg_class where oid = to_regclass('public.kysely_migration')`.execute(db)
-  if (there.length === 0) return false
-  const { rows } = await sql<{ name: string }>`
-    select name from public.kysely_migration order by name`.execute(db)
-  const applied = new Set(rows.map(({ name }) => name))
-  // A database of something else has migrations, too, and not these.
-  if (!ours.every((name) => applied.has(name))) return false
-  const newer = [...applied].filter((name) => name > (ours.at(-1) ?? ''))
-  const contract = newer.find((name) => name.endsWith(contracting))
-  if (contract !== undefined) {
-    const problem = `${contract} of a newer version took away what this one uses: start that version or a newer one`
+export function refuseUnusable(state: SchemaState, database = 'the database'): SchemaState {
+  if (state.kind === 'unknown')
+    throw new Fault('schema_unknown', {
+      problem: `${database} was made by another version or program: this version has no migration ${state.at}, and nothing was released before 0.1.0 that it could upgrade from`,
+      mend: 'to start afresh, delete the folder .depositd, or name a new, empty database',
+    })
+  if (state.kind === 'newer' && state.contract !== null) {
+    const problem = `${state.contract} of a newer version took away what this one uses: start that version or a newer one`
     throw new Fault('remote_failed', { what: 'the schema of the database', problem })
   }
-  return newer.length > 0
+  return state
 }
 
-/** The last of the migrations in a folder: what a database is at when all were applied. */
-export async function newestMigration(folder: string): Promise<string> {
-  return (await migrationsIn(folder)).at(-1) ?? ''
+/** Names of the migrations that were applied; null for a user who may not read them. */
+export async function readMigrations<Tables>(db: Kysely<Tables>): Promise<readonly string[] | null> {
+  const { rows } = await sql<{ isMade: boolean; mayRead: boolean }>`
+    select oid is not null as "isMade", coalesce(has_table_privilege(oid, 'SELECT'), false) as "mayRead"
+    from (select to_regclass('public.kysely_migration') as oid) as found`.execute(db)
+  const { isMade = false, mayRead = false } = rows[0] ?? {}
+  if (!isMade) return []
+  if (!mayRead) return null
+  const { rows: applied } = await sql<{ name: string }>`select name from public.kysely_migration`.execute(db)
+  return applied.map(({ name }) => name).toSorted()
 }
 
-async function migrationsIn(folder: string): Promise<string[]> {
+/** Names of the migrations in a folder, in the order in which they are applied. */
+export async function migrationsIn(folder: string): Promise<readonly string[]> {
   return Object.keys(await sqlFiles(folder).getMigrations()).toSorted()
 }
 

@@ -6,6 +6,7 @@ import {
   type OwnerEntry,
   ownerText,
 } from '../core/address-book.ts'
+import { defaultService } from '../core/deposit-service.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import { searchAgain } from './chain/leg-searches.ts'
@@ -26,9 +27,9 @@ export async function readOwners(
         'asset', o.forward_asset, 'recipient', o.forward_recipient) end as forward,
       coalesce(jsonb_agg(jsonb_build_object('network', b.network, 'address', b.address) order by b.network, b.address)
         filter (where b.address is not null), '[]') as deposits
-    from owner o left join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
-    where o.kind = ${kind} and o.id = any(${ids}::text[])
-    group by o.kind, o.id order by o.id`.execute(db)
+    from owner o left join address_book b on b.owner_kind = o.kind and b.owner_id = o.id and b.service = o.service
+    where o.kind = ${kind} and o.id = any(${ids}::text[]) and o.service = ${defaultService}
+    group by o.kind, o.id, o.service order by o.id`.execute(db)
   return rows.map(({ id, ...entry }) => ({ owner: { kind, id }, ...entry }))
 }
 
@@ -98,15 +99,15 @@ export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> 
 /** Adds what is new, in two statements; what is known stays as it is. */
 async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<number> {
   const { numAffectedRows } = await sql`
-    insert into owner (kind, id, forward_network, forward_asset, forward_recipient, created_at)
-    select kind, id, network, asset, recipient, least(created_at, now()) from unnest(${entries.map(({ owner }) => owner.kind)}::text[], ${entries.map(({ owner }) => owner.id)}::text[],
+    insert into owner (kind, id, service, forward_network, forward_asset, forward_recipient, created_at)
+    select kind, id, ${defaultService}, network, asset, recipient, least(created_at, now()) from unnest(${entries.map(({ owner }) => owner.kind)}::text[], ${entries.map(({ owner }) => owner.id)}::text[],
       ${entries.map(({ forward }) => forward?.network ?? null)}::text[],
       ${entries.map(({ forward }) => forward?.asset ?? null)}::text[],
       ${entries.map(({ forward }) => forward?.recipient ?? null)}::text[],
       ${entries.map(({ createdAt }) => createdAt ?? null)}::timestamptz[])
       as entry (kind, id, network, asset, recipient, created_at)
     order by kind, id
-    on conflict (kind, id) do nothing`.execute(tx)
+    on conflict (kind, id, service) do nothing`.execute(tx)
   const places = entries.flatMap(({ owner, deposits, forward }) => [
     ...deposits.map((deposit) => ({ ...deposit, role: 'deposit', kind: owner.kind, id: owner.id })),
     ...(forward === null
@@ -114,8 +115,8 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
       : [{ network: forward.network, address: forward.recipient, role: 'recipient', kind: null, id: null }]),
   ])
   await sql`
-    insert into address_book (network, address, role, owner_kind, owner_id)
-    select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[],
+    insert into address_book (network, address, role, owner_kind, owner_id, service)
+    select place.*, ${defaultService} from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[],
       ${places.map(({ role }) => role)}::text[], ${places.map(({ kind }) => kind)}::text[],
       ${places.map(({ id }) => id)}::text[]) as place (network, address, role)
     order by network, address, role
@@ -161,8 +162,8 @@ export async function listOwners(
 ): Promise<OwnerLine[]> {
   const { rows } = await sql<OwnerLine>`
     select o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient
-    from owner o join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
-    where o.kind = ${kind}
+    from owner o join address_book b on b.owner_kind = o.kind and b.owner_id = o.id and b.service = o.service
+    where o.kind = ${kind} and o.service = ${defaultService}
       and (${after?.id ?? null}::text is null or (o.id, b.network) > (${after?.id ?? ''}, ${after?.network ?? ''}))
     order by o.id, b.network limit ${limit}`.execute(db)
   return rows

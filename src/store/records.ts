@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { defaultService } from '../core/deposit-service.ts'
 import { appendInbox } from './inbox.ts'
 import type { Tables } from './tables.ts'
 
@@ -54,12 +55,12 @@ async function noteRecords(
 ): Promise<Change[]> {
   if (records.length === 0) return []
   const { rows } = await sql<Change>`
-    insert into api_record (service_id, hash, revision, listed_at, read_at)
-    select id, hash, 1, listed_at, ${sentAt} from unnest(
+    insert into api_record (service_id, service, hash, revision, listed_at, read_at)
+    select id, ${defaultService}, hash, 1, listed_at, ${sentAt} from unnest(
       ${records.map(({ id }) => id)}::text[], ${records.map(({ hash }) => hash)}::text[],
       ${records.map(({ time }) => time)}::timestamptz[]
     ) as incoming (id, hash, listed_at) order by id
-    on conflict (service_id) do update
+    on conflict (service_id, service) do update
       set hash = excluded.hash, revision = api_record.revision + (api_record.hash <> excluded.hash)::int,
         listed_at = excluded.listed_at, read_at = excluded.read_at, misses = 0, gone_at = null
       where api_record.read_at <= excluded.read_at or ${isReadAhead}
@@ -92,7 +93,7 @@ export async function countMisses(
 ): Promise<void> {
   await sql`
     update api_record set misses = misses + 1
-    where read_at < ${startedAt} and gone_at is null
+    where service = ${defaultService} and read_at < ${startedAt} and gone_at is null
       and (${listedSince}::timestamptz is null or listed_at is null or listed_at >= ${listedSince})`.execute(
     tx,
   )
@@ -106,6 +107,7 @@ export async function missedRecords(
   const rows = await db
     .selectFrom('api_record')
     .select('service_id')
+    .where('service', '=', defaultService)
     .where('misses', '>=', missesMin)
     .where('gone_at', 'is', null)
     .orderBy(sql`random()`)
@@ -121,10 +123,10 @@ export async function staleRecords(
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with open as materialized (
-      select service_id from deposit
-      where state in ('observed', 'confirmed', 'settling', 'settled', 'held') and merged_into is null
+      select service_id, service from deposit
+      where service = ${defaultService} and state in ('observed', 'confirmed', 'settling', 'settled', 'held') and merged_into is null
     )
-    select service_id as id from open join api_record using (service_id)
+    select service_id as id from open join api_record using (service_id, service)
     where read_at < ${readBefore} and gone_at is null order by read_at limit ${limit}`.execute(db)
   return rows.map(({ id }) => id)
 }
@@ -152,11 +154,11 @@ export async function markGone(
   const { rows } = await sql<GoneRecord>`
     with missed as (
       update api_record set misses = misses + 1, gone_at = case when misses > 0 then ${askedAt}::timestamptz end
-      where service_id = any(${ids}::text[]) and gone_at is null and (read_at <= ${askedAt} or ${isReadAhead})
-      returning service_id, gone_at
+      where service_id = any(${ids}::text[]) and service = ${defaultService} and gone_at is null and (read_at <= ${askedAt} or ${isReadAhead})
+      returning service_id, service, gone_at
     )
     select m.service_id as id, d.id as "depositId", d.network, d.asset, d.amount::text, d.state
-    from missed m left join deposit d on d.service_id = m.service_id and d.merged_into is null
+    from missed m left join deposit d on d.service_id = m.service_id and d.service = m.service and d.merged_into is null
     where m.gone_at is not null`.execute(tx)
   return rows
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { defaultService } from '../core/deposit-service.ts'
 import { assert } from '../core/errors.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { inTransaction } from './database.ts'
@@ -77,9 +78,8 @@ async function idsOf(tx: Transaction<Tables>, arrivals: readonly Arrival[]): Pro
     from unnest(
       ${arrivals.map(({ sourceKey }) => sourceKey)}::text[], ${arrivals.map(({ body }) => body)}::bytea[]
     ) as came (source_key, body)
-      join inbox on inbox.source = 'webhook' and inbox.source_key = came.source_key and inbox.body = came.body`.execute(
-    tx,
-  )
+      join inbox on inbox.source = 'webhook' and inbox.source_key = came.source_key
+        and inbox.service = ${defaultService} and inbox.body = came.body`.execute(tx)
   return new Map(rows.map(({ id, source_key }) => [source_key, id]))
 }
 
@@ -125,6 +125,7 @@ async function openConflicts(tx: Transaction<Tables>, kept: readonly Kept[]): Pr
         ${conflicting.map(({ inboxId }) => inboxId)}::bigint[]
       ) as came (source_key, sha256, inbox_id)
         join inbox on inbox.source = 'webhook' and inbox.source_key = came.source_key
+          and inbox.service = ${defaultService}
       returning first_id, sha256
     )
     select first.source_key as event, array(

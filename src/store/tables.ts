@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { ServiceName } from '../core/deposit-service.ts'
 
 /** `numeric(78, 0)`: its decimal text on the way out, a `bigint` or its text on the way in. */
 type Numeric = ColumnType<string, bigint | string, bigint | string>
@@ -13,6 +14,7 @@ export type Tables = {
     id: Id
     source: 'webhook' | 'api' | 'chain' | 'person'
     source_key: string
+    service: Defaulted<ServiceName>
     body: Buffer
     headers: Defaulted<unknown>
     received_at: Date
@@ -20,7 +22,7 @@ export type Tables = {
   }
   inbox_pending: { inbox_id: bigint; stored_at: Generated<Date>; received_at: Date }
   evidence_group: { id: Id; recheck_at: Date | null }
-  link_key: { key: string; group_id: bigint }
+  link_key: { key: string; service: Defaulted<ServiceName>; group_id: bigint }
   evidence: { inbox_id: bigint; group_id: bigint; observation: unknown }
   sighting: {
     inbox_id: bigint
@@ -41,6 +43,7 @@ export type Tables = {
   }
   api_record: {
     service_id: string
+    service: Defaulted<ServiceName>
     hash: string
     revision: number
     listed_at: Date | null
@@ -52,6 +55,7 @@ export type Tables = {
   owner: {
     kind: 'channel' | 'stable_wallet'
     id: string
+    service: Defaulted<ServiceName>
     forward_network: string | null
     forward_asset: string | null
     forward_recipient: string | null
@@ -63,12 +67,14 @@ export type Tables = {
     role: 'deposit' | 'recipient'
     owner_kind: 'channel' | 'stable_wallet' | null
     owner_id: string | null
+    service: Defaulted<ServiceName>
     added_at: Generated<Date>
   }
   deposit: {
     id: Id
     group_id: bigint
     service_id: string | null
+    service: Defaulted<ServiceName>
     transfer: string | null
     merged_into: bigint | null
     state: string
@@ -103,6 +109,7 @@ export type Tables = {
     id: Id
     subject: string
     kind: string
+    service: Defaulted<ServiceName>
     severity: string
     deposit_id: bigint | null
     group_id: bigint | null
@@ -137,6 +144,7 @@ export type Tables = {
   proposal: {
     id: Id
     service_id: string
+    service: Defaulted<ServiceName>
     role: 'deposit' | 'recipient'
     transfer: string
     score: number
@@ -156,6 +164,7 @@ export type Tables = {
   }
   leg_search: {
     service_id: string
+    service: Defaulted<ServiceName>
     role: 'deposit' | 'recipient'
     network: string
     address: string

@@ -106,7 +106,13 @@ test('a database without a schema is warned of, one of another version is a faul
       /^warning \| at 9999_future, of a newer version; .* \| .*the newer version of depositd/,
     ),
   ])
-  await sql`delete from kysely_migration where name = '9999_future'`.execute(owner)
+  await sql`update kysely_migration set name = '0001_other' where name = '9999_future'`.execute(owner)
+  expect(await world.says('schema')).toEqual([
+    expect.stringMatching(
+      /^fault \| has 0001_other, which this version does not know \| .*if it is unknown, a new database/,
+    ),
+  ])
+  await sql`delete from kysely_migration where name = '0001_other'`.execute(owner)
 })
 
 test('a user that may not act as the daemon is a fault, with the statement that mends it', async () => {

@@ -44,6 +44,30 @@ test('a schema that is behind is named with the version that it is at', async ()
   )
 })
 
+test.each(['deposits list', 'migrate', 'ledger verify'])(
+  '%s refuses a schema that files of another version made, and says how to start afresh',
+  async (line) => {
+    const { url, drop } = await testDatabase()
+    onTestFinished(drop)
+    await runSql(
+      url,
+      `update kysely_migration set name = '0037_leg_searches' where name = (select max(name) from kysely_migration)`,
+    )
+    const { status, out, err } = await runCommand(line, settings(url))
+    expect({ status, out }).toEqual({ status: 4, out: '' })
+    expect(err).toBe(
+      'depositd: the database was made by another version or program: this version has no migration 0037_leg_searches, and nothing was released before 0.1.0 that it could upgrade from; to start afresh, delete the folder .depositd, or name a new, empty database\n',
+    )
+    const { out: document } = await runCommand(`${line} --json`, settings(url))
+    expect(JSON.parse(document)).toMatchObject({
+      error: {
+        code: 'schema_unknown',
+        fix: 'to start afresh, delete the folder .depositd, or name a new, empty database',
+      },
+    })
+  },
+)
+
 test('a command that meets a migration waits for its end, and says so', async () => {
   const { url, drop } = await emptyDatabase()
   onTestFinished(drop)

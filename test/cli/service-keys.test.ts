@@ -3,7 +3,7 @@ import { type Answer, call, readKey } from '../service/fixtures.ts'
 import { type OpenApi, openApi } from '../service/http/open-api.ts'
 import { type Ran, runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { emptyDatabase, testDatabase } from '../support/postgres.ts'
+import { emptyDatabase, run, testDatabase } from '../support/postgres.ts'
 
 type Key = { id: string; name: string; scope: string; revoked_at: string | null; key?: string }
 
@@ -105,7 +105,20 @@ test("the daemon's database is refused", async () => {
   const { status, err } = await runCommand('service keys list', { SERVICE_DATABASE_URL: daemons.url })
   expect(status).toBe(2)
   expect(err).toBe(
-    'depositd: the database is of something else, or of a newer version; the deposit service needs a database of its own\n',
+    'depositd: the database is of something else; the deposit service needs a database of its own\n',
+  )
+})
+
+test('a database that files of another version made is refused, with how to start afresh', async () => {
+  const other = await emptyDatabase()
+  onTestFinished(other.drop)
+  const environment = { SERVICE_DATABASE_URL: other.url }
+  await runCommand('service keys list', environment)
+  await run(other.url, `insert into kysely_migration (name, timestamp) values ('0002_api_keys', now())`)
+  const { status, out, err } = await runCommand('service keys list', environment)
+  expect({ status, out }).toEqual({ status: 4, out: '' })
+  expect(err).toBe(
+    "depositd: the deposit service's database was made by another version or program: this version has no migration 0002_api_keys, and nothing was released before 0.1.0 that it could upgrade from; to start afresh, delete the folder .depositd, or name a new, empty database\n",
   )
 })
 

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { type Expected, judgeDatabase, judgeVitals, type Vitals } from '../../src/core/health.ts'
 
 const vitals: Vitals = {
-  schema: '0026_last',
-  contract: '0025_older_contract',
+  migrations: ['0025_older_contract', '0026_last'],
   isReadOnly: false,
   inboxOldest: 0,
   ages: new Map([
@@ -17,7 +16,8 @@ const streams = new Map([
   ['poll', 300],
   ['scan/base', 300],
 ])
-const expected: Expected = { schema: '0026_last', streams, waited: 0 }
+const own = ['0025_older_contract', '0026_last']
+const expected: Expected = { migrations: own, streams, waited: 0 }
 
 function judged(changes: Partial<Vitals>, wanted: Partial<Expected> = {}): string[] {
   return judgeVitals({ ...vitals, ...changes }, { ...expected, ...wanted }).map(
@@ -39,16 +39,25 @@ test('where all is well, every part says so', () => {
 })
 
 test.each<[string, Partial<Vitals>, string]>([
-  ['no schema', { schema: '' }, 'schema fault: is not made yet'],
-  ['an older schema', { schema: '0025_x' }, 'schema fault: at 0025_x; this version needs 0026_last'],
+  ['no schema', { migrations: [] }, 'schema fault: is not made yet'],
+  [
+    'an older schema',
+    { migrations: ['0025_older_contract'] },
+    'schema fault: at 0025_older_contract; this version needs 0026_last',
+  ],
+  [
+    'a schema that other files made',
+    { migrations: ['0025_other', '0026_last', '0027_x'] },
+    'schema fault: has 0027_x, which this version does not know',
+  ],
   [
     'a newer schema, as while a newer version takes over',
-    { schema: '0027_x' },
+    { migrations: [...own, '0027_x'] },
     'schema warning: at 0027_x, of a newer version; this one knows 0026_last',
   ],
   [
     'a newer schema that something was taken from',
-    { schema: '0028_x', contract: '0027_x_contract' },
+    { migrations: [...own, '0027_x_contract', '0028_x'] },
     'schema warning: at 0028_x, of a newer version; this one knows 0026_last, and does not start again: 0027_x_contract took something away',
   ],
   ['rows that wait within bounds', { inboxOldest: 60 }, 'inbox fine: the oldest waits 60 s to be applied'],

@@ -32,12 +32,12 @@ test('the sizes and networks of the compose file are told', () => {
 })
 
 test('every part of readiness is told', () => {
-  const vitals = { schema: '', contract: '', isReadOnly: false, inboxOldest: 0, ages: new Map() }
+  const vitals = { migrations: [], isReadOnly: false, inboxOldest: 0, ages: new Map() }
   const streams = new Map([
     ['poll', 300],
     ['scan/NETWORK', 300],
   ])
-  const judged = judgeVitals(vitals, { schema: '', streams, waited: 0 })
+  const judged = judgeVitals(vitals, { migrations: [], streams, waited: 0 })
   const told = rowsBelow('Health').flatMap(([parts = '']) => parts.split(', '))
   const parts = ['start', 'stop', 'database', 'queue', ...judged.map(({ part }) => part)]
   expect(parts.filter((part) => !told.includes(part))).toEqual([])

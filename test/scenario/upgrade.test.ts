@@ -10,7 +10,7 @@ import { migrate } from '../../src/store/migrate.ts'
 import { contradictionsIn } from '../oracle/hold.ts'
 import { type EmbeddedProgram, ownMain, spawnProgram } from '../support/embedded-program.ts'
 import { temporaryFolder, temporaryFolderOfFile } from '../support/folder.ts'
-import { type OlderProgram, olderProgram } from '../support/older-program.ts'
+import { newerProgram, nextMigration } from '../support/newer-program.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -23,15 +23,13 @@ const stack = new AsyncDisposableStack()
 const running: Running[] = []
 const folder = temporaryFolderOfFile()
 let world: World
-let older: OlderProgram
+let newerMain: string
 let environment: Record<string, string>
 let observer: Client
 const paid: string[] = []
 
 beforeAll(async () => {
-  const found = await olderProgram(join(folder, 'older'))
-  if (found === null) throw new Error('the older version is in the history: clone all of it')
-  older = found
+  newerMain = await newerProgram(join(folder, 'newer'))
   world = await startWorld({ networks: ['base', 'arbitrum'] }, stack)
   await world.daemon.stop()
   const database = await emptyDatabase()
@@ -64,8 +62,8 @@ async function readiness({ program, ops }: Running): Promise<Answer | null> {
   return answer && ((await answer.json()) as Answer)
 }
 
-async function run(main: string, ...words: string[]): Promise<string> {
-  const program = spawnProgram({ folder, main }, words, environment)
+async function run(...words: string[]): Promise<string> {
+  const program = spawnProgram(folder, words, environment)
   expect(await program.ended, program.output()).toBe(0)
   return program.output()
 }
@@ -105,22 +103,22 @@ async function migrateFurther(name: string, text: string): Promise<void> {
   await migrate(db, further)
   await db.destroy()
 }
-const made: (readonly [string, string])[] = []
+const made: (readonly [string, string])[] = [[`${nextMigration.name}.sql`, nextMigration.text]]
 
 describe('two versions side by side', () => {
-  test('the older one works on while a newer one starts beside it and migrates, and either is enough', async () => {
+  test('this one works on while a newer one starts beside it and migrates, and either is enough', async () => {
     const port = environment.HTTP_PORT
-    const old = await start(older.main, port)
+    const old = await start(ownMain, port)
     const before = await schemaOf()
     for (const owners of ['channels', 'wallets']) {
       const file = join(folder, `${owners}.json`)
-      writeFileSync(file, await run(older.main, owners, 'list', '--remote', '--json'))
-      await run(older.main, owners, 'import', file)
+      writeFileSync(file, await run(owners, 'list', '--remote', '--json'))
+      await run(owners, 'import', file)
     }
     await pay(4)
     await untilReconciled()
     const paying = pay(16)
-    const beside = await start(ownMain)
+    const beside = await start(newerMain)
     await paying
     await untilReconciled()
     expect((await schemaOf())?.localeCompare(before ?? '')).toBe(1)

@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
@@ -23,7 +23,7 @@ async function openEmpty(): Promise<Kysely<unknown>> {
 test('every migration is applied once, in the order of the numbers', async () => {
   const db = await openEmpty()
   const applied = await migrate(db, folder)
-  expect(applied.slice(0, 2)).toEqual(['0001_evidence', '0002_deposits'])
+  expect(applied.slice(0, 2)).toEqual(['0001_evidence', '0002_owners'])
   expect(applied).toEqual(applied.toSorted())
   expect(await migrate(db, folder)).toEqual([])
 })
@@ -89,21 +89,29 @@ test('work that has to give way is done again from its start, and what else fail
   expect(attempts).toBe(1)
 })
 
-test('what was linked by network and transaction is linked by the transaction alone', async () => {
+test.each([
+  [
+    'other files before its own end',
+    ['0001_good', '0002_other'],
+    'this version has no migration 0002_other, and nothing',
+  ],
+  [
+    'other files, and more of them',
+    ['0001_other', '0037_other'],
+    'this version has no migration 0037_other, and nothing',
+  ],
+  ['its own files with a gap', ['0002_better'], 'this version has no migration 0002_better, and nothing'],
+])('a database made by %s is refused and left as it is', async (_what, names, problem) => {
   const db = await openEmpty()
-  const before = await temporaryFolder()
-  for (const name of readdirSync(folder).filter((one) => one < '0016'))
-    copyFileSync(join(folder, name), join(before, name))
-  await migrate(db, before)
-  await sql`insert into evidence_group (recheck_at) values (null), (null)`.execute(db)
-  await sql`insert into link_key (key, group_id) values ('service/dep_1', 1), ('in/base/0x1/0xa', 1),
-    ('out/arbitrum/0x2', 1), ('out/base/0x2', 2), ('out/base/0x3', 2)`.execute(db)
-  await migrate(db, folder)
-  const { rows } = await sql`select key, group_id::int from link_key order by key collate "C"`.execute(db)
-  expect(rows).toEqual([
-    { key: 'in/0x1/0xa', group_id: 1 },
-    { key: 'out/0x2', group_id: 1 },
-    { key: 'out/0x3', group_id: 2 },
-    { key: 'service/dep_1', group_id: 1 },
-  ])
+  const [own, other] = [await temporaryFolder(), await temporaryFolder()]
+  for (const name of names) writeFileSync(join(other, `${name}.sql`), 'select 1')
+  for (const name of ['0001_good', '0002_better'])
+    writeFileSync(join(own, `${name}.sql`), `create table "${name}" ()`)
+  await migrate(db, other)
+  await expect(migrate(db, own)).rejects.toMatchObject({
+    code: 'schema_unknown',
+    details: { problem: expect.stringContaining(problem) },
+  })
+  const { rows } = await sql`select from pg_tables where tablename like '000%'`.execute(db)
+  expect(rows).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { DecidedDeposit, LegFacts } from '../../core/decide.ts'
+import { defaultService } from '../../core/deposit-service.ts'
 import type { Dossier } from '../../core/matching/divide.ts'
 import type { Tables } from '../tables.ts'
 
@@ -49,6 +50,7 @@ function rowOf(deposit: NumberedDeposit) {
     id: id.toString(),
     group_id: groupId.toString(),
     service_id: dossier.serviceId,
+    service: defaultService,
     transfer: dossier.deposit?.ref,
     state: verdict.state,
     matrix: verdict.matrix,

@@ -67,8 +67,17 @@ export function hashHoldings() {
 
 const inOrder = sql`subject collate "C", what collate "C", name collate "C"`
 
-/** What is only ours: numbers that a database gave, and when something was noticed. */
-const ours = ['id', 'group_id', 'merged_into', 'reconciled_at', 'untold_since', 'created_at', 'updated_at']
+/** What is only ours: numbers that a database gave, the name of the service, and when something was noticed. */
+const ours = [
+  'id',
+  'service',
+  'group_id',
+  'merged_into',
+  'reconciled_at',
+  'untold_since',
+  'created_at',
+  'updated_at',
+]
 
 /** The things of one schema, each with the group that decides about it. */
 function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { defaultService } from '../../core/deposit-service.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import { components } from '../../core/matching/components.ts'
 import type { Tables } from '../tables.ts'
@@ -115,7 +116,9 @@ export async function saveRechecks(
 
 async function groupsOfKeys(tx: Transaction<Tables>, keys: readonly string[]): Promise<Map<string, bigint>> {
   const { rows } = await sql<{ key: string; group_id: bigint }>`
-    select key, group_id from link_key where key = any(${keys}::text[])`.execute(tx)
+    select key, group_id from link_key where key = any(${keys}::text[]) and service = ${defaultService}`.execute(
+    tx,
+  )
   return new Map(rows.map(({ key, group_id }) => [key, group_id]))
 }
 
@@ -135,9 +138,10 @@ async function insertKeys(
   if (links.length === 0) return
   const sorted = links.toSorted((left, right) => (left.key < right.key ? -1 : 1))
   const { numAffectedRows } = await sql`
-    insert into link_key (key, group_id)
-    select * from unnest(${sorted.map(({ key }) => key)}::text[], ${sorted.map(({ id }) => id)}::bigint[])
-    on conflict (key) do nothing`.execute(tx)
+    insert into link_key (key, service, group_id)
+    select key, ${defaultService}, id
+    from unnest(${sorted.map(({ key }) => key)}::text[], ${sorted.map(({ id }) => id)}::bigint[]) as link (key, id)
+    on conflict (key, service) do nothing`.execute(tx)
   if (numAffectedRows !== BigInt(links.length)) throw new Fault('conflict', { what: 'linking keys' })
 }
 

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { ownerText } from '../../core/address-book.ts'
 import type { Address, NetworkName } from '../../core/asset.ts'
 import type { KnownDeposit } from '../../core/decide.ts'
+import { defaultService } from '../../core/deposit-service.ts'
 import type { Observation, Owner } from '../../core/evidence.ts'
 import type { Milestones } from '../../core/lag.ts'
 import type { Approval } from '../../core/matching/divide.ts'
@@ -150,11 +151,11 @@ async function approvalsOf(
     }
   >`
     select b.network, b.address, o.kind, o.id, o.forward_network, o.forward_recipient
-    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
+    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id and o.service = b.service
     where b.role = 'deposit' and (b.network, b.address) in (
       select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
       union
-      select network, address from address_book where (owner_kind, owner_id) in (
+      select network, address from address_book where service = ${defaultService} and (owner_kind, owner_id) in (
         select * from unnest(${owners.map(({ kind }) => kind)}::text[], ${owners.map(({ id }) => id)}::text[])
       )
     )

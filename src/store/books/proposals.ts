@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { defaultService } from '../../core/deposit-service.ts'
 import { isByPolicy, type Ruling, type TransferRef, transferRef } from '../../core/evidence.ts'
 import type { Ambiguity, Proposal, Reason, UnnamedTransfer } from '../../core/matching/propose.ts'
 import { mismatchKinds } from '../../core/mismatch.ts'
@@ -45,6 +46,7 @@ export async function syncProposals(
 ): Promise<void> {
   const rows = proposals.map(({ transfer, deposit, score, reasons, policy }) => ({
     service_id: deposit.serviceId,
+    service: defaultService,
     role: transfer.role,
     transfer: transferRef(transfer),
     score,
@@ -53,19 +55,19 @@ export async function syncProposals(
   }))
   await sql`
     with given as (
-      select service_id, role, transfer from jsonb_populate_recordset(null::proposal, ${JSON.stringify(rows)}::jsonb)
+      select service_id, service, role, transfer from jsonb_populate_recordset(null::proposal, ${JSON.stringify(rows)}::jsonb)
     )
     update proposal p set state = 'withdrawn', ended_at = now()
-    where state = 'proposed' and (service_id, role, transfer) not in (select service_id, role, transfer from given)
-      and ((role, service_id) in (select role, service_id from given) or (role, transfer) in (
+    where state = 'proposed' and (service_id, service, role, transfer) not in (select service_id, service, role, transfer from given)
+      and ((role, service_id, service) in (select role, service_id, service from given) or (role, transfer) in (
         select * from unnest(${page.map(({ role }) => role)}::text[], ${page.map(({ transfer }) => transfer)}::text[])))`.execute(
     tx,
   )
   await sql`
-    insert into proposal as p (service_id, role, transfer, score, reasons, policy)
-    select service_id, role, transfer, score, reasons, policy
+    insert into proposal as p (service_id, service, role, transfer, score, reasons, policy)
+    select service_id, service, role, transfer, score, reasons, policy
     from jsonb_populate_recordset(null::proposal, ${JSON.stringify(rows)}::jsonb)
-    on conflict (service_id, role, transfer) do update
+    on conflict (service_id, role, transfer, service) do update
       set score = excluded.score, reasons = excluded.reasons, policy = excluded.policy, state = 'proposed',
         proposed_at = case p.state when 'proposed' then p.proposed_at else now() end, ended_at = null
       where p.state = 'withdrawn' or (p.state = 'proposed'
@@ -116,6 +118,7 @@ export async function endProposals(tx: Transaction<Tables>, rulings: readonly Ru
       ? [
           {
             service_id: ruling.verdict.serviceId,
+            service: defaultService,
             role: ruling.role,
             transfer: transferRef(ruling),
             state: ruling.verdict.kind === 'together' ? 'accepted' : 'rejected',
@@ -129,9 +132,10 @@ export async function endProposals(tx: Transaction<Tables>, rulings: readonly Ru
   await sql`
     update proposal p set state = ended.state, ended_at = ended.ended_at
     from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as ended (
-      service_id text, role text, transfer text, state text, ended_at timestamptz, is_final boolean
+      service_id text, service text, role text, transfer text, state text, ended_at timestamptz, is_final boolean
     )
-    where (p.service_id, p.role, p.transfer) = (ended.service_id, ended.role, ended.transfer)
+    where (p.service_id, p.service, p.role, p.transfer)
+      = (ended.service_id, ended.service, ended.role, ended.transfer)
       and (ended.is_final or p.state = 'proposed')`.execute(tx)
 }
 
@@ -166,7 +170,7 @@ export async function listProposals(
       coalesce(accounting.in_units(u.amount, a.decimals), u.amount)::text as amount, u.amount::text as amount_base,
       p.score, p.reasons, p.policy, p.proposed_at
     from proposal p
-      join deposit d on d.service_id = p.service_id
+      join deposit d on d.service_id = p.service_id and d.service = p.service
       join unnamed_transfer u on u.role = p.role and u.transfer = p.transfer
       left join asset a on a.key = u.asset
     where p.state = 'proposed' and (${after ?? null}::bigint is null or (-p.score, p.proposed_at, p.id)

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, NetworkName, TxId } from '../../core/asset.ts'
 import type { DecidedDeposit } from '../../core/decide.ts'
+import { defaultService } from '../../core/deposit-service.ts'
 import type { Search, ServiceId } from '../../core/evidence.ts'
 import type { WantedSearch } from '../../core/judging/overdue.ts'
 import { encodeObservation } from '../../core/observation-json.ts'
@@ -62,8 +63,9 @@ async function noteSearches(
   now: Date,
 ): Promise<DueSearch[]> {
   const { rows } = await sql<DueSearch>`
-    insert into leg_search as known (service_id, role, network, address, tx, from_at, next_at)
-    select distinct on (service_id, role, network, address, tx) service_id, role, network, address, tx, from_at, ${now}::timestamptz
+    insert into leg_search as known (service_id, service, role, network, address, tx, from_at, next_at)
+    select distinct on (service_id, role, network, address, tx) service_id, ${defaultService}, role, network, address, tx,
+      from_at, ${now}::timestamptz
     from unnest(
       ${wanted.map(({ serviceId }) => serviceId)}::text[], ${wanted.map(({ role }) => role)}::text[],
       ${wanted.map(({ network }) => network)}::text[], ${wanted.map(({ address }) => address)}::text[],
@@ -73,11 +75,11 @@ async function noteSearches(
     where not exists (
       select from leg_search done
       where (done.service_id, done.role, done.network, done.address) = (one.service_id, one.role, one.network, one.address)
-        and done.tx is not distinct from one.tx
+        and done.service = ${defaultService} and done.tx is not distinct from one.tx
         and (done.searched_at >= one.not_before or done.next_at <= ${now})
     )
     order by service_id, role, network, address, tx
-    on conflict (service_id, role, network, address, tx) do update set next_at = excluded.next_at
+    on conflict (service_id, role, network, address, tx, service) do update set next_at = excluded.next_at
     returning ${dueColumns}`.execute(tx)
   return rows
 }
@@ -116,7 +118,7 @@ export async function dropShown(
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with shown as (
-      select leg_search.ctid from leg_search join deposit using (service_id)
+      select leg_search.ctid from leg_search join deposit using (service_id, service)
       where leg_search.network = ${network} and merged_into is null
         and case role when 'deposit' then chain_at else settled_at end is not null
     ), dropped as (
@@ -161,7 +163,7 @@ export async function readHeightsOf(
     )
     select (
       select min(least(book.added_at, owner.created_at)) from address_book book
-        left join owner on owner.kind = book.owner_kind and owner.id = book.owner_id
+        left join owner on owner.kind = book.owner_kind and owner.id = book.owner_id and owner.service = book.service
       where book.network = ${network} and book.address = ${address}
     ) as "bookedAt", lower(stretch) as from, upper(stretch) - 1 as to
     from (values (1)) as one left join newest on true`.execute(db)

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { NetworkName, TxId } from '../../core/asset.ts'
+import { defaultService } from '../../core/deposit-service.ts'
 import type { Failure } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
 import { encodeObservation } from '../../core/observation-json.ts'
@@ -53,7 +54,7 @@ export async function dropSeen(db: Kysely<Tables>, { network, now }: Due, countM
     ), seen as (
       select * from due where exists (
         select from link_key join evidence using (group_id)
-        where link_key.key = due.key and observation ->> 'kind' = 'sighting'
+        where link_key.key = due.key and link_key.service = ${defaultService} and observation ->> 'kind' = 'sighting'
           and observation ->> 'role' = due.role and observation ->> 'tx' = due.tx
           and observation ->> 'network' = due.network
         having bool_and(observation ->> 'stage' <> 'orphaned')

@@ -111,7 +111,7 @@ export async function sumJournals(
   return rows.map(({ debit, credit, ...row }) => ({ ...row, debit: BigInt(debit), credit: BigInt(credit) }))
 }
 
-/** What the functions of migration 0020 raise where they refuse a change: problem and mend in words for people. */
+/** The code with which `check_period_change` refuses a change: problem and fix are in words for people. */
 const refusalCode = 'DP001'
 
 function explainRefusal(error: unknown): never {

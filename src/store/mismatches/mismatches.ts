@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { defaultService } from '../../core/deposit-service.ts'
 import type { Loss, Severity } from '../../core/mismatch.ts'
 import type { Tables } from '../tables.ts'
 
@@ -74,12 +75,12 @@ export async function openMismatches(
   if (held.length === 0) return []
   const { rows } = await sql<MismatchChange>`
     with held as (
-      insert into mismatch (subject, kind, severity, deposit_id, group_id, network, asset, value, detail, opened_at,
+      insert into mismatch (subject, kind, service, severity, deposit_id, group_id, network, asset, value, detail, opened_at,
         loss_asset, loss_amount, loss_whole)
-      select subject, kind, severity, deposit_id, group_id, network, asset, value, detail, now(),
+      select subject, kind, ${defaultService}, severity, deposit_id, group_id, network, asset, value, detail, now(),
         loss_asset, loss_amount, loss_whole
       from jsonb_populate_recordset(null::mismatch, ${JSON.stringify(held.map(rowOf))}::jsonb)
-      on conflict (subject, kind) where cleared_at is null do update
+      on conflict (subject, kind, service) where cleared_at is null do update
         set detail = excluded.detail, network = excluded.network, asset = excluded.asset, value = excluded.value,
           loss_asset = excluded.loss_asset, loss_amount = excluded.loss_amount, loss_whole = excluded.loss_whole,
           resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { defaultService } from '../../core/deposit-service.ts'
 import type { Ruling } from '../../core/evidence.ts'
 import type { Stake } from '../../core/second-person.ts'
 import { depositNumber } from '../books/deposit-number.ts'
@@ -35,7 +36,7 @@ export async function lockDeposit(
 ): Promise<StakedDeposit | undefined> {
   const found = await sql<{ id: bigint }>`
     select coalesce(merged_into, id) as id from deposit
-    where id = ${depositNumber(reference)}::bigint or service_id = ${reference}
+    where id = ${depositNumber(reference)}::bigint or (service_id = ${reference} and service = ${defaultService})
     order by service_id is distinct from ${reference} limit 1`.execute(tx)
   const id = found.rows[0]?.id
   if (id === undefined) return undefined
@@ -78,6 +79,7 @@ export async function inboxIdOf(db: Kysely<Tables>, rulingId: string): Promise<b
     .select('id')
     .where('source', '=', 'person')
     .where('source_key', '=', rulingId)
+    .where('service', '=', defaultService)
     .executeTakeFirstOrThrow()
   return row.id
 }

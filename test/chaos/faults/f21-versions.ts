@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { keepStanding } from '../../oracle/hold.ts'
-import { olderProgram } from '../../support/older-program.ts'
+import { newerProgram } from '../../support/newer-program.ts'
 import type { Fault } from '../fault.ts'
 import {
   type AnotherDaemon,
@@ -54,16 +54,15 @@ const replaced: Fault = {
   ground: 'own',
   async strike(world) {
     await using stack = new AsyncDisposableStack()
-    const older = await olderProgram(join(world.folder, `older-${randomBytes(6).toString('hex')}`))
-    if (older === null) throw new Error('the history does not reach back to an older version')
+    const newer = await newerProgram(join(world.folder, `newer-${randomBytes(6).toString('hex')}`))
     const ground = await emptyGround(world, stack)
     const { environment } = ground
-    const before = stack.use(await startWhole(world, { environment, main: older.main }))
+    const before = stack.use(await startWhole(world, { environment }))
     const schema = await newestOf(ground)
     const paid = await payKnown(world, ground)
     const started: AnotherDaemon[] = []
     await besideGenuineTraffic(targetAt(world, ground, before), async () => {
-      started.push(stack.use(await startWhole(world, { environment })))
+      started.push(stack.use(await startWhole(world, { environment, main: newer })))
     })
     const [after = before] = started
     if ((await newestOf(ground)) <= schema) throw new Error(`nothing was migrated beyond ${schema}`)
@@ -94,7 +93,7 @@ async function startWhole(world: ChaosWorld, starting: Starting): Promise<Anothe
   return daemon
 }
 
-/** For owners that the older version knows. */
+/** For owners that this version knows. */
 async function payKnown(world: ChaosWorld, ground: Ground): Promise<PaidDeposit[]> {
   const client = await ground.connect()
   try {
@@ -153,7 +152,7 @@ const newerSchema: Fault = {
     await besideGenuineTraffic(targetAt(world, ground, beside), () => Promise.resolve())
     await addMigration(ground, '9999_something_less_contract')
     await using refused = await spawnDaemon(world, { environment })
-    await holdEnd('the exit status where something was taken away', refused, 1)
+    await holdEnd('the exit status where something was taken away', refused, 4)
     if (!refused.output().includes('9999_something_less_contract'))
       throw new Error(`what took it away is not named: ${refused.output()}`)
   },

@@ -110,7 +110,7 @@ test('groups are taken when their time has come, by one worker each, and not aga
 test('what a batch bears on is looked up, and no table is read through, however much is stored', async () => {
   await sql`
     with made as (insert into evidence_group (recheck_at) select null from generate_series(1, 60000) returning id)
-    insert into link_key select 'stored/' || id, id from made`.execute(books.db)
+    insert into link_key (key, group_id) select 'stored/' || id, id from made`.execute(books.db)
   const keys = Array.from({ length: 1500 }, (_, place) => [`stored/${20 * place + 1000}`, `new/${place}`])
   const { rows } = await inTransaction(books.db, async (tx) => {
     const groups = await linkGroups(tx, keys)

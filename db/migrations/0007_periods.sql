@@ -1,24 +1,26 @@
--- Months of the books. They are closed in order, so that what is closed is all up to a month: what arrives late has no
--- month before it to fall into. Who closed one, or opened it again, and why, is a history that nobody changes; the state
--- in ledger_period follows from it and is written by nothing else.
+-- Months of the books and seals over them. Months are closed in order, so that there is no open month before a closed one
+-- into which a late journal could fall.
+
+-- Who closed or reopened a month, and why. It is append-only; the state in ledger_period follows from it and is written
+-- by nothing else.
 create table ledger_period_event (
   id bigint generated always as identity primary key,
   -- The first day of the month.
   period date not null check (period = date_trunc('month', period::timestamp)),
   action text not null check (action in ('soft_closed', 'closed', 'reopened')),
   at timestamptz not null default clock_timestamp(),
-  -- Names are words, and no proof.
+  -- A name as it was given; it proves nothing.
   actor text not null check (actor <> ''),
   approved_by text check (approved_by <> ''),
   reason text check (reason <> ''),
-  -- Severe mismatches of the month, or of one before it, that were open.
+  -- Open severe mismatches of this month and of those before it.
   severe_open integer not null default 0,
-  -- That it was closed all the same.
+  -- Whether it was closed despite them.
   forced boolean not null default false,
-  -- The last journal before, and when all journals up to it had been written.
+  -- The last journal before the close, and when all journals up to it had been written.
   last_journal bigint,
   cut_at timestamptz,
-  -- Of the trial balance that was frozen.
+  -- Of the frozen trial balance.
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   check ((action = 'closed') = (sha256 is not null)),
   check (lower(approved_by) <> lower(actor)),
@@ -29,7 +31,7 @@ create table ledger_period_event (
 
 create index ledger_period_event_period on ledger_period_event (period);
 
--- What each account held at a close, of all journals in the books of that month and of all before it.
+-- The balance of each account at a close, over all journals in the books of that month and of those before it.
 create table ledger_period_balance (
   event_id bigint not null references ledger_period_event,
   account text not null,
@@ -37,19 +39,22 @@ create table ledger_period_balance (
   debit numeric not null check (debit >= 0 and scale(debit) = 0),
   credit numeric not null check (credit >= 0 and scale(credit) = 0),
   primary key (event_id, account, asset),
-  foreign key (account, asset) references ledger_account (id, asset)
+  foreign key (account, asset) references ledger_account (id, asset),
+  constraint ledger_period_balance_is_number check (debit < 'Infinity' and credit < 'Infinity')
 );
 
 create trigger ledger_period_event_append_only before update or delete or truncate on ledger_period_event
   for each statement execute function refuse_change();
 create trigger ledger_period_balance_append_only before update or delete or truncate on ledger_period_balance
   for each statement execute function refuse_change();
+create trigger ledger_period_event_fresh before insert on ledger_period_event
+  for each statement execute function refuse_old_snapshot();
 
--- A trial balance is whole when the close commits: nobody adds a line to it later.
+-- A trial balance is complete when the close commits: no line is added later.
 create function refuse_late_balance() returns trigger language plpgsql as $$
 begin
   if exists (
-    select 1 from added join ledger_period_event event on event.id = added.event_id
+    select 1 from added join public.ledger_period_event event on event.id = added.event_id
     where event.xmin <> pg_current_xact_id()::xid or event.action <> 'closed'
   ) then
     raise exception 'ledger_period_balance: the month is already closed with another trial balance';
@@ -61,35 +66,6 @@ $$;
 create trigger ledger_period_balance_late after insert on ledger_period_balance
   referencing new table as added for each statement execute function refuse_late_balance();
 
--- Something that is late goes into the first month behind all that are closed, also where its own, before the first that
--- was closed, has no row. A month that is soft-closed is open to adjustments alone.
-create or replace function ledger_period_for(event_at timestamptz, is_adjustment boolean default false) returns date
-language plpgsql stable as $$
-begin
-  return greatest(public.ledger_month(event_at), (
-    select (max(p.period) + interval '1 month')::date from public.ledger_period p
-    where p.state = 'closed' or (p.state = 'soft_closed' and not is_adjustment)
-  ));
-end
-$$;
-
-create or replace function refuse_shut_period() returns trigger language plpgsql as $$
-begin
-  if exists (
-    select from added
-    where (period <> public.ledger_month(event_at)
-        or exists (select from public.ledger_period p where p.period >= added.period and p.state <> 'open'))
-      and period <> public.ledger_period_for(event_at)
-      and not (kind in ('manual', 'reversal') and deposit_id is null
-        and period = public.ledger_period_for(event_at, true))
-  ) then
-    raise exception 'ledger_journal: the period is closed, or is not the one for that time'
-      using errcode = 'serialization_failure', hint = 'Book it again: it belongs to the next open period.';
-  end if;
-  return null;
-end
-$$;
-
 create function severe_mismatches_until(of_period date) returns integer
   language sql stable set search_path = pg_catalog, public, pg_temp
   return (
@@ -98,7 +74,7 @@ create function severe_mismatches_until(of_period date) returns integer
       and coalesce(d.deposited_at, m.opened_at) < (of_period + interval '1 month') at time zone 'UTC'
   );
 
--- What is refused is told in words for people: the problem, and the mend as its hint.
+-- A refusal is worded for people: the problem, and the fix as its hint.
 create function check_period_change(of_period date, change text, force boolean) returns void
   language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -139,8 +115,8 @@ begin
 end
 $$;
 
--- One change at a time, and none while somebody is writing: a journal is either counted in what is frozen, or sees that
--- the month is closed.
+-- Changes are made one at a time, and while no journal is being written: a journal is either in the frozen balance, or sees
+-- that the month is closed.
 create function hold_period_event() returns trigger
   language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -159,55 +135,8 @@ begin
 end
 $$;
 
-revoke execute on function hold_period_event() from public;
-
 create trigger ledger_period_event_held before insert on ledger_period_event
   for each row execute function hold_period_event();
-
-revoke insert, update, delete, truncate on ledger_period from depositd_daemon;
-grant select on ledger_period to depositd_daemon;
-grant select, insert on ledger_period_event, ledger_period_balance to depositd_daemon;
-grant usage on all sequences in schema public to depositd_daemon;
-
--- Few journals are late; the index holds no others, and costs the others nothing.
-create index ledger_journal_late on ledger_journal (period)
-  where period <> ledger_month(event_at);
-
-create or replace view accounting.journal as
-  select j.id, j.posting_key, j.kind, j.deposit_id, j.reverses, j.event_at, j.recorded_at,
-    j.period, ledger_month(j.event_at) as belongs_to
-  from ledger_journal j;
-
-comment on column accounting.journal.period is 'First day of the month in whose books it stands.';
-comment on column accounting.journal.belongs_to is 'First day of the month in which it happened; another than period where that was closed when it was booked.';
-
-create or replace view accounting.entries as
-  select e.journal_id, e.leg, j.posting_key, j.kind, j.deposit_id, e.account, a.symbol as asset_symbol, e.asset,
-    accounting.in_units(e.amount, a.decimals) as amount, e.amount as amount_base, e.event_at, e.recorded_at,
-    e.period, ledger_month(e.event_at) as belongs_to
-  from ledger_entry e
-    join ledger_journal j on j.id = e.journal_id
-    join asset a on a.key = e.asset;
-
-comment on column accounting.entries.period is 'First day of the month in whose books it stands.';
-comment on column accounting.entries.belongs_to is 'First day of the month in which it happened; another than period where that was closed when it was booked.';
-
-create view accounting.late_items as
-  select j.id as journal_id, j.posting_key, j.kind, j.deposit_id, j.reverses,
-    ledger_month(j.event_at) as belongs_to, j.period, j.event_at, j.recorded_at
-  from ledger_journal j
-  where j.period <> ledger_month(j.event_at);
-
-comment on view accounting.late_items is 'Journals of a month that was closed when they were booked. They stand in the books of a later one.';
-comment on column accounting.late_items.journal_id is 'Number of the journal.';
-comment on column accounting.late_items.posting_key is 'What was booked.';
-comment on column accounting.late_items.kind is 'Kind of the journal.';
-comment on column accounting.late_items.deposit_id is 'The deposit it belongs to; empty where it belongs to none.';
-comment on column accounting.late_items.reverses is 'The journal that this one takes back.';
-comment on column accounting.late_items.belongs_to is 'First day of the month in which it happened.';
-comment on column accounting.late_items.period is 'First day of the month in whose books it stands.';
-comment on column accounting.late_items.event_at is 'When it happened in the world.';
-comment on column accounting.late_items.recorded_at is 'When it was written.';
 
 create view accounting.periods as
   with state as (
@@ -291,5 +220,74 @@ comment on column accounting.period_balances.debit_base is 'All that was debited
 comment on column accounting.period_balances.credit_base is 'All that was credited, in smallest units.';
 comment on column accounting.period_balances.balance_base is 'Debit less credit, in smallest units.';
 
-grant select on accounting.late_items, accounting.periods, accounting.period_history, accounting.period_balances
-  to depositd_accountant, depositd_daemon;
+create view accounting.late_items as
+  select j.id as journal_id, j.posting_key, j.kind, j.deposit_id, j.reverses,
+    ledger_month(j.event_at) as belongs_to, j.period, j.event_at, j.recorded_at
+  from ledger_journal j
+  where j.period <> ledger_month(j.event_at);
+
+comment on view accounting.late_items is 'Journals of a month that was closed when they were booked. They stand in the books of a later one.';
+comment on column accounting.late_items.journal_id is 'Number of the journal.';
+comment on column accounting.late_items.posting_key is 'What was booked.';
+comment on column accounting.late_items.kind is 'Kind of the journal.';
+comment on column accounting.late_items.deposit_id is 'The deposit it belongs to; empty where it belongs to none.';
+comment on column accounting.late_items.reverses is 'The journal that this one takes back.';
+comment on column accounting.late_items.belongs_to is 'First day of the month in which it happened.';
+comment on column accounting.late_items.period is 'First day of the month in whose books it stands.';
+comment on column accounting.late_items.event_at is 'When it happened in the world.';
+comment on column accounting.late_items.recorded_at is 'When it was written.';
+
+-- Seals: hashes over all journals, each over the one before. A person who changes, deletes or adds a row of a sealed
+-- journal, with any rights, has to change every later seal too, and cannot change those that were published. docs/seals.md
+-- says what is hashed.
+create table ledger_seal (
+  number bigint primary key check (number > 0),
+  -- It covers the journals with an id above after_journal, up to last_journal.
+  after_journal bigint not null,
+  last_journal bigint not null unique check (last_journal > after_journal),
+  journals integer not null check (journals > 0),
+  root text not null check (root ~ '^[0-9a-f]{64}$'),
+  previous text not null,
+  sealed_at timestamptz not null,
+  hash text not null unique check (hash ~ '^[0-9a-f]{64}$'),
+  -- Of each journal its id in 8 bytes and its leaf in 32: by these, the journal that breaks a seal is found.
+  leaves bytea not null check (length(leaves) = journals * 40),
+  -- A seal follows the one before it, so that no two follow the same.
+  preceding bigint generated always as (nullif(number - 1, 0)) stored,
+  unique (number, hash, last_journal),
+  foreign key (preceding, previous, after_journal) references ledger_seal (number, hash, last_journal),
+  check (number > 1 or (after_journal = 0 and previous = repeat('0', 64)))
+);
+
+-- Hashes do not compress.
+alter table ledger_seal alter column leaves set storage external;
+
+create trigger ledger_seal_append_only before update or delete or truncate on ledger_seal
+  for each statement execute function refuse_change();
+
+-- A seal covers journals up to a cut: a journal that is still being written would break a longer one.
+create function refuse_seal_beyond_cut() returns trigger language plpgsql as $$
+begin
+  if new.last_journal > (select c.last_journal from public.ledger_last_cut c) then
+    raise exception 'ledger_seal: it goes beyond journal %, the last that was cut off',
+      (select c.last_journal from public.ledger_last_cut c);
+  end if;
+  return null;
+end
+$$;
+
+create trigger ledger_seal_within_cut after insert on ledger_seal
+  for each row execute function refuse_seal_beyond_cut();
+
+create view accounting.seals as
+  select number, after_journal, last_journal, journals, root, previous, sealed_at, hash from ledger_seal;
+
+comment on view accounting.seals is 'One row per seal: a hash over a stretch of journals and the seal before it.';
+comment on column accounting.seals.number is 'Number of the seal: from 1, without a gap.';
+comment on column accounting.seals.after_journal is 'The seal is over all journals with a greater number than this one,';
+comment on column accounting.seals.last_journal is 'up to this one.';
+comment on column accounting.seals.journals is 'How many journals it is over.';
+comment on column accounting.seals.root is 'Root of the Merkle tree over these journals, SHA-256.';
+comment on column accounting.seals.previous is 'Hash of the seal before it; zeros for the first.';
+comment on column accounting.seals.sealed_at is 'When it was made.';
+comment on column accounting.seals.hash is 'Hash of the seal, SHA-256: what is published as an anchor.';

@@ -1,15 +1,41 @@
--- Where webhooks go, by which secrets they are signed, and what became of each attempt to deliver one.
+-- API keys, webhook endpoints with their signing secrets, and the delivery of events to them.
+
+create table service.api_key (
+  -- The part of the key that may be shown: `dsk_{id}_{secret}`.
+  id text primary key check (id ~ '^[0-9a-f]{8}$'),
+  -- SHA-256 of the whole key. The secret has 192 random bits, so a slow hash would add nothing.
+  hash bytea not null unique check (length(hash) = 32),
+  name text not null check (length(name) between 1 and 100),
+  scope text not null check (scope in ('read', 'write')),
+  created_at timestamptz not null default clock_timestamp(),
+  revoked_at timestamptz
+);
+comment on table service.api_key is 'Who may call the API. The keys themselves are kept nowhere.';
+
+-- A revoked key stays revoked.
+create function service.keep_revoked() returns trigger language plpgsql as $$
+begin
+  if old.revoked_at is not null or new.hash <> old.hash then
+    raise exception 'API key % is revoked, or would become another key', old.id;
+  end if;
+  return new;
+end
+$$;
+
+create trigger api_key_revoked before update on service.api_key
+  for each row execute function service.keep_revoked();
+
 create table service.webhook_endpoint (
   id text primary key check (id ~ '^wep_[0-9a-f]{24}$'),
   sequence bigint generated always as identity unique,
   url text not null check (length(url) <= 2000),
-  -- The types of events it takes; null takes all.
+  -- The types of events that it receives; null means all.
   types text[] check (cardinality(types) > 0),
-  -- Whether it stands in the settings of the service, which then are the truth about it.
+  -- Whether it is in the settings of the service, which then decide about it.
   configured boolean not null,
   status text not null default 'active' check (status in ('active', 'disabled', 'deleted')),
   disabled_because text check (disabled_because in ('gone', 'requested')),
-  -- The receiver asked for a pause: nothing is sent before.
+  -- The receiver asked for a pause: nothing is sent before this time.
   resume_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   check ((status = 'disabled') = (disabled_because is not null))
@@ -27,39 +53,14 @@ create table service.webhook_secret (
   sealed bytea not null,
   public_key text,
   created_at timestamptz not null default clock_timestamp(),
-  -- It signs until then, beside the newer ones.
+  -- It signs until then, together with the newer ones.
   expires_at timestamptz,
   primary key (endpoint_id, version),
   check ((scheme = 'v1a') = (public_key is not null))
 );
--- Of the secrets of an endpoint one does not expire: the newest.
+
+-- Of the secrets of an endpoint, only the newest does not expire.
 create unique index webhook_secret_newest on service.webhook_secret (endpoint_id) where expires_at is null;
-
--- A test of an endpoint is the one event that tells of no deposit.
-alter table service.event alter deposit_id drop not null, alter revision drop not null,
-  drop constraint event_type_check,
-  add constraint event_type_check check (
-    case when type = 'endpoint.test' then num_nonnulls(deposit_id, revision) = 0
-      else type ~ '^deposit\.[a-z]+$' and num_nonnulls(deposit_id, revision) = 2 end
-  );
-
-create index event_type on service.event (type, sequence);
-
-create or replace function service.check_event() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'UPDATE' then
-    raise exception 'event % is written already, and events are not rewritten', old.id;
-  end if;
-  if new.type <> 'endpoint.test'
-    and not exists (select from service.deposit where id = new.deposit_id and revision = new.revision) then
-    raise exception 'event % tells of revision % of %, which is not its state', new.id, new.revision, new.deposit_id;
-  end if;
-  return new;
-end
-$$;
-
--- No release had the table of before, whose rows named addresses.
-drop table service.delivery;
 
 create table service.delivery (
   event_id text not null references service.event,
@@ -69,7 +70,7 @@ create table service.delivery (
   -- All attempts, and those since the delivery was last asked for.
   attempts integer not null default 0,
   tries integer not null default 0 check (tries between 0 and attempts),
-  -- While an attempt is under way this is when it counts as lost.
+  -- During an attempt, the time at which it counts as lost.
   next_at timestamptz default clock_timestamp(),
   created_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
@@ -86,7 +87,7 @@ create table service.delivery_attempt (
   endpoint_id text not null,
   number integer not null check (number > 0),
   started_at timestamptz not null,
-  -- Null while it is under way, and for good where the service ended meanwhile.
+  -- Null during the attempt, and for good if the service ended meanwhile.
   duration_ms integer check (duration_ms >= 0),
   status_code smallint,
   problem text,

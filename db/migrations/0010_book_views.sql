@@ -1,7 +1,96 @@
--- What accountants ask for each day and at the end of each month, from the books themselves, so that it adds up to the
--- trial balance whatever was taken back. A reversal counts against what it reverses, at the time of that.
+-- What accountants read of the books, from the books themselves, so that it adds up to the trial balance whatever was
+-- reversed. A reversal counts against the journal it reverses, at the time of that journal.
 
--- Every line that touches what is in transit, with the kind of journal that it is of, or that it takes back.
+create view accounting.journal as
+  select j.id, j.posting_key, j.kind, j.deposit_id, j.reverses, j.event_at, j.recorded_at,
+    j.period, ledger_month(j.event_at) as belongs_to
+  from ledger_journal j;
+
+comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
+comment on column accounting.journal.id is 'Number of the journal.';
+comment on column accounting.journal.posting_key is 'What was booked. Unique, so that nothing is booked twice.';
+comment on column accounting.journal.kind is 'deposit, settlement, refund, write_off, withdrawal, manual or reversal.';
+comment on column accounting.journal.deposit_id is 'The deposit it belongs to; empty where it is about none.';
+comment on column accounting.journal.reverses is 'The journal that this one takes back.';
+comment on column accounting.journal.event_at is 'When it happened in the world.';
+comment on column accounting.journal.recorded_at is 'When it was written.';
+comment on column accounting.journal.period is 'First day of the month in whose books it stands.';
+comment on column accounting.journal.belongs_to is 'First day of the month in which it happened; another than period where that was closed when it was booked.';
+
+create view accounting.entries as
+  select e.journal_id, e.leg, j.posting_key, j.kind, j.deposit_id, e.account, a.symbol as asset_symbol, e.asset,
+    accounting.in_units(e.amount, a.decimals) as amount, e.amount as amount_base, e.event_at, e.recorded_at,
+    e.period, ledger_month(e.event_at) as belongs_to
+  from ledger_entry e
+    join ledger_journal j on j.id = e.journal_id
+    join asset a on a.key = e.asset;
+
+comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';
+comment on column accounting.entries.journal_id is 'Journal the entry belongs to.';
+comment on column accounting.entries.leg is 'Number of the transfer inside its journal.';
+comment on column accounting.entries.posting_key is 'Posting key of the journal.';
+comment on column accounting.entries.kind is 'Kind of the journal.';
+comment on column accounting.entries.deposit_id is 'The deposit it belongs to; empty where it is about none.';
+comment on column accounting.entries.account is 'Account, for example assets:in_transit:base.';
+comment on column accounting.entries.asset_symbol is 'Label of the asset.';
+comment on column accounting.entries.asset is 'Asset: network/contract, network/mint or network/native.';
+comment on column accounting.entries.amount is 'In units of the asset; debits positive, credits negative.';
+comment on column accounting.entries.amount_base is 'In smallest units; debits positive, credits negative.';
+comment on column accounting.entries.event_at is 'When it happened in the world.';
+comment on column accounting.entries.recorded_at is 'When it was written.';
+comment on column accounting.entries.period is 'First day of the month in whose books it stands.';
+comment on column accounting.entries.belongs_to is 'First day of the month in which it happened; another than period where that was closed when it was booked.';
+
+create view accounting.balances as
+  select b.account, a.symbol as asset_symbol, b.asset, accounting.in_units(b.balance, a.decimals) as balance,
+    b.balance as balance_base
+  from ledger_balance b join asset a on a.key = b.asset;
+
+comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
+comment on column accounting.balances.account is 'Account, for example assets:in_transit:base.';
+comment on column accounting.balances.asset_symbol is 'Label of the asset.';
+comment on column accounting.balances.asset is 'Asset: network/contract, network/mint or network/native.';
+comment on column accounting.balances.balance is 'In units of the asset; debit balances positive, credit balances negative.';
+comment on column accounting.balances.balance_base is 'In smallest units; debit balances positive, credit balances negative.';
+
+create view accounting.accounts as
+  select a.id as account, split_part(a.id, ':', 1) as class,
+    case when a.id = 'equity:conversion' then 'none'
+      when split_part(a.id, ':', 1) in ('assets', 'expenses') then 'debit' else 'credit' end as normal,
+    l.code, l.name
+  from (select distinct id from ledger_account) a
+    left join lateral (
+      select code, name from account_label where fits_pattern(a.id, pattern) order by place limit 1
+    ) l on true;
+
+comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
+comment on column accounting.accounts.account is 'Account, for example assets:in_transit:base.';
+comment on column accounting.accounts.class is 'assets, liabilities, equity, income or expenses.';
+comment on column accounting.accounts.normal is 'The side on which its balance usually is: debit or credit; none for equity:conversion.';
+comment on column accounting.accounts.code is 'Code of the account in other books, where the settings give one.';
+comment on column accounting.accounts.name is 'Name of the account in other books, where the settings give one.';
+
+create view accounting.manual_journals as
+  select j.id as journal_id, j.posting_key, j.kind, m.reason, m.made_by, m.approved_by, j.reverses,
+    r.id as reversed_by, j.event_at, j.recorded_at, j.period
+  from manual_journal m
+    join ledger_journal j on j.id = m.journal_id
+    left join ledger_journal r on r.reverses = j.id;
+
+comment on view accounting.manual_journals is 'One row per journal that people booked by hand, and per reversal of one.';
+comment on column accounting.manual_journals.journal_id is 'Number of the journal.';
+comment on column accounting.manual_journals.posting_key is 'What was booked: manual/ and its reference. Unique, so that nothing is booked twice.';
+comment on column accounting.manual_journals.kind is 'manual or reversal.';
+comment on column accounting.manual_journals.reason is 'Why it was booked.';
+comment on column accounting.manual_journals.made_by is 'Who booked it.';
+comment on column accounting.manual_journals.approved_by is 'Who agreed; never the same as who booked it.';
+comment on column accounting.manual_journals.reverses is 'The journal that this one takes back.';
+comment on column accounting.manual_journals.reversed_by is 'The journal that takes this one back.';
+comment on column accounting.manual_journals.event_at is 'The date that it is booked for.';
+comment on column accounting.manual_journals.recorded_at is 'When it was written.';
+comment on column accounting.manual_journals.period is 'First day of the month in whose books it stands.';
+
+-- Every line that touches what is in transit, with the kind of its journal, or of the journal that it reverses.
 create view ledger_transit as
   select j.id as journal_id, coalesce(o.kind, j.kind) as kind, j.reverses is not null as is_reversal, j.deposit_id,
     j.transfer, j.event_at, j.recorded_at, t.asset,
@@ -15,8 +104,6 @@ create view ledger_transit as
 
 comment on view ledger_transit is 'Lines that bring something in transit, as positive amounts, or out of it.';
 
-grant select on ledger_transit to depositd_daemon;
-
 create view accounting.daily_totals as
   select t.day, d.owner_kind, d.owner_id, a.network, a.symbol as asset_symbol, t.asset,
     sum(t.deposits)::bigint as deposits,
@@ -24,7 +111,8 @@ create view accounting.daily_totals as
     accounting.in_units(sum(t.unclaimed), a.decimals) as unclaimed, sum(t.unclaimed) as unclaimed_base,
     sum(t.settlements)::bigint as settlements,
     accounting.in_units(sum(t.settled), a.decimals) as settled, sum(t.settled) as settled_base,
-    accounting.in_units(sum(t.otherwise), a.decimals) as otherwise, sum(t.otherwise) as otherwise_base
+    accounting.in_units(sum(t.otherwise), a.decimals) as otherwise, sum(t.otherwise) as otherwise_base,
+    c.id is not null as is_canary
   from (
     select (event_at at time zone 'UTC')::date as day, deposit_id, asset,
       case when kind <> 'deposit' then 0 when is_reversal then -1 else 1 end as deposits,
@@ -37,7 +125,8 @@ create view accounting.daily_totals as
   ) as t
     join asset a on a.key = t.asset
     left join deposit d on d.id = t.deposit_id
-  group by t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset
+    left join canary_owner c on c.kind = d.owner_kind and c.id = d.owner_id and c.service = d.service
+  group by t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset, c.id
   having sum(t.deposits) <> 0 or sum(t.settlements) <> 0
     or sum(t.came_in) <> 0 or sum(t.settled) <> 0 or sum(t.otherwise) <> 0;
 
@@ -58,11 +147,13 @@ comment on column accounting.daily_totals.settled is 'What they took out of tran
 comment on column accounting.daily_totals.settled_base is 'What they took out of transit, in smallest units.';
 comment on column accounting.daily_totals.otherwise is 'What left transit otherwise: written off, refunded, or booked by hand; in units of the asset.';
 comment on column accounting.daily_totals.otherwise_base is 'What left transit otherwise, in smallest units.';
+comment on column accounting.daily_totals.is_canary is 'Whether the owner is one of ours, whose deposits are canaries; no customer.';
 
+-- Legs of a journal are read from the partition that holds them.
 create view accounting.fees as
   with fee as (
-    select e.journal_id, e.asset, sum(e.amount) as amount from ledger_entry e
-    where e.account = 'expenses:fees:service' group by e.journal_id, e.asset
+    select e.journal_id, e.recorded_at, e.asset, sum(e.amount) as amount from ledger_entry e
+    where e.account = 'expenses:fees:service' group by e.journal_id, e.recorded_at, e.asset
   )
   select j.id as journal_id, j.deposit_id, d.owner_kind, d.owner_id,
     p.network, p.symbol as asset_symbol, paid.asset, accounting.in_units(paid.amount, p.decimals) as amount,
@@ -71,17 +162,18 @@ create view accounting.fees as
     accounting.in_units(delivered.amount, s.decimals) as settlement_amount, delivered.amount as settlement_amount_base,
     accounting.in_units(f.amount, s.decimals) as fee, f.amount as fee_base, j.event_at, j.recorded_at
   from fee f
-    join ledger_journal j on j.id = f.journal_id
+    join ledger_journal j on j.id = f.journal_id and j.recorded_at = f.recorded_at
     join asset s on s.key = f.asset
     left join deposit d on d.id = j.deposit_id
     left join lateral (
       select e.asset, -sum(e.amount) as amount from ledger_entry e
-      where e.journal_id = j.id and e.account like 'assets:in\_transit:%' group by e.asset limit 1
+      where e.journal_id = j.id and e.recorded_at = j.recorded_at
+        and e.account like 'assets:in\_transit:%' group by e.asset limit 1
     ) as paid on true
     left join asset p on p.key = paid.asset
     left join lateral (
       select sum(e.amount) as amount from ledger_entry e
-      where e.journal_id = j.id and e.asset = f.asset
+      where e.journal_id = j.id and e.recorded_at = j.recorded_at and e.asset = f.asset
         and (e.account like 'assets:forwarded:%' or e.account like 'assets:stable\_wallet:%')
     ) as delivered on true;
 
@@ -105,13 +197,13 @@ comment on column accounting.fees.fee_base is 'The fee, in smallest units.';
 comment on column accounting.fees.event_at is 'When the delivery happened in the world.';
 comment on column accounting.fees.recorded_at is 'When it was written.';
 
--- Of a security definer, since accountants read no table.
+-- A security definer, because accountants have no right to the tables.
 create function accounting.in_transit_at(as_of timestamptz, recorded_as_of timestamptz default now())
 returns table (
   deposit_id bigint, service_id text, state text, owner_kind text, owner_id text, network text, asset_symbol text,
   asset text, amount numeric, amount_base numeric, since timestamptz, age interval, bucket text, from_age interval
 )
-language sql stable security definer set search_path = pg_catalog, public
+language sql stable security definer set search_path = pg_catalog, public, pg_temp
 as $$
   with held as (
     select t.deposit_id, t.account, t.asset, sum(t.amount) as amount, min(t.event_at) as first_at
@@ -145,8 +237,6 @@ $$;
 
 comment on function accounting.in_transit_at is
   'What was in transit at a moment, by what had happened until as_of and was written until recorded_as_of: columns as in accounting.in_transit_age.';
-revoke execute on function accounting.in_transit_at from public;
-grant execute on function accounting.in_transit_at to depositd_accountant, depositd_daemon;
 
 create view accounting.in_transit_age as
   select * from accounting.in_transit_at(now());
@@ -166,111 +256,3 @@ comment on column accounting.in_transit_age.since is 'Since when: the time of th
 comment on column accounting.in_transit_age.age is 'From then until now, or until the moment asked for.';
 comment on column accounting.in_transit_age.bucket is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
 comment on column accounting.in_transit_age.from_age is 'Least age in the bucket. Sort by it.';
-
-grant select on accounting.daily_totals, accounting.fees, accounting.in_transit_age
-  to depositd_accountant, depositd_daemon;
-
--- Books and balances of deposit addresses, held against each other. Each payment that is known of an address, by what
--- was last seen of it and by what is booked of it, falls under one heading; what falls under none is a difference.
-create view ledger_tie as
-  with booked as (
-    select t.transfer, t.asset, sum(t.amount) filter (where t.kind = 'deposit') as came_in, sum(t.amount) as in_transit
-    from ledger_transit t group by t.transfer, t.asset
-  ), waiting as (
-    select distinct s.transfer from inbox_pending i join sighting s on s.inbox_id = i.inbox_id
-  ), seen as (
-    select distinct on (s.transfer) s.transfer, s.network, s.address, s.asset, s.amount, s.height,
-      s.stage = 'final' as is_standing
-    from sighting s where s.role = 'deposit' and s.stage in ('final', 'orphaned')
-    order by s.transfer, s.inbox_id desc
-  ), payment as (
-    select coalesce(s.network, split_part(b.asset, '/', 1)) as network, s.address, coalesce(s.asset, b.asset) as asset,
-      case when s.is_standing then s.amount else 0 end as held, s.height, w.transfer is not null as is_waiting,
-      coalesce(b.came_in, 0) as came_in, coalesce(b.in_transit, 0) as in_transit,
-      b.transfer is not null and s.transfer is null as is_unseen
-    from seen s full join booked b on b.transfer = s.transfer and b.asset = s.asset
-      left join waiting w on w.transfer = s.transfer
-  ), placed as (
-    select p.*, case
-        when p.address is null or b.address is null then 'nowhere'
-        when p.held > 0 and not (p.height > b.opening_height and p.height <= b.height) then 'outside'
-        when p.came_in = 0 or p.is_waiting then 'not_booked'
-        else 'tied' end as heading
-    from payment p
-      left join balance_point b on (b.network, b.address, b.asset) = (p.network, p.address, p.asset)
-  ), address as (
-    select network, address, asset, sum(in_transit) as in_transit, sum(came_in - in_transit) as out_of_transit,
-      coalesce(sum(held - came_in) filter (where heading = 'not_booked'), 0) as not_booked,
-      -coalesce(sum(came_in) filter (where heading = 'outside'), 0) as outside,
-      coalesce(sum(came_in) filter (where is_unseen), 0) as unseen
-    from placed group by network, address, asset
-  ), explained as (
-    select network, address, asset, p.height, p.balance, p.checked_at, p.opening,
-      coalesce(a.in_transit, 0) as in_transit, coalesce(a.out_of_transit, 0) as out_of_transit,
-      coalesce(a.not_booked, 0) as not_booked, coalesce(a.outside, 0) as outside, coalesce(a.unseen, 0) as unseen,
-      coalesce((
-        select sum(m.change) from chain_movement m
-        where (m.network, m.address, m.asset) = (p.network, p.address, p.asset)
-          and m.height > p.opening_height and m.height <= p.height
-      ), 0) as moved,
-      coalesce((
-        select sum(d.change) from balance_difference d
-        where (d.network, d.address, d.asset) = (p.network, p.address, p.asset)
-      ), 0) as unexplained
-    from address a full join balance_point p using (network, address, asset)
-  )
-  select network, address, asset, height, checked_at, in_transit, out_of_transit, not_booked, outside, opening, moved,
-    unexplained, balance,
-    case when height is not null then
-        balance - (in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained)
-      when unseen <> 0 then -unseen end as difference
-  from explained;
-
-comment on view ledger_tie is 'Of each deposit address and asset: from what is in transit to what it was proved to hold.';
-
-grant select on ledger_tie to depositd_daemon;
-
-create view accounting.tie_out as
-  select t.network, t.address, b.owner_kind, b.owner_id, a.symbol as asset_symbol, t.asset, t.height, t.checked_at,
-    accounting.in_units(t.in_transit, a.decimals) as in_transit, t.in_transit as in_transit_base,
-    accounting.in_units(t.out_of_transit, a.decimals) as out_of_transit, t.out_of_transit as out_of_transit_base,
-    accounting.in_units(t.not_booked, a.decimals) as not_booked, t.not_booked as not_booked_base,
-    accounting.in_units(t.outside, a.decimals) as outside, t.outside as outside_base,
-    accounting.in_units(t.opening, a.decimals) as opening, t.opening as opening_base,
-    accounting.in_units(t.moved, a.decimals) as moved, t.moved as moved_base,
-    accounting.in_units(t.unexplained, a.decimals) as unexplained, t.unexplained as unexplained_base,
-    accounting.in_units(t.balance, a.decimals) as balance, t.balance as balance_base,
-    accounting.in_units(t.difference, a.decimals) as difference, t.difference as difference_base
-  from ledger_tie t
-    join asset a on a.key = t.asset
-    left join address_book b on b.network = t.network and b.address = t.address and b.role = 'deposit';
-
-comment on view accounting.tie_out is 'One row per deposit address and asset: from what the books have in transit there to the balance that was last proved of it. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
-comment on column accounting.tie_out.network is 'Network of the address.';
-comment on column accounting.tie_out.address is 'Deposit address; empty for what is in transit of no payment that was seen, like a journal by hand.';
-comment on column accounting.tie_out.owner_kind is 'channel or stable_wallet.';
-comment on column accounting.tie_out.owner_id is 'Channel or StableWallet of the address.';
-comment on column accounting.tie_out.asset_symbol is 'Label of the asset.';
-comment on column accounting.tie_out.asset is 'Asset: network/contract, network/mint or network/native.';
-comment on column accounting.tie_out.height is 'Final block or slot at which the balance was last proved; empty while it never was.';
-comment on column accounting.tie_out.checked_at is 'When the balance was last read.';
-comment on column accounting.tie_out.in_transit is 'What the books have in transit of payments to the address, in units of the asset.';
-comment on column accounting.tie_out.in_transit_base is 'What the books have in transit, in smallest units.';
-comment on column accounting.tie_out.out_of_transit is 'What the books took out of transit of them: delivered, written off, refunded; in units of the asset.';
-comment on column accounting.tie_out.out_of_transit_base is 'What the books took out of transit, in smallest units.';
-comment on column accounting.tie_out.not_booked is 'Payments that are on the chain and not booked: not claimed yet, about to be decided, or no deposits; in units of the asset.';
-comment on column accounting.tie_out.not_booked_base is 'Payments that are on the chain and not booked, in smallest units.';
-comment on column accounting.tie_out.outside is 'Booked payments above the height of the balance, or below where reading began, which it does not hold; less than zero; in units of the asset.';
-comment on column accounting.tie_out.outside_base is 'Booked payments outside of what the balance covers, in smallest units.';
-comment on column accounting.tie_out.opening is 'What the address held where reading began, in units of the asset.';
-comment on column accounting.tie_out.opening_base is 'What the address held where reading began, in smallest units.';
-comment on column accounting.tie_out.moved is 'What the chain shows to have moved otherwise, in units of the asset; what was sent on is less than zero.';
-comment on column accounting.tie_out.moved_base is 'What the chain shows to have moved otherwise, in smallest units.';
-comment on column accounting.tie_out.unexplained is 'What the balance changed by beyond all that is known, in units of the asset: each an unexplained_balance.';
-comment on column accounting.tie_out.unexplained_base is 'What the balance changed by beyond all that is known, in smallest units.';
-comment on column accounting.tie_out.balance is 'What the address was proved to hold, in units of the asset.';
-comment on column accounting.tie_out.balance_base is 'What the address was proved to hold, in smallest units.';
-comment on column accounting.tie_out.difference is 'What the books and the balance do not agree on, in units of the asset; anything but zero is a ledger_imbalance.';
-comment on column accounting.tie_out.difference_base is 'What the books and the balance do not agree on, in smallest units.';
-
-grant select on accounting.tie_out to depositd_accountant, depositd_daemon;

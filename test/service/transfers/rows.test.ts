@@ -1,5 +1,3 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,26 +5,24 @@ import { openDatabase } from '../../../src/store/database.ts'
 import { migrate } from '../../../src/store/migrate.ts'
 import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts'
 
-const migrations = join(import.meta.dirname, '../../../db/service/migrations')
 const token = '0x1111111111111111111111111111111111111111'
 
-let folder: string
 let database: TestDatabase
 let client: Client
 
-/** A database of the version that knew nothing but forwards, with one in each state. */
+/** Deposits in several states, and the transfers that were made for them. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'depositd-migrations-'))
-  await copyFile(join(migrations, '0001_service.sql'), join(folder, '0001_service.sql'))
   database = await emptyDatabase()
-  await bring(folder)
+  const db = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' })
+  await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
+  await db.destroy()
   client = new Client({ connectionString: database.url })
   await client.connect()
   await client.query(`
     begin;
     insert into service.owner (branch, kind, id, evm_address, solana_address, forward_network, forward_asset, forward_recipient)
     values (1, 'channel', 'shop', '0xa', 'a', 'base', 'USDC', '0xb'), (2, 'stable_wallet', 'savings', '0xc', 'c', null, null, null);
-    insert into service.deposit (id, owner_kind, owner_id, status, failure, network, address, asset, decimals, amount,
+    insert into service.deposit (id, owner_kind, owner_id, status, reason, network, address, asset, decimals, amount,
       transaction, index, block, block_at, to_network, to_address, to_asset, to_contract, to_decimals,
       to_amount, fee, rate, to_transaction, to_at)
     values
@@ -40,89 +36,28 @@ beforeAll(async () => {
         null, 'savings', 'USDC', null, 6, 10, 1, '2', null, now());
     insert into service.event (id, type, deposit_id, revision, body, created_at)
     select 'evt_' || id, 'deposit.detected', id, 1, '{}', now() from service.deposit;
-    insert into service.forward (transaction, deposit_id, attempt, network, nonce, expires_height, amount, bytes, outcome)
-    values ('f1', 'dep_open', 1, 'base', 3, null, 9, '\\x01', 'reverted'),
-      ('f2', 'dep_open', 2, 'base', 4, null, 10, '\\x02', null),
-      ('f3', 'dep_settled', 1, 'base', 2, null, 10, '\\x03', 'landed');
-    insert into service.stream (network, liquidity_address, next_nonce, final_height, seen_height)
-    values ('base', '0xd', 5, 7, 8);
+    insert into service.transfer (kind, deposit_id, attempt, network, branch, nonce, asset, to_address, amount, outcome, transaction)
+    values ('forward', 'dep_open', 1, 'base', 0, 3, '${token}', '0xb', 9, 'reverted', 'f1'),
+      ('forward', 'dep_open', 2, 'base', 0, 4, '${token}', '0xb', 10, null, null),
+      ('forward', 'dep_settled', 1, 'base', 0, 2, '${token}', '0xb', 10, 'landed', 'f3');
     commit`)
-  await bring(migrations)
 })
 
 afterAll(async () => {
   await client.end()
   await database.drop()
-  await rm(folder, { recursive: true })
 })
-
-async function bring(from: string): Promise<void> {
-  const db = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' })
-  await migrate(db, from)
-  await db.destroy()
-}
 
 async function select(text: string): Promise<Record<string, unknown>[]> {
   const { rows } = await client.query<Record<string, unknown>>(text)
   return rows
 }
 
-test('forwards of the version before are transfers of the liquidity wallet, with the bytes that were signed', async () => {
-  expect(
-    await select(`
-      select kind, deposit_id, attempt, branch, nonce, asset, to_address, transfer.amount, outcome,
-        transfer.transaction as ended_by, signing.transaction, version, encode(bytes, 'hex') as bytes
-      from service.transfer join service.signing on transfer_id = transfer.id order by nonce`),
-  ).toEqual(
-    [
-      {
-        deposit_id: 'dep_settled',
-        attempt: 1,
-        nonce: '2',
-        amount: '10',
-        outcome: 'landed',
-        ended_by: 'f3',
-        transaction: 'f3',
-        bytes: '03',
-      },
-      {
-        deposit_id: 'dep_open',
-        attempt: 1,
-        nonce: '3',
-        amount: '9',
-        outcome: 'reverted',
-        ended_by: 'f1',
-        transaction: 'f1',
-        bytes: '01',
-      },
-      {
-        deposit_id: 'dep_open',
-        attempt: 2,
-        nonce: '4',
-        amount: '10',
-        outcome: null,
-        ended_by: null,
-        transaction: 'f2',
-        bytes: '02',
-      },
-    ].map((row) => ({ kind: 'forward', branch: 0, asset: token, to_address: '0xb', version: 1, ...row })),
-  )
-})
-
 test('an open forward keeps any other payment of its deposit away', async () => {
   const again = client.query(`
     insert into service.transfer (kind, deposit_id, attempt, network, branch, nonce, asset, to_address, amount)
     values ('forward', 'dep_open', 3, 'base', 0, 9, 'native', '0xb', 1)`)
   await expect(again).rejects.toThrow('transfer_once')
-})
-
-test('the deposits are in the states they were in, with the reason of those that failed', async () => {
-  expect(await select(`select id, status, reason, sweep_id from service.deposit order by id`)).toEqual([
-    { id: 'dep_credited', status: 'credited', reason: null, sweep_id: null },
-    { id: 'dep_gone', status: 'failed', reason: 'vanished', sweep_id: null },
-    { id: 'dep_open', status: 'forwarding', reason: null, sweep_id: null },
-    { id: 'dep_settled', status: 'settled', reason: null, sweep_id: null },
-  ])
 })
 
 test.each([

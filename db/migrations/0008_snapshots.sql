@@ -1,16 +1,16 @@
--- Sums of what was recorded on days that are over, so that balances as of any two times are read from few rows: of when
--- it happened, and of when it was recorded. They can be made again from the transfers, and `ledger verify` does.
+-- Sums of days that are over, so that a balance as of any time of events and any time of recording is read from few rows.
+-- They can be made again from the transfers, and `ledger verify` does so.
 
--- The days of recording that were added up, in UTC, without a gap since the first. A day is added up once nothing can be
+-- Days of recording, in UTC, that have a snapshot, without a gap since the first. A day gets one when nothing can be
 -- recorded on it any more.
 create table ledger_snapshot_day (
   recorded date primary key,
-  -- The line in the order of journals behind which the day was over.
+  -- The cut after which the day was over.
   cut_at timestamptz not null,
   made_at timestamptz not null default clock_timestamp()
 );
 
--- Of a day or a month of recording, and within it of a day or a month of what happened: turnover of each account.
+-- Turnover of each account, by day or month of recording and, within it, by day or month of the event.
 create table ledger_snapshot (
   span text not null check (span in ('day', 'month')),
   recorded date not null,
@@ -19,7 +19,8 @@ create table ledger_snapshot (
   asset text not null,
   debit numeric not null check (debit >= 0),
   credit numeric not null check (credit >= 0),
-  primary key (span, recorded, event, account, asset)
+  primary key (span, recorded, event, account, asset),
+  constraint ledger_snapshot_is_number check (debit < 'Infinity' and credit < 'Infinity')
 );
 
 create index ledger_snapshot_event on ledger_snapshot (event) where span = 'day';
@@ -29,9 +30,7 @@ create trigger ledger_snapshot_day_append_only before update or delete or trunca
 create trigger ledger_snapshot_append_only before update or delete or truncate on ledger_snapshot
   for each statement execute function refuse_change();
 
-grant select on ledger_snapshot_day, ledger_snapshot to depositd_daemon;
-
--- The turnover of one day of recording, as its transfers say.
+-- Turnover of one day of recording, from its transfers.
 create function ledger_turnover_of(day date)
 returns table (event date, account text, asset text, debit numeric, credit numeric) language sql stable as $$
   select (e.event_at at time zone 'UTC')::date, e.account, e.asset,
@@ -41,7 +40,7 @@ returns table (event date, account text, asset text, debit numeric, credit numer
   group by 1, 2, 3
 $$;
 
--- The turnover of one month of recording, as its days say.
+-- Turnover of one month of recording, from its days.
 create function ledger_month_turnover_of(month date)
 returns table (event date, account text, asset text, debit numeric, credit numeric) language sql stable as $$
   select date_trunc('month', s.event::timestamp)::date, s.account, s.asset, sum(s.debit), sum(s.credit)
@@ -50,14 +49,19 @@ returns table (event date, account text, asset text, debit numeric, credit numer
   group by 1, 2, 3
 $$;
 
--- Adds up the next day of recording that was over at a cut, and with the last day of a month the month. Tells which day,
--- and nothing where none is left. The ten minutes are for a clock that is set back.
-create function make_ledger_snapshot(cut_at timestamptz) returns date
+-- Makes the snapshot of the next day that was over at the newest cut, and with the last day of a month that of the month.
+-- Returns the day, or null if none is left. The ten minutes allow for a clock that is set back.
+create function make_ledger_snapshot() returns date
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
-  over constant date := ((least(cut_at, now()) - interval '10 minutes') at time zone 'UTC')::date;
+  newest constant timestamptz := (select c.cut_at from public.ledger_last_cut c);
+  over constant date := ((least(newest, now()) - interval '10 minutes') at time zone 'UTC')::date;
   this date;
 begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception 'make_ledger_snapshot: it is run at an isolation level that does not see what was booked last'
+      using errcode = 'invalid_transaction_state';
+  end if;
   perform pg_advisory_xact_lock(hashtext('make_ledger_snapshot'));
   select max(recorded) + 1 into this from public.ledger_snapshot_day;
   if this is null then
@@ -66,7 +70,7 @@ begin
   if this is null or this >= over then
     return null;
   end if;
-  insert into public.ledger_snapshot_day (recorded, cut_at) values (this, make_ledger_snapshot.cut_at);
+  insert into public.ledger_snapshot_day (recorded, cut_at) values (this, newest);
   insert into public.ledger_snapshot (span, recorded, event, account, asset, debit, credit)
     select 'day', this, event, account, asset, debit, credit from public.ledger_turnover_of(this);
   if extract(day from this + 1) = 1 then
@@ -78,10 +82,7 @@ begin
 end
 $$;
 
-revoke execute on function make_ledger_snapshot from public;
-grant execute on function make_ledger_snapshot to depositd_daemon;
-
--- What differs between the snapshots of a day, or those of a month whose last day it is, and what they were made from.
+-- Differences between the snapshots of a day, or of the month that it ends, and what they were made from.
 create function ledger_snapshot_faults(day date)
 returns table (span text, event date, account text, asset text, kept numeric[], found numeric[]) language sql stable as $$
   with kept as (
@@ -100,12 +101,8 @@ returns table (span text, event date, account text, asset text, kept numeric[], 
   where kept.sums is distinct from found.sums
 $$;
 
--- What an account is called in other books. Empty until the settings name it.
-create function ledger_account_code(account text) returns text language sql immutable
-  return null::text;
-
--- Turnover of each account up to a time at which it happened and a time at which it was recorded: whole months and days
--- from snapshots, and the rest, which is of one day of the world and of the days not added up yet, from transfers.
+-- Turnover of each account up to a time of events and a time of recording: whole months and days come from snapshots, the
+-- rest, which is one day of events and the days without a snapshot, from transfers.
 create function ledger_turnover(as_of timestamptz, recorded_as_of timestamptz)
 returns table (account text, asset text, debit numeric, credit numeric)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -147,9 +144,6 @@ begin
 end
 $$;
 
-revoke execute on function ledger_turnover from public;
-grant execute on function ledger_turnover to depositd_daemon;
-
 create function accounting.trial_balance(as_of timestamptz, recorded_as_of timestamptz default now())
 returns table (
   account text, code text, asset_symbol text, asset text, debit numeric, credit numeric, balance numeric,
@@ -166,8 +160,44 @@ $$;
 comment on function accounting.trial_balance is
   'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in smallest units.';
 
--- The accounts of an owner: those of the class liabilities, income or equity that end with its kind and id. An owner may
--- be written with its kind, like channel:shop; an account stands for itself.
+-- The books of a month and of all before it: what happened up to its end, without late journals, which happened in these
+-- months and are in the books of a later one.
+create function accounting.trial_balance_of(month date, recorded_as_of timestamptz default now())
+returns table (
+  account text, code text, asset_symbol text, asset text, debit numeric, credit numeric, balance numeric,
+  debit_base numeric, credit_base numeric, balance_base numeric
+)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  with bound as (
+    select date_trunc('month', month::timestamp)::date as last,
+      (date_trunc('month', month::timestamp) + interval '1 month') at time zone 'UTC' as ends
+  ), late as (
+    select side.account, t.asset, side.debit, side.credit
+    from bound
+      join public.ledger_journal j on j.period > bound.last and j.period <> public.ledger_month(j.event_at)
+        and j.event_at < bound.ends and j.recorded_at <= recorded_as_of
+      join public.ledger_transfer t on t.journal_id = j.id and t.recorded_at = j.recorded_at
+      cross join lateral (values (t.debit, -t.amount, 0), (t.credit, 0, -t.amount)) as side (account, debit, credit)
+  ), happened as (
+    select t.account, t.asset, t.debit, t.credit
+    from bound cross join lateral public.ledger_turnover(bound.ends - interval '1 microsecond', recorded_as_of) t
+  ), turnover as (
+    select part.account, part.asset, sum(part.debit) as debit, sum(part.credit) as credit
+    from (select * from happened union all select * from late) as part
+    group by 1, 2 having sum(part.debit) <> 0 or sum(part.credit) <> 0
+  )
+  select t.account, public.ledger_account_code(t.account), a.symbol, t.asset,
+    accounting.in_units(t.debit, a.decimals), accounting.in_units(t.credit, a.decimals),
+    accounting.in_units(t.debit - t.credit, a.decimals), t.debit, t.credit, t.debit - t.credit
+  from turnover t join public.asset a on a.key = t.asset
+  order by t.asset collate "C", t.account collate "C"
+$$;
+
+comment on function accounting.trial_balance_of is
+  'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
+
+-- The accounts of an owner: those of the classes liabilities, income and equity that end with its kind and id. An owner may
+-- be given with its kind, as in channel:shop; an account stands for itself.
 create function ledger_accounts_of(owner text) returns table (account text, asset text)
 language sql stable as $$
   select a.id, a.asset from public.ledger_account a
@@ -178,6 +208,10 @@ language sql stable as $$
         or (owner ~ '^(channel|stable_wallet):' and right(a.id, length(owner) + 1) = ':' || owner)))
 $$;
 
+-- The side of an account in a statement: 1 if debits increase it, -1 if credits do.
+create function ledger_side_of(account text) returns integer language sql immutable parallel safe
+  return case when split_part(account, ':', 1) in ('assets', 'expenses') then 1 else -1 end;
+
 create function accounting.statement(owner text, from_at timestamptz, to_at timestamptz)
 returns table (
   line text, event_at timestamptz, recorded_at timestamptz, journal_id bigint, kind text, deposit_id bigint,
@@ -185,12 +219,13 @@ returns table (
 )
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
   with own as (
-    select account, asset from public.ledger_accounts_of(owner)
+    select account, asset, public.ledger_side_of(account) as side from public.ledger_accounts_of(owner)
   ), opening as (
-    select o.account, o.asset, coalesce(t.credit - t.debit, 0) as amount
+    select o.account, o.asset, o.side * coalesce(t.debit - t.credit, 0) as amount
     from own o left join public.ledger_turnover(from_at - interval '1 microsecond', now()) t using (account, asset)
   ), lines as (
-    select 1 as part, 'entry' as line, e.event_at, e.recorded_at, e.journal_id, e.leg, e.account, e.asset, -e.amount as amount
+    select 1 as part, 'entry' as line, e.event_at, e.recorded_at, e.journal_id, e.leg, e.account, e.asset,
+      o.side * e.amount as amount
     from public.ledger_entry e join own o using (account, asset)
     where e.event_at >= from_at and e.event_at < to_at
     union all
@@ -211,7 +246,4 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
 $$;
 
 comment on function accounting.statement is
-  'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, what is owed to the owner positive; amount_base and balance_base: in smallest units; kind and deposit_id: of the journal.';
-
-revoke execute on function accounting.trial_balance, accounting.statement from public;
-grant execute on function accounting.trial_balance, accounting.statement to depositd_accountant, depositd_daemon;
+  'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in smallest units; kind and deposit_id: of the journal.';

@@ -1,43 +1,105 @@
--- What deposits were worth in a currency of the owner's: beside the books, never in them. Prices are given by the owner;
--- each keeps its source and its time.
-create table price (
-  id bigint generated always as identity primary key,
-  asset text not null references asset,
-  currency text not null check (currency ~ '^[A-Z]{3}$'),
-  -- When it was the price of one unit of the asset.
-  at timestamptz not null,
-  price numeric not null check (price > 0 and price < 'Infinity'),
-  source text not null check (source <> ''),
-  imported_at timestamptz not null default clock_timestamp(),
-  unique (asset, currency, at, source)
-);
+-- The books compared with the balances of addresses, and valued in a currency.
 
-create trigger price_append_only before update or delete or truncate on price
-  for each statement execute function refuse_change();
+-- Each payment of an address, by its newest sighting and its bookings, falls under one heading. A payment under none is a
+-- difference.
+create view ledger_tie as
+  with booked as (
+    select t.transfer, t.asset, sum(t.amount) filter (where t.kind = 'deposit') as came_in, sum(t.amount) as in_transit
+    from ledger_transit t group by t.transfer, t.asset
+  ), waiting as (
+    select distinct s.transfer from inbox_pending i join sighting s on s.inbox_id = i.inbox_id
+  ), seen as (
+    select distinct on (s.transfer) s.transfer, s.network, s.address, s.asset, s.amount, s.height,
+      s.stage = 'final' as is_standing
+    from sighting s where s.role = 'deposit' and s.stage in ('final', 'orphaned')
+    order by s.transfer, s.inbox_id desc
+  ), payment as (
+    select coalesce(s.network, split_part(b.asset, '/', 1)) as network, s.address, coalesce(s.asset, b.asset) as asset,
+      case when s.is_standing then s.amount else 0 end as held, s.height, w.transfer is not null as is_waiting,
+      coalesce(b.came_in, 0) as came_in, coalesce(b.in_transit, 0) as in_transit,
+      b.transfer is not null and s.transfer is null as is_unseen
+    from seen s full join booked b on b.transfer = s.transfer and b.asset = s.asset
+      left join waiting w on w.transfer = s.transfer
+  ), placed as (
+    select p.*, case
+        when p.address is null or b.address is null then 'nowhere'
+        when p.held > 0 and not (p.height > b.opening_height and p.height <= b.height) then 'outside'
+        when p.came_in = 0 or p.is_waiting then 'not_booked'
+        else 'tied' end as heading
+    from payment p
+      left join balance_point b on (b.network, b.address, b.asset) = (p.network, p.address, p.asset)
+  ), address as (
+    select network, address, asset, sum(in_transit) as in_transit, sum(came_in - in_transit) as out_of_transit,
+      coalesce(sum(held - came_in) filter (where heading = 'not_booked'), 0) as not_booked,
+      -coalesce(sum(came_in) filter (where heading = 'outside'), 0) as outside,
+      coalesce(sum(came_in) filter (where is_unseen), 0) as unseen
+    from placed group by network, address, asset
+  ), explained as (
+    select network, address, asset, p.height, p.balance, p.checked_at, p.opening,
+      coalesce(a.in_transit, 0) as in_transit, coalesce(a.out_of_transit, 0) as out_of_transit,
+      coalesce(a.not_booked, 0) as not_booked, coalesce(a.outside, 0) as outside, coalesce(a.unseen, 0) as unseen,
+      coalesce((
+        select sum(m.change) from chain_movement m
+        where (m.network, m.address, m.asset) = (p.network, p.address, p.asset)
+          and m.height > p.opening_height and m.height <= p.height
+      ), 0) as moved,
+      coalesce((
+        select sum(d.change) from balance_difference d
+        where (d.network, d.address, d.asset) = (p.network, p.address, p.asset)
+      ), 0) as unexplained
+    from address a full join balance_point p using (network, address, asset)
+  )
+  select network, address, asset, height, checked_at, in_transit, out_of_transit, not_booked, outside, opening, moved,
+    unexplained, balance,
+    case when height is not null then
+        balance - (in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained)
+      when unseen <> 0 then -unseen end as difference
+  from explained;
 
--- In which currency amounts are valued, and how old a price may be; the last row holds. A currency of none is: off.
-create table valuation_rule (
-  id bigint generated always as identity primary key,
-  currency text check (currency ~ '^[A-Z]{3}$'),
-  max_age interval check (max_age > interval '0'),
-  since timestamptz not null default clock_timestamp(),
-  check ((currency is null) = (max_age is null))
-);
+comment on view ledger_tie is 'Of each deposit address and asset: from what is in transit to what it was proved to hold.';
 
-create trigger valuation_rule_append_only before update or delete or truncate on valuation_rule
-  for each statement execute function refuse_change();
+create view accounting.tie_out as
+  select t.network, t.address, b.owner_kind, b.owner_id, a.symbol as asset_symbol, t.asset, t.height, t.checked_at,
+    accounting.in_units(t.in_transit, a.decimals) as in_transit, t.in_transit as in_transit_base,
+    accounting.in_units(t.out_of_transit, a.decimals) as out_of_transit, t.out_of_transit as out_of_transit_base,
+    accounting.in_units(t.not_booked, a.decimals) as not_booked, t.not_booked as not_booked_base,
+    accounting.in_units(t.outside, a.decimals) as outside, t.outside as outside_base,
+    accounting.in_units(t.opening, a.decimals) as opening, t.opening as opening_base,
+    accounting.in_units(t.moved, a.decimals) as moved, t.moved as moved_base,
+    accounting.in_units(t.unexplained, a.decimals) as unexplained, t.unexplained as unexplained_base,
+    accounting.in_units(t.balance, a.decimals) as balance, t.balance as balance_base,
+    accounting.in_units(t.difference, a.decimals) as difference, t.difference as difference_base
+  from ledger_tie t
+    join asset a on a.key = t.asset
+    left join address_book b on b.network = t.network and b.address = t.address and b.role = 'deposit';
 
-grant select on price, valuation_rule to depositd_daemon;
-grant insert (asset, currency, at, price, source) on price to depositd_daemon;
-grant insert (currency, max_age) on valuation_rule to depositd_daemon;
-grant usage on all sequences in schema public to depositd_daemon;
-
-create view valuation_in_force as
-  select currency, max_age from (select * from valuation_rule order by id desc limit 1) as rule where currency is not null;
-
-comment on view valuation_in_force is 'No row while nothing is valued.';
-
-grant select on valuation_in_force to depositd_daemon;
+comment on view accounting.tie_out is 'One row per deposit address and asset: from what the books have in transit there to the balance that was last proved of it. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
+comment on column accounting.tie_out.network is 'Network of the address.';
+comment on column accounting.tie_out.address is 'Deposit address; empty for what is in transit of no payment that was seen, like a journal by hand.';
+comment on column accounting.tie_out.owner_kind is 'channel or stable_wallet.';
+comment on column accounting.tie_out.owner_id is 'Channel or StableWallet of the address.';
+comment on column accounting.tie_out.asset_symbol is 'Label of the asset.';
+comment on column accounting.tie_out.asset is 'Asset: network/contract, network/mint or network/native.';
+comment on column accounting.tie_out.height is 'Final block or slot at which the balance was last proved; empty while it never was.';
+comment on column accounting.tie_out.checked_at is 'When the balance was last read.';
+comment on column accounting.tie_out.in_transit is 'What the books have in transit of payments to the address, in units of the asset.';
+comment on column accounting.tie_out.in_transit_base is 'What the books have in transit, in smallest units.';
+comment on column accounting.tie_out.out_of_transit is 'What the books took out of transit of them: delivered, written off, refunded; in units of the asset.';
+comment on column accounting.tie_out.out_of_transit_base is 'What the books took out of transit, in smallest units.';
+comment on column accounting.tie_out.not_booked is 'Payments that are on the chain and not booked: not claimed yet, about to be decided, or no deposits; in units of the asset.';
+comment on column accounting.tie_out.not_booked_base is 'Payments that are on the chain and not booked, in smallest units.';
+comment on column accounting.tie_out.outside is 'Booked payments above the height of the balance, or below where reading began, which it does not hold; less than zero; in units of the asset.';
+comment on column accounting.tie_out.outside_base is 'Booked payments outside of what the balance covers, in smallest units.';
+comment on column accounting.tie_out.opening is 'What the address held where reading began, in units of the asset.';
+comment on column accounting.tie_out.opening_base is 'What the address held where reading began, in smallest units.';
+comment on column accounting.tie_out.moved is 'What the chain shows to have moved otherwise, in units of the asset; what was sent on is less than zero.';
+comment on column accounting.tie_out.moved_base is 'What the chain shows to have moved otherwise, in smallest units.';
+comment on column accounting.tie_out.unexplained is 'What the balance changed by beyond all that is known, in units of the asset: each an unexplained_balance.';
+comment on column accounting.tie_out.unexplained_base is 'What the balance changed by beyond all that is known, in smallest units.';
+comment on column accounting.tie_out.balance is 'What the address was proved to hold, in units of the asset.';
+comment on column accounting.tie_out.balance_base is 'What the address was proved to hold, in smallest units.';
+comment on column accounting.tie_out.difference is 'What the books and the balance do not agree on, in units of the asset; anything but zero is a ledger_imbalance.';
+comment on column accounting.tie_out.difference_base is 'What the books and the balance do not agree on, in smallest units.';
 
 create view accounting.prices as
   select a.symbol as asset_symbol, p.asset, p.currency, p.at, p.price, p.source, p.imported_at
@@ -52,7 +114,7 @@ comment on column accounting.prices.price is 'Price of one unit of the asset.';
 comment on column accounting.prices.source is 'Where it is from, as the file said.';
 comment on column accounting.prices.imported_at is 'When it was imported.';
 
--- A price holds where it is the newest at a time and not too old; of two of one time, the one that was given last.
+-- The newest price at a time applies if it is not too old; of two prices for one time, the one imported last.
 create view accounting.valuation as
   select t.journal_id, t.leg, j.kind, j.deposit_id, t.debit, t.credit, a.symbol as asset_symbol, t.asset,
     accounting.in_units(t.amount, a.decimals) as amount, t.amount as amount_base, j.event_at, j.recorded_at,
@@ -105,15 +167,17 @@ create view accounting.conversion as
     left join deposit d on d.id = j.deposit_id
     join lateral (
       select e.asset, -sum(e.amount) as amount from ledger_entry e
-      where e.journal_id = j.id and e.account like 'assets:in\_transit:%' group by e.asset order by e.asset limit 1
+      where e.journal_id = j.id and e.recorded_at = j.recorded_at
+        and e.account like 'assets:in\_transit:%' group by e.asset order by e.asset limit 1
     ) as paid on true
     join asset pa on pa.key = paid.asset
-    -- Of more assets than one nothing is added up.
+    -- Amounts of several assets are not added.
     left join lateral (
       select min(t.asset) as asset,
         sum(case when t.credit = 'equity:conversion' then t.amount else -t.amount end) as amount
       from ledger_transfer t
-      where t.journal_id = j.id and 'equity:conversion' in (t.debit, t.credit)
+      where t.journal_id = j.id and t.recorded_at = j.recorded_at
+        and 'equity:conversion' in (t.debit, t.credit)
         and t.debit not like 'assets:in\_transit:%' and t.credit not like 'assets:in\_transit:%'
       having count(distinct t.asset) = 1
     ) as delivered on true
@@ -163,6 +227,3 @@ comment on column accounting.conversion.delivered_price_at is 'When it was the p
 comment on column accounting.conversion.delivered_price_source is 'Where that price is from.';
 comment on column accounting.conversion.delivered_value is 'delivered by its price, exact.';
 comment on column accounting.conversion.difference is 'delivered_value less paid_value: what was won, or lost, between receipt and settlement. Empty where a price is missing.';
-
-grant select on accounting.prices, accounting.valuation, accounting.conversion
-  to depositd_accountant, depositd_daemon;

@@ -1,0 +1,236 @@
+-- What the evidence amounts to: deposits, mismatches, and the work of people on them.
+
+-- Derived: every column can be computed again from the evidence.
+create table deposit (
+  id bigint generated always as identity primary key,
+  group_id bigint not null references evidence_group,
+  service_id text,
+  service text not null default 'default',
+  -- Checked at the end of a statement, in which two deposits may exchange their transfers.
+  transfer text unique deferrable,
+  merged_into bigint references deposit,
+  -- `ignored` is a transfer of the service's own to a deposit address, such as gas. It is stored and shown, and is no
+  -- deposit in the accounts.
+  state text not null check (state in
+    ('observed', 'confirmed', 'settling', 'settled', 'reconciled', 'orphaned', 'refunded', 'held', 'failed', 'ignored')),
+  owner_kind text,
+  owner_id text,
+  network text,
+  address text,
+  asset text,
+  amount numeric(78, 0),
+  tx text,
+  settlement_network text,
+  settlement_address text,
+  settlement_asset text,
+  settlement_amount numeric(78, 0),
+  settlement_tx text,
+  fee_amount numeric(78, 0),
+  matrix jsonb not null,
+  -- The time of the block that holds the payment.
+  deposited_at timestamptz,
+  -- When each source first reported it. Their distances are the lags.
+  webhook_at timestamptz,
+  api_at timestamptz,
+  chain_at timestamptz,
+  final_at timestamptz,
+  settled_at timestamptz,
+  reconciled_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  -- Statuses that the API or the chain knows, and how many of them a webhook reported.
+  steps_known smallint not null default 0,
+  steps_told smallint not null default 0,
+  -- Since when the oldest of these statuses has waited for its webhook.
+  untold_since timestamptz,
+  unique (service_id, service),
+  check (num_nonnulls(service_id, transfer, merged_into) > 0),
+  constraint deposit_is_number check (amount < 'NaN' and settlement_amount < 'NaN' and fee_amount < 'NaN')
+);
+
+create index deposit_group_id on deposit (group_id);
+create index deposit_tx on deposit (tx);
+create index deposit_owner on deposit (owner_kind, owner_id, service, id) where merged_into is null;
+create index deposit_since on deposit (coalesce(deposited_at, least(webhook_at, api_at))) where merged_into is null;
+-- Deposits are counted by state at every scrape: from the index alone, however many are done.
+create index deposit_state on deposit (state, network, merged_into);
+
+create view deposit_report as
+  select d.id, d.service_id, d.state, d.owner_kind, d.owner_id, d.network, d.address,
+    a.symbol as asset_symbol, d.asset, accounting.in_units(d.amount, a.decimals) as amount,
+    d.amount as amount_base, d.tx,
+    d.settlement_network, d.settlement_address, s.symbol as settlement_asset_symbol, d.settlement_asset,
+    accounting.in_units(d.settlement_amount, s.decimals) as settlement_amount,
+    d.settlement_amount as settlement_amount_base, d.settlement_tx,
+    accounting.in_units(d.fee_amount, s.decimals) as fee, d.fee_amount as fee_base,
+    d.deposited_at, d.final_at, d.settled_at, d.reconciled_at
+  from deposit d
+    left join asset a on a.key = d.asset
+    left join asset s on s.key = d.settlement_asset
+  where d.merged_into is null;
+
+comment on view deposit_report is 'One row per deposit and per transfer that is ignored, as the evidence stands now.';
+
+create table mismatch (
+  id bigint generated always as identity primary key,
+  -- `deposit/17`, `transfer/base/0x…/3` or `inbox/42`; `webhook/…` and `owner/…` hold ids of the service.
+  subject text not null,
+  kind text not null,
+  service text not null default 'default',
+  severity text not null check (severity in ('info', 'warning', 'severe')),
+  -- Its deposit, and the group of evidence that decides it. Both are null for what could not be read.
+  deposit_id bigint references deposit,
+  group_id bigint references evidence_group,
+  network text,
+  asset text,
+  value numeric(78, 0),
+  detail jsonb not null default '{}',
+  opened_at timestamptz not null,
+  cleared_at timestamptz,
+  cleared_how text check (cleared_how in ('evidence', 'person')),
+  -- A mismatch holds until the evidence clears it. A person may resolve it earlier, with a reason; it stays resolved until
+  -- its evidence changes. It is open while it is neither.
+  assigned_to text check (assigned_to <> ''),
+  snoozed_until timestamptz,
+  resolved_at timestamptz,
+  resolved_by text check (resolved_by <> ''),
+  resolved_reason text check (resolved_reason <> ''),
+  -- What may be lost, in an asset of its own: a short delivery is measured in the asset delivered (docs/mismatches.md).
+  loss_asset text,
+  loss_amount numeric(78, 0) check (loss_amount > 0),
+  -- The amount that the loss is a part of, in the same asset.
+  loss_whole numeric(78, 0) constraint mismatch_check1 check (loss_whole >= loss_amount),
+  constraint mismatch_check check ((cleared_at is null) = (cleared_how is null)),
+  constraint mismatch_resolved_check check (num_nulls(resolved_at, resolved_by, resolved_reason) in (0, 3)),
+  constraint mismatch_loss_check check (num_nulls(loss_asset, loss_amount, loss_whole) in (0, 3))
+);
+
+create unique index mismatch_open on mismatch (subject, kind, service) where cleared_at is null;
+create index mismatch_deposit_id on mismatch (deposit_id);
+create index mismatch_group_id on mismatch (group_id);
+create index mismatch_group_open on mismatch (group_id) where cleared_at is null;
+create index mismatch_open_kind on mismatch (kind, id) where cleared_at is null;
+create index mismatch_unreadable on mismatch (subject) where kind in ('unknown_event', 'unknown_status', 'schema_drift');
+
+-- The value of a loss is by the price in force when the mismatch opened.
+create view mismatch_loss as
+  select m.*, rule.currency,
+    accounting.in_units(m.loss_amount, a.decimals) as loss,
+    a.symbol as loss_asset_symbol,
+    round(m.loss_amount / m.loss_whole, 6) as loss_share,
+    accounting.in_units(m.loss_amount, a.decimals) * p.price as loss_value
+  from mismatch m
+    left join asset a on a.key = m.loss_asset
+    left join valuation_in_force rule on m.loss_asset is not null
+    left join lateral (
+      select p.price from price p
+      where p.asset = m.loss_asset and p.currency = rule.currency
+        and p.at <= m.opened_at and p.at >= m.opened_at - rule.max_age
+      order by p.at desc, p.id desc limit 1
+    ) as p on true;
+
+comment on view mismatch_loss is 'Every mismatch that was ever opened, with the value of its loss; empty if its asset has no price.';
+
+-- The one definition of an open mismatch. `stake` names the transfer it concerns, so that a transfer with several
+-- mismatches is counted once; a claim without a transfer counts for the transfer that it names.
+create view open_mismatch as
+  select m.id, m.subject, m.kind, m.severity, m.deposit_id, m.network, m.asset, m.value, m.detail, m.opened_at,
+    m.assigned_to, m.snoozed_until,
+    coalesce(d.transfer,
+      (select min(o.transfer) from deposit o
+        where o.tx = d.tx and o.network = d.network and o.address = d.address and o.asset = d.asset),
+      substring(m.subject from '^transfer/(.*)$'), m.subject) as stake,
+    m.loss_asset, m.loss_amount, m.loss_share, m.loss_value, m.currency
+  from mismatch_loss m left join deposit d on d.id = m.deposit_id
+  where m.cleared_at is null and m.resolved_at is null;
+
+comment on view open_mismatch is 'Every mismatch that holds and that nobody resolved, also while it is snoozed.';
+
+-- Who did what about a mismatch, and why. The columns of mismatch follow from it and are written in the same transaction.
+create table mismatch_event (
+  id bigint generated always as identity primary key,
+  mismatch_id bigint not null references mismatch,
+  at timestamptz not null default now(),
+  -- A name, `policy`, or `depositd` for a change by evidence.
+  actor text not null check (actor <> ''),
+  action text not null check (action in ('assigned', 'commented', 'snoozed', 'resolved', 'reopened',
+    'written_off', 'write_off_withdrawn', 'matched', 'split')),
+  -- The comment, or the reason.
+  text text check (text <> ''),
+  -- The second person, for an action that needs one.
+  approved_by text,
+  before jsonb,
+  after jsonb,
+  check (action in ('assigned', 'snoozed') or text is not null),
+  check (lower(approved_by) <> lower(actor))
+);
+
+create index mismatch_event_mismatch_id on mismatch_event (mismatch_id);
+
+create trigger mismatch_event_append_only before update or delete or truncate on mismatch_event
+  for each statement execute function refuse_change();
+
+-- Decisions from a command line that no daemon has counted and logged yet. A table of its own, so that events are never
+-- updated.
+create table mismatch_event_pending (
+  event_id bigint primary key references mismatch_event
+);
+
+-- A final transfer that no claim names, and the one deposit that it fits. Derived, and books nothing: a person or a policy
+-- that accepts it adds a decision, which is evidence.
+create table proposal (
+  id bigint generated always as identity primary key,
+  service_id text not null,
+  service text not null default 'default',
+  -- The role in which the address of the transfer is watched: the payment of the deposit, or its delivery.
+  role text not null check (role in ('deposit', 'recipient')),
+  transfer text not null,
+  score smallint not null check (score between 1 and 100),
+  -- Each rule with its weight, its result, and the values it compared.
+  reasons jsonb not null,
+  -- Where the policy that was applied is written.
+  policy text not null,
+  state text not null default 'proposed' check (state in ('proposed', 'accepted', 'rejected', 'withdrawn')),
+  proposed_at timestamptz not null default now(),
+  -- When it was accepted, rejected, or withdrawn because the evidence decided otherwise.
+  ended_at timestamptz,
+  check ((state = 'proposed') = (ended_at is null)),
+  unique (service_id, role, transfer, service)
+);
+
+-- Neither a deposit nor a transfer is in two open proposals.
+create unique index proposal_open_transfer on proposal (role, transfer) where state = 'proposed';
+create unique index proposal_open_deposit on proposal (role, service_id, service) where state = 'proposed';
+
+-- Final transfers that no claim named in time, without those that a person resolved.
+create view unnamed_transfer as
+  select m.id as mismatch_id, m.group_id, m.deposit_id, m.network, m.asset, m.value as amount,
+    case m.kind when 'unreported' then 'deposit' else 'recipient' end as role,
+    case m.kind when 'unreported' then d.transfer else substr(m.subject, length('transfer/') + 1) end as transfer,
+    case m.kind when 'unreported' then d.address else m.detail ->> 'recipient' end as address
+  from mismatch m left join deposit d on d.id = m.deposit_id
+  where m.cleared_at is null and m.resolved_at is null and m.kind in ('unreported', 'settlement_unreported');
+
+-- Deposits without a payment or delivery on chain, with the unnamed transfers that may be it. Within one group the link keys
+-- decide, and a rejected pair is not proposed again.
+create view possible_match as
+  select pair.*, d.service_id, d.service, d.group_id as open_group_id from (
+    select u.*, d.id as open_id, 0::numeric as difference, d.network as open_network, d.address as open_address,
+      d.asset as open_asset, d.amount as open_amount, d.tx as open_tx
+    from unnamed_transfer u
+      join deposit d on u.role = 'deposit' and d.state = 'observed' and d.transfer is null
+        and d.network = u.network and d.address = u.address and d.asset = u.asset and d.amount = u.amount
+    union all
+    select u.*, d.id, abs(coalesce(d.settlement_amount, d.amount) - u.amount), o.forward_network, o.forward_recipient,
+      coalesce(d.settlement_asset,
+        (select key from asset where network = o.forward_network and symbol = o.forward_asset)),
+      d.settlement_amount, d.settlement_tx
+    from unnamed_transfer u
+      join owner o on u.role = 'recipient' and o.forward_network = u.network and o.forward_recipient = u.address
+      join deposit d on d.owner_kind = o.kind and d.owner_id = o.id and d.service = o.service and d.state in ('confirmed', 'settling')
+        and d.final_at is not null and d.settled_at is null and d.matrix -> 'settlement' ->> 'chain' = 'absent'
+        and (d.settlement_amount is null or d.settlement_amount between u.amount / 2 and u.amount * 2)
+  ) pair join deposit d on d.id = pair.open_id
+  where d.service_id is not null and d.merged_into is null and d.group_id <> pair.group_id and not exists (
+    select from proposal p
+    where p.service_id = d.service_id and p.service = d.service and p.role = pair.role and p.transfer = pair.transfer and p.state = 'rejected');

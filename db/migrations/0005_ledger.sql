@@ -1,0 +1,194 @@
+-- The double-entry ledger: accounts, journals and transfers. It is only ever added to.
+
+-- An account holds one asset. The pair is the key, so that a transfer between assets cannot be written.
+create table ledger_account (
+  id text not null check (id ~ '^(assets|liabilities|equity|expenses|income):'),
+  asset text not null references asset,
+  created_at timestamptz not null default now(),
+  primary key (id, asset)
+);
+
+create trigger ledger_account_append_only before update or delete or truncate on ledger_account
+  for each statement execute function refuse_change();
+
+-- The state of the books of a month. A month without a row is open.
+create table ledger_period (
+  period date primary key check (period = date_trunc('month', period::timestamp)),
+  state text not null check (state in ('open', 'soft_closed', 'closed'))
+);
+
+-- First day, in UTC, of the month of a time.
+create function ledger_month(at timestamptz) returns date language sql immutable parallel safe
+  return date_trunc('month', at at time zone 'UTC')::date;
+
+-- The month in whose books an event of that time is booked: its own, or the first month after the last closed one. A
+-- soft-closed month is open only to adjustments.
+create function ledger_period_for(event_at timestamptz, is_adjustment boolean default false) returns date
+language plpgsql stable as $$
+begin
+  return greatest(public.ledger_month(event_at), (
+    select (max(p.period) + interval '1 month')::date from public.ledger_period p
+    where p.state = 'closed' or (p.state = 'soft_closed' and not is_adjustment)
+  ));
+end
+$$;
+
+create table ledger_journal (
+  id bigint generated always as identity primary key,
+  -- What is booked, once: `deposit/{transfer}#1`, `settlement/{transfer}#1`, `reversal/…`.
+  posting_key text not null unique,
+  kind text not null check (kind in
+    ('deposit', 'settlement', 'refund', 'write_off', 'withdrawal', 'manual', 'reversal')),
+  deposit_id bigint references deposit,
+  -- The payment it concerns: `network/transaction/index`.
+  transfer text,
+  reverses bigint references ledger_journal,
+  event_at timestamptz not null,
+  recorded_at timestamptz not null default clock_timestamp(),
+  period date not null,
+  constraint ledger_journal_check check ((kind = 'reversal') = (reverses is not null)),
+  -- A manual journal and its reversal concern no payment; a withdrawal concerns no deposit.
+  constraint ledger_journal_about_check check (case kind
+    when 'manual' then true
+    when 'reversal' then true
+    when 'withdrawal' then transfer is not null
+    else num_nulls(deposit_id, transfer) = 0 end),
+  constraint ledger_journal_manual_check check (kind <> 'manual' or num_nonnulls(deposit_id, transfer) = 0),
+  constraint ledger_journal_period_check
+    check (period = date_trunc('month', period::timestamp) and period >= ledger_month(event_at))
+);
+
+-- A journal from evidence has the time of its evidence, whatever it is. A date that a person chose is in the age of
+-- blockchains.
+alter table ledger_journal add constraint ledger_journal_event_at_check check (
+  isfinite(event_at)
+  and (kind <> 'manual' or (event_at >= timestamptz '2009-01-01 00:00:00+00' and event_at < timestamptz '10000-01-01 00:00:00+00'))
+) not valid;
+
+create index ledger_journal_deposit_id on ledger_journal (deposit_id);
+create index ledger_journal_transfer on ledger_journal (transfer);
+create index ledger_journal_event_at on ledger_journal (event_at);
+create index ledger_journal_write_off on ledger_journal (deposit_id) where kind = 'write_off';
+-- Few journals are late or reverse another one; these indexes cost the others nothing.
+create index ledger_journal_late on ledger_journal (period)
+  where period <> ledger_month(event_at);
+create unique index ledger_journal_reverses_key on ledger_journal (reverses) where reverses is not null;
+
+create trigger ledger_journal_append_only before update or delete or truncate on ledger_journal
+  for each statement execute function refuse_change();
+
+-- A transfer names both sides and one amount, so that an unbalanced one cannot be written. Transfers are partitioned by the
+-- month of recording, which therefore is in the primary key; a journal has one time of recording, so (journal_id, leg) is
+-- unique all the same. The foreign keys are declared and not enforced: Postgres checks them row by row, which was a
+-- quarter of the cost of booking a payment. Accounts and journals are append-only, and refuse_late_transfer checks all rows
+-- of a statement at once.
+create table ledger_transfer (
+  journal_id bigint not null references ledger_journal not enforced,
+  leg smallint not null check (leg > 0),
+  debit text not null,
+  credit text not null check (credit <> debit),
+  asset text not null,
+  amount numeric(78, 0) not null check (amount > 0),
+  -- These three are copied from the journal.
+  event_at timestamptz not null,
+  recorded_at timestamptz not null,
+  period date not null,
+  primary key (journal_id, leg, recorded_at),
+  foreign key (debit, asset) references ledger_account (id, asset) not enforced,
+  foreign key (credit, asset) references ledger_account (id, asset) not enforced,
+  -- NaN is greater than every number, and would pass as a positive amount.
+  constraint ledger_transfer_amount_is_number check (amount < 'NaN')
+) partition by range (recorded_at);
+
+-- Holds transfers of a month without a partition, so that a booking is never refused for lack of one.
+create table ledger_transfer_default partition of ledger_transfer default;
+
+create index ledger_transfer_debit on ledger_transfer (debit, asset);
+create index ledger_transfer_credit on ledger_transfer (credit, asset);
+create index ledger_transfer_event_at on ledger_transfer (event_at);
+-- Rows are stored in the order of recording, so that a small block range index is enough.
+create index ledger_transfer_recorded_at on ledger_transfer using brin (recorded_at) with (autosummarize = true);
+
+create view ledger_entry as
+  select journal_id, leg, debit as account, asset, amount, event_at, recorded_at, period from ledger_transfer
+  union all
+  select journal_id, leg, credit, asset, -amount, event_at, recorded_at, period from ledger_transfer;
+
+create view ledger_balance as
+  select account, asset, sum(amount) as balance from ledger_entry group by account, asset;
+
+-- The newest cut, by which snapshots and seals are made; a caller could name any other.
+create table ledger_last_cut (
+  is_only boolean primary key default true check (is_only),
+  last_journal bigint not null,
+  cut_at timestamptz not null
+);
+
+insert into ledger_last_cut (last_journal, cut_at) values (0, '-infinity');
+
+-- A cut in the order of journals: every journal up to last_journal is written or never will be, and every later one is
+-- recorded after cut_at. Writers wait until the caller commits, which it does at once. A caller that has to wait gives up
+-- after two seconds, so that writers never wait longer.
+create function ledger_cut(out last_journal bigint, out cut_at timestamptz)
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp set lock_timeout = '2s' as $$
+begin
+  lock table public.ledger_journal in share mode;
+  select case when is_called then last_value else 0 end into last_journal from public.ledger_journal_id_seq;
+  cut_at := clock_timestamp();
+  update public.ledger_last_cut c set last_journal = ledger_cut.last_journal, cut_at = ledger_cut.cut_at;
+end
+$$;
+
+-- Why a manual journal was booked, by whom, and who approved it. It concerns no deposit, so that no decision about a deposit
+-- reverses it.
+create table manual_journal (
+  journal_id bigint primary key references ledger_journal,
+  reason text not null check (length(reason) between 1 and 1000),
+  made_by text not null check (length(made_by) between 1 and 100),
+  approved_by text not null check (length(approved_by) between 1 and 100 and lower(approved_by) <> lower(made_by))
+);
+
+create trigger manual_journal_append_only before update or delete or truncate on manual_journal
+  for each statement execute function refuse_change();
+
+-- The codes and names of accounts in other books, as the settings give them; the first pattern that fits applies. A copy of
+-- the settings, replaced whenever they change.
+create table account_label (
+  place integer primary key,
+  pattern text not null,
+  code text,
+  name text,
+  check (num_nonnulls(code, name) > 0)
+);
+
+-- `*` stands for any text.
+create function fits_pattern(account text, pattern text) returns boolean language sql immutable parallel safe
+  return account like replace(regexp_replace(pattern, '([\\%_])', '\\\1', 'g'), '*', '%');
+
+create function ledger_account_code(account text) returns text language sql stable
+  return (
+    select label.code from account_label label where fits_pattern(account, label.pattern) order by label.place limit 1
+  );
+
+-- The daemon replaces the labels through this function and has no right to write the table.
+create function keep_account_labels(patterns text[], codes text[], names text[]) returns boolean
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp set lock_timeout = '30s' as $$
+begin
+  lock table public.account_label in share row exclusive mode;
+  if not exists (
+    select from (
+      select l.place, l.pattern, l.code, l.name
+      from unnest(patterns, codes, names) with ordinality as l (pattern, code, name, place)
+    ) as wanted
+    full join public.account_label kept using (place)
+    where (wanted.pattern, wanted.code, wanted.name) is distinct from (kept.pattern, kept.code, kept.name)
+  ) then
+    return false;
+  end if;
+  delete from public.account_label;
+  insert into public.account_label (place, pattern, code, name)
+    select l.place, l.pattern, l.code, l.name
+    from unnest(patterns, codes, names) with ordinality as l (pattern, code, name, place);
+  return true;
+end
+$$;

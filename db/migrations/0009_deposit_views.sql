@@ -1,0 +1,279 @@
+-- What accountants read of deposits, mismatches and the work of the service.
+
+-- Canaries are marked: the money is real and in the books, under accounts of its own.
+create view accounting.deposits as
+  select r.*,
+    exists (
+      select from canary_owner c join deposit d on d.service = c.service
+      where c.kind = r.owner_kind and c.id = r.owner_id and d.id = r.id
+    ) as is_canary
+  from deposit_report r where r.state <> 'ignored';
+
+comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
+comment on column accounting.deposits.id is 'Our number of the deposit, as in "bin/depositd deposits show ID".';
+comment on column accounting.deposits.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
+comment on column accounting.deposits.state is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
+comment on column accounting.deposits.owner_kind is 'channel or stable_wallet.';
+comment on column accounting.deposits.owner_id is 'Whom the deposit is for: the id given when the channel or wallet was created.';
+comment on column accounting.deposits.network is 'Network on which the payment arrived.';
+comment on column accounting.deposits.address is 'Deposit address that was paid.';
+comment on column accounting.deposits.asset_symbol is 'Label of the asset paid. Not unique: two tokens may share it.';
+comment on column accounting.deposits.asset is 'Asset paid: network/contract, network/mint or network/native.';
+comment on column accounting.deposits.amount is 'Amount paid, in units of the asset.';
+comment on column accounting.deposits.amount_base is 'Amount paid, in smallest units.';
+comment on column accounting.deposits.tx is 'Transaction of the payment.';
+comment on column accounting.deposits.settlement_network is 'Network on which the deposit was delivered; stable-wallet for a credit.';
+comment on column accounting.deposits.settlement_address is 'Recipient of the forward, or the id of the StableWallet credited.';
+comment on column accounting.deposits.settlement_asset_symbol is 'Label of the asset delivered.';
+comment on column accounting.deposits.settlement_asset is 'Asset delivered.';
+comment on column accounting.deposits.settlement_amount is 'Amount delivered, in units of the asset.';
+comment on column accounting.deposits.settlement_amount_base is 'Amount delivered, in smallest units.';
+comment on column accounting.deposits.settlement_tx is 'Transaction of the forward; empty for a credit.';
+comment on column accounting.deposits.fee is 'Fee the service states, in units of the asset delivered.';
+comment on column accounting.deposits.fee_base is 'Fee the service states, in smallest units.';
+comment on column accounting.deposits.deposited_at is 'Time of the block that holds the payment.';
+comment on column accounting.deposits.final_at is 'When the payment was read as final.';
+comment on column accounting.deposits.settled_at is 'When the delivery was proved.';
+comment on column accounting.deposits.reconciled_at is 'When all required sources first agreed.';
+comment on column accounting.deposits.is_canary is 'Whether it is a payment of ours to ourselves, made to see that the way is open; no customer''s.';
+
+create view accounting.mismatches as
+  select m.id, m.kind, m.severity, m.deposit_id, m.subject, m.network, a.symbol as asset_symbol, m.asset,
+    accounting.in_units(m.value, a.decimals) as amount, m.value as amount_base, m.detail,
+    m.opened_at, m.cleared_at, m.cleared_how,
+    coalesce(least(m.resolved_at, m.cleared_at), now()) - m.opened_at as age,
+    case when m.cleared_at is not null then 'cleared'
+      when m.resolved_at is not null then 'resolved'
+      when m.snoozed_until > now() then 'snoozed'
+      else 'open' end as status,
+    m.assigned_to, m.snoozed_until, m.resolved_at, m.resolved_by, m.resolved_reason as reason,
+    m.loss_asset_symbol, m.loss_asset, m.loss, m.loss_amount as loss_base, m.loss_share, m.loss_value, m.currency
+  from mismatch_loss m left join asset a on a.key = m.asset;
+
+comment on view accounting.mismatches is 'Every mismatch that was ever opened; its status says whether it is open.';
+comment on column accounting.mismatches.id is 'Number of the mismatch.';
+comment on column accounting.mismatches.kind is 'What is wrong; docs/mismatches.md explains each kind.';
+comment on column accounting.mismatches.severity is 'info, warning or severe.';
+comment on column accounting.mismatches.deposit_id is 'The deposit it is about, where there is one.';
+comment on column accounting.mismatches.subject is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT, owner/KIND/ID, network/NAME or balance/NETWORK/ADDRESS/ASSET.';
+comment on column accounting.mismatches.network is 'Network it is about.';
+comment on column accounting.mismatches.asset_symbol is 'Label of that asset.';
+comment on column accounting.mismatches.asset is 'Asset of the deposit, transfer or balance that it is about.';
+comment on column accounting.mismatches.amount is 'Amount of the deposit, transfer or balance that it is about, in units of the asset. What may be lost is in loss.';
+comment on column accounting.mismatches.amount_base is 'The same amount, in smallest units.';
+comment on column accounting.mismatches.detail is 'What each side says.';
+comment on column accounting.mismatches.opened_at is 'When it was noticed.';
+comment on column accounting.mismatches.cleared_at is 'When the evidence held it no more; empty until then.';
+comment on column accounting.mismatches.cleared_how is 'evidence: what was missing arrived; person: somebody decided.';
+comment on column accounting.mismatches.age is 'From opened_at until it was resolved or cleared, or to now while open.';
+comment on column accounting.mismatches.status is 'open; snoozed: open, and looked at later; resolved: by a person; cleared: by evidence.';
+comment on column accounting.mismatches.assigned_to is 'Who looks after it.';
+comment on column accounting.mismatches.snoozed_until is 'When it is to be looked at again.';
+comment on column accounting.mismatches.resolved_at is 'When a person resolved it; empty once new evidence or a person opened it again.';
+comment on column accounting.mismatches.resolved_by is 'Who resolved it.';
+comment on column accounting.mismatches.reason is 'Why it was resolved.';
+comment on column accounting.mismatches.loss_asset_symbol is 'Label of the asset of the loss.';
+comment on column accounting.mismatches.loss_asset is 'Asset of the loss; empty if nothing is lost, or if it cannot be measured. docs/mismatches.md says which, for each kind.';
+comment on column accounting.mismatches.loss is 'What may be lost, in units of its asset.';
+comment on column accounting.mismatches.loss_base is 'What may be lost, in smallest units.';
+comment on column accounting.mismatches.loss_share is 'Loss by the whole that it is a part of, as the delivery that is owed: 1 is all of it.';
+comment on column accounting.mismatches.loss_value is 'Loss by the price in force when the mismatch opened; empty if there is no price.';
+comment on column accounting.mismatches.currency is 'Currency of loss_value; empty while nothing is valued.';
+
+create view accounting.mismatch_history as
+  select m.id as mismatch_id, m.opened_at as at, 'depositd' as actor, 'opened' as action, null as text,
+    null as approved_by, null::jsonb as before, null::jsonb as after
+  from mismatch m
+  union all
+  select mismatch_id, at, actor, action, text, approved_by, before, after from mismatch_event
+  union all
+  select m.id, m.cleared_at, 'depositd', 'cleared', null, null, null, null
+  from mismatch m where m.cleared_at is not null;
+
+comment on view accounting.mismatch_history is 'What became of each mismatch: opened, everything that was done about it, cleared. It is only ever added to.';
+comment on column accounting.mismatch_history.mismatch_id is 'Number of the mismatch.';
+comment on column accounting.mismatch_history.at is 'When it was done.';
+comment on column accounting.mismatch_history.actor is 'Who did it, by the name that was given; depositd where evidence did.';
+comment on column accounting.mismatch_history.action is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
+comment on column accounting.mismatch_history.text is 'The comment, or the reason.';
+comment on column accounting.mismatch_history.approved_by is 'The second person, where one was asked for.';
+comment on column accounting.mismatch_history.before is 'What it changed, as it was before.';
+comment on column accounting.mismatch_history.after is 'What it changed, as it was then; of a decision about money, what was decided.';
+
+-- Several mismatches of one transfer are mostly one loss: the largest of each asset counts, once.
+create view accounting.mismatch_ageing as
+  select kind, severity, a.symbol as asset_symbol, asset, bucket, from_age,
+    sum(mismatches)::bigint as mismatches, accounting.in_units(sum(loss), a.decimals) as amount,
+    sum(loss) as amount_base, sum(loss_value) as value, max(currency) as currency
+  from (
+    select kind, severity, loss_asset as asset, stake, bucket, from_age, count(*) as mismatches,
+      max(loss_amount) as loss, max(loss_value) as loss_value, max(currency) as currency
+    from open_mismatch cross join lateral (
+      select bucket, from_age from (values
+        ('< 1 h', interval '0'), ('< 24 h', interval '1 hour'), ('< 3 d', interval '24 hours'),
+        ('< 7 d', interval '3 days'), ('< 30 d', interval '7 days'), ('older', interval '30 days')
+      ) as buckets (bucket, from_age)
+      where from_age <= greatest(now() - opened_at, interval '0') order by from_age desc limit 1
+    ) as aged
+    group by kind, severity, loss_asset, stake, bucket, from_age
+  ) as stakes left join asset a on a.key = asset
+  group by kind, severity, a.symbol, a.decimals, asset, bucket, from_age;
+
+comment on view accounting.mismatch_ageing is 'Open mismatches by how long they have been open. No row where there is none.';
+comment on column accounting.mismatch_ageing.kind is 'What is wrong; docs/mismatches.md explains each kind.';
+comment on column accounting.mismatch_ageing.severity is 'info, warning or severe.';
+comment on column accounting.mismatch_ageing.asset_symbol is 'Label of the asset of the losses.';
+comment on column accounting.mismatch_ageing.asset is 'Asset of the losses; empty for mismatches without one.';
+comment on column accounting.mismatch_ageing.bucket is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
+comment on column accounting.mismatch_ageing.from_age is 'Least age in the bucket. Sort by it.';
+comment on column accounting.mismatch_ageing.mismatches is 'How many are open.';
+comment on column accounting.mismatch_ageing.amount is 'Losses, in units of the asset. Of one transfer, the largest counts.';
+comment on column accounting.mismatch_ageing.amount_base is 'Losses, in smallest units.';
+comment on column accounting.mismatch_ageing.value is 'Losses by the prices in force when the mismatches opened; empty if there is no price.';
+comment on column accounting.mismatch_ageing.currency is 'Currency of value; empty while nothing is valued.';
+
+create view accounting.value_at_risk as
+  select a.symbol as asset_symbol, s.asset, s.severity, count(*) as transfers,
+    accounting.in_units(sum(s.loss), a.decimals) as amount, sum(s.loss) as amount_base,
+    sum(s.loss_value) as value, max(s.currency) as currency
+  from (
+    select loss_asset as asset, stake, max(loss_amount) as loss, max(loss_value) as loss_value,
+      max(currency) as currency,
+      (array['severe', 'warning', 'info'])[min(array_position(array['severe', 'warning', 'info'], severity))] as severity
+    from open_mismatch where loss_asset is not null group by loss_asset, stake
+  ) as s join asset a on a.key = s.asset
+  group by a.symbol, a.decimals, s.asset, s.severity;
+
+comment on view accounting.value_at_risk is 'What may be lost by open mismatches, per asset. Of a transfer that several are about, the largest loss of each asset counts, under the highest severity.';
+comment on column accounting.value_at_risk.asset_symbol is 'Label of the asset.';
+comment on column accounting.value_at_risk.asset is 'Asset: network/contract, network/mint or network/native.';
+comment on column accounting.value_at_risk.severity is 'info, warning or severe.';
+comment on column accounting.value_at_risk.transfers is 'How many transfers, or claims of one, have a loss.';
+comment on column accounting.value_at_risk.amount is 'Losses, in units of the asset.';
+comment on column accounting.value_at_risk.amount_base is 'Losses, in smallest units.';
+comment on column accounting.value_at_risk.value is 'Losses by the prices in force when the mismatches opened; empty if there is no price.';
+comment on column accounting.value_at_risk.currency is 'Currency of value; empty while nothing is valued.';
+
+create view accounting.coverage as
+  select w.network, w.address, w.from_height, n.height as to_height,
+    coalesce((select sum(upper(stretch) - lower(stretch)) from unnest(g.heights) stretch), 0) as missing_heights,
+    w.enrolled_at
+  from chain_watch w
+    join chain_network n on n.network = w.network
+    left join chain_gap g on g.network = w.network and g.from_height = w.from_height
+      and w.number between g.watched_from and g.watched_to;
+
+comment on view accounting.coverage is 'One row per watched address: the heights that are wanted of it, and how many of them were not read.';
+comment on column accounting.coverage.network is 'Network on which it is watched.';
+comment on column accounting.coverage.address is 'The address.';
+comment on column accounting.coverage.from_height is 'Block or slot from which on its transfers are wanted.';
+comment on column accounting.coverage.to_height is 'Block or slot up to which the network was read as final.';
+comment on column accounting.coverage.missing_heights is 'How many of these heights were not read for this address and every asset; 0 where reading is complete.';
+comment on column accounting.coverage.enrolled_at is 'When reading took it up.';
+
+create view accounting.coverage_gaps as
+  select g.network, lower(stretch) as from_height, upper(stretch) - 1 as to_height, g.addresses, g.since
+  from chain_gap g, unnest(g.heights) stretch;
+
+comment on view accounting.coverage_gaps is 'Stretches of heights that were not read for some watched addresses. They are read by themselves.';
+comment on column accounting.coverage_gaps.network is 'Network of the stretch.';
+comment on column accounting.coverage_gaps.from_height is 'First block or slot of it.';
+comment on column accounting.coverage_gaps.to_height is 'Last block or slot of it.';
+comment on column accounting.coverage_gaps.addresses is 'For how many addresses it was not read.';
+comment on column accounting.coverage_gaps.since is 'Since when it is known to be open; empty until it was first looked at.';
+
+-- How the service did with the deposits of a span: one row for all, and one per route, which is an asset paid and the asset
+-- delivered for it. Amounts of different assets are never added. Canaries are too small and too regular to be counted.
+create function accounting.scorecard_between(from_at timestamptz, to_at timestamptz)
+returns table (
+  scope text, network text, asset_symbol text, asset text,
+  settlement_network text, settlement_asset_symbol text, settlement_asset text,
+  deposits bigint, settled bigint, steps_known bigint, steps_told bigint, completeness numeric,
+  webhooks bigint, duplicates bigint,
+  delivery_p50_seconds float8, delivery_p95_seconds float8, delivery_p99_seconds float8,
+  settle_p50_seconds float8, settle_p95_seconds float8, settle_p99_seconds float8,
+  paid numeric, delivered numeric, fee numeric, fee_share numeric, delivered_per_paid numeric
+)
+language sql stable security definer set search_path = public, pg_temp
+as $$
+  with chosen as (
+    select * from deposit d
+    where d.merged_into is null and d.state <> 'ignored'
+      and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= from_at
+      and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < to_at
+      and not exists (
+        select from canary_owner c where c.kind = d.owner_kind and c.id = d.owner_id and c.service = d.service
+      )
+  ), message as (
+    select c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
+      greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
+    from chosen c
+      join evidence e on e.group_id = c.group_id and e.observation ->> 'serviceId' = c.service_id
+      join inbox i on i.id = e.inbox_id and i.source = 'webhook' and i.service = c.service
+      left join webhook_repeat r on r.inbox_id = i.id
+  ), told as (
+    select grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,
+      percentile_cont(array[0.5, 0.95, 0.99]) within group (order by lag) as lag
+    from message group by grouping sets ((), (asset, settlement_asset))
+  ), done as (
+    select grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
+      sum(steps_known)::bigint as steps_known, sum(steps_told)::bigint as steps_told,
+      percentile_cont(array[0.5, 0.95, 0.99]) within group (
+        order by greatest(extract(epoch from settled_at - final_at), 0)::float8
+      ) filter (where settled_at is not null and final_at is not null) as settle,
+      sum(amount) filter (where settled_at is not null) as paid,
+      sum(settlement_amount) filter (where settled_at is not null) as delivered,
+      sum(fee_amount) filter (where settled_at is not null) as fee,
+      sum(settlement_amount + fee_amount) filter (where settled_at is not null) as before_fee
+    from chosen group by grouping sets ((), (asset, settlement_asset))
+  )
+  select case when done.is_all = 1 then 'service' else 'route' end,
+    a.network, a.symbol, done.asset, s.network, s.symbol, done.settlement_asset,
+    done.deposits, done.settled, coalesce(done.steps_known, 0), coalesce(done.steps_told, 0),
+    done.steps_told::numeric / nullif(done.steps_known, 0),
+    coalesce(told.webhooks, 0), coalesce(told.duplicates, 0),
+    told.lag[1], told.lag[2], told.lag[3], done.settle[1], done.settle[2], done.settle[3],
+    accounting.in_units(done.paid, a.decimals), accounting.in_units(done.delivered, s.decimals),
+    accounting.in_units(done.fee, s.decimals),
+    case when s.key is not null then done.fee / nullif(done.before_fee, 0) end,
+    accounting.in_units(done.delivered, s.decimals) / nullif(accounting.in_units(done.paid, a.decimals), 0)
+  from done
+    left join told on told.is_all = done.is_all and told.asset is not distinct from done.asset
+      and told.settlement_asset is not distinct from done.settlement_asset
+    left join asset a on a.key = done.asset
+    left join asset s on s.key = done.settlement_asset
+  order by done.is_all desc, a.network, a.symbol, s.network, s.symbol
+$$;
+
+comment on function accounting.scorecard_between is
+  'How the deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
+
+create view accounting.scorecard as
+  select * from accounting.scorecard_between(now() - interval '30 days', now());
+
+comment on view accounting.scorecard is 'How the deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
+comment on column accounting.scorecard.scope is 'service: all deposits; route: those of one asset paid and one asset delivered.';
+comment on column accounting.scorecard.network is 'Network of the payments; empty for the whole service.';
+comment on column accounting.scorecard.asset_symbol is 'Label of the asset paid.';
+comment on column accounting.scorecard.asset is 'Asset paid.';
+comment on column accounting.scorecard.settlement_network is 'Network of the deliveries; stable-wallet for credits, empty while none is stated.';
+comment on column accounting.scorecard.settlement_asset_symbol is 'Label of the asset delivered.';
+comment on column accounting.scorecard.settlement_asset is 'Asset delivered.';
+comment on column accounting.scorecard.deposits is 'How many deposits.';
+comment on column accounting.scorecard.settled is 'Of how many the delivery is proved.';
+comment on column accounting.scorecard.steps_known is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
+comment on column accounting.scorecard.steps_told is 'Of how many of these a webhook told.';
+comment on column accounting.scorecard.completeness is 'steps_told by steps_known: 1 where no webhook is missing.';
+comment on column accounting.scorecard.webhooks is 'Webhooks about these deposits, repeats not counted.';
+comment on column accounting.scorecard.duplicates is 'How often one of them came again.';
+comment on column accounting.scorecard.delivery_p50_seconds is 'From an event to its webhook, in seconds: half are faster.';
+comment on column accounting.scorecard.delivery_p95_seconds is 'From an event to its webhook, in seconds: 95 of 100 are faster.';
+comment on column accounting.scorecard.delivery_p99_seconds is 'From an event to its webhook, in seconds: 99 of 100 are faster.';
+comment on column accounting.scorecard.settle_p50_seconds is 'From a final payment to its proved delivery, in seconds: half are faster.';
+comment on column accounting.scorecard.settle_p95_seconds is 'From a final payment to its proved delivery, in seconds: 95 of 100 are faster.';
+comment on column accounting.scorecard.settle_p99_seconds is 'From a final payment to its proved delivery, in seconds: 99 of 100 are faster.';
+comment on column accounting.scorecard.paid is 'Paid by the settled deposits of the route, in units of the asset paid.';
+comment on column accounting.scorecard.delivered is 'Delivered for them, in units of the asset delivered.';
+comment on column accounting.scorecard.fee is 'Fees that the service states for them, in units of the asset delivered.';
+comment on column accounting.scorecard.fee_share is 'Effective fee: fee by delivered and fee together, of those for which a fee is stated.';
+comment on column accounting.scorecard.delivered_per_paid is 'Units delivered for one unit paid, fees and exchange included.';

@@ -1,0 +1,96 @@
+-- Who may do what. The daemon works as depositd_daemon, which adds to the books and never changes them; it may log in as a
+-- user that owns nothing and is a member of that role. People and tools that only read are members of depositd_accountant.
+-- depositd_backup reads everything, for copies: pg_read_all_data would do, but only a superuser may grant it, and it reads
+-- every database of the server. Roles belong to the whole server, so that another database may have made them already.
+do $$
+declare
+  role text;
+begin
+  foreach role in array array['depositd_daemon', 'depositd_accountant', 'depositd_backup'] loop
+    begin
+      execute format('create role %I nologin', role);
+    exception when duplicate_object or unique_violation then null;
+    end;
+  end loop;
+  execute format('grant depositd_daemon to %I', current_user);
+end
+$$;
+
+-- Databases from servers before Postgres 15 let everybody create tables here, which would be found before those of others.
+revoke create on schema public from public;
+grant usage on schema public to depositd_daemon;
+grant usage on schema accounting to depositd_accountant, depositd_daemon;
+
+-- The daemon: evidence.
+grant select on kysely_migration, kysely_migration_lock to depositd_daemon;
+grant select, insert on inbox, webhook_conflict, sighting, canary_owner to depositd_daemon;
+grant select, insert, delete on quarantine, chain_movement to depositd_daemon;
+grant select, insert, update on webhook_repeat, api_record, evidence_group, link_key, evidence, stream, owner, canary,
+  canary_deposit, chain_watch, chain_network to depositd_daemon;
+grant select, insert, update, delete on inbox_pending, address_book, canary_webhook, chain_coverage, chain_gap_since,
+  named_transaction, leg_search, balance_point, balance_difference to depositd_daemon;
+grant update (role, address, asset, amount) on sighting to depositd_daemon;
+grant select, insert on asset to depositd_daemon;
+grant update (symbol, decimals) on asset to depositd_daemon;
+grant select on price, valuation_rule, valuation_in_force, chain_gap to depositd_daemon;
+grant insert (asset, currency, at, price, source) on price to depositd_daemon;
+grant insert (currency, max_age) on valuation_rule to depositd_daemon;
+
+-- The daemon: deposits and mismatches.
+grant select, insert, update on deposit, mismatch, proposal to depositd_daemon;
+grant select, insert on mismatch_event to depositd_daemon;
+grant select, insert, update, delete on mismatch_event_pending to depositd_daemon;
+grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match to depositd_daemon;
+
+-- The daemon: the books. It does not choose the numbers and times of journals, nor when and after which journal a month is
+-- closed.
+grant select, insert on ledger_account, ledger_transfer, manual_journal, ledger_period_balance, ledger_seal
+  to depositd_daemon;
+grant select on ledger_journal, ledger_period, ledger_period_event, ledger_snapshot_day, ledger_snapshot, ledger_last_cut,
+  account_label, ledger_entry, ledger_balance, ledger_transit, ledger_tie to depositd_daemon;
+grant insert (posting_key, kind, deposit_id, transfer, reverses, event_at, period) on ledger_journal to depositd_daemon;
+grant insert (period, action, actor, approved_by, reason, forced, sha256) on ledger_period_event to depositd_daemon;
+revoke execute on function make_ledger_partitions, make_ledger_snapshot, ledger_cut, keep_account_labels, ledger_turnover,
+  guard_ledger_transfers, hold_period_event from public;
+grant execute on function make_ledger_partitions, make_ledger_snapshot, ledger_cut, keep_account_labels, ledger_turnover
+  to depositd_daemon;
+
+grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, deposit_id_seq, mismatch_id_seq,
+  mismatch_event_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq, ledger_period_event_id_seq,
+  price_id_seq, valuation_rule_id_seq to depositd_daemon;
+
+-- Accountants: the schema made for them; and the books, which `ledger export`, `ledger seals export` and `ledger verify`
+-- read, with no more of deposits, owners and balances than these need. A cut of the books makes writers wait, so only the
+-- daemon may make one.
+grant select on all tables in schema accounting to depositd_accountant, depositd_daemon;
+revoke execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
+  accounting.trial_balance_of, accounting.statement from public;
+grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
+  accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
+grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, asset, ledger_seal,
+  ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie
+  to depositd_accountant;
+grant select (id, transfer, state, merged_into, owner_kind, owner_id) on deposit to depositd_accountant;
+grant select (kind, id) on owner to depositd_accountant;
+grant select (network, address) on balance_point to depositd_accountant;
+grant execute on function ledger_turnover to depositd_accountant;
+
+-- Backups: also what later migrations and months add.
+grant usage on schema public, accounting to depositd_backup;
+grant select on all tables in schema public, accounting to depositd_backup;
+grant select on all sequences in schema public to depositd_backup;
+alter default privileges in schema public, accounting grant select on tables to depositd_backup;
+alter default privileges in schema public grant select on sequences to depositd_backup;
+
+-- Before the first ANALYZE of a table, Postgres assumes two hundred distinct values in a column and one null in two hundred
+-- rows, and would look up the groups of a batch by reading whole tables. These values hold however many rows there are, and
+-- ANALYZE replaces them. A negative number of distinct values is a share of the rows.
+select pg_restore_attribute_stats('schemaname', 'public', 'relname', relname, 'attname', attname, 'inherited', false,
+  'null_frac', null_frac, 'avg_width', 8, 'n_distinct', n_distinct)
+from (values
+  ('link_key', 'group_id', 0::real, -0.2::real),
+  ('evidence', 'group_id', 0, -0.25),
+  ('deposit', 'group_id', 0, -1),
+  ('deposit', 'merged_into', 0.99, -0.01),
+  ('ledger_journal', 'deposit_id', 0.01, -0.5)
+) as column_of (relname, attname, null_frac, n_distinct);
