@@ -126,7 +126,7 @@ async function restore(): Promise<void> {
   const url = booksOn(await server.restore(lostFrom))
   environment = { ...world.environment, DATABASE_URL: url }
   restored = await connectRecovered(url)
-  const [, checks = '', , numbering = ''] = blocksBelow('Back at a moment')
+  const [, checks = '', , numbering = ''] = blocksBelow('Restore to a point in time')
   const lines = checks.replace('published.jsonl', join(folder, 'published.jsonl')).trimEnd().split('\n')
   const [verifying = '', rebuilding = '', doctoring = ''] = lines.map((line) =>
     line.replace('bin/depositd ', ''),

@@ -77,7 +77,7 @@ export async function startArchivedPostgres(
 
 /** The lines of the page for the server that is restored; without a moment, to the end of the archive. */
 function recoveryTo({ archive }: Place, moment: string | null): string {
-  const [text = ''] = blocksBelow('Back at a moment')
+  const [text = ''] = blocksBelow('Restore to a point in time')
   const target = moment === null ? '' : `recovery_target_time = '${moment}'\n`
   return text.replaceAll('/archive', archive).replace(/^recovery_target_time = .*\n/m, target)
 }
