@@ -23,7 +23,7 @@ import { canaryAges, isCustomer, keepCanaryOwner, receiveWebhook, switchCanaries
 import type { Database } from './store/database.ts'
 import type { Tables } from './store/tables.ts'
 
-type Parts = {
+type CanaryDeps = {
   db: Database<Tables>
   queue: Queue
   observer: Observer
@@ -44,7 +44,7 @@ export type Canaries = {
 const tickExpression = '*/5 * * * * *'
 
 /** Brings together what this program does to itself to see that the way is open; nothing where the settings ask for nothing. */
-export function composeCanaries(settings: Settings, parts: Parts): Canaries {
+export function composeCanaries(settings: Settings, parts: CanaryDeps): Canaries {
   const { queue, observer } = parts
   const runs = runsOf(settings, parts)
   const show = createShow(settings, parts)
@@ -69,7 +69,7 @@ export function composeCanaries(settings: Settings, parts: Parts): Canaries {
   }
 }
 
-function runsOf(settings: Settings, parts: Parts): Map<string, () => Promise<void>> {
+function runsOf(settings: Settings, parts: CanaryDeps): Map<string, () => Promise<void>> {
   const { webhooks, deposits } = settings.canary
   const observe = observeCanaries(parts.metrics, parts.log)
   const runs = new Map<string, () => Promise<void>>()
@@ -86,7 +86,7 @@ function runsOf(settings: Settings, parts: Parts): Map<string, () => Promise<voi
 
 function webhookDeps(
   canary: NonNullable<Settings['canary']['webhooks']>,
-  { db, webhooks }: Parts,
+  { db, webhooks }: CanaryDeps,
   observe: CanaryObserver,
 ): SendWebhookDeps {
   return {
@@ -106,12 +106,12 @@ function webhookDeps(
 /** Of every network whose payments have a bound. */
 const nativeDecimals = 18
 
-type Observing = Omit<Parts, 'observe'> & { observe: CanaryObserver }
+type DepositCanaryDeps = Omit<CanaryDeps, 'observe'> & { observe: CanaryObserver }
 
 function depositDeps(
   { network: name, symbol, amount, owner, everyMs, withinMs, keyPath, feeMax }: DepositCanarySettings,
   { networks }: Settings,
-  { db, observer, observe }: Observing,
+  { db, observer, observe }: DepositCanaryDeps,
 ): FollowDepositsDeps {
   const network = networks.find((one) => one.name === name)
   const asset = network?.assets.find((one) => one.symbol === symbol)
@@ -165,7 +165,7 @@ const slackMs = 60_000
 /** A few rows cost nothing to read; it is the first success that is not to be waited for. */
 const agesKeptMs = 2000
 
-function createShow({ canary }: Settings, { db, metrics }: Parts): () => Promise<void> {
+function createShow({ canary }: Settings, { db, metrics }: CanaryDeps): () => Promise<void> {
   const { webhooks, deposits } = canary
   const watched = new Map<string, { network: string | null; limit: number }>()
   if (webhooks !== null) {

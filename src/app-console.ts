@@ -9,11 +9,17 @@ import { rulesOf } from './core/rules-of.ts'
 import { explainDeposit } from './jobs/books/explain-deposit.ts'
 import { within } from './jobs/within.ts'
 import { sectionNamed } from './ops/console/markdown.ts'
-import type { ConsoleReader, LedgerReading, Overview, Part, ShownDeposit } from './ops/console/reading.ts'
+import type {
+  ConsoleDeposit,
+  ConsoleReader,
+  LedgerReading,
+  Overview,
+  SectionResult,
+} from './ops/console/reading.ts'
 import { serveConsole } from './ops/console/serve-console.ts'
 import type { ReadGauges } from './ops/read-gauges.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
-import type { Shown } from './ops/server.ts'
+import type { OpsSources } from './ops/server.ts'
 import { findDeposits, showNumberedDeposit } from './store/books/show-deposit.ts'
 import { type Database, openDatabase } from './store/database.ts'
 import { trialBalance } from './store/ledger/balances.ts'
@@ -54,7 +60,7 @@ const listed = {
 export function composeConsole(
   settings: Settings,
   { version, read, readiness }: ConsoleDeps,
-): Shown & AsyncDisposable {
+): OpsSources & AsyncDisposable {
   const db = openDatabase<Tables>({
     url: settings.databaseUrl,
     poolMax,
@@ -100,7 +106,7 @@ function readsHiding(hide: (text: string) => string) {
         throw new Fault('remote_failed', { what, problem: said(error) }, { cause: error })
       }
     },
-    partOf: async <Value>(work: Promise<Value>): Promise<Part<Value>> => {
+    partOf: async <Value>(work: Promise<Value>): Promise<SectionResult<Value>> => {
       try {
         return { value: await work }
       } catch (error) {
@@ -110,10 +116,13 @@ function readsHiding(hide: (text: string) => string) {
   }
 }
 
-type PartOf = ReturnType<typeof readsHiding>['partOf']
-type Asked = { read: ReadGauges; askHealth: ReturnType<typeof createReadiness>; partOf: PartOf }
+type SectionReader = ReturnType<typeof readsHiding>['partOf']
+type OverviewDeps = { read: ReadGauges; askHealth: ReturnType<typeof createReadiness>; partOf: SectionReader }
 
-async function readOverview(db: Database<Tables>, { read, askHealth, partOf }: Asked): Promise<Overview> {
+async function readOverview(
+  db: Database<Tables>,
+  { read, askHealth, partOf }: OverviewDeps,
+): Promise<Overview> {
   const [gauges, health, gravest, latest] = await Promise.all([
     read(),
     askHealth(),
@@ -127,7 +136,7 @@ async function readDeposit(
   db: Database<Tables>,
   id: bigint,
   settings: Settings,
-): Promise<ShownDeposit | null> {
+): Promise<ConsoleDeposit | null> {
   const shown = await showNumberedDeposit(db, id, evidenceMax + 1)
   if (shown === null) return null
   const isCut = shown.evidence.length > evidenceMax
@@ -139,7 +148,7 @@ async function readDeposit(
   return { ...shown, evidence: shown.evidence.slice(0, evidenceMax), isCut, explanation }
 }
 
-async function readLedger(db: Database<Tables>, partOf: PartOf): Promise<LedgerReading> {
+async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<LedgerReading> {
   const now = { asOf: null, recordedAsOf: null }
   const [trial, periods, seals] = await Promise.all([
     partOf(trialBalance(db, now, linesMax)),

@@ -1,5 +1,5 @@
 import { readDecimals } from './chain/decimals.ts'
-import { isOnePlace, type Place } from './config/place.ts'
+import { isOnePlace, type StorageUrls } from './config/place.ts'
 import type { Settings } from './config/settings.ts'
 import type { NetworkSettings } from './core/asset.ts'
 import { Fault, messageOf } from './core/errors.ts'
@@ -13,7 +13,7 @@ import { type Database, openDatabase, standbyFault } from './store/database.ts'
 import { isDenied } from './store/denied.ts'
 import { keepAccountLabels } from './store/ledger/account-labels.ts'
 import { makePartitions } from './store/ledger/ground.ts'
-import { readStanding, type Standing } from './store/may-migrate.ts'
+import { type MigrationAccess, readStanding } from './store/may-migrate.ts'
 import { migrate, migrationsIn, refuseUnusable } from './store/migrate.ts'
 import type { Tables } from './store/tables.ts'
 import { untilReached } from './store/unreachable.ts'
@@ -46,7 +46,7 @@ export async function prepareDatabase(
  * @returns the names of the migrations that were applied
  * @throws Fault `remote_failed` that says what to run, `schema_unknown`
  */
-export async function bringUpToDate(place: Place): Promise<readonly string[]> {
+export async function bringUpToDate(place: StorageUrls): Promise<readonly string[]> {
   const db = openDatabase<Tables>({
     url: place.databaseUrl,
     poolMax: 2,
@@ -66,13 +66,13 @@ export async function bringUpToDate(place: Place): Promise<readonly string[]> {
   }
 }
 
-function explainUnreached(error: unknown, { databaseUrl }: Place): never {
+function explainUnreached(error: unknown, { databaseUrl }: StorageUrls): never {
   const what = `connecting to DATABASE_URL (${new URL(databaseUrl).host})`
   throw new Fault('remote_failed', { what, problem: messageOf(error) }, { cause: error })
 }
 
 /** A newer schema than that of this version does, unless it was contracted: the owner migrates before daemons are replaced. */
-async function refuseOther({ user, migrations }: Standing): Promise<readonly string[]> {
+async function refuseOther({ user, migrations }: MigrationAccess): Promise<readonly string[]> {
   const own = await migrationsIn(migrationsFolder)
   const state = refuseUnusable(compareSchema(migrations ?? [], own))
   if (state.kind === 'current' || state.kind === 'newer') return []
@@ -81,7 +81,7 @@ async function refuseOther({ user, migrations }: Standing): Promise<readonly str
   throw new Fault('remote_failed', { what: 'the schema of the database', problem })
 }
 
-async function prepareQueue({ databaseUrl: url }: Place): Promise<void> {
+async function prepareQueue({ databaseUrl: url }: StorageUrls): Promise<void> {
   try {
     await prepareQueueSchema({ url, name: 'depositd' })
   } catch (error) {

@@ -2,7 +2,13 @@ import type { Role } from './app.ts'
 import { hiddenOf } from './app-hidden.ts'
 import type { Settings } from './config/settings.ts'
 import { lineOf } from './core/errors.ts'
-import { judgeDatabase, judgeVitals, type PartState, schedulerStream, workerStream } from './core/health.ts'
+import {
+  type ComponentHealth,
+  judgeDatabase,
+  judgeVitals,
+  schedulerStream,
+  workerStream,
+} from './core/health.ts'
 import type { LiveScheme } from './intake/live-scheme.ts'
 import { expectedStreams } from './jobs/expected-streams.ts'
 import type { Queue } from './jobs/queue/queue.ts'
@@ -20,16 +26,16 @@ const beatJob = 'beat' satisfies JobName
 /** Six may be missed before somebody counts as gone. */
 const beatExpression = '*/10 * * * * *'
 
-type Working = { db: Database<Tables>; queue: Queue; observer: Observer }
+type HeartbeatDeps = { db: Database<Tables>; queue: Queue; observer: Observer }
 
-export type Health = {
+export type Heartbeats = {
   /** Run by the worker: that it takes a job is its sign of life. */
   jobs: Record<typeof beatJob, () => Promise<void>>
   /** The scheduler's sign of life, which asks the worker for its own by the way that all work takes. */
   ticks: Tick[]
 }
 
-export function composeBeats({ db, queue, observer }: Working): Health {
+export function composeBeats({ db, queue, observer }: HeartbeatDeps): Heartbeats {
   const beat = async () => {
     await keepBeat(db, schedulerStream)
     await queue.wake(beatJob)
@@ -41,12 +47,12 @@ export function composeBeats({ db, queue, observer }: Working): Health {
   }
 }
 
-type Asked = { roles: readonly Role[]; queue: Queue; webhooks: LiveScheme }
+type ReadinessDeps = { roles: readonly Role[]; queue: Queue; webhooks: LiveScheme }
 
 /** What a process of these roles has to have, and what it only tells of. */
 export async function composeReadiness(
   settings: Settings,
-  { roles, queue, webhooks }: Asked,
+  { roles, queue, webhooks }: ReadinessDeps,
 ): Promise<Readiness & AsyncDisposable> {
   const startedAt = Date.now()
   const vitals = createVitalsReader(settings.databaseUrl)
@@ -79,7 +85,7 @@ export async function composeReadiness(
 }
 
 /** Wake-ups that are lost cost time alone, and so it goes on with a server that may lose them. */
-function judgeQueue(danger: string | null): PartState {
+function judgeQueue(danger: string | null): ComponentHealth {
   const part = 'queue'
   return danger === null ? { part, state: 'fine', says: 'answers' } : { part, state: 'warning', says: danger }
 }

@@ -10,7 +10,7 @@ import type { Queue } from './jobs/queue/queue.ts'
 import { tell } from './log/tell.ts'
 import type { Observer } from './ops/observe.ts'
 import { tellNotStored, tellStored } from './ops/tell-webhooks.ts'
-import type { Tracing } from './ops/tracing/tracing.ts'
+import type { TraceRecorder } from './ops/tracing/tracing.ts'
 import { createEventIdReader } from './provider/read-event-id.ts'
 import { loadServiceProfile } from './service-profile.ts'
 import type { Database } from './store/database.ts'
@@ -24,13 +24,13 @@ const settingsEveryMs = 2000
 /** A wake-up costs as much as several webhooks, and the job that it wakes takes all that came meanwhile. */
 const wakeEveryMs = 20
 
-type Following = { readSettings?: () => Settings; observer: Observer }
+type SchemeReloadDeps = { readSettings?: () => Settings; observer: Observer }
 
 /**
  * The verifier of webhooks, which follows its settings.
  * @throws Fault `settings_bad` where a secret or a key does not fit the scheme.
  */
-export function composeScheme(settings: Settings, following: Following): LiveScheme {
+export function composeScheme(settings: Settings, following: SchemeReloadDeps): LiveScheme {
   const { readSettings = () => settings, observer } = following
   return createLiveScheme(settings.webhooks, {
     read: () => readSettings().webhooks,
@@ -40,19 +40,19 @@ export function composeScheme(settings: Settings, following: Following): LiveSch
   })
 }
 
-type Receiving = {
+type AppIntakeDeps = {
   db: Database<Tables>
   queue: Queue
   observer: Observer
   log: Logger
   webhooks: LiveScheme
-  tracing: Tracing
+  tracing: TraceRecorder
 }
 
 /** Starts the webhook endpoint in front of the inbox and the quarantine. */
 export async function composeIntake(
   settings: Settings,
-  { db, queue, observer, log, webhooks, tracing }: Receiving,
+  { db, queue, observer, log, webhooks, tracing }: AppIntakeDeps,
 ): Promise<Intake> {
   const { trustedProxies, connectionsPerSource, quarantine: bounds } = settings.intake
   const writer = createInboxWriter({

@@ -3,7 +3,7 @@ import { type Links, sharedLinks } from './config/link-settings.ts'
 import type { Settings } from './config/settings.ts'
 import { type AlertRules, callsForPeople, causesOf } from './core/cause.ts'
 import type { Queue } from './jobs/queue/queue.ts'
-import type { Known } from './ops/metrics/label-values.ts'
+import type { KnownLabelValues } from './ops/metrics/label-values.ts'
 import { busiest } from './ops/metrics/scorecard.ts'
 import { type ReadingPart, readingParts } from './ops/metrics/service.ts'
 import type { Metrics } from './ops/metrics.ts'
@@ -11,13 +11,13 @@ import type { Observer } from './ops/observe.ts'
 import { createGaugesReader, type GaugesReader } from './ops/read-gauges.ts'
 import type { Live } from './ops/reading.ts'
 import { openDatabase } from './store/database.ts'
-import { type Gauges, readGauges } from './store/gauges.ts'
+import { readGauges, type StoreGauges } from './store/gauges.ts'
 import { readDayScorecard } from './store/scorecard.ts'
 import type { Tables } from './store/tables.ts'
 import { readTotals } from './store/totals.ts'
 
 /** What labels will say for certain: nothing that is sent to us can take the place of these. */
-export function knownLabels({ networks, creditAsset, links }: Settings): Known {
+export function knownLabels({ networks, creditAsset, links }: Settings): KnownLabelValues {
   const assets = networks.flatMap((network) => [...network.assets, ...(network.unpinned ?? [])])
   return {
     network: networks.map(({ name }) => name),
@@ -60,7 +60,7 @@ export function composeGauges(
 }
 
 /** What is open or waits, with the open mismatches grouped by cause. */
-export function withCauses({ cases, ...gauges }: Gauges, alerts: AlertRules): Live {
+export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules): Live {
   const now = new Date()
   const causes = causesOf(cases, alerts.causeWithinMs).map(({ cases: held, ...cause }) => ({
     ...cause,

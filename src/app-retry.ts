@@ -1,7 +1,7 @@
 import type { Settings } from './config/settings.ts'
-import { type Admitting, admitDelivery } from './intake/admit-delivery.ts'
+import { type AdmissionDeps, admitDelivery } from './intake/admit-delivery.ts'
 import { restoreSecrets } from './intake/detect/restore-secrets.ts'
-import { createInboxWriter, type Stored, writerLimits } from './intake/inbox-writer.ts'
+import { createInboxWriter, type InboxOutcome, writerLimits } from './intake/inbox-writer.ts'
 import { createScheme } from './intake/signature/create-scheme.ts'
 import { createEventIdReader } from './provider/read-event-id.ts'
 import { loadServiceProfile } from './service-profile.ts'
@@ -11,7 +11,9 @@ import { storeWebhooks } from './store/store-webhooks.ts'
 import type { Tables } from './store/tables.ts'
 
 /** How each delivery ended: in the inbox, or why it stays in the quarantine. */
-export type Retried = Pick<QuarantinedRow, 'id' | 'receivedAt' | 'source'> & { outcome: string }
+export type QuarantineRetryOutcome = Pick<QuarantinedRow, 'id' | 'receivedAt' | 'source'> & {
+  outcome: string
+}
 
 /** Bodies of this many deliveries are in memory at one time. */
 const pageRows = 50
@@ -27,7 +29,7 @@ export async function* retryQuarantine(
   db: Database<Tables>,
   settings: Settings,
   ids: readonly bigint[] | null,
-): AsyncGenerator<readonly Retried[]> {
+): AsyncGenerator<readonly QuarantineRetryOutcome[]> {
   const admitting = admittingOf(settings)
   const writer = createInboxWriter({
     store: async (rows) => (await storeWebhooks(db, rows)).outcomes,
@@ -62,14 +64,14 @@ export async function* retryQuarantine(
   }
 }
 
-const takenOutcomes: readonly string[] = ['stored', 'duplicate', 'conflicting'] satisfies Stored[]
+const takenOutcomes: readonly string[] = ['stored', 'duplicate', 'conflicting'] satisfies InboxOutcome[]
 
 /** Whether a delivery is in the inbox now. */
 export function isTaken(outcome: string): boolean {
   return takenOutcomes.includes(outcome)
 }
 
-function admittingOf(settings: Settings): Admitting {
+function admittingOf(settings: Settings): AdmissionDeps {
   const { signing, keys } = settings.webhooks
   return {
     verify: createScheme(signing, keys),

@@ -3,15 +3,18 @@ import { hiddenOf } from './app-hidden.ts'
 import type { Settings } from './config/settings.ts'
 import { tell } from './log/tell.ts'
 import { noTracing } from './ops/tracing/no-tracing.ts'
-import type { Tracing } from './ops/tracing/tracing.ts'
+import type { TraceRecorder } from './ops/tracing/tracing.ts'
 import type { Database } from './store/database.ts'
 import { traceparentsOf } from './store/inbox.ts'
 import type { Tables } from './store/tables.ts'
 
-type Traced = { db: Database<Tables>; log: Logger; version: string }
+type AppTracingDeps = { db: Database<Tables>; log: Logger; version: string }
 
 /** Traces where the settings say whereto. Without that nothing of OpenTelemetry is even loaded. */
-export async function composeTracing(settings: Settings, { db, log, version }: Traced): Promise<Tracing> {
+export async function composeTracing(
+  settings: Settings,
+  { db, log, version }: AppTracingDeps,
+): Promise<TraceRecorder> {
   const { tracing } = settings
   if (tracing === null) return noTracing
   const { startTracing } = await import('./ops/tracing/otlp-tracing.ts')

@@ -9,7 +9,7 @@ import type { ProveDeps, ProvenNetwork } from './jobs/chain/proof-run.ts'
 import { proveBalances } from './jobs/chain/prove-balances.ts'
 import type { Queue } from './jobs/queue/queue.ts'
 import { isDone, type Tick } from './jobs/schedule.ts'
-import { createWork, type JobName, type Work, type WorkDeps } from './jobs/work.ts'
+import { createWork, type DaemonWork, type JobName, type WorkDeps } from './jobs/work.ts'
 import type { Observer } from './ops/observe.ts'
 import { createDepositClient } from './provider/deposit-client.ts'
 import { createOwnersClient } from './provider/owners-client.ts'
@@ -25,10 +25,10 @@ const verifications = { perSecond: 4, atOnce: 20, namesMax: 100 }
 /** A proof writes only now and then, and gives its lease back at its end. */
 const proofLeaseMs = 60_000
 
-type Parts = { db: Database<Tables>; queue: Queue; holder: string; observer: Observer }
+type AppWorkDeps = { db: Database<Tables>; queue: Queue; holder: string; observer: Observer }
 
 /** Brings the jobs together with what they read from and write to. */
-export function composeWork(settings: Settings, { db, queue, holder, observer }: Parts): Work {
+export function composeWork(settings: Settings, { db, queue, holder, observer }: AppWorkDeps): DaemonWork {
   const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
   const proven = read.map((network) => ({
     settings: network,
@@ -81,10 +81,10 @@ function composeProof(deps: ProveDeps, networks: readonly ProvenNetwork[]): Work
   }
 }
 
-type Waking = { queue: Queue; observer: Observer }
+type TickDeps = { queue: Queue; observer: Observer }
 
 /** What is to be done, and how often; however many jobs are asked for while one waits, they are one. */
-export function ticksOf({ networks, schedule }: Settings, { queue, observer }: Waking): Tick[] {
+export function ticksOf({ networks, schedule }: Settings, { queue, observer }: TickDeps): Tick[] {
   const wake = (job: JobName, key?: string) => () =>
     isDone(queue.wake(job, key), (error) => observer.jobFailed(job, error, key))
   const ofNetworks = networks

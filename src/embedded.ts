@@ -7,12 +7,12 @@ import { parseSettings, type Settings } from './config/settings.ts'
 import { Fault } from './core/errors.ts'
 import { transfersPath } from './intake/server.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from './jobs/provision.ts'
-import type { Hidden } from './log/hide-secrets.ts'
+import type { SecretRedactor } from './log/hide-secrets.ts'
 import { connectOwners } from './provider/owners-client.ts'
 import type { Chains } from './sandbox/chains.ts'
 import { demoOwners } from './sandbox/demo-owners.ts'
 import { startDemoService } from './sandbox/demo-service.ts'
-import { type DepositAddress, startTraffic } from './sandbox/demo-traffic.ts'
+import { startTraffic, type TrafficTarget } from './sandbox/demo-traffic.ts'
 import { freePort, loopback } from './sandbox/free-port.ts'
 import { databases, startGround } from './sandbox/ground.ts'
 import type { PostgresServer } from './sandbox/postgres.ts'
@@ -34,19 +34,19 @@ export type EmbeddedOptions = {
   environment: Readonly<Record<string, string | undefined>>
   log: Logger
   /** Of the log: secrets of the settings are in no line of it. */
-  hidden: Hidden
+  hidden: SecretRedactor
   onPart: OnPart
   /** Time between two payments of the demonstration. */
   trafficEveryMs: number
 }
 
-export type Embedded = { daemon: Daemon; db: Database<Tables>; stop: () => Promise<void> }
+export type EmbeddedDaemon = { daemon: Daemon; db: Database<Tables>; stop: () => Promise<void> }
 
 /**
  * Starts everything on this machine: Postgres, local chains, the deposit service, the daemon and a little traffic.
  * @throws Fault `usage_bad` where another process works in the folder; `remote_failed` where a part does not start.
  */
-export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDaemon> {
   const { log, onPart } = options
   await using starting = new AsyncDisposableStack()
   const { postgres, chains, service, ports } = await startWorld(options, starting)
@@ -72,7 +72,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   return { daemon, db, stop: () => running.disposeAsync() }
 }
 
-type World = { postgres: PostgresServer; chains: Chains; service: DepositService; ports: Ports }
+type World = { postgres: PostgresServer; chains: Chains; service: DepositService; ports: EmbeddedPorts }
 
 /** What depositd meets in the world: a database server, chains, and the deposit service on them. */
 async function startWorld(options: EmbeddedOptions, starting: AsyncDisposableStack): Promise<World> {
@@ -117,10 +117,10 @@ function tracingIn(environment: EmbeddedOptions['environment']): EmbeddedOptions
   return Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith('OTEL_')))
 }
 
-type Ports = { httpPort: number; opsPort: number }
+type EmbeddedPorts = { httpPort: number; opsPort: number }
 
 /** The usual ports where they are free and nobody asked for others. */
-async function choosePorts(environment: EmbeddedOptions['environment']): Promise<Ports> {
+async function choosePorts(environment: EmbeddedOptions['environment']): Promise<EmbeddedPorts> {
   const reader = new EnvironmentReader(environment)
   const choose = async (name: string, usual: number): Promise<number> =>
     reader.optional(name) === undefined ? freePort(usual) : reader.port(name, usual)
@@ -130,7 +130,7 @@ async function choosePorts(environment: EmbeddedOptions['environment']): Promise
 }
 
 /** Creates the demonstration's channels and wallet through the service's API and gives their deposit addresses. */
-async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'client'>): Promise<DepositAddress[]> {
+async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'client'>): Promise<TrafficTarget[]> {
   const all = { ...deps, client: connectOwners(settings.service, loadServiceProfile(settings)) }
   const { channels, wallet } = await demoOwners()
   const entries = [

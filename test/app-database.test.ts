@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { bringUpToDate } from '../src/app-database.ts'
-import type { Place } from '../src/config/place.ts'
+import type { StorageUrls } from '../src/config/place.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'
 import { emptyDatabase } from './support/postgres.ts'
 
@@ -22,12 +22,12 @@ async function ownedDatabase() {
   const own = new URL(url)
   own.username = owner
   own.password = 'o'
-  const place: Place = { databaseUrl: own.href, queueUrl: own.href }
+  const place: StorageUrls = { databaseUrl: own.href, queueUrl: own.href }
   return { db, url, name, owner: sql.id(owner), place }
 }
 
 /** As the page on security has it: a member of depositd_daemon that owns nothing. */
-async function narrowLogin(db: Database<unknown>, databaseUrl: string): Promise<Place> {
+async function narrowLogin(db: Database<unknown>, databaseUrl: string): Promise<StorageUrls> {
   const runner = `runner_${randomBytes(6).toString('hex')}`
   await sql`create role ${sql.id(runner)} login password 'r' in role depositd_daemon`.execute(db)
   onTestFinished(() => dropRole(databaseUrl, runner))

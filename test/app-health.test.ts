@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles as allRoles, type Daemon, type Role, startDaemon } from '../src/app.ts'
 import { parseSettings } from '../src/config/settings.ts'
-import type { Answer } from '../src/ops/readiness.ts'
+import type { ReadinessReport } from '../src/ops/readiness.ts'
 import { freePort, loopback } from '../src/sandbox/free-port.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'
 import type { Tables } from '../src/store/tables.ts'
@@ -51,9 +51,9 @@ async function start(roles: readonly Role[], changes?: Record<string, string>): 
   return { daemon, [Symbol.asyncDispose]: () => daemon.stop() }
 }
 
-async function readiness(opsUrl: string): Promise<Answer & { status: number }> {
+async function readiness(opsUrl: string): Promise<ReadinessReport & { status: number }> {
   const response = await fetch(`${opsUrl}/readyz`)
-  return { status: response.status, ...((await response.json()) as Answer) }
+  return { status: response.status, ...((await response.json()) as ReadinessReport) }
 }
 
 /** As if each had last come to its end so long ago. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { postJson } from '../src/chain/http.ts'
-import type { Connection } from '../src/chain/options.ts'
+import type { NodeConnection } from '../src/chain/options.ts'
 import { lineOf, messageOf } from '../src/core/errors.ts'
 import { postWebhook } from '../src/jobs/canary/post-webhook.ts'
 import { startTracing } from '../src/ops/tracing/otlp-tracing.ts'
@@ -57,8 +57,8 @@ async function failureOf(asked: Promise<unknown>): Promise<string> {
 }
 
 /** Of a connection only the address and its bounds are looked at here. */
-function connectionTo(url: string): Connection {
-  return { url: new URL(url), bounds: { timeoutMs: 5000, bodyBytesMax: 1000 } } as unknown as Connection
+function connectionTo(url: string): NodeConnection {
+  return { url: new URL(url), bounds: { timeoutMs: 5000, bodyBytesMax: 1000 } } as unknown as NodeConnection
 }
 
 async function sendTrace(url: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { createInboxWriter, type InboxRow, writerLimits } from '../../src/intake/inbox-writer.ts'
+import { createInboxWriter, type ReceivedWebhook, writerLimits } from '../../src/intake/inbox-writer.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { storeWebhooks } from '../../src/store/store-webhooks.ts'
@@ -70,7 +70,7 @@ export async function measureRows(
   return results
 }
 
-function rowOf(id: string, bodyBytes: number): InboxRow {
+function rowOf(id: string, bodyBytes: number): ReceivedWebhook {
   return {
     source: 'webhook',
     sourceKey: id,
@@ -85,7 +85,11 @@ type Places = { db: Database<Tables>; owner: Database<Tables>; folder: string }
 /** Writes rows until none is left or the time, in milliseconds, has come, and tells how many. */
 type Write = (endsAt: number) => Promise<number>
 
-function prepareWriter(writer: Writer, rows: readonly InboxRow[], { db, owner, folder }: Places): Write {
+function prepareWriter(
+  writer: Writer,
+  rows: readonly ReceivedWebhook[],
+  { db, owner, folder }: Places,
+): Write {
   if (writer === 'ours') return (endsAt) => writeOurs(db, rows, endsAt)
   if (writer === 'unnest') return (endsAt) => writeUnnest(db, rows, endsAt)
   const path = join(folder, 'rows.copy')
@@ -99,7 +103,11 @@ function prepareWriter(writer: Writer, rows: readonly InboxRow[], { db, owner, f
 }
 
 /** As the endpoint does it: each webhook waits for its own answer, and the next takes its place. */
-async function writeOurs(db: Database<Tables>, rows: readonly InboxRow[], endsAt: number): Promise<number> {
+async function writeOurs(
+  db: Database<Tables>,
+  rows: readonly ReceivedWebhook[],
+  endsAt: number,
+): Promise<number> {
   const { write } = createInboxWriter({
     store: async (batch) => (await storeWebhooks(db, batch)).outcomes,
     ...writerLimits,
@@ -118,7 +126,11 @@ async function writeOurs(db: Database<Tables>, rows: readonly InboxRow[], endsAt
   return next
 }
 
-async function writeUnnest(db: Database<Tables>, rows: readonly InboxRow[], endsAt: number): Promise<number> {
+async function writeUnnest(
+  db: Database<Tables>,
+  rows: readonly ReceivedWebhook[],
+  endsAt: number,
+): Promise<number> {
   let next = 0
   while (next < rows.length && performance.now() < endsAt) {
     const batch = rows.slice(next, next + unnestRows)
@@ -129,7 +141,7 @@ async function writeUnnest(db: Database<Tables>, rows: readonly InboxRow[], ends
 }
 
 /** The text form of COPY. */
-function copyLine({ source, sourceKey, body, headers, receivedAt }: InboxRow): string {
+function copyLine({ source, sourceKey, body, headers, receivedAt }: ReceivedWebhook): string {
   const bytes = `\\\\x${body.toString('hex')}`
   return `${[source, sourceKey, bytes, JSON.stringify(headers), receivedAt.toISOString()].join('\t')}\n`
 }

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { startDaemon } from '../../src/app.ts'
 import { parseSettings } from '../../src/config/settings.ts'
-import { createInboxWriter, type InboxRow, writerLimits } from '../../src/intake/inbox-writer.ts'
+import { createInboxWriter, type ReceivedWebhook, writerLimits } from '../../src/intake/inbox-writer.ts'
 import { intakeLimits, startIntake, transfersPath } from '../../src/intake/server.ts'
 import { createScheme } from '../../src/intake/signature/create-scheme.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
@@ -67,7 +67,7 @@ async function startBare(): Promise<string> {
 }
 
 /** The endpoint of the daemon, with another way to keep what was verified. */
-async function startWith(keep: (row: InboxRow) => Promise<unknown>): Promise<string> {
+async function startWith(keep: (row: ReceivedWebhook) => Promise<unknown>): Promise<string> {
   const signing = { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 } as const
   const secrets = [{ text: serving.secret, notBefore: null, notAfter: null }]
   const intake = await startIntake({

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { appendSightings } from '../../src/store/chain/sightings.ts'
 import { type Database, inTransaction } from '../../src/store/database.ts'
-import type { InboxRow } from '../../src/store/inbox.ts'
+import type { NewInboxRow } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { until } from '../../test/support/until.ts'
 import type { Ground } from '../ground.ts'
@@ -87,14 +87,17 @@ type Told = { id: string; body: Buffer; record: ListedRecord }
 
 function makeDeposits(count: number) {
   const messages = [...backlog(count)]
-  const rows = messages.filter((one): one is InboxRow => 'sourceKey' in one)
+  const rows = messages.filter((one): one is NewInboxRow => 'sourceKey' in one)
   const webhooks = rows
     .filter(({ source }) => source === 'webhook')
     .map(({ sourceKey, body }): Told => {
       const { data } = JSON.parse(body.toString()) as { data: ListedRecord }
       return { id: sourceKey, body, record: data }
     })
-  return { webhooks, sightings: messages.filter((one): one is Exclude<Message, InboxRow> => 'kind' in one) }
+  return {
+    webhooks,
+    sightings: messages.filter((one): one is Exclude<Message, NewInboxRow> => 'kind' in one),
+  }
 }
 
 type Commit = { service_id: string; kind: 'deposit' | 'settlement'; at: number }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { bookJournals, type DepositJournal } from '../../src/store/books/ledger.ts'
+import { bookJournals, type NumberedDepositJournal } from '../../src/store/books/ledger.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 
@@ -20,7 +20,10 @@ const clients = 32
 const batch = 500
 
 /** Posts all of them, each arm into tables of its own. */
-export const post: Record<Arm, (db: Kysely<Tables>, journals: readonly DepositJournal[]) => Promise<void>> = {
+export const post: Record<
+  Arm,
+  (db: Kysely<Tables>, journals: readonly NumberedDepositJournal[]) => Promise<void>
+> = {
   ours: async (db, journals) => {
     for (let from = 0; from < journals.length; from += batch)
       await inTransaction(db, (tx) => bookJournals(tx, journals.slice(from, from + batch)))

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
 import type { Address, TxId } from '../../src/core/asset.ts'
-import type { Claim, Owner, ServiceId, Sighting } from '../../src/core/evidence.ts'
+import type { Claim, ObservedChainTransfer, Owner, ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import type { InboxRow } from '../../src/store/inbox.ts'
+import type { NewInboxRow } from '../../src/store/inbox.ts'
 import { arbitrum, at, base, claim, delivery, payment, recipient } from '../../test/support/evidence.ts'
 import { ownEvent, ownRecord } from '../../test/support/own-payloads.ts'
 
 /** One message: what a chain showed, or what the service sent. */
-export type Message = Sighting | InboxRow
+export type Message = ObservedChainTransfer | NewInboxRow
 
 const owners = 1000
 
@@ -84,7 +84,7 @@ function tellOf(number: number, paidAt: number): Message[] {
   ]
 }
 
-function eventRow(claimed: Claim): InboxRow {
+function eventRow(claimed: Claim): NewInboxRow {
   const id = `evt_${claimed.serviceId}`
   const event = { ...ownEvent(claimed, { type: 'deposit.settled', status: 'settled' }), id }
   return {
@@ -96,7 +96,7 @@ function eventRow(claimed: Claim): InboxRow {
   }
 }
 
-function recordRow(claimed: Claim): InboxRow {
+function recordRow(claimed: Claim): NewInboxRow {
   const body = Buffer.from(JSON.stringify(ownRecord(claimed, 'settled')))
   const sourceKey = `${claimed.serviceId} ${hash(claimed.serviceId).toString('hex')}`
   return { source: 'api', sourceKey, body, headers: {}, receivedAt: claimed.receivedAt }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Address, TxId } from '../../src/core/asset.ts'
 import {
   type Claim,
+  type ObservedChainTransfer,
   type ServiceId,
-  type Sighting,
   type TransferRef,
   transferRef,
 } from '../../src/core/evidence.ts'
@@ -19,7 +19,7 @@ export type Match = { transfer: TransferRef; agrees: boolean }
 
 export type ClaimsAndTransfers = {
   claims: Claim[]
-  sightings: Sighting[]
+  sightings: ObservedChainTransfer[]
   /** What is right, of the claims that are to be matched. */
   truth: Map<ServiceId, Match>
   counts: Record<Trouble, number>
@@ -46,7 +46,7 @@ export function makeClaimsAndTransfers({ seed, deposits, troubledShare }: MadeUp
   return made
 }
 
-type Deposit = { claimed: Claim; sighted: Sighting }
+type Deposit = { claimed: Claim; sighted: ObservedChainTransfer }
 
 function depositOf(bytes: Buffer, number: number): Deposit {
   const hex = bytes.toString('hex')
@@ -85,7 +85,7 @@ function add(made: ClaimsAndTransfers, deposit: Deposit, trouble: Trouble | unde
 }
 
 /** Where a trouble changes nothing, a deposit is claimed once, seen once, and matched. */
-type Told = { claims?: Claim[]; sightings?: Sighting[]; isMatched?: false }
+type Told = { claims?: Claim[]; sightings?: ObservedChainTransfer[]; isMatched?: false }
 
 const told: Record<Trouble, (deposit: Deposit) => Told> = {
   missing: () => ({ sightings: [], isMatched: false }),

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { applyPending } from '../../src/jobs/books/apply.ts'
 import { appendSightings } from '../../src/store/chain/sightings.ts'
 import { type Database, inTransaction, openDatabase } from '../../src/store/database.ts'
-import { appendInbox, type InboxRow } from '../../src/store/inbox.ts'
-import { type ReadRecord, saveRecords } from '../../src/store/records.ts'
+import { appendInbox, type NewInboxRow } from '../../src/store/inbox.ts'
+import { type ServiceRecord, saveRecords } from '../../src/store/records.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { backlog, type Message } from '../reconcile/backlog.ts'
 import { applyDeps, keepOwnersOf, takeMessages } from '../reconcile/store-backlog.ts'
@@ -60,12 +60,12 @@ async function store(db: Database<Tables>, messages: readonly Message[]): Promis
   if (records.length > 0) await keep(db, records)
 }
 
-async function keep(db: Database<Tables>, rows: readonly InboxRow[]): Promise<void> {
+async function keep(db: Database<Tables>, rows: readonly NewInboxRow[]): Promise<void> {
   const receivedAt = new Date(Math.max(...rows.map((row) => row.receivedAt.getTime())))
   await inTransaction(db, (tx) => saveRecords(tx, rows.map(recordOf), { sentAt: receivedAt, receivedAt }))
 }
 
-function recordOf({ sourceKey, body, receivedAt }: InboxRow): ReadRecord {
+function recordOf({ sourceKey, body, receivedAt }: NewInboxRow): ServiceRecord {
   return { id: sourceKey.split(' ')[0] ?? null, time: receivedAt, text: body.toString() }
 }
 
@@ -77,7 +77,7 @@ export async function listAgain({ db, deposits }: Ground): Promise<Worked> {
   return { laneSeconds: null }
 }
 
-function* recordsOf(deposits: number): Generator<InboxRow> {
+function* recordsOf(deposits: number): Generator<NewInboxRow> {
   for (const one of backlog(deposits, depositsPerSecond))
     if ('sourceKey' in one && one.source === 'api') yield one
 }

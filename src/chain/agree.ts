@@ -3,17 +3,17 @@ import { Fault, isFault } from '../core/errors.ts'
 import { allFailed, type PassedOver, type Pool, type PooledNode } from './pool.ts'
 
 /** What one node found. Two found the same where their lines are the same. */
-export type Finding<Result> = {
+export type NodeFinding<Result> = {
   /** One for each thing found, in an order that does not depend on the node. */
   lines: readonly string[]
   /** The result, or the fault that nodes can agree on as well. */
   settle: () => Result
 }
 
-export type Vote<Node, Result> = Finding<Result> & { node: Node }
+export type Vote<Node, Result> = NodeFinding<Result> & { node: Node }
 
 /** What as many nodes as were wanted found, and how the others differ from it, each in one line. */
-export type Agreed<Node, Result> = {
+export type QuorumAgreement<Node, Result> = {
   vote: Vote<Node, Result>
   /** All that found the same, that one among them. */
   agreeing: readonly Vote<Node, Result>[]
@@ -29,7 +29,7 @@ type Ballot<Node, Result> = {
   votes: readonly Vote<Node, Result>[]
   /** Who may be asked further, in order; no more of them are than are needed. */
   candidates: readonly Node[]
-  read: (node: Node) => Promise<Finding<Result>>
+  read: (node: Node) => Promise<NodeFinding<Result>>
 }
 
 /**
@@ -38,7 +38,7 @@ type Ballot<Node, Result> = {
  */
 export async function agree<Node extends PooledNode, Result>(
   ballot: Ballot<Node, Result>,
-): Promise<Agreed<Node, Result>> {
+): Promise<QuorumAgreement<Node, Result>> {
   const { pool, quorum, read } = ballot
   const votes = [...ballot.votes]
   const waiting = [...ballot.candidates]
@@ -64,7 +64,7 @@ export async function agree<Node extends PooledNode, Result>(
 export async function castVote<Node, Result>(
   pool: Pool<Node>,
   node: Node,
-  read: (node: Node) => Promise<Finding<Result>>,
+  read: (node: Node) => Promise<NodeFinding<Result>>,
 ): Promise<Vote<Node, Result> | PassedOver> {
   try {
     return { node, ...(await pool.on(node, read)) }
@@ -78,7 +78,7 @@ function outvote<Node extends PooledNode, Result>(
   pool: Pool<Node>,
   vote: Vote<Node, Result>,
   votes: readonly Vote<Node, Result>[],
-): Agreed<Node, Result> {
+): QuorumAgreement<Node, Result> {
   const isSame = ({ lines }: Vote<Node, Result>) => lines.join('\n') === vote.lines.join('\n')
   const others = votes.filter((one) => !isSame(one))
   for (const { node } of others) pool.distrust(node)
@@ -107,7 +107,7 @@ function undecided<Node extends PooledNode, Result>(
 const linesShown = 3
 
 /** How the second differs from the first, in words that fit in a line. */
-function difference(one: Finding<unknown>, other: Finding<unknown>): string {
+function difference(one: NodeFinding<unknown>, other: NodeFinding<unknown>): string {
   const lacks = one.lines.filter((line) => !other.lines.includes(line))
   const adds = other.lines.filter((line) => !one.lines.includes(line))
   const said = [

@@ -1,6 +1,6 @@
 import type { NetworkName } from '../core/asset.ts'
 import { assert, Fault, isFault } from '../core/errors.ts'
-import { castVote, type Finding } from './agree.ts'
+import { castVote, type NodeFinding } from './agree.ts'
 import { allFailed, type PassedOver, type Pool, type PooledNode } from './pool.ts'
 
 export type QuorumParts<Node> = {
@@ -41,7 +41,7 @@ export async function agreedHeight<Node extends PooledNode>({
 }
 
 /** The finding of the first node that has one, and who was tried for it. */
-export async function firstVote<Node extends PooledNode, Found extends Finding<unknown>>(
+export async function firstVote<Node extends PooledNode, Found extends NodeFinding<unknown>>(
   pool: Pool<Node>,
   nodes: readonly Node[],
   read: (node: Node) => Promise<Found>,

@@ -1,5 +1,5 @@
 import { Fault } from '../core/errors.ts'
-import { agree, castVote, type Finding, type Vote } from './agree.ts'
+import { agree, castVote, type NodeFinding, type Vote } from './agree.ts'
 import type { QuorumParts } from './agreed-height.ts'
 import { allFailed, type PassedOver, type PooledNode } from './pool.ts'
 import type { TransactionReading } from './port.ts'
@@ -37,7 +37,7 @@ function refuse(): never {
 }
 
 /** Without lines where it says nothing final. */
-function transactionFinding(reading: TransactionReading): Finding<TransactionReading> {
+function transactionFinding(reading: TransactionReading): NodeFinding<TransactionReading> {
   return { lines: finalLines(reading), settle: () => reading }
 }
 

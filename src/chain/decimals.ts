@@ -3,7 +3,7 @@ import { Fault, isFault } from '../core/errors.ts'
 import { readDecimals as readOnEvm } from './evm/decimals.ts'
 import { openNode as openEvmNode } from './evm/node.ts'
 import { mapBounded } from './map-bounded.ts'
-import { type Connection, connections, defaultBounds, type ReaderOptions } from './options.ts'
+import { connections, defaultBounds, type NodeConnection, type ReaderOptions } from './options.ts'
 import type { NetworkSettings } from './port.ts'
 import { createReader } from './reader.ts'
 import { readDecimals as readOnSolana } from './solana/decimals.ts'
@@ -35,9 +35,9 @@ export async function readDecimals(
   return assets.filter((one) => typeof one !== 'string')
 }
 
-type Answer = readonly (number | null)[]
+type NodeDecimals = readonly (number | null)[]
 
-const readersOf: Record<Family, (connection: Connection) => (key: AssetKey) => Promise<number | null>> = {
+const readersOf: Record<Family, (connection: NodeConnection) => (key: AssetKey) => Promise<number | null>> = {
   evm: (connection) => {
     const node = openEvmNode(connection)
     return (key) => readOnEvm(node, key)
@@ -49,7 +49,7 @@ const readersOf: Record<Family, (connection: Connection) => (key: AssetKey) => P
 }
 
 /** A node that does not answer is passed over while another does. */
-function answersOf(outcomes: readonly PromiseSettledResult<Answer>[]): Answer[] {
+function answersOf(outcomes: readonly PromiseSettledResult<NodeDecimals>[]): NodeDecimals[] {
   const failures = outcomes.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
   const unforeseen = failures.find((failure) => !isFault(failure, 'remote_failed'))
   if (unforeseen !== undefined) throw unforeseen

@@ -4,14 +4,14 @@ import { type Address, assetCode, parseAddress } from '../core/asset.ts'
 import type { NetworkSettings } from './port.ts'
 
 /** An address in the spelling used for comparing, or why nothing may be sent to it. */
-export type Destination = { kind: 'valid'; address: Address } | { kind: 'invalid'; problem: string }
+export type DestinationCheck = { kind: 'valid'; address: Address } | { kind: 'invalid'; problem: string }
 
 /**
  * Reads the address of somebody who is to be paid on a network. What is sent to a contract of an asset, to a program or
  * to an address that nobody has is lost, so those are refused; a multi-signature wallet and any other program's account
  * are fine.
  */
-export function readDestination(network: NetworkSettings, text: string): Destination {
+export function readDestination(network: NetworkSettings, text: string): DestinationCheck {
   const { name, family, assets, unpinned = [] } = network
   const problem = family === 'evm' ? evmProblem(text) : solanaProblem(text)
   if (problem !== null) return { kind: 'invalid', problem: `${text} ${problem.replace('$', name)}` }

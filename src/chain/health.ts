@@ -1,5 +1,5 @@
 /** How one node does, as far as this process has seen. */
-export type Health = {
+export type NodeHealth = {
   /** From 0 to 1: how much of what it was asked for lately failed. */
   failing: number
   /** How long its answers take, smoothed, in milliseconds; null until one came. */
@@ -13,21 +13,21 @@ export type Health = {
 /** What is new counts a fifth. */
 const weight = 0.2
 
-export function newHealth(): Health {
+export function newHealth(): NodeHealth {
   return { failing: 0, latencyMs: null, restUntilMs: 0, identified: false }
 }
 
-export function noteLatency(health: Health, ms: number): void {
+export function noteLatency(health: NodeHealth, ms: number): void {
   health.latencyMs = health.latencyMs === null ? ms : smoothed(health.latencyMs, ms)
 }
 
 /** A rest goes on all the same: who was outvoted still answers well whatever is easy. */
-export function noteSuccess(health: Health): void {
+export function noteSuccess(health: NodeHealth): void {
   health.failing = smoothed(health.failing, 0)
 }
 
 /** Behind its address may be another node when it is back. It rests the longer the more it fails. */
-export function noteFailure(health: Health, { nowMs, restMs }: { nowMs: number; restMs: number }): void {
+export function noteFailure(health: NodeHealth, { nowMs, restMs }: { nowMs: number; restMs: number }): void {
   health.failing = smoothed(health.failing, 1)
   health.identified = false
   // Measured anew afterwards.
@@ -36,7 +36,7 @@ export function noteFailure(health: Health, { nowMs, restMs }: { nowMs: number; 
 }
 
 /** From 0 to 1: 1 is a node that answers at once and never fails; a second of waiting halves it. */
-export function scoreOf({ failing, latencyMs }: Health): number {
+export function scoreOf({ failing, latencyMs }: NodeHealth): number {
   return (1 - failing) / (1 + (latencyMs ?? 0) / 1000)
 }
 

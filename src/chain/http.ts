@@ -1,16 +1,16 @@
 import { messageOf } from '../core/errors.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
-import type { Connection } from './options.ts'
+import type { NodeConnection } from './options.ts'
 
 /** One whole answer of a server. `retryAfterMs` is how long it asks to be left alone, null where it does not. */
-export type Reply = { status: number; text: string; retryAfterMs: number | null }
+export type NodeReply = { status: number; text: string; retryAfterMs: number | null }
 
 /**
  * Posts JSON and reads the whole answer within one deadline and one size; follows no redirect. Libraries bound the
  * wait for the headers only, so that a node which drips its body would hold a scan for ever.
  * What it throws never contains the URL, which may hold a key.
  */
-export async function postJson({ url, bounds }: Connection, body: string): Promise<Reply> {
+export async function postJson({ url, bounds }: NodeConnection, body: string): Promise<NodeReply> {
   const signal = AbortSignal.timeout(bounds.timeoutMs)
   try {
     const headers = { 'content-type': 'application/json' }

@@ -1,36 +1,36 @@
 import { messageOf } from '../core/errors.ts'
 import { noteLatency } from './health.ts'
-import { ConnectionProblem, postJson, type Reply } from './http.ts'
-import type { Connection } from './options.ts'
-import { type Attempt, Pace } from './pace.ts'
+import { ConnectionProblem, type NodeReply, postJson } from './http.ts'
+import type { NodeConnection } from './options.ts'
+import { Pace, type RequestAttempt } from './pace.ts'
 import { isQuota } from './refusals.ts'
 
-export type Payload = { jsonrpc: '2.0'; id: number | string | bigint; method: string; params?: unknown }
+export type RpcPayload = { jsonrpc: '2.0'; id: number | string | bigint; method: string; params?: unknown }
 /** `status` is that of HTTP, for an error that was not one of several answers. */
 export type RpcError = { code: number; message: string; data?: unknown; status?: number }
 /** Either a result, which may be null, or an error. */
-export type Answer = { result: unknown; error?: undefined } | { error: RpcError; result?: undefined }
+export type RpcAnswer = { result: unknown; error?: undefined } | { error: RpcError; result?: undefined }
 
 /** How values become text and back; integers may be larger than a JSON number of JavaScript holds. */
 export type Codec = { encode: (value: unknown) => string; decode: (text: string) => unknown }
 
 export type Exchange = {
   /** Asks once, or again where the server is busy. An error that the server states is an answer. @throws Error */
-  ask: (payload: Payload) => Promise<Answer>
+  ask: (payload: RpcPayload) => Promise<RpcAnswer>
   /** Asks for several in one request, where the server takes that; else one by one. Each ends for itself. */
-  askTogether: (payloads: readonly Payload[]) => Promise<PromiseSettledResult<Answer>[]>
+  askTogether: (payloads: readonly RpcPayload[]) => Promise<PromiseSettledResult<RpcAnswer>[]>
 }
 
 /** For how long a server that refused a batch is not offered one. */
 const batchRefusedMs = 600_000
 
 /** JSON-RPC over HTTP with one server: paced, bounded, and nothing believed that does not answer what was asked. */
-export function openExchange(connection: Connection, codec: Codec): Exchange {
+export function openExchange(connection: NodeConnection, codec: Codec): Exchange {
   const pace = new Pace(connection.bounds)
   let noBatchUntilMs = -Infinity
-  const ask = (payload: Payload) =>
+  const ask = (payload: RpcPayload) =>
     pace.run(() => attemptOf(connection, [payload], () => sendOne(connection, codec, payload)))
-  const oneByOne = (payloads: readonly Payload[]) => Promise.allSettled(payloads.map(ask))
+  const oneByOne = (payloads: readonly RpcPayload[]) => Promise.allSettled(payloads.map(ask))
   return {
     ask,
     async askTogether(payloads) {
@@ -49,9 +49,9 @@ type Ask = Exchange['ask']
 
 /** Of a batch some may have been too many; they are asked for alone. */
 function settleEach(
-  answers: readonly { payload: Payload; answer: Answer }[],
+  answers: readonly { payload: RpcPayload; answer: RpcAnswer }[],
   ask: Ask,
-): Promise<PromiseSettledResult<Answer>[]> {
+): Promise<PromiseSettledResult<RpcAnswer>[]> {
   const settled = answers.map(({ payload, answer }) =>
     answer.error !== undefined && isQuota(200, answer.error) ? ask(payload) : Promise.resolve(answer),
   )
@@ -60,10 +60,10 @@ function settleEach(
 
 /** Tells how a try went, to the observer and to the score of the node. */
 async function attemptOf<Result>(
-  { network, url, observe, health }: Connection,
-  payloads: readonly Payload[],
-  send: () => Promise<Attempt<Result>>,
-): Promise<Attempt<Result>> {
+  { network, url, observe, health }: NodeConnection,
+  payloads: readonly RpcPayload[],
+  send: () => Promise<RequestAttempt<Result>>,
+): Promise<RequestAttempt<Result>> {
   const startedMs = performance.now()
   const attempt = await send().catch(failed)
   const ms = performance.now() - startedMs
@@ -73,7 +73,7 @@ async function attemptOf<Result>(
   return attempt
 }
 
-function failed(error: unknown): Attempt<never> {
+function failed(error: unknown): RequestAttempt<never> {
   const outcome = error instanceof ConnectionProblem ? 'broken' : 'refused'
   return {
     outcome,
@@ -84,7 +84,11 @@ function failed(error: unknown): Attempt<never> {
   }
 }
 
-async function sendOne(connection: Connection, codec: Codec, payload: Payload): Promise<Attempt<Answer>> {
+async function sendOne(
+  connection: NodeConnection,
+  codec: Codec,
+  payload: RpcPayload,
+): Promise<RequestAttempt<RpcAnswer>> {
   const reply = await postJson(connection, codec.encode(payload))
   const answer = readAnswer(decoded(codec, reply.text), payload)
   const error = typeof answer === 'string' ? null : (answer.error ?? null)
@@ -97,20 +101,20 @@ async function sendOne(connection: Connection, codec: Codec, payload: Payload): 
   return { ...outcomeOf(reply, error, typeof answer === 'string'), settle }
 }
 
-type Together = readonly { payload: Payload; answer: Answer }[] | 'refused'
+type RpcBatchOutcome = readonly { payload: RpcPayload; answer: RpcAnswer }[] | 'refused'
 
 async function sendBatch(
-  connection: Connection,
+  connection: NodeConnection,
   codec: Codec,
-  payloads: readonly Payload[],
-): Promise<Attempt<Together>> {
+  payloads: readonly RpcPayload[],
+): Promise<RequestAttempt<RpcBatchOutcome>> {
   const reply = await postJson(connection, codec.encode(payloads))
   const document = decoded(codec, reply.text)
   const answers = isGood(reply) ? matched(document, payloads) : null
   if (answers !== null) return { outcome: 'fine', retryAfterMs: null, settle: () => answers }
   const whole = readError(document)
   const { outcome, retryAfterMs } = outcomeOf(reply, whole, whole === null)
-  const settle = (): Together => {
+  const settle = (): RpcBatchOutcome => {
     if (outcome === 'quota') throw whole === null ? new HttpProblem(reply) : new Error(whole.message)
     return 'refused'
   }
@@ -118,23 +122,25 @@ async function sendBatch(
 }
 
 /** Null where not each was answered exactly once, in whatever order. */
-function matched(document: unknown, payloads: readonly Payload[]): Together | null {
+function matched(document: unknown, payloads: readonly RpcPayload[]): RpcBatchOutcome | null {
   if (!Array.isArray(document) || document.length !== payloads.length) return null
   const byId = new Map(document.map((one: unknown) => [idOf(one), one]))
   const answers = payloads.map((payload) => ({
     payload,
     answer: readAnswer(byId.get(String(payload.id)), payload),
   }))
-  return answers.every((one): one is { payload: Payload; answer: Answer } => typeof one.answer !== 'string')
+  return answers.every(
+    (one): one is { payload: RpcPayload; answer: RpcAnswer } => typeof one.answer !== 'string',
+  )
     ? answers
     : null
 }
 
 function outcomeOf(
-  reply: Reply,
+  reply: NodeReply,
   error: RpcError | null,
   unreadable: boolean,
-): Pick<Attempt<never>, 'outcome' | 'retryAfterMs'> {
+): Pick<RequestAttempt<never>, 'outcome' | 'retryAfterMs'> {
   const { status, retryAfterMs } = reply
   if (isQuota(status, error) || (status === 503 && retryAfterMs !== null))
     return { outcome: 'quota', retryAfterMs }
@@ -144,7 +150,7 @@ function outcomeOf(
 }
 
 /** The answer, or what is wrong with it. */
-function readAnswer(document: unknown, { id }: Payload): Answer | string {
+function readAnswer(document: unknown, { id }: RpcPayload): RpcAnswer | string {
   if (document === undefined) return 'the answer is no JSON'
   const error = readError(document)
   const answered = idOf(document)
@@ -192,7 +198,7 @@ function decoded(codec: Codec, text: string): unknown {
 /** A gateway waited for too long (524 is Cloudflare's): the same request would take as long again. */
 const gatewayTimeouts = new Set([504, 524])
 
-function isGood({ status }: Reply): boolean {
+function isGood({ status }: NodeReply): boolean {
   return status >= 200 && status < 300
 }
 
@@ -202,7 +208,7 @@ const shownMax = 200
 export class HttpProblem extends Error {
   readonly status: number
 
-  constructor({ status, text }: Reply) {
+  constructor({ status, text }: NodeReply) {
     const shown = text.slice(0, shownMax).replace(/\s+/g, ' ').trim()
     super(`${shown === '' ? 'no answer' : shown} (HTTP ${status})`)
     this.status = status

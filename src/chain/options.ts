@@ -1,6 +1,6 @@
 import type { NetworkName, NetworkReading } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
-import { type Health, newHealth } from './health.ts'
+import { type NodeHealth, newHealth } from './health.ts'
 import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver, UnreadObserver } from './port.ts'
 
 export type ReaderOptions = {
@@ -13,12 +13,12 @@ export type ReaderOptions = {
   /** Solana: told of each transaction that cannot be read. */
   observeUnread?: UnreadObserver
   /** The bounds that differ from `defaultBounds`. */
-  bounds?: Partial<Bounds>
+  bounds?: Partial<ReaderBounds>
   /** Solana: reads in this way, whatever it costs. Without it the cheaper one is chosen. */
   solanaWay?: 'by_owner' | 'by_block'
 }
 
-export type Bounds = {
+export type ReaderBounds = {
   /** The longest wait for one whole answer. */
   timeoutMs: number
   /** The longest answer that is read. */
@@ -62,7 +62,7 @@ export type Bounds = {
   slotsPerScan: number
 }
 
-export const defaultBounds: Bounds = {
+export const defaultBounds: ReaderBounds = {
   timeoutMs: 15_000,
   bodyBytesMax: 32 * 1024 * 1024,
   requestsAtOnce: 8,
@@ -94,14 +94,14 @@ export const defaultReading: NetworkReading = {
 }
 
 /** What one connection to one node is made with, and how that node does. */
-export type Connection = {
+export type NodeConnection = {
   network: NetworkName
   url: URL
   observe: RpcObserver
   observeOddLog: OddLogObserver
   observeUnread: UnreadObserver
-  bounds: Bounds
-  health: Health
+  bounds: ReaderBounds
+  health: NodeHealth
 }
 
 /**
@@ -109,7 +109,7 @@ export type Connection = {
  * @throws Fault `settings_bad` where there is no URL (a library would fall back to a public endpoint), a bad one, or
  * fewer than must agree
  */
-export function connections(settings: NetworkSettings, options: ReaderOptions): Connection[] {
+export function connections(settings: NetworkSettings, options: ReaderOptions): NodeConnection[] {
   const setting = rpcSetting(settings.name)
   const { quorum } = settings.reading ?? defaultReading
   const named = settings.rpcUrls.length
@@ -136,7 +136,7 @@ export function rpcSetting(network: NetworkName): string {
 }
 
 /** How a node is called in messages. The rest of its URL may be a key. */
-export function nodeName({ network, url }: Connection): string {
+export function nodeName({ network, url }: NodeConnection): string {
   return `${network} node ${url.host}`
 }
 

@@ -1,4 +1,4 @@
-import type { Bounds } from './options.ts'
+import type { ReaderBounds } from './options.ts'
 
 export type Clock = { nowMs(): number; wait(ms: number): Promise<void> }
 
@@ -6,15 +6,15 @@ export type Clock = { nowMs(): number; wait(ms: number): Promise<void> }
  * How one request went. `quota`: the server wants to be asked less often. `broken`: it failed in a way that may pass.
  * `settle` gives the result, or throws what is wrong with it.
  */
-export type Attempt<Result> = {
+export type RequestAttempt<Result> = {
   outcome: 'fine' | 'refused' | 'quota' | 'broken'
   /** How long the server asks to be left alone; null where it does not say. */
   retryAfterMs: number | null
   settle: () => Result
 }
 
-type PaceBounds = Pick<Bounds, 'requestsAtOnce' | 'quotaWaitMs' | 'pauseMaxMs' | 'triesMax'>
-type Waiting = { start: () => void; refuse: (reason: Error) => void }
+type PaceBounds = Pick<ReaderBounds, 'requestsAtOnce' | 'quotaWaitMs' | 'pauseMaxMs' | 'triesMax'>
+type PaceQueueEntry = { start: () => void; refuse: (reason: Error) => void }
 
 /** First waits; each further one is twice as long, up to a bound. */
 const quotaFirstMs = 200
@@ -40,7 +40,7 @@ const creeping = 0.02
 export class Pace {
   readonly #bounds: PaceBounds
   readonly #clock: Clock
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: PaceQueueEntry[] = []
   #atOnce: number
   #underWay = 0
   #sleeping = false
@@ -72,7 +72,7 @@ export class Pace {
    * Sends a request when it is its turn, and again, within bounds, where the server asks to wait or fails.
    * @throws what the last try settles to; an Error at once while the server wants to be left alone for longer
    */
-  async run<Result>(send: () => Promise<Attempt<Result>>): Promise<Result> {
+  async run<Result>(send: () => Promise<RequestAttempt<Result>>): Promise<Result> {
     const untilMs = this.#clock.nowMs() + this.#bounds.quotaWaitMs
     if (this.#unfinished === 0) this.#countingSinceMs += this.#clock.nowMs() - this.#idleSinceMs
     this.#unfinished++
@@ -90,7 +90,7 @@ export class Pace {
     }
   }
 
-  async #once<Result>(send: () => Promise<Attempt<Result>>, tries: number) {
+  async #once<Result>(send: () => Promise<RequestAttempt<Result>>, tries: number) {
     await this.#turn()
     const startedMs = this.#clock.nowMs()
     try {
@@ -135,7 +135,7 @@ export class Pace {
 
   /** @returns how long to wait before another try; null where none would help */
   #learn(
-    attempt: Attempt<unknown>,
+    attempt: RequestAttempt<unknown>,
     { startedMs, tries }: { startedMs: number; tries: number },
   ): number | null {
     const { outcome, retryAfterMs } = attempt

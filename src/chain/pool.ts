@@ -1,11 +1,11 @@
 import { Fault, isFault } from '../core/errors.ts'
-import { type Health, noteFailure, noteSuccess, scoreOf } from './health.ts'
+import { type NodeHealth, noteFailure, noteSuccess, scoreOf } from './health.ts'
 
 export type PooledNode = {
   readonly name: string
   /** As a metric calls it. */
   readonly host: string
-  readonly health: Health
+  readonly health: NodeHealth
 }
 
 type PoolParts<Node> = {

@@ -1,15 +1,15 @@
 import type { Address, AssetKey, NetworkName, TxId } from '../core/asset.ts'
 import type { ChainTransfer } from '../core/evidence.ts'
-import type { Movement } from '../core/movement.ts'
+import type { BalanceMovement } from '../core/movement.ts'
 
 export type { NetworkSettings } from '../core/asset.ts'
 export type { ChainTransfer } from '../core/evidence.ts'
-export type { Movement } from '../core/movement.ts'
+export type { BalanceMovement } from '../core/movement.ts'
 
 /** `seen` may still vanish; only `final` is booked. */
-export type Stage = 'seen' | 'final'
+export type FinalityStage = 'seen' | 'final'
 
-export type StagedTransfer = ChainTransfer & { stage: Stage }
+export type StagedTransfer = ChainTransfer & { stage: FinalityStage }
 
 /** A block that was read as final, kept so that a later change of history is noticed. */
 export type BlockMark = { height: bigint; hash: string }
@@ -30,7 +30,7 @@ export type ScanCursor = {
 export type ScanResult = {
   transfers: readonly StagedTransfer[]
   /** Final ones, as far as this reading shows them without asking more. */
-  movements: readonly Movement[]
+  movements: readonly BalanceMovement[]
   /** Heights read completely as final by this scan, for all addresses asked for. */
   proved: readonly HeightRange[]
   /** Nodes that answered otherwise than the others, each with what differs. */
@@ -113,7 +113,9 @@ export type OnDemandReader = {
   timeAt(height: bigint): Promise<Date>
   readBalances(request: BalanceRequest): Promise<BalanceReading>
   /** Movements that scans do not show: on EVM networks, tokens sent and coin wrapped. */
-  readMovements(request: HeightRange & { addresses: ReadonlySet<Address> }): Promise<readonly Movement[]>
+  readMovements(
+    request: HeightRange & { addresses: ReadonlySet<Address> },
+  ): Promise<readonly BalanceMovement[]>
   /**
    * Where past balances cannot be read: those which the transactions of a final stretch tell. Transactions that contradict
    * one another, as where one between them is hidden, tell none.
@@ -150,7 +152,7 @@ export type UnreadObserver = (transaction: {
 }) => void
 
 /** All that a network is asked. */
-export type Reader = ChainReader & OnDemandReader
+export type FullChainReader = ChainReader & OnDemandReader
 
 /** Told of every request, for metrics. */
 export type RpcObserver = (request: {

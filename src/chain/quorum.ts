@@ -1,5 +1,5 @@
 import { isFault } from '../core/errors.ts'
-import { agree, type Finding } from './agree.ts'
+import { agree, type NodeFinding } from './agree.ts'
 import { agreedHeight, firstVote, type QuorumParts } from './agreed-height.ts'
 import { agreedTransaction } from './agreed-transaction.ts'
 import { isPassedOver, type Pool, type PooledNode } from './pool.ts'
@@ -7,11 +7,11 @@ import type { RangeRequest, RangeResult, ScanRequest, ScanResult, TransactionRea
 import { provedByAll } from './proved-by-all.ts'
 import { transferLines } from './transfer-lines.ts'
 
-type Read<Node, Request, Result> = (node: Node, request: Request) => Promise<Result>
+type NodeQuery<Node, Request, Result> = (node: Node, request: Request) => Promise<Result>
 
 export type Quorum<Node> = {
-  scan(request: ScanRequest, read: Read<Node, ScanRequest, ScanResult>): Promise<ScanResult>
-  readRange(request: RangeRequest, read: Read<Node, RangeRequest, RangeResult>): Promise<RangeResult>
+  scan(request: ScanRequest, read: NodeQuery<Node, ScanRequest, ScanResult>): Promise<ScanResult>
+  readRange(request: RangeRequest, read: NodeQuery<Node, RangeRequest, RangeResult>): Promise<RangeResult>
   readTransaction(read: (node: Node) => Promise<TransactionReading>): Promise<TransactionReading>
 }
 
@@ -58,8 +58,8 @@ export function createQuorum<Node extends PooledNode>(parts: QuorumParts<Node>):
 /** Whoever shows another history shows anew which chain it is of: behind its address may be another node by now. */
 function identifying<Node>(
   pool: Pool<Node>,
-  read: Read<Node, ScanRequest, ScanResult>,
-): Read<Node, ScanRequest, ScanResult> {
+  read: NodeQuery<Node, ScanRequest, ScanResult>,
+): NodeQuery<Node, ScanRequest, ScanResult> {
   return async (node, request) => {
     const result = await read(node, request).catch(async (error: unknown) => {
       if (isFault(error, 'history_lost')) await pool.identify(node)
@@ -77,7 +77,7 @@ function identifying<Node>(
 async function scanAgreed<Node extends PooledNode>(
   parts: QuorumParts<Node>,
   request: ScanRequest,
-  read: Read<Node, ScanRequest, ScanResult>,
+  read: NodeQuery<Node, ScanRequest, ScanResult>,
 ): Promise<ScanResult> {
   const { finalMax, able } = await agreedHeight(parts)
   const lead = await firstVote(parts.pool, able, (node) =>
@@ -119,7 +119,7 @@ async function scanUpTo(
   return { ...whole, more: true }
 }
 
-type ScanFinding = Finding<ScanResult> & { result: ScanResult | null }
+type ScanFinding = NodeFinding<ScanResult> & { result: ScanResult | null }
 
 /** That history is lost can be agreed on, too: one node alone must not halt a network. */
 async function scanFinding(read: () => Promise<ScanResult>): Promise<ScanFinding> {
@@ -144,7 +144,7 @@ async function scanFinding(read: () => Promise<ScanResult>): Promise<ScanFinding
 async function rangeAgreed<Node extends PooledNode>(
   parts: QuorumParts<Node>,
   request: RangeRequest,
-  read: Read<Node, RangeRequest, RangeResult>,
+  read: NodeQuery<Node, RangeRequest, RangeResult>,
 ): Promise<RangeResult> {
   const { finalMax, able } = await agreedHeight(parts)
   const to = request.to < finalMax ? request.to : finalMax
@@ -185,7 +185,7 @@ async function rangeUpTo(
   return whole
 }
 
-function rangeFinding(result: RangeResult): Finding<RangeResult> {
+function rangeFinding(result: RangeResult): NodeFinding<RangeResult> {
   const { reached, reachedHash = 'no block that was read' } = result
   const lines = [...transferLines(result.transfers), `everything up to ${reached} (${reachedHash})`]
   return { lines, settle: () => result }

@@ -1,14 +1,14 @@
 import type { Family } from '../core/asset.ts'
 import { createEvmReader } from './evm/reader.ts'
 import type { ReaderOptions } from './options.ts'
-import type { NetworkSettings, Reader } from './port.ts'
+import type { FullChainReader, NetworkSettings } from './port.ts'
 import { createSolanaReader } from './solana/reader.ts'
 
 /**
  * The reader for a network's family.
  * @throws Fault `settings_bad` where the settings cannot be read from
  */
-export function createReader(settings: NetworkSettings, options: ReaderOptions = {}): Reader {
+export function createReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
   return readers[settings.family](settings, options)
 }
 

@@ -6,7 +6,7 @@
 export type Limit = { kind: 'blocks' | 'results' | 'unexplained'; blocks: bigint | null }
 
 /** What is known of a request that failed. */
-export type Failure = {
+export type RequestFailure = {
   /** The words of the server. */
   problem: string
   /** The code of the JSON-RPC error, and the status of HTTP; null without one. */
@@ -20,7 +20,7 @@ export type Failure = {
  * Whether fewer blocks may pass if this query failed, and how many. Null for failures that have nothing to do with the
  * size: quota, authentication, the connection, a method that the node lacks.
  */
-export function limitIn(failure: Failure): Limit | null {
+export function limitIn(failure: RequestFailure): Limit | null {
   const { problem, code, status, isAway } = failure
   if (isAway) return null
   const named = limitOf(problem)

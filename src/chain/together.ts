@@ -1,11 +1,15 @@
-import type { Answer, Exchange, Payload } from './json-rpc.ts'
+import type { Exchange, RpcAnswer, RpcPayload } from './json-rpc.ts'
 
-type Waiting = { payload: Payload; resolve: (answer: Answer) => void; reject: (reason: unknown) => void }
+type BatchQueueEntry = {
+  payload: RpcPayload
+  resolve: (answer: RpcAnswer) => void
+  reject: (reason: unknown) => void
+}
 
 /** Gathers what is asked for in one turn of the event loop, and asks for it together, so many at a time. */
 export function createTogether(askTogether: Exchange['askTogether'], atOnce: number): Exchange['ask'] {
-  const waiting: Waiting[] = []
-  const send = async (part: readonly Waiting[]): Promise<void> => {
+  const waiting: BatchQueueEntry[] = []
+  const send = async (part: readonly BatchQueueEntry[]): Promise<void> => {
     try {
       const settled = await askTogether(part.map(({ payload }) => payload))
       for (const [place, { resolve, reject }] of part.entries()) {

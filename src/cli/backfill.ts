@@ -3,12 +3,12 @@ import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import { assetCode, type NetworkSettings } from '../core/asset.ts'
 import { assert } from '../core/errors.ts'
-import type { Sighting } from '../core/evidence.ts'
-import { type BackfillReport, backfillByHand, type Progress } from '../jobs/chain/backfill-by-hand.ts'
+import type { ObservedChainTransfer } from '../core/evidence.ts'
+import { type BackfillProgress, type BackfillReport, backfillByHand } from '../jobs/chain/backfill-by-hand.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { wordOf } from './options.ts'
-import { type Column, type News, printJson, table, tellProgress } from './print.ts'
+import { type News, printJson, type TableColumn, table, tellProgress } from './print.ts'
 
 type BackfillOptions = { network: string; from: number; to?: number; json?: boolean }
 
@@ -52,7 +52,7 @@ function networkOf({ networks }: Settings, name: string): NetworkSettings {
   return network
 }
 
-function progressLine({ name }: NetworkSettings, { reached, to, stored }: Progress): string {
+function progressLine({ name }: NetworkSettings, { reached, to, stored }: BackfillProgress): string {
   return `${name}: read up to ${reached} of ${to}; new: ${stored}`
 }
 
@@ -64,7 +64,7 @@ function textOf({ network, outcome, from, to, complete, stored, news }: Backfill
   return lines.join('')
 }
 
-const columns: Column<Sighting>[] = [
+const columns: TableColumn<ObservedChainTransfer>[] = [
   { title: 'HEIGHT', of: ({ height }) => height.toString(), align: 'right' },
   { title: 'STAGE', of: ({ stage }) => stage },
   { title: 'AS', of: ({ role }) => role },

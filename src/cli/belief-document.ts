@@ -1,19 +1,19 @@
 import type { LegFacts } from '../core/decide.ts'
-import type { Verdict } from '../core/judging/reconcile.ts'
+import type { DepositVerdict } from '../core/judging/reconcile.ts'
 import type { Mismatch } from '../core/mismatch.ts'
 import {
+  type AmountAsset,
   type AssetLabels,
   amountNamed,
   amountsOfDetail,
-  type Counted,
   mismatchSentence,
   toldAmount,
 } from '../telling/mismatch-words.ts'
 
 /** What was judged, as `--json` prints it: every amount in units of its asset and in smallest units. */
 export function verdictDocument(
-  { fee, lack, mismatches, ...verdict }: Verdict,
-  { asset, assets }: Counted,
+  { fee, lack, mismatches, ...verdict }: DepositVerdict,
+  { asset, assets }: AmountAsset,
 ): object {
   return {
     ...verdict,

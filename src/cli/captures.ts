@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Fault, messageOf } from '../core/errors.ts'
 import { parseCaptures } from '../intake/detect/capture.ts'
-import type { Captured } from '../intake/detect/detect-scheme.ts'
+import type { CapturedDelivery } from '../intake/detect/detect-scheme.ts'
 import { newestQuarantined, newestSamples } from '../store/samples.ts'
 import { type Context, withDatabase } from './context.ts'
 
@@ -12,7 +12,7 @@ export const samplesMax = 500
  * Webhooks from where the option `--from` says, the oldest first.
  * @throws Fault `usage_bad` that names what is wrong with a file, line by line.
  */
-export function readCaptures(context: Context, from: string): Promise<Captured[]> {
+export function readCaptures(context: Context, from: string): Promise<CapturedDelivery[]> {
   if (from === 'quarantine') return withDatabase(context, (db) => newestQuarantined(db, samplesMax))
   if (from === 'inbox') return withDatabase(context, (db) => newestSamples(db, 'webhook', samplesMax))
   const { captures, faults } = parseCaptures(readText('from', from))

@@ -38,13 +38,21 @@ export function snoozeCommand(
   return work(context, ids, { ...options, act: { action: 'snoozed', until: comingTime(until, new Date()) } })
 }
 
-type Reasoned = CaseOptions & { reason: string }
+type CaseReasonOptions = CaseOptions & { reason: string }
 
-export function resolveCommand(context: Context, ids: readonly string[], { reason, ...options }: Reasoned) {
+export function resolveCommand(
+  context: Context,
+  ids: readonly string[],
+  { reason, ...options }: CaseReasonOptions,
+) {
   return work(context, ids, { ...options, act: { action: 'resolved', text: textOf('--reason', reason) } })
 }
 
-export function reopenCommand(context: Context, ids: readonly string[], { reason, ...options }: Reasoned) {
+export function reopenCommand(
+  context: Context,
+  ids: readonly string[],
+  { reason, ...options }: CaseReasonOptions,
+) {
   return work(context, ids, { ...options, act: { action: 'reopened', text: textOf('--reason', reason) } })
 }
 

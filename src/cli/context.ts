@@ -11,13 +11,13 @@ import { isDenied } from '../store/denied.ts'
 import type { Tables } from '../store/tables.ts'
 import { isUnreachable } from '../store/unreachable.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
 /** What a command is given: the world outside the program. */
 export type Context = {
   /** The words of the command line. */
   arguments: readonly string[]
-  environment: Environment
+  environment: ProcessEnvironment
   stdout: Writable & { isTTY?: boolean; columns?: number }
   stderr: Writable
 }
@@ -26,7 +26,7 @@ export type Context = {
 export const embeddedFolder = '.depositd'
 
 /** The environment; where it names no database, with the settings that embedded mode left in this folder. */
-export function attachedEnvironment({ environment }: Context): Environment {
+export function attachedEnvironment({ environment }: Context): ProcessEnvironment {
   if (namesDatabase(environment)) return environment
   const embedded = readSettings(embeddedFolder)
   if (embedded === null) {
@@ -37,12 +37,12 @@ export function attachedEnvironment({ environment }: Context): Environment {
   return { ...environment, ...embedded }
 }
 
-function namesDatabase(environment: Environment): boolean {
+function namesDatabase(environment: ProcessEnvironment): boolean {
   return environment.DATABASE_URL !== undefined || environment.DATABASE_URL_FILE !== undefined
 }
 
 /** What embedded mode says of a file that somebody names in vain; null where none is named. */
-export function unreadFile({ DEPOSITD_CONFIG: file }: Environment): string | null {
+export function unreadFile({ DEPOSITD_CONFIG: file }: ProcessEnvironment): string | null {
   if (file === undefined) return null
   return `DEPOSITD_CONFIG is not read: without SERVICE_URL the settings are ${embeddedFolder}/embedded.yaml, which each start makes`
 }

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../core/errors.ts'
-import { type Ruling, type RulingVerdict, transferRef } from '../core/evidence.ts'
+import { type DecisionOutcome, type TransferDecision, transferRef } from '../core/evidence.ts'
 import { accounts } from '../core/posting.ts'
-import { type DecideDeps, type Decision, decideMatch, decideWriteOff } from '../jobs/books/decide-money.ts'
+import {
+  type DecideDeps,
+  type DecisionAttribution,
+  decideMatch,
+  decideWriteOff,
+} from '../jobs/books/decide-money.ts'
 import { withRules } from './apply-deps.ts'
 import { type Actor, actorOf, actorText, mismatchIds, nameOf } from './case-options.ts'
 import { attachedSettings, type Context } from './context.ts'
@@ -32,15 +37,15 @@ export async function matchCommand(
 
 type MatchOptions = DecisionOptions & { kind: 'together' | 'apart'; transfer: string; role?: string }
 
-const roles: readonly Ruling['role'][] = ['deposit', 'recipient']
+const roles: readonly TransferDecision['role'][] = ['deposit', 'recipient']
 
 async function decide(
   context: Context,
   { reason, by, approvedBy, json }: DecisionOptions,
-  work: (deps: DecideDeps, decision: Decision) => Promise<Ruling>,
+  work: (deps: DecideDeps, decision: DecisionAttribution) => Promise<TransferDecision>,
 ): Promise<void> {
   const actor = actorOf(by === undefined ? {} : { by })
-  const decision: Decision = {
+  const decision: DecisionAttribution = {
     id: randomUUID(),
     by: actor.name,
     approvedBy: approvedBy === undefined ? null : nameOf('--approved-by', approvedBy),
@@ -66,14 +71,14 @@ function verdictOf({ account, withdraw }: { account?: string; withdraw?: boolean
   return { kind: 'write_off', account: accountOf[word] } as const
 }
 
-const said: Record<RulingVerdict['kind'], string> = {
+const said: Record<DecisionOutcome['kind'], string> = {
   write_off: 'written off',
   write_off_withdrawn: 'no longer written off',
   together: 'put together with',
   apart: 'kept apart from',
 }
 
-function lineOf(ruling: Ruling, actor: Actor): string {
+function lineOf(ruling: TransferDecision, actor: Actor): string {
   const { verdict, approvedBy } = ruling
   const where = 'account' in verdict ? ` to ${verdict.account}` : ''
   const whose = 'serviceId' in verdict ? ` deposit ${verdict.serviceId}` : ''

@@ -4,7 +4,7 @@ import { Fault } from '../core/errors.ts'
 import { type ServicePlace, serviceKeyFile } from '../sandbox/service-files.ts'
 import { embeddedFolder } from './context.ts'
 
-type Entry = { network: string; address: string }
+type DepositAddressEntry = { network: string; address: string }
 
 /**
  * The deposit address of a channel or a StableWallet on that network, asked of the running service; null where there
@@ -27,14 +27,14 @@ export async function depositAddress(
   return found[0]?.find((entry) => entry.network === network)?.address ?? null
 }
 
-async function entriesAt(url: string): Promise<readonly Entry[] | null> {
+async function entriesAt(url: string): Promise<readonly DepositAddressEntry[] | null> {
   const key = readFileSync(join(embeddedFolder, serviceKeyFile.read), 'utf8').trim()
   // A redirect could carry the key to another host.
   const response = await fetch(url, { headers: { 'X-API-KEY': key }, redirect: 'error' })
   if (!response.ok) return null
   const body = (await response.json()) as {
-    addresses?: Entry[]
-    stable_wallet?: { deposit_addresses: Entry[] }
+    addresses?: DepositAddressEntry[]
+    stable_wallet?: { deposit_addresses: DepositAddressEntry[] }
   }
   return body.addresses ?? body.stable_wallet?.deposit_addresses ?? null
 }

@@ -1,9 +1,9 @@
 import type { Matrix } from '../core/judging/matrix.ts'
 import {
+  type DepositDetail,
   journalTitle,
   matrixColumns,
   matrixRows,
-  type ToldDeposit,
   transferColumns,
 } from '../telling/told-deposit.ts'
 import type { Fact } from '../telling/words.ts'
@@ -13,7 +13,7 @@ export function matrixTable(matrix: Matrix): string {
   return table(matrixRows(matrix), matrixColumns)
 }
 
-export function journalText(journal: ToldDeposit['journals'][number]): string {
+export function journalText(journal: DepositDetail['journals'][number]): string {
   return `${journalTitle(journal)}\n${indent(table(journal.transfers, transferColumns))}`
 }
 

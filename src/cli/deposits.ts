@@ -1,5 +1,5 @@
 import { toTxId } from '../core/asset.ts'
-import { type ShownDeposit, showDeposits } from '../store/books/show-deposit.ts'
+import { type DepositReport, showDeposits } from '../store/books/show-deposit.ts'
 import { type DepositLine, listDeposits } from '../store/reports.ts'
 import {
   depositColumns,
@@ -13,7 +13,7 @@ import { type Context, withDatabase } from './context.ts'
 import { factsText, indent, journalText, matrixTable, section } from './deposit-sections.ts'
 import { explainShown, explanationText } from './explanation.ts'
 import { checkFilters } from './filters.ts'
-import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import { idIn, type ListKeyset, type ListOptions, printList, readPage } from './lists.ts'
 import { mismatchDocument } from './mismatch-document.ts'
 import { noDeposit, onlyOne } from './options.ts'
 import { printable, printJson, table } from './print.ts'
@@ -21,7 +21,7 @@ import { knownRules } from './show-settings.ts'
 
 type DepositFilters = { state?: string; network?: string; owner?: string }
 
-const paging: Paging<DepositLine> = { list: 'deposits', keyOf: ({ id }) => [id] }
+const paging: ListKeyset<DepositLine> = { list: 'deposits', keyOf: ({ id }) => [id] }
 
 export async function listDepositsCommand(
   context: Context,
@@ -53,9 +53,9 @@ export async function showDepositCommand(
   else context.stdout.write(printable(shown.map(textOf).join('\n')))
 }
 
-type Explained = ShownDeposit & { explanation: Explanation }
+type DepositWithExplanation = DepositReport & { explanation: Explanation }
 
-function documentOf({ explanation, ...shown }: Explained): object {
+function documentOf({ explanation, ...shown }: DepositWithExplanation): object {
   const { assets } = shown
   return {
     ...shown,
@@ -67,7 +67,7 @@ function documentOf({ explanation, ...shown }: Explained): object {
   }
 }
 
-function textOf({ explanation, ...shown }: Explained): string {
+function textOf({ explanation, ...shown }: DepositWithExplanation): string {
   const { deposit, matrix, mismatches, evidence, journals } = shown
   return [
     `deposit ${saidOf(deposit, 'id')}: ${saidOf(deposit, 'state')}\n`,

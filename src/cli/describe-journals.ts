@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { JournalKind } from '../store/ledger/list-journals.ts'
+import type { LedgerJournalKind } from '../store/ledger/list-journals.ts'
 import type { Context } from './context.ts'
 import { listed } from './lists.ts'
 import { choice } from './options.ts'
 
-const journalKinds: readonly JournalKind[] = [
+const journalKinds: readonly LedgerJournalKind[] = [
   'deposit',
   'settlement',
   'refund',

@@ -1,12 +1,12 @@
-import { type Environment, embeddedFolder } from './context.ts'
+import { embeddedFolder, type ProcessEnvironment } from './context.ts'
 
 /** A server that a check asks: the setting that names it, and the one that opens it. */
-export type Asked = { setting: string; credential: string }
+export type ServerSettingNames = { setting: string; credential: string }
 
 /** Whether a setting was made; embedded mode, and defaults, make others. */
 export type IsMade = (name: string) => boolean
 
-export function madeIn(environment: Environment): IsMade {
+export function madeIn(environment: ProcessEnvironment): IsMade {
   return (name) => environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
 }
 
@@ -46,7 +46,7 @@ const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
 ]
 
 /** What to do about a server that did not answer as it should, by what went wrong. */
-export function adviceFor(problem: string, { setting, credential }: Asked): string {
+export function adviceFor(problem: string, { setting, credential }: ServerSettingNames): string {
   const texts: Readonly<Record<FailureClass, string>> = {
     dns: `correct the host name in ${setting}, or the DNS of this machine`,
     refused: `start that server, or correct host and port in ${setting}; a firewall may be in between`,
@@ -72,7 +72,7 @@ function classOf(problem: string): FailureClass | null {
 }
 
 /** How the database is named: by its setting, or by embedded mode, which starts it. */
-export function databaseAsked(isMade: IsMade): Asked {
+export function databaseAsked(isMade: IsMade): ServerSettingNames {
   if (isMade('DATABASE_URL'))
     return { setting: 'DATABASE_URL', credential: 'the user and password in DATABASE_URL' }
   const file = `${embeddedFolder}/embedded.env`

@@ -2,13 +2,13 @@ import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import { lineOf } from '../core/errors.ts'
 import type { NoProof, ProveDeps, ProvenNetwork } from '../jobs/chain/proof-run.ts'
-import { type Proved, proveBalances } from '../jobs/chain/prove-balances.ts'
+import { type BalanceProofResult, proveBalances } from '../jobs/chain/prove-balances.ts'
 import { pinnedNetworks } from '../store/assets.ts'
-import { type Differing, differingBalances } from '../store/chain/balance-differences.ts'
+import { type AssetDifferenceTotal, differingBalances } from '../store/chain/balance-differences.ts'
 import { type ProofStatus, proofStatus } from '../store/chain/balance-points.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
-import { type Finding, fault } from './doctor-finding.ts'
+import { type DoctorFinding, fault } from './doctor-finding.ts'
 
 /** As long as any one request may take, and then some. */
 const leaseMs = 60_000
@@ -28,7 +28,7 @@ export async function balanceFindings({
   databaseUrl: url,
   networks,
   startHeights,
-}: Settings): Promise<Finding[]> {
+}: Settings): Promise<DoctorFinding[]> {
   const db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd doctor' })
   try {
     const named = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
@@ -46,7 +46,7 @@ export async function balanceFindings({
   }
 }
 
-async function proveNetwork(db: Database<Tables>, network: ProvenNetwork): Promise<Finding> {
+async function proveNetwork(db: Database<Tables>, network: ProvenNetwork): Promise<DoctorFinding> {
   const { settings } = network
   const check = `balances ${settings.name}`
   try {
@@ -87,7 +87,7 @@ async function proveWhatIsDue(
   deps: ProveDeps,
   network: ProvenNetwork,
   startedAt: Date,
-): Promise<Proved | NoProof> {
+): Promise<BalanceProofResult | NoProof> {
   for (;;) {
     const proved = await proveBalances(deps, network, startedAt)
     if (typeof proved === 'string' || proved.read === 0 || proved.problems.length > 0) return proved
@@ -96,8 +96,8 @@ async function proveWhatIsDue(
 
 function verdictOf(
   { points, unread, waiting, lowest }: ProofStatus,
-  differing: readonly Differing[],
-): Omit<Finding, 'check'> {
+  differing: readonly AssetDifferenceTotal[],
+): Omit<DoctorFinding, 'check'> {
   if (differing.length > 0) {
     const amounts = differing.map(({ symbol, units, holdings }) => `${units} ${symbol} at ${holdings}`)
     const says = `do not add up: ${amounts.join(', ')} of the addresses`

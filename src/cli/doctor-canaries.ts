@@ -6,7 +6,7 @@ import { isCustomer } from '../store/canary.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { readOwners } from '../store/owners.ts'
 import type { Tables } from '../store/tables.ts'
-import { examined, type Finding, fault, ok, warning } from './doctor-finding.ts'
+import { type DoctorFinding, examined, fault, ok, warning } from './doctor-finding.ts'
 
 const mends = {
   unknown: 'mend what the checks database and schema say, and try again',
@@ -22,7 +22,7 @@ export async function canaryFindings({
   canary,
   networks,
   databaseUrl: url,
-}: Settings): Promise<readonly Finding[]> {
+}: Settings): Promise<readonly DoctorFinding[]> {
   if (canary.deposits.length === 0) return []
   const db = openDatabase<Tables>({
     url,
@@ -48,12 +48,12 @@ export async function canaryFindings({
   }
 }
 
-type Trouble = (check: string) => Finding
+type FindingFactory = (check: string) => DoctorFinding
 
 async function ownerTroubles(
   db: Database<Tables>,
   { network, owner }: DepositCanarySettings,
-): Promise<Trouble[]> {
+): Promise<FindingFactory[]> {
   const who = `${owner.kind} ${owner.id}`
   if (await isCustomer(db, { name: depositCanary(network), owner })) {
     const says = `${who} has deposits already, and no worker starts`
@@ -67,7 +67,7 @@ async function ownerTroubles(
   return [(check) => warning(check, { says, mend })]
 }
 
-function keyTroubles(path: string | null, family: Parameters<typeof keyProblem>[1]): Trouble[] {
+function keyTroubles(path: string | null, family: Parameters<typeof keyProblem>[1]): FindingFactory[] {
   if (path === null) return []
   const problem = keyProblem(path, family, (name) => readFileSync(name, 'utf8'))
   if (problem !== null) {

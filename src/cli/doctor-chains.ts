@@ -10,13 +10,21 @@ import { openDatabase } from '../store/database.ts'
 import { readCursor } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { adviceFor, type IsMade } from './doctor-advice.ts'
-import { checkMaxMs, examined, type Finding, fault, ok, requestMaxMs, warning } from './doctor-finding.ts'
+import {
+  checkMaxMs,
+  type DoctorFinding,
+  examined,
+  fault,
+  ok,
+  requestMaxMs,
+  warning,
+} from './doctor-finding.ts'
 
 /** Whether each network's nodes are of the chain of the settings, and know as final what was read as final. */
 export async function chainFindings(
   { networks, databaseUrl }: Settings,
   isMade: IsMade,
-): Promise<readonly Finding[]> {
+): Promise<readonly DoctorFinding[]> {
   const found = await Promise.all(
     networks.map((network) =>
       network.rpcUrls.length > 0
@@ -31,7 +39,7 @@ function rpcOf({ name }: NetworkSettings): string {
   return `RPC_${name.toUpperCase()}`
 }
 
-function unread(network: NetworkSettings): Finding {
+function unread(network: NetworkSettings): DoctorFinding {
   const mend = `set ${rpcOf(network)} where deposits or forwards are on it`
   return warning(`chain ${network.name}`, { says: 'is not read', mend })
 }
@@ -39,7 +47,7 @@ function unread(network: NetworkSettings): Finding {
 async function checkChain(
   network: NetworkSettings,
   { url, isMade }: { url: string; isMade: IsMade },
-): Promise<readonly Finding[]> {
+): Promise<readonly DoctorFinding[]> {
   const check = `chain ${network.name}`
   const known = await recall(network, url)
   const mend = 'write in DEPOSITD_CONFIG the decimals that amounts were kept by'
@@ -55,7 +63,7 @@ async function identityFindings(
   check: string,
   network: NetworkSettings,
   isMade: IsMade,
-): Promise<readonly Finding[]> {
+): Promise<readonly DoctorFinding[]> {
   const asked = await Promise.all(network.rpcUrls.map((rpcUrl) => askNode(network, rpcUrl)))
   const faults = asked.filter((one) => one.kind === 'other').map(({ says }) => says)
   const away = asked.filter((one) => one.kind === 'away')
@@ -75,10 +83,10 @@ async function identityFindings(
 /** One request is sent once, and no longer waited for than any check does. */
 const bounds = { timeoutMs: requestMaxMs, triesMax: 1, quotaWaitMs: 0 }
 
-type Asked = { kind: 'fine' | 'other' | 'away'; says: string }
+type NodeCheckResult = { kind: 'fine' | 'other' | 'away'; says: string }
 
 /** One node alone: beside others, one that does not answer would be passed over. */
-async function askNode(network: NetworkSettings, rpcUrl: string): Promise<Asked> {
+async function askNode(network: NetworkSettings, rpcUrl: string): Promise<NodeCheckResult> {
   const { reading, ...rest } = network
   const alone = { ...rest, rpcUrls: [rpcUrl], ...(reading && { reading: { ...reading, quorum: 1 } }) }
   try {
@@ -89,7 +97,7 @@ async function askNode(network: NetworkSettings, rpcUrl: string): Promise<Asked>
   }
 }
 
-function decimalsFinding(check: string, network: NetworkSettings): Promise<readonly Finding[]> {
+function decimalsFinding(check: string, network: NetworkSettings): Promise<readonly DoctorFinding[]> {
   const mend = `correct the assets of ${network.name} in DEPOSITD_CONFIG`
   return examined(check, mend, async () => {
     const { unpinned = [] } = network
@@ -101,7 +109,10 @@ function decimalsFinding(check: string, network: NetworkSettings): Promise<reado
   })
 }
 
-function heightFindings(network: NetworkSettings, readUpTo: bigint | null): Promise<readonly Finding[]> {
+function heightFindings(
+  network: NetworkSettings,
+  readUpTo: bigint | null,
+): Promise<readonly DoctorFinding[]> {
   const check = `final ${network.name}`
   const mend = `put another node first in ${rpcOf(network)}: this one lags, or was restored from an old state`
   const untold = `try again; where it stays, name other nodes in ${rpcOf(network)}, or a plan that allows what is asked`
@@ -113,10 +124,10 @@ function heightFindings(network: NetworkSettings, readUpTo: bigint | null): Prom
   })
 }
 
-type Recalled = { network: NetworkSettings; faults: string[]; readUpTo: bigint | null }
+type StoredNetworkState = { network: NetworkSettings; faults: string[]; readUpTo: bigint | null }
 
 /** What the database has of the network: nothing before the first start, nor where it does not answer, which is a check. */
-async function recall(network: NetworkSettings, url: string): Promise<Recalled> {
+async function recall(network: NetworkSettings, url: string): Promise<StoredNetworkState> {
   const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'depositd doctor' })
   try {
     const [known = network] = await pinnedNetworks(db, [network])

@@ -7,9 +7,9 @@ import { readWatchList } from '../store/chain/chain-watch.ts'
 import { openDatabase } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context } from './context.ts'
-import { type Column, type News, printJson, table } from './print.ts'
+import { type News, printJson, type TableColumn, table } from './print.ts'
 
-type Row = { network: NetworkName; addresses: number; isCurrent: boolean; least: number; most: number }
+type RpcCostRow = { network: NetworkName; addresses: number; isCurrent: boolean; least: number; most: number }
 
 /** Shown beside the number of addresses that is watched now. */
 const examples = [10, 1000, 10_000]
@@ -23,7 +23,7 @@ export async function costReport(context: Context, json: boolean): Promise<News>
     .flatMap((network) => {
       const current = watched.get(network.name) ?? null
       const scanSeconds = longestPause(settings.schedule.scan)
-      return [...(current === null ? [] : [current]), ...examples].map((addresses, place): Row => {
+      return [...(current === null ? [] : [current]), ...examples].map((addresses, place): RpcCostRow => {
         const calls = dailyCalls({ settings: network, addresses, scanSeconds, bounds: defaultBounds })
         return {
           network: network.name,
@@ -59,7 +59,7 @@ async function watchedAddresses({
 
 const thousands = (number: number) => number.toLocaleString('en-US')
 
-const columns: Column<Row>[] = [
+const columns: TableColumn<RpcCostRow>[] = [
   { title: 'NETWORK', of: ({ network }) => network },
   {
     title: 'ADDRESSES',

@@ -1,6 +1,12 @@
 import type { Settings } from '../config/settings.ts'
 import { lineOf } from '../core/errors.ts'
-import { judgeDatabase, judgeVitals, type PartState, schedulerStream, workerStream } from '../core/health.ts'
+import {
+  type ComponentHealth,
+  judgeDatabase,
+  judgeVitals,
+  schedulerStream,
+  workerStream,
+} from '../core/health.ts'
 import { rulesOf } from '../core/rules-of.ts'
 import { digestOf } from '../jobs/books/put-in-force.ts'
 import { allowedAge, expectedStreams } from '../jobs/expected-streams.ts'
@@ -23,7 +29,7 @@ import {
 } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
 import { adviceFor, databaseAsked, type IsMade } from './doctor-advice.ts'
-import { examined, type Finding, fault, ok, requestMaxMs, warning } from './doctor-finding.ts'
+import { type DoctorFinding, examined, fault, ok, requestMaxMs, warning } from './doctor-finding.ts'
 
 const versionMin = 180_000
 /** Webhooks are refused for a timestamp that is minutes off; deadlines and ages are told by both clocks. */
@@ -37,7 +43,10 @@ const readOnly =
 const unasked = 'try again; where it stays, the log of the database server tells more'
 
 /** The server, its schema and rights; and, where there is a schema, how the daemon has been working on it. */
-export async function databaseFindings(settings: Settings, isMade: IsMade): Promise<readonly Finding[]> {
+export async function databaseFindings(
+  settings: Settings,
+  isMade: IsMade,
+): Promise<readonly DoctorFinding[]> {
   const db = openDatabase<Tables>({
     url: settings.databaseUrl,
     poolMax: 2,
@@ -58,7 +67,7 @@ export async function databaseFindings(settings: Settings, isMade: IsMade): Prom
   }
 }
 
-async function askFacts(db: Database<Tables>, isMade: IsMade): Promise<ServerFacts | Finding> {
+async function askFacts(db: Database<Tables>, isMade: IsMade): Promise<ServerFacts | DoctorFinding> {
   try {
     return await readServerFacts(db)
   } catch (error) {
@@ -67,7 +76,7 @@ async function askFacts(db: Database<Tables>, isMade: IsMade): Promise<ServerFac
   }
 }
 
-function databaseFinding(facts: ServerFacts): Finding {
+function databaseFinding(facts: ServerFacts): DoctorFinding {
   const { part, state, says } = judgeDatabase(facts)
   if (state === 'fine') return ok(part, `answers: Postgres ${major(facts)}, as ${facts.user}`)
   return fault(part, { says, mend: readOnly })
@@ -77,7 +86,7 @@ function major({ version }: ServerFacts): number {
   return Math.floor(version / 10_000)
 }
 
-function tooOld(facts: ServerFacts): Finding {
+function tooOld(facts: ServerFacts): DoctorFinding {
   const says = `is Postgres ${major(facts)}; ${major({ ...facts, version: versionMin })} is the oldest that will do`
   return fault('database', {
     says,
@@ -86,7 +95,7 @@ function tooOld(facts: ServerFacts): Finding {
 }
 
 /** Asked again, so that the time it takes to connect does not count; half the way is taken off. */
-async function clockFinding(db: Database<Tables>): Promise<Finding> {
+async function clockFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const sentAt = Date.now()
   const { clock } = await readServerFacts(db)
   const seconds = (clock.getTime() - (sentAt + Date.now()) / 2) / 1000
@@ -102,7 +111,7 @@ async function rightsAndSchema(
   db: Database<Tables>,
   settings: Settings,
   { isMade, user }: ServerFacts,
-): Promise<readonly Finding[]> {
+): Promise<readonly DoctorFinding[]> {
   const rights = await examined('rights', unasked, () => rightsFinding(db, user))
   // Of what he may not read, nothing can be told.
   if (rights.some(({ state }) => state === 'fault')) return rights
@@ -116,13 +125,13 @@ async function rightsAndSchema(
   return [...rights, ...vitals, ...(await booksFindings(db, settings))]
 }
 
-async function vitalFindings(db: Database<Tables>, settings: Settings): Promise<readonly Finding[]> {
+async function vitalFindings(db: Database<Tables>, settings: Settings): Promise<readonly DoctorFinding[]> {
   const migrations = await migrationsIn(migrationsFolder)
   const expected = { migrations, streams: expectedStreams(settings), waited: null }
   return judgeVitals(await readHealth(db), expected).map(vitalFinding)
 }
 
-async function rightsFinding(db: Database<Tables>, user: string): Promise<Finding> {
+async function rightsFinding(db: Database<Tables>, user: string): Promise<DoctorFinding> {
   const lack = await lackOfRights(db)
   if (lack === null) return loginFinding(user, await mayChangeBooks(db))
   const says = {
@@ -136,7 +145,7 @@ async function rightsFinding(db: Database<Tables>, user: string): Promise<Findin
   return fault('rights', { says: says[lack], mend: mend[lack] })
 }
 
-function loginFinding(user: string, mayChange: boolean): Finding {
+function loginFinding(user: string, mayChange: boolean): DoctorFinding {
   if (!mayChange) return ok('rights', `${user} works as depositd_daemon, and cannot change what is booked`)
   return warning('rights', {
     says: `${user} owns the books: whoever takes over the daemon may change what is booked`,
@@ -155,7 +164,7 @@ const mends: Readonly<Record<string, string>> = {
   [pollStream]: 'mend what the checks service, key, scheduler and worker say; then the log of the job poll',
 }
 
-function vitalFinding({ part, state, says }: PartState): Finding {
+function vitalFinding({ part, state, says }: ComponentHealth): DoctorFinding {
   if (state === 'fine') return ok(part, says)
   const scanned = part.replace(/^scan\//, '')
   const mend =
@@ -163,7 +172,7 @@ function vitalFinding({ part, state, says }: PartState): Finding {
   return { check: part, state, says, mend }
 }
 
-async function booksFindings(db: Database<Tables>, settings: Settings): Promise<Finding[]> {
+async function booksFindings(db: Database<Tables>, settings: Settings): Promise<DoctorFinding[]> {
   const found = await Promise.all([
     examined('grants', unasked, () => grantsFinding(db)),
     examined('partitions', unasked, () => partitionsFinding(db)),
@@ -173,7 +182,7 @@ async function booksFindings(db: Database<Tables>, settings: Settings): Promise<
   return found.flat()
 }
 
-async function grantsFinding(db: Database<Tables>): Promise<Finding> {
+async function grantsFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const grants = await grantsToMend(db)
   if (grants.length === 0) return ok('grants', 'the daemon may add to the books and never change them')
   return fault('grants', {
@@ -182,14 +191,14 @@ async function grantsFinding(db: Database<Tables>): Promise<Finding> {
   })
 }
 
-async function partitionsFinding(db: Database<Tables>): Promise<Finding> {
+async function partitionsFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const months = await monthsWithoutPartition(db)
   if (months.length === 0) return ok('partitions', 'this month and the next have theirs')
   const says = `${months.join(' and ')} has none: what is booked then goes to the one for everything else`
   return warning('partitions', { says, mend: 'bin/depositd migrate, before that month begins' })
 }
 
-async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promise<Finding> {
+async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promise<DoctorFinding> {
   const broken = await countOpen(db, 'seal_broken')
   if (broken > 0) {
     const says = `${broken} broken: what is booked is not what was sealed`
@@ -204,7 +213,7 @@ async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promi
   })
 }
 
-async function policyFinding(db: Database<Tables>, settings: Settings): Promise<Finding> {
+async function policyFinding(db: Database<Tables>, settings: Settings): Promise<DoctorFinding> {
   const found = await inForce(db)
   if (found === null) return ok('policy', 'comes into force with the first start')
   if (found.digest !== digestOf(rulesOf(settings))) {

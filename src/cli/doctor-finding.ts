@@ -2,19 +2,19 @@ import { lineOf } from '../core/errors.ts'
 import { within } from '../jobs/within.ts'
 
 /** What one check found. `mend` says what to run or to set, and is empty where all is well. */
-export type Finding = { check: string; state: 'ok' | 'warning' | 'fault'; says: string; mend: string }
+export type DoctorFinding = { check: string; state: 'ok' | 'warning' | 'fault'; says: string; mend: string }
 
-export function ok(check: string, says: string): Finding {
+export function ok(check: string, says: string): DoctorFinding {
   return { check, state: 'ok', says, mend: '' }
 }
 
-type Trouble = Omit<Finding, 'state' | 'check'>
+type FindingDetail = Omit<DoctorFinding, 'state' | 'check'>
 
-export function warning(check: string, trouble: Trouble): Finding {
+export function warning(check: string, trouble: FindingDetail): DoctorFinding {
   return { check, state: 'warning', ...trouble }
 }
 
-export function fault(check: string, trouble: Trouble): Finding {
+export function fault(check: string, trouble: FindingDetail): DoctorFinding {
   return { check, state: 'fault', ...trouble }
 }
 
@@ -27,8 +27,8 @@ export const checkMaxMs = 10_000
 export async function examined(
   check: string,
   advice: string | ((problem: string) => string),
-  ask: () => Promise<Finding | readonly Finding[]>,
-): Promise<readonly Finding[]> {
+  ask: () => Promise<DoctorFinding | readonly DoctorFinding[]>,
+): Promise<readonly DoctorFinding[]> {
   try {
     return [await within(checkMaxMs, check, ask())].flat()
   } catch (error) {

@@ -1,15 +1,15 @@
 import { createServer } from 'node:net'
-import type { Listening, Settings } from '../config/settings.ts'
+import type { HttpBindAddress, Settings } from '../config/settings.ts'
 import { messageOf } from '../core/errors.ts'
 import { transfersPath } from '../intake/server.ts'
-import { type Finding, fault, ok, warning } from './doctor-finding.ts'
+import { type DoctorFinding, fault, ok, warning } from './doctor-finding.ts'
 
 const answerMaxMs = 5000
 
-type Port = { name: 'HTTP' | 'OPS'; listening: Listening; path: string; answer: string }
+type Port = { name: 'HTTP' | 'OPS'; listening: HttpBindAddress; path: string; answer: string }
 
 /** Whether each port can be listened on here, or depositd has it already. */
-export async function portFindings({ http, ops }: Settings): Promise<Finding[]> {
+export async function portFindings({ http, ops }: Settings): Promise<DoctorFinding[]> {
   if (http.port === ops.port) {
     const says = `HTTP_PORT and OPS_PORT are both ${ops.port}`
     return [fault('port ops', { says, mend: 'set OPS_PORT to another one' })]
@@ -20,7 +20,7 @@ export async function portFindings({ http, ops }: Settings): Promise<Finding[]> 
   ])
 }
 
-async function portFinding(port: Port): Promise<Finding> {
+async function portFinding(port: Port): Promise<DoctorFinding> {
   const check = `port ${port.name.toLowerCase()}`
   const { host, port: number } = port.listening
   const where = `${host}:${number}`
@@ -45,7 +45,7 @@ async function portFinding(port: Port): Promise<Finding> {
 }
 
 /** Null where it can be done. */
-function tryToListen({ host, port }: Listening): Promise<Error | null> {
+function tryToListen({ host, port }: HttpBindAddress): Promise<Error | null> {
   const server = createServer()
   return new Promise((resolve) => {
     server.once('error', resolve)

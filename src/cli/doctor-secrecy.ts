@@ -2,15 +2,15 @@ import { realpathSync, statSync } from 'node:fs'
 import { type LinkTarget, linkSettings, sharedLinks } from '../config/link-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { isLoopback } from '../core/loopback.ts'
-import type { Environment } from './context.ts'
+import type { ProcessEnvironment } from './context.ts'
 import type { IsMade } from './doctor-advice.ts'
-import { type Finding, ok, warning } from './doctor-finding.ts'
+import { type DoctorFinding, ok, warning } from './doctor-finding.ts'
 
 /**
  * Whether somebody between here and a server could read what is said, or stand in its place. That Node looks at
  * certificates at all was seen when the settings were read.
  */
-export function connectionFinding(settings: Settings, isMade: IsMade): Finding {
+export function connectionFinding(settings: Settings, isMade: IsMade): DoctorFinding {
   const named = addressesOf(settings).filter(([name]) => name !== 'QUEUE_URL' || isMade(name))
   const open = named.filter(([, address]) => isOpen(address))
   if (open.length === 0) return ok('connections', 'all outbound connections use verified TLS')
@@ -21,15 +21,22 @@ export function connectionFinding(settings: Settings, isMade: IsMade): Finding {
   })
 }
 
-type Named = readonly [setting: string, address: string]
+type OutboundAddress = readonly [setting: string, address: string]
 
-function addressesOf({ databaseUrl, queueUrl, service, networks, tracing, canary }: Settings): Named[] {
+function addressesOf({
+  databaseUrl,
+  queueUrl,
+  service,
+  networks,
+  tracing,
+  canary,
+}: Settings): OutboundAddress[] {
   return [
     ['DATABASE_URL', databaseUrl],
     ['QUEUE_URL', queueUrl],
     ['SERVICE_URL', service.url],
     ...networks.flatMap(({ name, rpcUrls }) =>
-      rpcUrls.map((address): Named => [`RPC_${name.toUpperCase()}`, address]),
+      rpcUrls.map((address): OutboundAddress => [`RPC_${name.toUpperCase()}`, address]),
     ),
     ...(tracing === null ? [] : [['OTEL_EXPORTER_OTLP_ENDPOINT', tracing.url] as const]),
     ...(canary.webhooks === null ? [] : [['canary.webhooks.url', canary.webhooks.url] as const]),
@@ -54,7 +61,7 @@ function isOpenPostgres(hostname: string, asked: URLSearchParams): boolean {
 }
 
 /** Whether alerts and notifications can link to pages that others can open. */
-export function linkFinding({ links }: Pick<Settings, 'links'>): Finding {
+export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
   const shared = sharedLinks(links)
   const targets = Object.keys(linkSettings) as LinkTarget[]
   const left = targets.filter((target) => shared[target] === null)
@@ -77,7 +84,7 @@ const secretFiles =
 const mounted = /^(?:\/var)?\/run\/secrets\//
 
 /** Whether other users of this machine could read a secret where it is kept. */
-export function secretFinding(environment: Environment): Finding {
+export function secretFinding(environment: ProcessEnvironment): DoctorFinding {
   const bare = Object.entries(environment).flatMap(([name, path]) =>
     secretFiles.test(name) && path !== undefined && isBare(path) ? [{ name, path }] : [],
   )

@@ -13,7 +13,7 @@ import { type KeyScope, probeScope } from '../provider/probe-scope.ts'
 import type { Profile } from '../provider/profile/profile-schema.ts'
 import { createServiceCall } from '../provider/service-call.ts'
 import { adviceFor, type IsMade } from './doctor-advice.ts'
-import { examined, type Finding, fault, ok, requestMaxMs, warning } from './doctor-finding.ts'
+import { type DoctorFinding, examined, fault, ok, requestMaxMs, warning } from './doctor-finding.ts'
 
 const keepAll =
   'at the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'
@@ -22,7 +22,7 @@ const keepAll =
 export async function queueFindings(
   { queueUrl: url }: Settings,
   isMade: IsMade,
-): Promise<readonly Finding[]> {
+): Promise<readonly DoctorFinding[]> {
   const check = 'queue'
   const queueMend = (problem: string) =>
     isMade('QUEUE_URL')
@@ -52,7 +52,7 @@ export async function queueFindings(
 }
 
 /** Null if the queue can work with it as it is. */
-function schemaFinding({ schema, mayMake }: QueueSchemaLook): Finding | null {
+function schemaFinding({ schema, mayMake }: QueueSchemaLook): DoctorFinding | null {
   const says = schemaProblem(schema) ?? schemaWarning(schema)
   if (says === null) return null
   if (schema.kind === 'unusable') return fault('queue', { says, mend: newerVersion })
@@ -71,7 +71,10 @@ const serviceMend = (problem: string) =>
   adviceFor(problem, { setting: 'SERVICE_URL', credential: 'SERVICE_API_KEY' })
 
 /** Whether the service lists deposits, as the profile reads them, and what the key may do. */
-export async function serviceFindings({ service }: Settings, profile: Profile): Promise<readonly Finding[]> {
+export async function serviceFindings(
+  { service }: Settings,
+  profile: Profile,
+): Promise<readonly DoctorFinding[]> {
   const [found, scope] = await Promise.all([
     examined('service', serviceMend, async () => {
       const call = createServiceCall({ ...service, timeoutMs: requestMaxMs, attemptsMax: 1 })
@@ -84,7 +87,7 @@ export async function serviceFindings({ service }: Settings, profile: Profile): 
   return [...found, { check: 'key', ...scopeFindings[scope] }]
 }
 
-const scopeFindings: Record<KeyScope, Omit<Finding, 'check'>> = {
+const scopeFindings: Record<KeyScope, Omit<DoctorFinding, 'check'>> = {
   read: { state: 'ok', says: 'may read and not create', mend: '' },
   write: {
     state: 'warning',

@@ -1,13 +1,13 @@
 import type { Settings } from '../config/settings.ts'
 import { isFault } from '../core/errors.ts'
 import { openScheme } from '../intake/live-scheme.ts'
-import { type Finding, fault, ok, warning } from './doctor-finding.ts'
+import { type DoctorFinding, fault, ok, warning } from './doctor-finding.ts'
 
 const check = 'webhooks'
 const soonMs = 7 * 86_400_000
 
 /** Whether webhooks can be verified, now and in the days to come. */
-export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Date): Finding[] {
+export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Date): DoctorFinding[] {
   if (signing.scheme === 'none') {
     const says = 'are not signed: anybody who reaches the port is believed'
     return [

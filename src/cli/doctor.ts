@@ -7,12 +7,12 @@ import { canaryFindings } from './doctor-canaries.ts'
 import { chainFindings } from './doctor-chains.ts'
 import { costReport } from './doctor-cost.ts'
 import { databaseFindings } from './doctor-database.ts'
-import { type Finding, fault, ok } from './doctor-finding.ts'
+import { type DoctorFinding, fault, ok } from './doctor-finding.ts'
 import { portFindings } from './doctor-ports.ts'
 import { connectionFinding, linkFinding, secretFinding } from './doctor-secrecy.ts'
 import { queueFindings, serviceFindings } from './doctor-service.ts'
 import { webhookFindings } from './doctor-webhooks.ts'
-import { type Column, type News, printJson, table, tellProgress } from './print.ts'
+import { type News, printJson, type TableColumn, table, tellProgress } from './print.ts'
 
 /** Checks every setting and connection, and prints what it found. Bad news where there is a fault. */
 export async function doctorCommand(
@@ -27,7 +27,7 @@ export async function doctorCommand(
   return isHealthy ? 'good' : 'bad'
 }
 
-async function examine(context: Context, balances: boolean): Promise<readonly Finding[]> {
+async function examine(context: Context, balances: boolean): Promise<readonly DoctorFinding[]> {
   try {
     const settings = attachedSettings(context)
     const profile = loadServiceProfile(settings)
@@ -55,10 +55,10 @@ async function examine(context: Context, balances: boolean): Promise<readonly Fi
   }
 }
 
-type Checks = Readonly<Record<string, Promise<readonly Finding[]>>>
+type Checks = Readonly<Record<string, Promise<readonly DoctorFinding[]>>>
 
 /** Says on standard error which checks are still under way. */
-async function allAtOnce(context: Context, checks: Checks): Promise<Finding[]> {
+async function allAtOnce(context: Context, checks: Checks): Promise<DoctorFinding[]> {
   const tell = tellProgress(context)
   const startedAt = performance.now()
   const open = new Set(Object.keys(checks))
@@ -77,7 +77,7 @@ async function allAtOnce(context: Context, checks: Checks): Promise<Finding[]> {
   return found.flat()
 }
 
-const columns: Column<Finding>[] = [
+const columns: TableColumn<DoctorFinding>[] = [
   { title: 'CHECK', of: (finding) => finding.check },
   { title: 'STATE', of: ({ state }) => state },
   { title: 'SAYS', of: ({ says }) => says },

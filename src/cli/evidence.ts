@@ -5,7 +5,7 @@ import { parseSecrets } from '../config/webhook-settings.ts'
 import { toTxId } from '../core/asset.ts'
 import { decide } from '../core/decide.ts'
 import { Fault, messageOf } from '../core/errors.ts'
-import type { Check } from '../evidence/check.ts'
+import type { BundleCheck } from '../evidence/check.ts'
 import { makeBundle } from '../evidence/make-bundle.ts'
 import { refuseSecrets } from '../evidence/refuse-secrets.ts'
 import { verifyBundle } from '../evidence/verify-bundle.ts'
@@ -50,9 +50,9 @@ export async function makeEvidenceCommand(
   return failed.length === 0 ? 'good' : 'bad'
 }
 
-type Making = { depositId: bigint; groupId: bigint; settings: Settings; profileText: string }
+type BundleRequest = { depositId: bigint; groupId: bigint; settings: Settings; profileText: string }
 
-async function makeOne(db: Database<Tables>, { depositId, groupId, settings, profileText }: Making) {
+async function makeOne(db: Database<Tables>, { depositId, groupId, settings, profileText }: BundleRequest) {
   const evidence = await loadEvidence(db, groupId)
   if (evidence === null) throw noDeposit(depositId.toString())
   const at = new Date()
@@ -62,13 +62,13 @@ async function makeOne(db: Database<Tables>, { depositId, groupId, settings, pro
   return makeBundle({ depositId, evidence, decision, settings: pinned, profileText, at, version })
 }
 
-type VerifyOptions = { rpc?: string[]; publicKeys?: string; json?: boolean }
+type VerifyEvidenceOptions = { rpc?: string[]; publicKeys?: string; json?: boolean }
 
 /** Checks a bundle without the database. */
 export async function verifyEvidenceCommand(
   context: Context,
   path: string,
-  options: VerifyOptions,
+  options: VerifyEvidenceOptions,
 ): Promise<News> {
   const keys = keysOf(context, options)
   const nodes = nodesOf(options.rpc ?? [])
@@ -89,7 +89,7 @@ export async function verifyEvidenceCommand(
   return verified ? 'good' : 'bad'
 }
 
-function checksText(checks: readonly Check[]): string {
+function checksText(checks: readonly BundleCheck[]): string {
   return table(checks, [
     { title: 'CHECK', of: ({ check }) => check },
     { title: 'OUTCOME', of: ({ outcome }) => outcome },
@@ -97,7 +97,7 @@ function checksText(checks: readonly Check[]): string {
   ])
 }
 
-function keysOf({ environment }: Context, { publicKeys }: VerifyOptions) {
+function keysOf({ environment }: Context, { publicKeys }: VerifyEvidenceOptions) {
   const reader = new EnvironmentReader(environment)
   const secrets = parseSecrets(reader.optional('WEBHOOK_SECRETS') ?? '', reader.faults)
   if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })

@@ -3,13 +3,13 @@ import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import type { AssetLabels } from '../telling/mismatch-words.ts'
 import { type Explanation, reasonText } from '../telling/told-reasons.ts'
-import type { KnownRules } from './show-settings.ts'
+import type { RulesOrProblem } from './show-settings.ts'
 
 /** Why a deposit is judged as it is, where the settings tell by what. */
 export async function explainShown(
   db: Database<Tables>,
   shown: { id: bigint; groupId: bigint },
-  known: KnownRules,
+  known: RulesOrProblem,
 ): Promise<Explanation> {
   if ('problem' in known) return { problem: `the settings cannot be read: ${known.problem}` }
   return explainDeposit(db, shown, known.rules)

@@ -7,13 +7,13 @@ import { readOwnersFile } from '../provider/owners-file/read-owners-file.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { printJson } from './print.ts'
 
-type ImportOptions = { file: string; dryRun?: boolean; json?: boolean }
+type ImportOwnersOptions = { file: string; dryRun?: boolean; json?: boolean }
 
 /** Imports a file, or names every line that is wrong. */
 export async function importOwnersCommand(
   context: Context,
   kind: Owner['kind'],
-  { file, dryRun, json }: ImportOptions,
+  { file, dryRun, json }: ImportOwnersOptions,
 ): Promise<void> {
   const isDryRun = dryRun === true
   const format = formatOf(file)

@@ -1,11 +1,11 @@
 import { formatAmount } from '../core/money.ts'
-import type { Transfer } from '../core/posting.ts'
-import type { Checked } from '../jobs/books/book-by-hand.ts'
+import type { LedgerTransfer } from '../core/posting.ts'
+import type { JournalPreview } from '../jobs/books/book-by-hand.ts'
 import type { AssetNames } from '../store/assets.ts'
 import type { BookedJournal } from '../store/ledger/manual-journals.ts'
 
 /** A journal as `--json` prints it: with the names of the accounting views, months like 2026-01. */
-export function journalDocument(journal: BookedJournal | Checked, assets: AssetNames): object {
+export function journalDocument(journal: BookedJournal | JournalPreview, assets: AssetNames): object {
   const { key, eventAt, period } = journal
   return {
     ...('id' in journal ? { id: journal.id, kind: journal.kind } : {}),
@@ -30,7 +30,7 @@ function bookedPart({ recordedAt, depositId, reverses, reversedBy, byHand }: Boo
   }
 }
 
-export function transferDocument({ debit, credit, asset, amount }: Transfer, assets: AssetNames) {
+export function transferDocument({ debit, credit, asset, amount }: LedgerTransfer, assets: AssetNames) {
   const { symbol, network, decimals } = assets.get(asset) ?? { symbol: '', network: '', decimals: 0 }
   return {
     debit,

@@ -7,17 +7,17 @@ import { stableWalletNetwork } from '../core/evidence.ts'
 import type { Hints } from '../provider/infer/hints.ts'
 import type { Vocabulary } from '../provider/profile/known-assets.ts'
 import { pinnedNetworks } from '../store/assets.ts'
-import { type KnownPlaces, knownPlaces } from '../store/samples.ts'
+import { type AddressBookSets, knownPlaces } from '../store/samples.ts'
 import { attachedEnvironment, type Context, withDatabase } from './context.ts'
 
-export type KnownService = { hints: Hints; vocabulary: Vocabulary }
+export type ServiceHints = { hints: Hints; vocabulary: Vocabulary }
 
 /**
  * What is known of the service before its payloads can be read: networks and assets of the settings file, and what is
  * in the address book. Neither an address nor a key of the service is needed.
  * @param isFromDatabase whether the payloads are; where they are not, a database is used only where one is set.
  */
-export async function knownService(context: Context, isFromDatabase: boolean): Promise<KnownService> {
+export async function knownService(context: Context, isFromDatabase: boolean): Promise<ServiceHints> {
   const isAttached = isFromDatabase || isDatabaseSet(context)
   const environment = isAttached ? attachedEnvironment(context) : context.environment
   const vocabulary = readVocabulary(environment.DEPOSITD_CONFIG)
@@ -28,7 +28,7 @@ export async function knownService(context: Context, isFromDatabase: boolean): P
   })
 }
 
-function nowhere(): KnownPlaces {
+function nowhere(): AddressBookSets {
   return { depositAddresses: new Set(), recipients: new Set(), owners: new Map() }
 }
 

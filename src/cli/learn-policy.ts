@@ -1,7 +1,7 @@
 import { mismatchKinds } from '../core/mismatch.ts'
 import { type ObservedFee, observedFees } from '../store/books/observed-fees.ts'
 import { type Context, withDatabase } from './context.ts'
-import { goOnLine, type ListOptions, type Paging, pageOf } from './lists.ts'
+import { goOnLine, type ListKeyset, type ListOptions, pageOf } from './lists.ts'
 import { printJson } from './print.ts'
 
 /** One deposit more lies outside of what so many showed once in twenty times, or less often: 2 of n + 1. */
@@ -17,7 +17,7 @@ export async function learnPolicyCommand(context: Context, options: ListOptions)
   else context.stdout.write(`${textOf(page.items)}${goOnLine(context, page).replace(/^(?=.)/, '# ')}`)
 }
 
-const paging: Paging<Learned> = {
+const paging: ListKeyset<FeeBandProposal> = {
   list: 'routes',
   keyOf: ({ asset, settlementAsset }) => [asset, settlementAsset],
 }
@@ -46,14 +46,14 @@ function refusalOf({ sample, lowBps, rate }: ObservedFee): string | null {
   return `${what}: these assets are not worth the same`
 }
 
-type Learned = ReturnType<typeof learnedOf>
+type FeeBandProposal = ReturnType<typeof learnedOf>
 
-function textOf(learned: readonly Learned[]): string {
+function textOf(learned: readonly FeeBandProposal[]): string {
   const isAny = learned.some(({ refused }) => refused === null)
   return `policy:\n${isAny ? '  routes:\n' : '  routes: []\n'}${learned.map(routeText).join('')}`
 }
 
-function routeText(one: Learned): string {
+function routeText(one: FeeBandProposal): string {
   const { asset, assetLabel, settlementAsset, settlementAssetLabel, sample, lowBps, highBps, refused } = one
   const told = `    # ${assetLabel} to ${settlementAssetLabel}, ${sample} settled: ${measured(one)}.`
   if (refused !== null) return `${told}\n    # No band: ${refused}.\n`
@@ -64,7 +64,7 @@ function routeText(one: Learned): string {
   ].join('')
 }
 
-function measured({ lowBps, highBps, rate }: Learned): string {
+function measured({ lowBps, highBps, rate }: FeeBandProposal): string {
   if (rate === null) return `${lowBps} to ${highBps} bps kept`
   return `${rate.low} to ${rate.high} ${rate.delivered} delivered for 1 ${rate.paid}`
 }

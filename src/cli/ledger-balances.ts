@@ -1,14 +1,14 @@
 import type { Database } from '../store/database.ts'
 import { trialBalance } from '../store/ledger/balances.ts'
-import { type BalanceLine, type BalanceTotal, listBalances, totalBalances } from '../store/reports.ts'
+import { type AccountBalanceLine, type BalanceTotal, listBalances, totalBalances } from '../store/reports.ts'
 import type { Tables } from '../store/tables.ts'
 import { type Context, withDatabase } from './context.ts'
-import { goOnLine, type ListOptions, type Paging, pageOf } from './lists.ts'
+import { goOnLine, type ListKeyset, type ListOptions, pageOf } from './lists.ts'
 import { type BooksOptions, booksOf } from './moments.ts'
-import { type Column, type News, printJson, table } from './print.ts'
+import { type News, printJson, type TableColumn, table } from './print.ts'
 
 type BalancesOptions = BooksOptions & ListOptions
-type Balances = { balances: BalanceLine[]; totals: BalanceTotal[] }
+type LedgerBalances = { balances: AccountBalanceLine[]; totals: BalanceTotal[] }
 
 /** Prints the balance of each account, and of each asset the sum over all accounts. Bad news unless all are 0. */
 export async function balancesCommand(context: Context, options: BalancesOptions): Promise<News> {
@@ -31,10 +31,13 @@ export async function balancesCommand(context: Context, options: BalancesOptions
   return isBalanced ? 'good' : 'bad'
 }
 
-const paging: Paging<BalanceLine> = { list: 'balances', keyOf: ({ asset, account }) => [asset, account] }
+const paging: ListKeyset<AccountBalanceLine> = {
+  list: 'balances',
+  keyOf: ({ asset, account }) => [asset, account],
+}
 
 /** As of now every row is added up; as of other times snapshots help, where there are some. */
-async function read(db: Database<Tables>, options: BalancesOptions): Promise<Balances> {
+async function read(db: Database<Tables>, options: BalancesOptions): Promise<LedgerBalances> {
   const { period, asOf, recordedAsOf } = options
   if (period === undefined && asOf === undefined && recordedAsOf === undefined) {
     const [balances, totals] = await Promise.all([listBalances(db), totalBalances(db)])
@@ -58,7 +61,7 @@ async function read(db: Database<Tables>, options: BalancesOptions): Promise<Bal
   }
 }
 
-const columns: Column<BalanceLine>[] = [
+const columns: TableColumn<AccountBalanceLine>[] = [
   { title: 'ACCOUNT', of: ({ account }) => account },
   { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
   { title: 'SYMBOL', of: ({ asset_symbol: symbol }) => symbol },

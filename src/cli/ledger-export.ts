@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { type ExportProgress, exportLedger, type Manifest } from '../jobs/books/export-ledger.ts'
-import type { FormatName } from '../ledger/export/formats.ts'
+import type { ExportFormatName } from '../ledger/export/formats.ts'
 import { type Context, withDatabase } from './context.ts'
 import { momentText, monthOption, type SpanOptions, spanOf } from './moments.ts'
 import { AsWritten, printable, printJson, table, tellProgress } from './print.ts'
 
 type ExportOptions = SpanOptions & {
-  format: FormatName
+  format: ExportFormatName
   out: string
   period?: string
   account?: string

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { type JournalFile, parseJournalFile } from '../config/journal-file.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { formatAmount } from '../core/money.ts'
-import type { Transfer } from '../core/posting.ts'
+import type { LedgerTransfer } from '../core/posting.ts'
 import {
   addJournal,
-  type Checked,
   checkJournal,
   checkReversal,
+  type JournalPreview,
   reverseJournal,
 } from '../jobs/books/book-by-hand.ts'
 import { type AssetNames, readAssetNames } from '../store/assets.ts'
@@ -16,15 +16,15 @@ import { actorOf, actorText, nameOf } from './case-options.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { journalDocument } from './journal-document.ts'
 import { textOf } from './options.ts'
-import { type Column, printable, printJson, table } from './print.ts'
+import { printable, printJson, type TableColumn, table } from './print.ts'
 
-type Options = { by?: string; approvedBy: string; dryRun?: boolean; json?: boolean }
+type ManualJournalOptions = { by?: string; approvedBy: string; dryRun?: boolean; json?: boolean }
 
 /** Books what the file holds, or shows what would be booked. */
 export async function addJournalCommand(
   context: Context,
   path: string,
-  { dryRun, json, ...options }: Options,
+  { dryRun, json, ...options }: ManualJournalOptions,
 ): Promise<void> {
   const { actor, people } = peopleOf(options)
   const written = readJournalFile(path)
@@ -46,7 +46,7 @@ export async function addJournalCommand(
 export async function reverseJournalCommand(
   context: Context,
   word: string,
-  { reason, dryRun, json, ...options }: Options & { reason: string },
+  { reason, dryRun, json, ...options }: ManualJournalOptions & { reason: string },
 ): Promise<void> {
   const { actor, people } = peopleOf(options)
   const id = journalId(word)
@@ -64,12 +64,12 @@ export async function reverseJournalCommand(
   })
 }
 
-function dryLine(journal: Checked): string {
+function dryLine(journal: JournalPreview): string {
   return `fine, and not booked: ${journal.key}, ${placeOf(journal)}`
 }
 
 /** In whose books it stands and, where that is another month than the one in which it happened, that it is late. */
-function placeOf({ period, eventAt }: Pick<Checked, 'period' | 'eventAt'>): string {
+function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>): string {
   const [books, happened] = [period.slice(0, 7), eventAt.toISOString().slice(0, 7)]
   const late = books === happened ? '' : `, late: it is of ${happened}`
   return `in the books of ${books}${late}`
@@ -88,7 +88,7 @@ export async function showJournalCommand(
   })
 }
 
-function peopleOf({ by, approvedBy }: Options) {
+function peopleOf({ by, approvedBy }: ManualJournalOptions) {
   const actor = actorOf(by === undefined ? {} : { by })
   return { actor, people: { by: actor.name, approvedBy: nameOf('--approved-by', approvedBy) } }
 }
@@ -125,14 +125,14 @@ function noJournal(word: string): Fault {
   })
 }
 
-type Shown = { line: string; journal: BookedJournal | Checked; assets: AssetNames }
+type JournalPrintout = { line: string; journal: BookedJournal | JournalPreview; assets: AssetNames }
 
-function print(context: Context, { line, journal, assets }: Shown, json = false): void {
+function print(context: Context, { line, journal, assets }: JournalPrintout, json = false): void {
   if (json) printJson(context, journalDocument(journal, assets))
   else context.stdout.write(`${printable(line)}\n${table(journal.transfers, columnsOf(assets))}`)
 }
 
-function columnsOf(assets: AssetNames): Column<Transfer>[] {
+function columnsOf(assets: AssetNames): TableColumn<LedgerTransfer>[] {
   const named = (asset: string) => assets.get(asset) ?? { symbol: '', decimals: 0 }
   return [
     { title: 'DEBIT', of: ({ debit }) => debit },

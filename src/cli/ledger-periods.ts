@@ -1,5 +1,5 @@
 import { Fault } from '../core/errors.ts'
-import { type Closed, changePeriod } from '../jobs/books/close-period.ts'
+import { changePeriod, type PeriodChangeResult } from '../jobs/books/close-period.ts'
 import { type Period, parsePeriod } from '../ledger/period.ts'
 import {
   listPeriodHistory,
@@ -11,11 +11,11 @@ import type { PeriodChange } from '../store/ledger/periods.ts'
 import { namesOf, periodColumns } from '../telling/told-ledger.ts'
 import { type Actor, actorOf, actorText, nameOf } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'
-import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import { idIn, type ListKeyset, type ListOptions, printList, readPage } from './lists.ts'
 import { textOf } from './options.ts'
-import { type Column, printable, printJson } from './print.ts'
+import { printable, printJson, type TableColumn } from './print.ts'
 
-type Options = { by?: string; approvedBy?: string; reason?: string; json?: boolean }
+type PeriodOptions = { by?: string; approvedBy?: string; reason?: string; json?: boolean }
 
 /** Adding up millions of transfers takes Postgres a while. */
 const queryTimeoutMs = 3_600_000
@@ -23,7 +23,7 @@ const queryTimeoutMs = 3_600_000
 export async function closeCommand(
   context: Context,
   month: string,
-  { soft, force, ...options }: Options & { soft?: boolean; force?: boolean },
+  { soft, force, ...options }: PeriodOptions & { soft?: boolean; force?: boolean },
 ): Promise<void> {
   if (soft === true && force === true)
     throw refused('--force is of a close for good', 'leave --force or --soft out')
@@ -32,7 +32,7 @@ export async function closeCommand(
   await change(context, { month, action, forced: force === true }, options)
 }
 
-function refuseForce({ approvedBy, reason }: Options): void {
+function refuseForce({ approvedBy, reason }: PeriodOptions): void {
   const missing = [
     ...(approvedBy === undefined ? ['who agrees with --approved-by'] : []),
     ...(reason === undefined ? ['why with --reason'] : []),
@@ -41,15 +41,19 @@ function refuseForce({ approvedBy, reason }: Options): void {
     throw refused('--force takes a second person and a reason', `say ${missing.join(', and ')}`)
 }
 
-export async function reopenCommand(context: Context, month: string, options: Options): Promise<void> {
+export async function reopenCommand(context: Context, month: string, options: PeriodOptions): Promise<void> {
   if (options.approvedBy === undefined)
     throw refused('reopening a month takes a second person', 'name who agrees with --approved-by')
   await change(context, { month, action: 'reopened', forced: false }, options)
 }
 
-type Asked = Pick<PeriodChange, 'action' | 'forced'> & { month: string }
+type PeriodChangeRequest = Pick<PeriodChange, 'action' | 'forced'> & { month: string }
 
-async function change(context: Context, { month, ...asked }: Asked, options: Options): Promise<void> {
+async function change(
+  context: Context,
+  { month, ...asked }: PeriodChangeRequest,
+  options: PeriodOptions,
+): Promise<void> {
   const { by, approvedBy, reason, json } = options
   const actor = actorOf(by === undefined ? {} : { by })
   const wanted: PeriodChange = {
@@ -84,7 +88,7 @@ function periodOf(text: string): Period {
 
 const words = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'open again' } as const
 
-function textOfChange({ period, action }: PeriodChange, done: Closed, actor: Actor): string {
+function textOfChange({ period, action }: PeriodChange, done: PeriodChangeResult, actor: Actor): string {
   const { severeOpen, sha256, lines, severeElsewhere } = done
   return [
     `${period} is ${words[action]}, ${actorText(actor)}`,
@@ -95,7 +99,7 @@ function textOfChange({ period, action }: PeriodChange, done: Closed, actor: Act
   ].join('\n')
 }
 
-function warningOf(severe: Closed['severeElsewhere']): string {
+function warningOf(severe: PeriodChangeResult['severeElsewhere']): string {
   const kinds = severe.map(({ kind, count }) => `${kind} ${count}`).join(', ')
   return `WARNING: severe and open all the same, and of a later time: ${kinds}; "bin/depositd mismatches list --severity severe" shows them`
 }
@@ -104,8 +108,8 @@ function refused(problem: string, mend: string): Fault<'usage_bad'> {
   return new Fault('usage_bad', { problem, mend })
 }
 
-const paging: Paging<PeriodLine> = { list: 'periods', keyOf: ({ period }) => [period] }
-const historyPaging: Paging<PeriodHistoryLine> = {
+const paging: ListKeyset<PeriodLine> = { list: 'periods', keyOf: ({ period }) => [period] }
+const historyPaging: ListKeyset<PeriodHistoryLine> = {
   list: 'period history',
   keyOf: ({ id }) => [id.toString()],
 }
@@ -130,7 +134,7 @@ export async function periodsCommand(
   }
 }
 
-const historyColumns: Column<PeriodHistoryLine>[] = [
+const historyColumns: TableColumn<PeriodHistoryLine>[] = [
   { title: 'AT', of: ({ at }) => at.toISOString() },
   { title: 'MONTH', of: ({ period }) => period },
   { title: 'WHAT', of: ({ action, forced }) => `${action}${forced ? ', forced' : ''}` },

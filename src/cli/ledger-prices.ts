@@ -1,19 +1,19 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Fault, messageOf } from '../core/errors.ts'
-import { type Imported, importPrices } from '../jobs/books/import-prices.ts'
+import { importPrices, type PriceImportCounts } from '../jobs/books/import-prices.ts'
 import { listPrices, type PriceKey, type PriceRow } from '../store/ledger/prices.ts'
 import { type Context, withDatabase } from './context.ts'
-import { type ListOptions, type Paging, printList, readPage } from './lists.ts'
-import { type Column, printJson, tellProgress } from './print.ts'
+import { type ListKeyset, type ListOptions, printList, readPage } from './lists.ts'
+import { printJson, type TableColumn, tellProgress } from './print.ts'
 
-type ImportOptions = { file: string; dryRun?: boolean; json?: boolean }
+type ImportPricesOptions = { file: string; dryRun?: boolean; json?: boolean }
 
 /** Lines between two words of how far it came. */
 const progressEvery = 100_000
 
 /** Imports a file, or names the lines that are wrong. */
-export async function importPricesCommand(context: Context, options: ImportOptions): Promise<void> {
+export async function importPricesCommand(context: Context, options: ImportPricesOptions): Promise<void> {
   const isDryRun = options.dryRun === true
   const tell = tellProgress(context)
   await using file = await openFile(options.file)
@@ -32,7 +32,7 @@ export async function importPricesCommand(context: Context, options: ImportOptio
   else context.stdout.write(`${lineOf(imported, isDryRun)}\n`)
 }
 
-function lineOf({ prices, added }: Imported, isDryRun: boolean): string {
+function lineOf({ prices, added }: PriceImportCounts, isDryRun: boolean): string {
   return `${prices} prices; ${added} ${isDryRun ? 'would be ' : ''}added, ${prices - added} known before`
 }
 
@@ -51,7 +51,7 @@ async function openFile(path: string): Promise<FileHandle> {
   throw new Fault('usage_bad', { problem: `${path} is no file`, mend })
 }
 
-const paging: Paging<PriceRow> = {
+const paging: ListKeyset<PriceRow> = {
   list: 'prices',
   keyOf: ({ at, asset, currency, source }) => [at.toISOString(), asset, currency, source],
 }
@@ -69,7 +69,7 @@ function priceKey(key: readonly string[] | null): PriceKey | null {
   return { at: new Date(at), asset, currency, source }
 }
 
-const columns: Column<PriceRow>[] = [
+const columns: TableColumn<PriceRow>[] = [
   { title: 'AT', of: ({ at }) => at.toISOString() },
   { title: 'PRICE', of: ({ price }) => price, align: 'right' },
   { title: 'CURRENCY', of: ({ currency }) => currency },

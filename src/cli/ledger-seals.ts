@@ -9,7 +9,7 @@ import { newestSeals, sealsAfter } from '../store/ledger/seals.ts'
 import type { Tables } from '../store/tables.ts'
 import { sealColumns } from '../telling/told-ledger.ts'
 import { type Context, withDatabase } from './context.ts'
-import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import { idIn, type ListKeyset, type ListOptions, printList, readPage } from './lists.ts'
 import { printJson, tellProgress } from './print.ts'
 
 /** Seals all that is booked and not sealed yet. */
@@ -33,7 +33,7 @@ export async function listSealsCommand(context: Context, options: ListOptions): 
   printList(context, page, { columns: sealColumns, json: options.json, empty: 'nothing is sealed yet' })
 }
 
-const paging: Paging<Seal> = { list: 'seals', keyOf: ({ number }) => [number] }
+const paging: ListKeyset<Seal> = { list: 'seals', keyOf: ({ number }) => [number] }
 
 /** Writes every seal as a line of its own, from the first to the last. */
 export async function exportSealsCommand(context: Context, { out }: { out?: string }): Promise<void> {

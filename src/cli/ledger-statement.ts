@@ -1,13 +1,13 @@
 import { Fault } from '../core/errors.ts'
 import { readStatement, type StatedLine, type StatementLine } from '../store/ledger/balances.ts'
 import { type Context, withDatabase } from './context.ts'
-import { goOnLine, type ListOptions, type Paging, readPage } from './lists.ts'
+import { goOnLine, type ListKeyset, type ListOptions, readPage } from './lists.ts'
 import { momentText, type SpanOptions, spanOf } from './moments.ts'
-import { type Column, printJson, table } from './print.ts'
+import { printJson, type TableColumn, table } from './print.ts'
 
 type StatementOptions = SpanOptions & ListOptions
 
-const paging: Paging<StatedLine> = { list: 'statement', keyOf: ({ key }) => key }
+const paging: ListKeyset<StatedLine> = { list: 'statement', keyOf: ({ key }) => key }
 
 /** The first and the last moment that a statement may have. */
 const everFrom = '1970-01-01T00:00:00Z'
@@ -37,7 +37,7 @@ export async function statementCommand(
   else context.stdout.write(`${table(page.items, columns)}${goOnLine(context, page)}`)
 }
 
-const columns: Column<StatementLine>[] = [
+const columns: TableColumn<StatementLine>[] = [
   { title: 'AT', of: ({ event_at: at }) => at.toISOString() },
   { title: 'WHAT', of: ({ line, kind }) => kind ?? line },
   { title: 'JOURNAL', of: ({ journal_id: id }) => id?.toString() ?? '', align: 'right' },

@@ -1,13 +1,13 @@
 import { type TrialBalanceLine, trialBalance } from '../store/ledger/balances.ts'
 import { trialBalanceColumns } from '../telling/told-ledger.ts'
 import { type Context, withDatabase } from './context.ts'
-import { goOnLine, type ListOptions, type Paging, pageOf } from './lists.ts'
+import { goOnLine, type ListKeyset, type ListOptions, pageOf } from './lists.ts'
 import { type BooksOptions, booksOf } from './moments.ts'
 import { type News, printJson, table } from './print.ts'
 
 type TrialBalanceOptions = BooksOptions & ListOptions
 
-const paging: Paging<TrialBalanceLine> = {
+const paging: ListKeyset<TrialBalanceLine> = {
   list: 'trial balance',
   keyOf: ({ asset, account }) => [asset, account],
 }

@@ -8,22 +8,22 @@ import type { Seal } from '../ledger/seals/seal.ts'
 import { type Context, withDatabase } from './context.ts'
 import { type News, printable, printJson, tellProgress } from './print.ts'
 
-type VerifyOptions = { against?: string; limit: number; json?: boolean }
+type VerifyLedgerOptions = { against?: string; limit: number; json?: boolean }
 
-type Told = LedgerOutcome & { check: string }
+type LedgerCheckResult = LedgerOutcome & { check: string }
 
 /** A check may add up all that was ever booked before its first answer. */
 const queryTimeoutMs = 3_600_000
 
 /** Runs every check of the books, one after another. Bad news is whatever any of them finds. */
-export async function verifyLedgerCommand(context: Context, options: VerifyOptions): Promise<News> {
+export async function verifyLedgerCommand(context: Context, options: VerifyLedgerOptions): Promise<News> {
   const anchors = options.against === undefined ? new Map<string, Seal>() : await readAnchors(options.against)
   const tell = tellProgress(context)
   const checks = [sealsCheck(anchors), ...ledgerChecks]
   const told = await withDatabase(
     context,
     async (db) => {
-      const all: Told[] = []
+      const all: LedgerCheckResult[] = []
       for (const { name, run } of checks) all.push({ check: name, ...(await run(db, tell)) })
       return all
     },
@@ -35,7 +35,7 @@ export async function verifyLedgerCommand(context: Context, options: VerifyOptio
   return isFine ? 'good' : 'bad'
 }
 
-function textOf(told: readonly Told[], findingsMax: number): string {
+function textOf(told: readonly LedgerCheckResult[], findingsMax: number): string {
   const wrong = told.reduce((sum, { findings }) => sum + findings.length, 0)
   const verdict =
     wrong === 0
@@ -44,7 +44,7 @@ function textOf(told: readonly Told[], findingsMax: number): string {
   return [...told.flatMap((one) => linesOf(one, findingsMax)), verdict].join('\n')
 }
 
-function linesOf({ check, counted, findings }: Told, findingsMax: number): string[] {
+function linesOf({ check, counted, findings }: LedgerCheckResult, findingsMax: number): string[] {
   const counts = Object.entries(counted).map(([name, count]) => `${count} ${name}`)
   const more = findings.length - findingsMax
   return [

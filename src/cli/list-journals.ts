@@ -1,16 +1,16 @@
-import { type JournalKind, type JournalLine, listJournals } from '../store/ledger/list-journals.ts'
+import { type JournalLine, type LedgerJournalKind, listJournals } from '../store/ledger/list-journals.ts'
 import { nameOf } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'
-import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
+import { idIn, type ListKeyset, type ListOptions, printList, readPage } from './lists.ts'
 import { monthOption } from './moments.ts'
-import type { Column } from './print.ts'
+import type { TableColumn } from './print.ts'
 
-type Options = ListOptions & { period?: string; kind?: JournalKind; by?: string }
+type ListJournalsOptions = ListOptions & { period?: string; kind?: LedgerJournalKind; by?: string }
 
-const paging: Paging<JournalLine> = { list: 'journals', keyOf: ({ id }) => [id.toString()] }
+const paging: ListKeyset<JournalLine> = { list: 'journals', keyOf: ({ id }) => [id.toString()] }
 
 /** Prints journals, the newest first. */
-export async function listJournalsCommand(context: Context, options: Options): Promise<void> {
+export async function listJournalsCommand(context: Context, options: ListJournalsOptions): Promise<void> {
   const filter = {
     period: options.period === undefined ? null : monthOption(options.period),
     kind: options.kind ?? null,
@@ -24,7 +24,7 @@ export async function listJournalsCommand(context: Context, options: Options): P
   printList(context, page, { columns, json: options.json, empty: 'no journals' })
 }
 
-const columns: Column<JournalLine>[] = [
+const columns: TableColumn<JournalLine>[] = [
   { title: 'JOURNAL', of: ({ id }) => id.toString(), align: 'right' },
   { title: 'WHAT', of: ({ kind }) => kind },
   { title: 'HAPPENED', of: ({ event_at: at }) => at.toISOString() },

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { Fault } from '../core/errors.ts'
-import type { Column } from '../telling/column.ts'
+import type { TableColumn } from '../telling/column.ts'
 import type { Context } from './context.ts'
 import { ranged } from './options.ts'
 import { printJson, table } from './print.ts'
@@ -11,7 +11,7 @@ const limitMax = 100_000
 export type ListOptions = { limit: number; after?: string; json?: boolean }
 
 /** One page of a list. `next` is the value that `--after` takes for the page behind it; null on the last page. */
-export type Page<Row> = { items: readonly Row[]; next: string | null }
+export type ListPage<Row> = { items: readonly Row[]; next: string | null }
 
 /** What a page is read by: rows behind the one with that key, and one more than is shown. */
 export type PageRequest = { limit: number; after: readonly string[] | null }
@@ -30,14 +30,14 @@ export function limited(command: Command, limit: number, what: string): Command 
 }
 
 /** How a list is paged: its name, which its cursors carry, and the key of a row, by which rows are ordered. */
-export type Paging<Row> = { list: string; keyOf: (row: Row) => readonly string[] }
+export type ListKeyset<Row> = { list: string; keyOf: (row: Row) => readonly string[] }
 
 /** Reads one page of a list that the database orders. */
 export async function readPage<Row>(
   { limit, after }: ListOptions,
-  paging: Paging<Row>,
+  paging: ListKeyset<Row>,
   read: (request: PageRequest) => Promise<readonly Row[]>,
-): Promise<Page<Row>> {
+): Promise<ListPage<Row>> {
   const rows = await read({
     limit: limit + 1,
     after: after === undefined ? null : keyIn(after, paging.list),
@@ -49,8 +49,8 @@ export async function readPage<Row>(
 export function pageOf<Row>(
   rows: readonly Row[],
   { limit, after }: ListOptions,
-  paging: Paging<Row>,
-): Page<Row> {
+  paging: ListKeyset<Row>,
+): ListPage<Row> {
   if (after === undefined) return firstOf(rows, limit, paging)
   const key = JSON.stringify(keyIn(after, paging.list))
   const position = rows.findIndex((row) => JSON.stringify(paging.keyOf(row)) === key)
@@ -64,11 +64,11 @@ export function idIn(key: readonly string[] | null): bigint | undefined {
 }
 
 /** All rows, of a list that is never cut. */
-export function wholeOf<Row>(items: readonly Row[]): Page<Row> {
+export function wholeOf<Row>(items: readonly Row[]): ListPage<Row> {
   return { items, next: null }
 }
 
-function firstOf<Row>(rows: readonly Row[], limit: number, { list, keyOf }: Paging<Row>): Page<Row> {
+function firstOf<Row>(rows: readonly Row[], limit: number, { list, keyOf }: ListKeyset<Row>): ListPage<Row> {
   const items = rows.slice(0, limit)
   const last = items.at(-1)
   return { items, next: last === undefined || rows.length <= limit ? null : cursorOf(list, keyOf(last)) }
@@ -105,8 +105,12 @@ function badCursor(cursor: string): Fault<'usage_bad'> {
 /** Writes a page as a table for people, or as one JSON document with every field. */
 export function printList<Row>(
   context: Context,
-  page: Page<Row>,
-  { columns, json, empty }: { columns: readonly Column<Row>[]; json: boolean | undefined; empty: string },
+  page: ListPage<Row>,
+  {
+    columns,
+    json,
+    empty,
+  }: { columns: readonly TableColumn<Row>[]; json: boolean | undefined; empty: string },
 ): void {
   if (json === true) printJson(context, page)
   else if (page.items.length === 0) context.stdout.write(`${empty}\n`)
@@ -114,7 +118,7 @@ export function printList<Row>(
 }
 
 /** Says that a list was cut, and the command that shows what follows; empty if nothing does. */
-export function goOnLine({ arguments: words }: Context, { items, next }: Page<unknown>): string {
+export function goOnLine({ arguments: words }: Context, { items, next }: ListPage<unknown>): string {
   if (next === null) return ''
   return `Showing ${items.length}; more follow: bin/depositd ${[...withoutAfter(words), '--after', next].map(quoted).join(' ')}\n`
 }

@@ -8,7 +8,7 @@ import {
   toldAmount,
 } from '../telling/mismatch-words.ts'
 
-type Documented = SaidMismatch & { network?: unknown }
+type MismatchWithNetwork = SaidMismatch & { network?: unknown }
 
 /**
  * A mismatch as `--json` prints it: beside its detail, which is as it is stored, what it says in one sentence, and the
@@ -19,21 +19,22 @@ export function mismatchDocument<Row extends SaidMismatch>(row: Row) {
 }
 
 /** As `mismatchDocument`, and what it has in common with others of its cause. */
-export function causedDocument<Row extends Documented>(row: Row) {
+export function causedDocument<Row extends MismatchWithNetwork>(row: Row) {
   const network = typeof row.network === 'string' ? row.network : ''
   return { ...mismatchDocument(row), cause: likenessOf({ kind: row.kind, network }) }
 }
 
-type Line = ShownMismatch['history'][number]
+type MismatchHistoryLine = ShownMismatch['history'][number]
 
 /** A line of its history: amounts as the mismatch itself has them. */
-export function historyDocument(line: Line, mismatch: ShownMismatch['mismatch']): object {
-  const stood = (state: Line['before']) => (state === null ? null : standingDocument(state, mismatch))
+export function historyDocument(line: MismatchHistoryLine, mismatch: ShownMismatch['mismatch']): object {
+  const stood = (state: MismatchHistoryLine['before']) =>
+    state === null ? null : standingDocument(state, mismatch)
   return { ...line, before: stood(line.before), after: stood(line.after) }
 }
 
 /** As the store keeps it: amounts in smallest units, in the asset of the mismatch and in that of the loss. */
-type Standing = {
+type StoredMismatchState = {
   detail?: Readonly<Record<string, string>>
   value: string | null
   loss: string | null
@@ -42,10 +43,10 @@ type Standing = {
 
 /** What people change has no amounts; evidence changes the detail, what it is about, and the loss. */
 function standingDocument(
-  state: NonNullable<Line['before']>,
+  state: NonNullable<MismatchHistoryLine['before']>,
   { kind, asset, assets }: ShownMismatch['mismatch'],
 ): object {
-  const { detail, value, loss, loss_asset: lossAsset, ...rest } = state as Standing
+  const { detail, value, loss, loss_asset: lossAsset, ...rest } = state as StoredMismatchState
   if (detail === undefined) return state
   const said = { kind, detail, loss_asset: lossAsset, assets }
   return {

@@ -7,10 +7,10 @@ import { type Context, withDatabase } from './context.ts'
 import { checkFilters } from './filters.ts'
 import {
   idIn,
+  type ListKeyset,
   type ListOptions,
-  type Page,
+  type ListPage,
   type PageRequest,
-  type Paging,
   printList,
   readPage,
 } from './lists.ts'
@@ -18,7 +18,7 @@ import { causedDocument } from './mismatch-document.ts'
 import { parseSpan } from './options.ts'
 import type { News } from './print.ts'
 
-type Options = ListOptions & {
+type ListMismatchesOptions = ListOptions & {
   kind?: string
   severity?: string
   network?: string
@@ -33,10 +33,10 @@ type Options = ListOptions & {
 /** From the least grave to the gravest. */
 const severities = ['info', 'warning', 'severe']
 
-const paging: Paging<MismatchLine> = { list: 'mismatches', keyOf: ({ id }) => [id] }
+const paging: ListKeyset<MismatchLine> = { list: 'mismatches', keyOf: ({ id }) => [id] }
 
 /** Bad news is one that passes the filters, is open or snoozed, and as grave as `--fail-on` says. */
-export async function listMismatchesCommand(context: Context, options: Options): Promise<News> {
+export async function listMismatchesCommand(context: Context, options: ListMismatchesOptions): Promise<News> {
   const filter = filterOf(options)
   const { page, isBad } = await withDatabase(context, async (db) => {
     await checkFilters(context, db, options)
@@ -52,7 +52,7 @@ export async function listMismatchesCommand(context: Context, options: Options):
 async function hasGrave(
   db: Database<Tables>,
   filter: Omit<MismatchFilter, 'limit'>,
-  { failOn, severity }: Options,
+  { failOn, severity }: ListMismatchesOptions,
 ): Promise<boolean> {
   const grave = failOn === undefined ? [] : severities.slice(severities.indexOf(failOn))
   const asked = grave.filter((one) => severity === undefined || one === severity)
@@ -65,14 +65,14 @@ async function hasGrave(
 
 export function printMismatches(
   context: Context,
-  page: Page<MismatchLine>,
+  page: ListPage<MismatchLine>,
   { json }: { json?: boolean },
 ): void {
   const shown = { ...page, items: page.items.map(causedDocument) }
   printList(context, shown, { columns: mismatchColumns, json, empty: 'no mismatches' })
 }
 
-function filterOf(options: Options): Omit<MismatchFilter, 'limit'> {
+function filterOf(options: ListMismatchesOptions): Omit<MismatchFilter, 'limit'> {
   const { kind, severity, network, assigned, olderThan, overdue, snoozed, all } = options
   return {
     kind,

@@ -5,7 +5,7 @@ import { parseTime } from '../core/time.ts'
 export type SpanOptions = { from?: string; to?: string; asOf?: string; recordedAsOf?: string }
 
 /** In microseconds, as PostgreSQL keeps times; null where none was given. */
-export type Span = {
+export type TimeBounds = {
   /** Happened then or later. */
   from: bigint | null
   /** Happened then or earlier. */
@@ -21,7 +21,7 @@ const dayMicros = 86_400_000_000n
  * happened at that very moment, so that one span may begin where another ends, and the others do not.
  * @throws Fault `usage_bad` that names the option
  */
-export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): Span {
+export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): TimeBounds {
   if (to !== undefined && asOf !== undefined)
     throw new Fault('usage_bad', { problem: '--to and --as-of both say where it ends', mend: 'give one' })
   const end = optional('to', to, (begin, isDay) => (isDay ? begin + dayMicros : begin) - 1n)

@@ -1,16 +1,16 @@
 import { Option } from 'commander'
 import { Fault } from '../core/errors.ts'
 
-type Range = { min: number; max: number }
+type NumberRange = { min: number; max: number }
 
 /** An option that takes a whole number; its help states the range that its parser accepts. */
-export function ranged(flags: string, description: string, range: Range): Option {
+export function ranged(flags: string, description: string, range: NumberRange): Option {
   const option = new Option(flags, `${description}: ${range.min} to ${range.max}`)
   return option.argParser((text) => wholeNumber(option.name(), text, range))
 }
 
 /** @throws Fault `usage_bad` that names the option. */
-function wholeNumber(name: string, text: string, { min, max }: Range): number {
+function wholeNumber(name: string, text: string, { min, max }: NumberRange): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number
   throw new Fault('usage_bad', {

@@ -6,9 +6,9 @@ import { connectOwners } from '../provider/owners-client.ts'
 import { loadServiceProfile } from '../service-profile.ts'
 import { listOwners, type OwnerLine, readOwners } from '../store/owners.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
-import { type ListOptions, type Paging, pageOf, printList, readPage } from './lists.ts'
+import { type ListKeyset, type ListOptions, pageOf, printList, readPage } from './lists.ts'
 import { wordOf } from './options.ts'
-import { type Column, printJson } from './print.ts'
+import { printJson, type TableColumn } from './print.ts'
 
 type ChannelOptions = { id: string; network: string; asset: string; recipient: string; json?: boolean }
 
@@ -39,7 +39,7 @@ export async function createWalletCommand(
   printEntry(context, entry, options)
 }
 
-const paging: Paging<Line> = {
+const paging: ListKeyset<OwnerBookLine> = {
   list: 'owners',
   keyOf: ({ id, network, address }) => [id, network, address],
 }
@@ -53,7 +53,7 @@ export async function listOwnersCommand(
     remote === true
       ? pageOf(await listRemote(context, kind), options, paging)
       : await withDatabase(context, (db) =>
-          readPage<Line>(options, paging, ({ limit, after }) =>
+          readPage<OwnerBookLine>(options, paging, ({ limit, after }) =>
             listOwners(db, { kind, limit, after: after && { id: after[0] ?? '', network: after[1] ?? '' } }),
           ),
         )
@@ -61,12 +61,12 @@ export async function listOwnersCommand(
   printList(context, page, { columns: shown, json: options.json, empty: 'none yet' })
 }
 
-type Line = OwnerLine & { book?: BookWord }
+type OwnerBookLine = OwnerLine & { book?: BookWord }
 
 /** What the address book has of an owner that the service lists. */
 type BookWord = 'same' | 'differs' | 'unknown'
 
-async function listRemote(context: Context, kind: Owner['kind']): Promise<Line[]> {
+async function listRemote(context: Context, kind: Owner['kind']): Promise<OwnerBookLine[]> {
   const settings = attachedSettings(context)
   const listed = await connectOwners(settings.service, loadServiceProfile(settings)).list(kind)
   if (listed === null) {
@@ -84,7 +84,7 @@ async function listRemote(context: Context, kind: Owner['kind']): Promise<Line[]
   return listed.flatMap((stated) => linesOf(stated, bookOf(stated)))
 }
 
-function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): Line[] {
+function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): OwnerBookLine[] {
   return deposits.map(({ network, address }) => ({
     id: owner.id,
     network,
@@ -96,7 +96,7 @@ function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): Lin
   }))
 }
 
-const columns: Column<Line>[] = [
+const columns: TableColumn<OwnerBookLine>[] = [
   { title: 'ID', of: ({ id }) => id },
   { title: 'NETWORK', of: ({ network }) => network },
   { title: 'ADDRESS', of: ({ address }) => address },
@@ -107,7 +107,7 @@ const columns: Column<Line>[] = [
   },
 ]
 
-const bookColumn: Column<Line> = { title: 'BOOK', of: ({ book }) => book ?? '' }
+const bookColumn: TableColumn<OwnerBookLine> = { title: 'BOOK', of: ({ book }) => book ?? '' }
 
 function printEntry(
   context: Context,

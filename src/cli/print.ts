@@ -1,9 +1,9 @@
 import { digitsOf } from '../provider/lossless-json.ts'
-import type { Column } from '../telling/column.ts'
+import type { TableColumn } from '../telling/column.ts'
 import { duration, printable } from '../telling/printable.ts'
 import type { Context } from './context.ts'
 
-export { type Column, duration, printable }
+export { duration, printable, type TableColumn }
 
 /** What a command found: a shell can tell bad news by the exit status. */
 export type News = 'good' | 'bad'
@@ -47,7 +47,7 @@ export function tellProgress({ stderr }: Context): (line: string) => void {
 }
 
 /** Columns as wide as their widest cell, two spaces apart. What strangers sent stays in its cell. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+export function table<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): string {
   const cells = [
     columns.map(({ title }) => title),
     ...rows.map((row) => columns.map(({ of }) => cellText(of(row)))),

@@ -1,9 +1,9 @@
 import { listProposals, type ProposalLine } from '../store/books/proposals.ts'
 import { type Context, withDatabase } from './context.ts'
-import { idIn, type ListOptions, type Paging, printList, readPage } from './lists.ts'
-import type { Column } from './print.ts'
+import { idIn, type ListKeyset, type ListOptions, printList, readPage } from './lists.ts'
+import type { TableColumn } from './print.ts'
 
-const paging: Paging<ProposalLine> = { list: 'proposals', keyOf: ({ id }) => [id] }
+const paging: ListKeyset<ProposalLine> = { list: 'proposals', keyOf: ({ id }) => [id] }
 
 export async function listProposalsCommand(context: Context, options: ListOptions): Promise<void> {
   const page = await withDatabase(context, (db) =>
@@ -12,7 +12,7 @@ export async function listProposalsCommand(context: Context, options: ListOption
   printList(context, page, { columns, json: options.json, empty: 'nothing is proposed' })
 }
 
-const columns: Column<ProposalLine>[] = [
+const columns: TableColumn<ProposalLine>[] = [
   { title: 'DEPOSIT', of: ({ deposit }) => deposit, align: 'right' },
   { title: 'SERVICE ID', of: ({ service_id }) => service_id },
   { title: 'AS', of: ({ role }) => (role === 'deposit' ? 'payment' : 'delivery') },

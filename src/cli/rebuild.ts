@@ -1,5 +1,10 @@
 import { Fault } from '../core/errors.ts'
-import { type Difference, type Progress, type Verified, verifyBooks } from '../jobs/books/verify-books.ts'
+import {
+  type BooksDifference,
+  type BooksVerification,
+  type BooksVerificationProgress,
+  verifyBooks,
+} from '../jobs/books/verify-books.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
 import { withRules } from './apply-deps.ts'
 import type { Context } from './context.ts'
@@ -19,7 +24,7 @@ export async function rebuildCommand(context: Context, options: RebuildOptions):
     })
   }
   const tell = tellProgress(context)
-  const onProgress = (progress: Progress) => tell(lineOf(progress))
+  const onProgress = (progress: BooksVerificationProgress) => tell(lineOf(progress))
   const verified = await withRules(
     context,
     (deps) => verifyBooks(deps, { subjectsMax: options.limit, onProgress }),
@@ -30,17 +35,17 @@ export async function rebuildCommand(context: Context, options: RebuildOptions):
   return verified.differing === 0 ? 'good' : 'bad'
 }
 
-function lineOf({ stage, done, of }: Progress): string {
+function lineOf({ stage, done, of }: BooksVerificationProgress): string {
   return stage === 'read'
     ? `observations read again: ${done} of ${of}`
     : `groups decided anew: ${done} of ${of}`
 }
 
-function parsed({ live, rebuilt, ...difference }: Difference) {
+function parsed({ live, rebuilt, ...difference }: BooksDifference) {
   return { ...difference, live: live && parseLossless(live), rebuilt: rebuilt && parseLossless(rebuilt) }
 }
 
-function textOf({ differences, differing, subjects, due, pending, ...verified }: Verified): string {
+function textOf({ differences, differing, subjects, due, pending, ...verified }: BooksVerification): string {
   const bySubject = Map.groupBy(differences, ({ subject }) => subject)
   const told = [...bySubject].flatMap(([subject, all]) => [subject, ...all.flatMap(linesOf)])
   const verdict =
@@ -61,7 +66,7 @@ function textOf({ differences, differing, subjects, due, pending, ...verified }:
 }
 
 /** What is there, and what should be. Of a deposit only the fields that differ. */
-function linesOf({ what, name, live, rebuilt }: Difference): string[] {
+function linesOf({ what, name, live, rebuilt }: BooksDifference): string[] {
   if (what === 'deposit' && live !== null && rebuilt !== null) {
     const [is, shouldBe] = [fieldsOf(live), fieldsOf(rebuilt)]
     const names = [...new Set([...is.keys(), ...shouldBe.keys()])]

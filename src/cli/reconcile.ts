@@ -3,14 +3,14 @@ import { parsePolicyFile } from '../config/policy-file.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Rules } from '../core/decide.ts'
 import { Fault, messageOf } from '../core/errors.ts'
-import type { Change, Outcome } from '../core/explaining/compare-decisions.ts'
+import type { VerdictChange, VerdictSummary } from '../core/explaining/compare-decisions.ts'
 import type { Journal } from '../core/posting.ts'
 import { rulesOf } from '../core/rules-of.ts'
 import { tryRules } from '../jobs/books/try-rules.ts'
 import { type AssetNames, readAssetNames } from '../store/assets.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { transferDocument } from './journal-document.ts'
-import { type Column, type News, printJson, table, tellProgress } from './print.ts'
+import { type News, printJson, type TableColumn, table, tellProgress } from './print.ts'
 
 type ReconcileOptions = { policy: string; dryRun?: boolean; limit: number; json?: boolean }
 
@@ -38,7 +38,7 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
   const tell = tellProgress(context)
   const found = { groups: 0, deposits: 0, changed: 0 }
   const counts = new Map<string, Count>()
-  const shown: Change[] = []
+  const shown: VerdictChange[] = []
   const assets = await withDatabase(
     context,
     async (db) => {
@@ -61,8 +61,8 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
   return found.changed === 0 ? 'good' : 'bad'
 }
 
-function documentOf({ before, after, ...about }: Change, assets: AssetNames): object {
-  const outcome = ({ journals, ...rest }: Outcome) => ({
+function documentOf({ before, after, ...about }: VerdictChange, assets: AssetNames): object {
+  const outcome = ({ journals, ...rest }: VerdictSummary) => ({
     ...rest,
     journals: journals.map(({ transfers, ...journal }) => ({
       ...journal,
@@ -89,7 +89,7 @@ function readText(path: string): string {
   }
 }
 
-function add(counts: Map<string, Count>, { before, after }: Change): void {
+function add(counts: Map<string, Count>, { before, after }: VerdictChange): void {
   const isNew = ({ key }: Journal) => before.journals.every((one) => one.key !== key)
   const found = [
     ...(before.state === after.state ? [] : [['state', stateText(before), stateText(after)]]),
@@ -107,9 +107,15 @@ function lost<Item>(from: readonly Item[], to: readonly Item[]): Item[] {
   return from.filter((one) => !to.includes(one))
 }
 
-type Tried = { groups: number; deposits: number; changed: number; summary: Count[]; shown: Change[] }
+type ReconcileReport = {
+  groups: number
+  deposits: number
+  changed: number
+  summary: Count[]
+  shown: VerdictChange[]
+}
 
-function textOf({ deposits, changed, summary, shown }: Tried): string {
+function textOf({ deposits, changed, summary, shown }: ReconcileReport): string {
   if (changed === 0) return `nothing would change: ${deposits} deposits decided under both policies\n`
   const more =
     changed > shown.length ? `and ${changed - shown.length} more; a higher --limit shows them\n` : ''
@@ -122,7 +128,7 @@ function textOf({ deposits, changed, summary, shown }: Tried): string {
   ].join('')
 }
 
-const columns: Column<Change>[] = [
+const columns: TableColumn<VerdictChange>[] = [
   { title: 'DEPOSIT', of: ({ id }) => id?.toString() ?? '-', align: 'right' },
   { title: 'SERVICE ID OR TRANSFER', of: ({ serviceId, transfer }) => serviceId ?? transfer ?? '-' },
   { title: 'STATE', of: ({ before, after }) => step(stateText(before), stateText(after)) },
@@ -130,7 +136,7 @@ const columns: Column<Change>[] = [
   { title: 'JOURNALS', of: ({ after }) => after.journals.map(({ kind }) => kind).join(', ') || '-' },
 ]
 
-const summaryColumns: Column<Count>[] = [
+const summaryColumns: TableColumn<Count>[] = [
   { title: 'WHAT', of: ({ what }) => what },
   { title: 'BEFORE', of: ({ before }) => before },
   { title: 'AFTER', of: ({ after }) => after },
@@ -141,10 +147,10 @@ function step(before: string, after: string): string {
   return before === after ? before : `${before} -> ${after}`
 }
 
-function stateText({ state }: Outcome): string {
+function stateText({ state }: VerdictSummary): string {
   return state ?? '-'
 }
 
-function kindsText({ mismatches }: Outcome): string {
+function kindsText({ mismatches }: VerdictSummary): string {
   return mismatches.join(', ') || 'none'
 }

@@ -1,8 +1,8 @@
 import { Fault } from '../core/errors.ts'
 import { unreadableKinds } from '../core/mismatch.ts'
 import { parseTime } from '../core/time.ts'
-import { type Replayed, replayKept } from '../jobs/books/replay.ts'
-import type { KeptFilter } from '../store/mismatches/kept.ts'
+import { type ReplayCounts, replayKept } from '../jobs/books/replay.ts'
+import type { UnappliedPayloadFilter } from '../store/mismatches/kept.ts'
 import { withRules } from './apply-deps.ts'
 import type { Context } from './context.ts'
 import { wordOf } from './options.ts'
@@ -22,7 +22,7 @@ export async function replayCommand(context: Context, options: ReplayOptions): P
   return replayed.unreadable === 0 ? 'good' : 'bad'
 }
 
-function kindsOf({ kind, passedOver }: ReplayOptions): KeptFilter['kinds'] {
+function kindsOf({ kind, passedOver }: ReplayOptions): UnappliedPayloadFilter['kinds'] {
   if (kind === undefined) return passedOver ? 'all' : unreadableKinds
   if (!passedOver) return [wordOf('kind', kind, unreadableKinds)]
   throw new Fault('usage_bad', {
@@ -41,6 +41,6 @@ function sinceOf(text: string | undefined): Date | null {
   })
 }
 
-function lineOf({ rows, applied, passedOver, unreadable, journals }: Replayed): string {
+function lineOf({ rows, applied, passedOver, unreadable, journals }: ReplayCounts): string {
   return `read again: ${rows}; applied: ${applied}; passed over: ${passedOver}; still unreadable: ${unreadable}; journals: ${journals}`
 }

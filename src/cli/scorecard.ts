@@ -1,9 +1,9 @@
 import { Fault } from '../core/errors.ts'
 import { readScorecard, type ScorecardLine } from '../store/scorecard.ts'
 import { type Context, withDatabase } from './context.ts'
-import { type ListOptions, type Paging, pageOf, printList } from './lists.ts'
+import { type ListKeyset, type ListOptions, pageOf, printList } from './lists.ts'
 import { parseSpan } from './options.ts'
-import { type Column, duration } from './print.ts'
+import { duration, type TableColumn } from './print.ts'
 
 /** Prints how the service did with the deposits since then: as a whole, and by route. */
 export async function scorecardCommand(
@@ -21,7 +21,7 @@ export async function scorecardCommand(
   })
 }
 
-const paging: Paging<ScorecardLine> = {
+const paging: ListKeyset<ScorecardLine> = {
   list: 'scorecard',
   keyOf: ({ asset, settlement_asset: settled }) => [asset ?? '', settled ?? ''],
 }
@@ -37,7 +37,7 @@ function readSince(text: string, now: Date): Date {
   })
 }
 
-const columns: Column<ScorecardLine>[] = [
+const columns: TableColumn<ScorecardLine>[] = [
   { title: 'ROUTE', of: ({ route }) => route },
   { title: 'DEPOSITS', of: ({ deposits }) => `${deposits}`, align: 'right' },
   { title: 'SETTLED', of: ({ settled }) => `${settled}`, align: 'right' },

@@ -1,12 +1,12 @@
 import { Fault } from '../core/errors.ts'
 import { type ApiKey, createApiKey, listApiKeys, revokeApiKey } from '../service/api-keys.ts'
-import type { Scope } from '../service/tables.ts'
+import type { ApiScope } from '../service/tables.ts'
 import type { Context } from './context.ts'
-import { type ListOptions, type Paging, pageOf, printList } from './lists.ts'
-import { type Column, printJson } from './print.ts'
+import { type ListKeyset, type ListOptions, pageOf, printList } from './lists.ts'
+import { printJson, type TableColumn } from './print.ts'
 import { withServiceDatabase } from './service-place.ts'
 
-type CreateOptions = { name: string; scope: Scope; json?: boolean }
+type CreateOptions = { name: string; scope: ApiScope; json?: boolean }
 
 const nameMax = 200
 
@@ -19,7 +19,7 @@ export async function createKeyCommand(context: Context, options: CreateOptions)
   else context.stdout.write(`${key}\n`)
 }
 
-const paging: Paging<ApiKey> = { list: 'keys', keyOf: ({ id }) => [id] }
+const paging: ListKeyset<ApiKey> = { list: 'keys', keyOf: ({ id }) => [id] }
 
 export async function listKeysCommand(context: Context, options: ListOptions): Promise<void> {
   const page = pageOf(await withServiceDatabase(context, listApiKeys), options, paging)
@@ -42,7 +42,7 @@ export async function revokeKeyCommand(
   else context.stdout.write(`key ${revoked.id} (${revoked.name}) is refused from now on\n`)
 }
 
-const columns: Column<ApiKey>[] = [
+const columns: TableColumn<ApiKey>[] = [
   { title: 'ID', of: ({ id }) => id },
   { title: 'SCOPE', of: ({ scope }) => scope },
   { title: 'NAME', of: ({ name }) => name },

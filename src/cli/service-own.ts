@@ -11,16 +11,16 @@ import { createHidden } from '../log/hide-secrets.ts'
 import { tell } from '../log/tell.ts'
 import { liquidityAddresses } from '../service/keyring/keyring.ts'
 import { startService } from '../service/service.ts'
-import { findFaults, type ServiceSettings } from '../service/settings.ts'
+import { type DepositServiceSettings, findFaults } from '../service/settings.ts'
 import type { Context } from './context.ts'
-import type { Asked } from './service.ts'
+import type { ServiceStartRequest } from './service.ts'
 import { untilSignal } from './signals.ts'
 import { version } from './version.ts'
 
 /** Starts the deposit service on the database and the nodes of the settings; returns once it was stopped. */
 export async function startOwnService(
   { environment }: Context,
-  { names, ...asked }: Asked & { names: readonly string[] },
+  { names, ...asked }: ServiceStartRequest & { names: readonly string[] },
 ): Promise<void> {
   refuseHalfSet(names)
   const { config: stated, faults } = readServiceSettings(environment, (path) => readFileSync(path, 'utf8'))
@@ -53,7 +53,7 @@ function refuseHalfSet(names: readonly string[]): void {
   throw new Fault('settings_bad', { faults: [`${what}; set them, or unset it to run on local chains`] })
 }
 
-function settingsOf(config: ServiceConfig): ServiceSettings {
+function settingsOf(config: ServiceConfig): DepositServiceSettings {
   const { file, tls, webhook, pricesUrl, databaseUrl, seed, host, port, networks } = config
   const { quotes, limits } = file
   const { readEvery: everyMs, staleAfter: staleAfterMs, ...terms } = quotes
@@ -93,7 +93,7 @@ function seedFaults({ seed }: ServiceConfig): readonly string[] {
 }
 
 /** Says which setting to look at. */
-function explain(error: unknown, { host, port }: ServiceSettings): never {
+function explain(error: unknown, { host, port }: DepositServiceSettings): never {
   if (isFault(error, 'settings_bad')) {
     const faults = error.details.faults.map((fault) => `${fault}${settingOf(/^the RPC of (\w+) /, fault)}`)
     throw new Fault('settings_bad', { faults }, { cause: error })

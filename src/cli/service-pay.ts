@@ -10,9 +10,9 @@ import { wordOf } from './options.ts'
 import { printJson } from './print.ts'
 import { runningPlace } from './service-place.ts'
 
-type Place = { network: string; asset: string; json?: boolean }
-type PayOptions = Place & { amount: string; to: string }
-type BalanceOptions = Place & { address: string }
+type NetworkAssetOptions = { network: string; asset: string; json?: boolean }
+type PayOptions = NetworkAssetOptions & { amount: string; to: string }
+type BalanceOptions = NetworkAssetOptions & { address: string }
 
 /** Writes the transaction alone to standard output, for a shell to keep, and what happens to standard error. */
 export async function payCommand(context: Context, options: PayOptions): Promise<void> {
@@ -74,9 +74,9 @@ export async function balanceCommand(context: Context, options: BalanceOptions):
   else context.stdout.write(`${balance}\n`)
 }
 
-type Found = { place: ServicePlace; network: SandboxNetwork; asset: Asset }
+type SandboxAsset = { place: ServicePlace; network: SandboxNetwork; asset: Asset }
 
-async function openPlace({ network: name, asset: symbol }: Place): Promise<Found> {
+async function openPlace({ network: name, asset: symbol }: NetworkAssetOptions): Promise<SandboxAsset> {
   const place = runningPlace()
   const names = place.networks.map((one) => one.name)
   const found = wordOf('network', name, names)

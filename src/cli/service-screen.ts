@@ -9,7 +9,7 @@ import { printJson } from './print.ts'
 import { partLine } from './screen.ts'
 import { watchEvents } from './watch-events.ts'
 
-type Ready = {
+type RunningServiceInfo = {
   url: string
   /** Null where no faults are allowed. */
   faultsUrl: string | null
@@ -22,7 +22,7 @@ type Ready = {
 export type ServiceScreen = {
   begin(place: { version: string; folder: string }): void
   part: (part: StartedPart) => void
-  ready(place: Ready): void
+  ready(place: RunningServiceInfo): void
   /** Shows each step of each deposit until it is stopped; null where nothing is shown. */
   watch(db: ServiceDatabase): { stop: () => Promise<void> } | null
   stopping(): void
@@ -46,7 +46,7 @@ export function createServiceScreen(context: Context, json: boolean): ServiceScr
   }
 }
 
-function documentOf({ url, faultsUrl, networks, keyFiles, logFile }: Ready) {
+function documentOf({ url, faultsUrl, networks, keyFiles, logFile }: RunningServiceInfo) {
   const shown = networks.map(({ name, rpcUrls, assets }) => ({
     name,
     rpc: rpcUrls[0],
@@ -55,7 +55,7 @@ function documentOf({ url, faultsUrl, networks, keyFiles, logFile }: Ready) {
   return { url, faultsUrl, keyFiles, networks: shown, log: logFile, pid: process.pid }
 }
 
-function linesOf({ url, faultsUrl, networks, keyFiles, logFile }: Ready): string[] {
+function linesOf({ url, faultsUrl, networks, keyFiles, logFile }: RunningServiceInfo): string[] {
   const post = (path: string, body: object) =>
     `  ${withKey(keyFiles.write)} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}' ${url}${path}`
   return [

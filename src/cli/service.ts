@@ -7,7 +7,7 @@ import { createServiceScreen } from './service-screen.ts'
 import { untilSignal } from './signals.ts'
 import { version } from './version.ts'
 
-type StartOptions = { port?: number; faults?: boolean; adminPort?: number; json?: boolean }
+type StartServiceOptions = { port?: number; faults?: boolean; adminPort?: number; json?: boolean }
 
 /** Where faults are switched, unless another port is asked for or this one is taken. */
 const usualAdminPort = 18_081
@@ -16,7 +16,7 @@ const usualAdminPort = 18_081
  * Starts the deposit service, on what the settings name, or with everything it needs on this machine where they name
  * nothing; returns once it was stopped.
  */
-export async function startServiceCommand(context: Context, options: StartOptions): Promise<void> {
+export async function startServiceCommand(context: Context, options: StartServiceOptions): Promise<void> {
   const asked = { ...(await readPorts(options)), faults: options.faults === true ? { seed: 'none' } : null }
   const { serviceNamesIn } = await import('../config/service-settings.ts')
   const names = serviceNamesIn(context.environment)
@@ -24,7 +24,7 @@ export async function startServiceCommand(context: Context, options: StartOption
   else await (await import('./service-own.ts')).startOwnService(context, { ...asked, names })
 }
 
-async function startInSandbox(context: Context, asked: Asked, json: boolean): Promise<void> {
+async function startInSandbox(context: Context, asked: ServiceStartRequest, json: boolean): Promise<void> {
   const { parseLogLevel } = await import('../config/settings.ts')
   const { createLog } = await import('../log/create-log.ts')
   const { startServiceAlone } = await import('../sandbox/service-alone.ts')
@@ -49,12 +49,12 @@ async function startInSandbox(context: Context, asked: Asked, json: boolean): Pr
   screen.stopped()
 }
 
-type Ports = { port?: number; adminPort?: number }
+type ServicePorts = { port?: number; adminPort?: number }
 
 /** What the command line asks for. */
-export type Asked = Ports & { faults: { seed: string } | null }
+export type ServiceStartRequest = ServicePorts & { faults: { seed: string } | null }
 
-async function readPorts({ port, faults = false, adminPort }: StartOptions): Promise<Ports> {
+async function readPorts({ port, faults = false, adminPort }: StartServiceOptions): Promise<ServicePorts> {
   if (adminPort !== undefined && !faults) {
     throw new Fault('usage_bad', { problem: '--admin-port is for faults', mend: 'give --faults too' })
   }

@@ -2,12 +2,12 @@ import { toTxId } from '../core/asset.ts'
 import { type DecidedDeposit, decide, type LegFacts, type Rules } from '../core/decide.ts'
 import { Fault } from '../core/errors.ts'
 import { becameOf, believedAt } from '../core/explaining/belief.ts'
-import { explainAll, type Reason } from '../core/explaining/explain.ts'
+import { explainAll, type VerdictReason } from '../core/explaining/explain.ts'
 import { formatAmount } from '../core/money.ts'
 import { parseTime } from '../core/time.ts'
 import { type AssetNames, readAssetNames } from '../store/assets.ts'
 import { type GroupEvidence, loadEvidence } from '../store/books/load-evidence.ts'
-import { type ShownDeposit, showDeposits } from '../store/books/show-deposit.ts'
+import { type DepositReport, showDeposits } from '../store/books/show-deposit.ts'
 import type { Database } from '../store/database.ts'
 import { mismatchesAt } from '../store/mismatches/mismatches-at.ts'
 import type { Tables } from '../store/tables.ts'
@@ -28,15 +28,15 @@ type Belief = {
   asOf: Date
   /** When the first evidence of it was stored. */
   knownSince: Date | null
-  believed: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: Reason[] })[]
-  mismatches: ShownDeposit['mismatches']
+  believed: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: VerdictReason[] })[]
+  mismatches: DepositReport['mismatches']
   journals: ReturnType<typeof journalsAt>
   evidence: { inbox_id: bigint; source: string; stored_at: Date; received_at: Date }[]
 }
 
-type Options = { asOf: string; json?: boolean }
+type AsOfOptions = { asOf: string; json?: boolean }
 
-export async function showAsOfCommand(context: Context, id: string, options: Options): Promise<void> {
+export async function showAsOfCommand(context: Context, id: string, options: AsOfOptions): Promise<void> {
   const at = timeOf(options.asOf)
   const rules = requiredRules(context)
   const beliefs = await withDatabase(context, async (db) => {
@@ -61,12 +61,12 @@ function timeOf(text: string): Date {
   })
 }
 
-type Asked = { rules: Rules; at: Date; names: AssetNames }
+type AsOfQuery = { rules: Rules; at: Date; names: AssetNames }
 
 async function beliefOf(
   db: Database<Tables>,
-  { id, groupId }: ShownDeposit,
-  { rules, at, names }: Asked,
+  { id, groupId }: DepositReport,
+  { rules, at, names }: AsOfQuery,
 ): Promise<Belief> {
   const evidence = await loadEvidence(db, groupId)
   const now = evidence && decide(evidence.group, rules, at).deposits.find((one) => one.id === id)
@@ -135,7 +135,7 @@ function idsOf({ deposits }: GroupEvidence, id: bigint): ReadonlySet<bigint> {
   return new Set([id, ...deposits.filter(({ mergedInto }) => mergedInto === id).map((one) => one.id)])
 }
 
-function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<Asked, 'rules'>) {
+function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<AsOfQuery, 'rules'>) {
   const ids = idsOf(evidence, id)
   const isThen = (key: string) => {
     const recorded = evidence.recordedAt.get(key)

@@ -4,8 +4,8 @@ import {
   type Advice,
   adviceOf,
   historyColumns,
+  type MismatchDetail,
   mismatchFacts,
-  type ToldMismatch,
 } from '../telling/told-mismatch.ts'
 import { wordOf } from '../telling/words.ts'
 import { mismatchIds } from './case-options.ts'
@@ -40,7 +40,7 @@ function documentOf({ mismatch, deposit, history }: ShownMismatch): object {
   }
 }
 
-function textOf(shown: ToldMismatch, advice: Advice): string {
+function textOf(shown: MismatchDetail, advice: Advice): string {
   const { mismatch, history } = shown
   const past = table(history, historyColumns(mismatch)).replaceAll(/^(?=.)/gm, '    ')
   const title = `mismatch ${wordOf(mismatch.id)}: ${mismatch.kind} (${mismatch.severity}), ${mismatch.status}`

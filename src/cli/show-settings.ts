@@ -4,10 +4,10 @@ import { rulesOf } from '../core/rules-of.ts'
 import { attachedSettings, type Context } from './context.ts'
 
 /** By what deposits are judged, or why the settings do not tell it. */
-export type KnownRules = { rules: Rules } | { problem: string }
+export type RulesOrProblem = { rules: Rules } | { problem: string }
 
 /** What is stored can be shown by the address of the database alone; why it is so is judged by the settings. */
-export function knownRules(context: Context): KnownRules {
+export function knownRules(context: Context): RulesOrProblem {
   try {
     return { rules: rulesOf(attachedSettings(context)) }
   } catch (error) {

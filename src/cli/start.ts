@@ -7,12 +7,12 @@ import { wordOf } from './options.ts'
 import { untilSignal } from './signals.ts'
 import { version } from './version.ts'
 
-type StartOptions = { roles: string; traffic: number }
+type StartDaemonOptions = { roles: string; traffic: number }
 
 const roleNames = ['http', 'worker', 'scheduler'] as const
 
 /** Starts the daemon, alone where `SERVICE_URL` is set, else with everything it needs; returns once it was stopped. */
-export async function start(context: Context, options: StartOptions): Promise<void> {
+export async function start(context: Context, options: StartDaemonOptions): Promise<void> {
   const { environment } = context
   const roles = options.roles.split(',').map((text) => wordOf('roles', text, roleNames))
   const isAlone = isSet(environment, 'SERVICE_URL')

@@ -4,7 +4,7 @@ import type { DepositRecord } from '../service/deposits/record.ts'
 import type { ServiceDatabase } from '../service/tables.ts'
 import { type EventRow, listEvents } from '../service/webhooks/events.ts'
 
-type Told = { type: string; created_at: string; data: DepositRecord }
+type DepositEventBody = { type: string; created_at: string; data: DepositRecord }
 
 export type EventWatch = { db: ServiceDatabase; say: (line: string) => void }
 
@@ -32,7 +32,7 @@ async function follow({ db, say }: EventWatch, stopping: AbortSignal): Promise<v
     // What cannot be read now is read the next time.
     const newest: readonly EventRow[] = await readNewest(db).catch(() => [])
     for (const { sequence, body } of newest.toReversed()) {
-      const told = JSON.parse(body) as Told
+      const told = JSON.parse(body) as DepositEventBody
       if (last !== null && sequence > last && told.type.startsWith('deposit.')) say(eventLine(told))
     }
     last = newest[0]?.sequence ?? last ?? 0n
@@ -45,7 +45,7 @@ function readNewest(db: ServiceDatabase): Promise<readonly EventRow[]> {
 }
 
 /** `20:15:03  settled     12.5 USDT on mainnet for shop, 12.481257 USDC on base (dep_…)`. */
-function eventLine({ type, created_at: at, data }: Told): string {
+function eventLine({ type, created_at: at, data }: DepositEventBody): string {
   const { source, destination, reason } = data
   const paid = `${decimal(source.amount, source.decimals)} ${source.asset} on ${source.network}`
   const isDelivered = destination.time !== null && destination.amount !== null

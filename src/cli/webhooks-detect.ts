@@ -6,7 +6,7 @@ import { assert, Fault } from '../core/errors.ts'
 import { detectScheme } from '../intake/detect/detect-scheme.ts'
 import { toSection } from '../intake/detect/scheme-section.ts'
 import { createScheme } from '../intake/signature/create-scheme.ts'
-import type { Delivery, Keys } from '../intake/signature/scheme.ts'
+import type { Keys, WebhookDelivery } from '../intake/signature/scheme.ts'
 import { readCaptures, readText } from './captures.ts'
 import { attachedEnvironment, type Context } from './context.ts'
 import { AsWritten, type News, printJson } from './print.ts'
@@ -77,7 +77,7 @@ function environmentOf(context: Context): Context['environment'] {
 function prove(
   section: Record<string, unknown>,
   keys: Keys,
-  { captures, inTime }: { captures: readonly Delivery[]; inTime: number },
+  { captures, inTime }: { captures: readonly WebhookDelivery[]; inTime: number },
 ): void {
   const scheme = createScheme(webhookSection.parse(section), keys)
   // A header of which only the hash was kept cannot be verified again.

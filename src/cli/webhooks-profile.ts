@@ -2,7 +2,7 @@ import { Fault } from '../core/errors.ts'
 import { isJson } from '../intake/json.ts'
 import { listingIn } from '../provider/infer/infer-list.ts'
 import { inferProfile } from '../provider/infer/infer-profile.ts'
-import { type Trial, tryProfile } from '../provider/infer/try-profile.ts'
+import { type ProfileTrial, tryProfile } from '../provider/infer/try-profile.ts'
 import { writeProfile } from '../provider/infer/write-profile.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
 import { newestSamples } from '../store/samples.ts'
@@ -63,7 +63,7 @@ function bodyOf(document: unknown): Buffer {
   return Buffer.from(JSON.stringify(document))
 }
 
-function headingOf({ webhooks, records, problems }: Trial, notJson: number): string[] {
+function headingOf({ webhooks, records, problems }: ProfileTrial, notJson: number): string[] {
   return [
     `A profile to start from. It reads ${shareOf(webhooks, 'webhooks')} and ${shareOf(records, 'records')}.`,
     'What is marked as unsure was guessed: look at each, and at every word of status.',
@@ -72,7 +72,7 @@ function headingOf({ webhooks, records, problems }: Trial, notJson: number): str
   ]
 }
 
-function shareOf({ read, ignored, unread }: Trial['webhooks'], what: string): string {
+function shareOf({ read, ignored, unread }: ProfileTrial['webhooks'], what: string): string {
   const share = `${read + ignored} of ${read + ignored + unread} ${what}`
   return ignored === 0 ? share : `${share} (${ignored} passed over)`
 }

@@ -1,4 +1,4 @@
-import { isTaken, type Retried, retryQuarantine } from '../app-retry.ts'
+import { isTaken, type QuarantineRetryOutcome, retryQuarantine } from '../app-retry.ts'
 import { Fault } from '../core/errors.ts'
 import {
   dropQuarantined,
@@ -9,12 +9,12 @@ import {
   retryAlone,
 } from '../store/quarantine.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
-import { idIn, type ListOptions, type Paging, printList, readPage, wholeOf } from './lists.ts'
-import { AsWritten, type Column, type News, printable, printJson } from './print.ts'
+import { idIn, type ListKeyset, type ListOptions, printList, readPage, wholeOf } from './lists.ts'
+import { AsWritten, type News, printable, printJson, type TableColumn } from './print.ts'
 
-type Json = { json?: boolean }
+type JsonOption = { json?: boolean }
 
-const paging: Paging<QuarantineLine> = { list: 'quarantine', keyOf: ({ id }) => [id] }
+const paging: ListKeyset<QuarantineLine> = { list: 'quarantine', keyOf: ({ id }) => [id] }
 
 export async function listQuarantineCommand(context: Context, options: ListOptions): Promise<void> {
   const page = await withDatabase(context, (db) =>
@@ -23,7 +23,7 @@ export async function listQuarantineCommand(context: Context, options: ListOptio
   printList(context, page, { columns, json: options.json, empty: 'nothing is in the quarantine' })
 }
 
-const columns: Column<QuarantineLine>[] = [
+const columns: TableColumn<QuarantineLine>[] = [
   { title: 'ID', of: ({ id }) => id, align: 'right' },
   { title: 'RECEIVED', of: ({ received_at }) => received_at.toISOString() },
   { title: 'FROM', of: ({ source }) => source },
@@ -33,7 +33,11 @@ const columns: Column<QuarantineLine>[] = [
 ]
 
 /** One delivery; with `json` as one line of a file of captures. */
-export async function showQuarantineCommand(context: Context, id: string, { json }: Json): Promise<void> {
+export async function showQuarantineCommand(
+  context: Context,
+  id: string,
+  { json }: JsonOption,
+): Promise<void> {
   const ids = idsOf([id])
   const [row] = await withDatabase(context, (db) => readQuarantine(db, { ids, after: 0n, limit: 1 }))
   if (row === undefined) throw unknown(id)
@@ -65,14 +69,14 @@ function textOf({ id, receivedAt, source, reason, headers, body }: QuarantinedRo
 export async function retryQuarantineCommand(
   context: Context,
   words: readonly string[],
-  { json }: Json,
+  { json }: JsonOption,
 ): Promise<News> {
   const ids = words.length === 0 ? null : idsOf(words)
   const settings = attachedSettings(context)
   if (ids === null && settings.webhooks.signing.scheme === 'none') throw nothingProved()
   const retried = await withDatabase(context, (db) =>
     retryAlone(db, async () => {
-      const all: Retried[] = []
+      const all: QuarantineRetryOutcome[] = []
       for await (const page of retryQuarantine(db, settings, ids)) {
         all.push(...page)
         if (json !== true) context.stderr.write(`looked at ${all.length}\n`)
@@ -101,7 +105,7 @@ const meanings: Record<string, string> = {
   conflicting: 'taken in beside another body of the same id',
 }
 
-function sentenceOf(retried: readonly Retried[]): string {
+function sentenceOf(retried: readonly QuarantineRetryOutcome[]): string {
   const counts = Map.groupBy(retried, ({ outcome }) => outcome)
   if (counts.size === 0) return 'nothing is in the quarantine\n'
   return [...counts]
@@ -112,7 +116,7 @@ function sentenceOf(retried: readonly Retried[]): string {
 export async function dropQuarantineCommand(
   context: Context,
   words: readonly string[],
-  { all, json }: Json & { all?: boolean },
+  { all, json }: JsonOption & { all?: boolean },
 ): Promise<void> {
   if ((all === true) === words.length > 0) {
     throw new Fault('usage_bad', {

@@ -1,7 +1,7 @@
 import { type AccountLabel, builtInAccounts, fitsPattern, isAccount, meet } from '../core/chart.ts'
 import type { ContraRule } from '../core/contra.ts'
 import type { AccountsSection } from './accounts-schema.ts'
-import { covers, type KnownWorld, type PolicyFault, patternOfMatch, type Refuse } from './policies.ts'
+import { type AssetCatalog, covers, type PolicyFault, patternOfMatch, type Refuse } from './policies.ts'
 
 export type Accounts = {
   contras: ContraRule[]
@@ -13,7 +13,7 @@ export type Accounts = {
 /** Brings the section together with the networks and assets that it names. Where there are faults, the rest is of no use. */
 export function readAccounts(
   section: AccountsSection,
-  world: KnownWorld,
+  world: AssetCatalog,
 ): Accounts & { faults: PolicyFault[] } {
   const faults: PolicyFault[] = []
   const refuseAt =
@@ -41,7 +41,7 @@ export function readAccounts(
 }
 
 /** What a section without faults says. */
-export function accountsOf(section: AccountsSection, world: KnownWorld): Accounts {
+export function accountsOf(section: AccountsSection, world: AssetCatalog): Accounts {
   const { contras, known, labels } = readAccounts(section, world)
   return { contras, known, labels }
 }
@@ -63,10 +63,14 @@ const usual: Readonly<Record<string, string>> = {
 }
 const placeholder = /\{(kind|id)\}/g
 
-type Entry = AccountsSection['contra'][number]
-type Given = { world: KnownWorld; builtIn: readonly string[] }
+type ContraEntry = AccountsSection['contra'][number]
+type ContraContext = { world: AssetCatalog; builtIn: readonly string[] }
 
-function contraOf({ match, account }: Entry, { world, builtIn }: Given, refuse: Refuse): ContraRule {
+function contraOf(
+  { match, account }: ContraEntry,
+  { world, builtIn }: ContraContext,
+  refuse: Refuse,
+): ContraRule {
   const pattern = match === undefined ? {} : patternOfMatch(match, world, refuse)
   if (match?.asset.out !== undefined)
     refuse(

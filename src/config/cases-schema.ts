@@ -25,12 +25,12 @@ export const alertsSection = z
   })
   .prefault({})
 
-type Network = { name: string; assets: readonly { symbol: string }[] }
+type NetworkSymbols = { name: string; assets: readonly { symbol: string }[] }
 
 /** The keys of limits that name no asset of these networks: they would never apply. */
 export function unknownLimits(
   limits: Readonly<Record<string, string>>,
-  networks: readonly Network[],
+  networks: readonly NetworkSymbols[],
 ): string[] {
   const known = networks.flatMap(({ name, assets }) => assets.map(({ symbol }) => `${name}/${symbol}`))
   return Object.keys(limits).filter((key) => !known.includes(key))

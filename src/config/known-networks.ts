@@ -10,7 +10,7 @@ export type NetworkEntry = {
   assets: readonly { symbol: string; contract: string; decimals?: number | undefined }[]
 }
 
-export type KnownNetwork = NetworkEntry & {
+export type NetworkPreset = NetworkEntry & {
   assets: readonly { symbol: string; contract: string; decimals: number }[]
 }
 
@@ -21,7 +21,7 @@ const wrappedEther = (contract: string) => ({ symbol: 'WETH', contract, decimals
  * Known without any setting. Contracts as their issuers publish them (Circle, Tether, Base, Arbitrum and Wormhole bridges);
  * native and bridged USDC are different assets. Decimals are checked against the chain before anything is read.
  */
-export const knownNetworks: readonly KnownNetwork[] = [
+export const knownNetworks: readonly NetworkPreset[] = [
   {
     name: 'mainnet',
     family: 'evm',

@@ -45,10 +45,12 @@ export const networkList = z
   })
   .prefault(() => structuredClone(knownNetworks) as z.input<typeof networkSchema>[])
 
-type Context = { addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void }
+type NetworkIssueSink = {
+  addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void
+}
 
 /** What the fields of one network say of each other. */
-function checkNetwork(value: NetworkEntry, context: Context): void {
+function checkNetwork(value: NetworkEntry, context: NetworkIssueSink): void {
   if (value.family === 'evm' && value.chainId === null) {
     context.addIssue({
       code: 'custom',

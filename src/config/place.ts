@@ -1,18 +1,18 @@
 import { type Environment, type EnvironmentReader, readFrom } from './environment.ts'
 
 /** Where the tables are, and where the queue is. */
-export type Place = { databaseUrl: string; queueUrl: string }
+export type StorageUrls = { databaseUrl: string; queueUrl: string }
 
 const databaseSchemes = ['postgres', 'postgresql']
 const queueSchemes = ['redis', 'rediss', ...databaseSchemes]
 
-export function readPlace(reader: EnvironmentReader): Place {
+export function readPlace(reader: EnvironmentReader): StorageUrls {
   const databaseUrl = readDatabaseUrl(reader)
   return { databaseUrl, queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl) }
 }
 
 /** Whether the queue is in the database itself, whoever logs in to either. */
-export function isOnePlace({ databaseUrl, queueUrl }: Place): boolean {
+export function isOnePlace({ databaseUrl, queueUrl }: StorageUrls): boolean {
   const queue = new URL(queueUrl)
   return queue.protocol.startsWith('postgres') && placeOf(new URL(databaseUrl)) === placeOf(queue)
 }
@@ -25,7 +25,7 @@ function placeOf({ hostname, port, pathname }: URL): string {
  * Reads only where the database and the queue are.
  * @throws Fault `settings_bad`
  */
-export function parsePlace(environment: Environment): Place {
+export function parsePlace(environment: Environment): StorageUrls {
   return readFrom(environment, readPlace)
 }
 

@@ -13,7 +13,7 @@ import type { PolicyFields, PolicySection } from './policy-schema.ts'
 import type { RouteMatch } from './route-match.ts'
 
 /** The networks and assets of the settings, by which routes are named. */
-export type KnownWorld = {
+export type AssetCatalog = {
   networks: readonly { name: string; family: Family }[]
   /** Without decimals where those are left to the chain. */
   assets: readonly (AssetLabel & Partial<Asset>)[]
@@ -21,10 +21,10 @@ export type KnownWorld = {
 
 export type PolicyFault = { path: (string | number)[]; message: string }
 
-export type Policies = { policy: Policy; routes: RoutePolicy[] }
+export type ConfiguredPolicies = { policy: Policy; routes: RoutePolicy[] }
 
 /** What a section without faults says. */
-export function policiesOf(section: PolicySection, world: KnownWorld): Policies {
+export function policiesOf(section: PolicySection, world: AssetCatalog): ConfiguredPolicies {
   const { policy, routes } = readPolicies(section, world)
   return { policy, routes }
 }
@@ -32,8 +32,8 @@ export function policiesOf(section: PolicySection, world: KnownWorld): Policies 
 /** Brings a section together with the assets that it names. Where there are faults, the rest is of no use. */
 export function readPolicies(
   section: PolicySection,
-  world: KnownWorld,
-): Policies & { faults: PolicyFault[] } {
+  world: AssetCatalog,
+): ConfiguredPolicies & { faults: PolicyFault[] } {
   const faults: PolicyFault[] = []
   const refuseAt =
     (...path: PolicyFault['path']): Refuse =>
@@ -58,11 +58,11 @@ export function readPolicies(
 }
 
 export type Refuse = (path: PolicyFault['path'], message: string) => void
-type Known = KnownWorld['assets'][number]
-type Scope = { assetIn?: Known | undefined; assetOut?: Known | undefined; refuse: Refuse }
+type CatalogAsset = AssetCatalog['assets'][number]
+type PolicyScope = { assetIn?: CatalogAsset | undefined; assetOut?: CatalogAsset | undefined; refuse: Refuse }
 
 /** What the fields say, in the terms of the core; nothing of what they leave out. */
-function policyOf(fields: PolicyFields, scope: Scope): Partial<Policy> {
+function policyOf(fields: PolicyFields, scope: PolicyScope): Partial<Policy> {
   const { tolerance, fee, minimum } = fields
   const policy = {
     webhookWithinMs: fields.webhookWithin,
@@ -87,7 +87,7 @@ function policyOf(fields: PolicyFields, scope: Scope): Partial<Policy> {
   return Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined))
 }
 
-function feeModelOf(fee: NonNullable<PolicyFields['fee']>, scope: Scope): FeeModel {
+function feeModelOf(fee: NonNullable<PolicyFields['fee']>, scope: PolicyScope): FeeModel {
   if (fee.model === 'stated') return { kind: 'stated' }
   if (fee.model === 'fixed') return { kind: 'fixed', amount: amountOut(fee.amount, ['fee', 'amount'], scope) }
   const units = unitsOf(scope)
@@ -97,7 +97,7 @@ function feeModelOf(fee: NonNullable<PolicyFields['fee']>, scope: Scope): FeeMod
 }
 
 /** A share of what is paid says something of what is delivered only where both are known, and in which units. */
-function unitsOf({ assetIn, assetOut, refuse }: Scope) {
+function unitsOf({ assetIn, assetOut, refuse }: PolicyScope) {
   if (!assetIn || !assetOut) {
     refuse(
       ['fee'],
@@ -112,16 +112,16 @@ function unitsOf({ assetIn, assetOut, refuse }: Scope) {
   return { paid: 10n ** BigInt(assetIn?.decimals ?? 0), delivered: 10n ** BigInt(assetOut?.decimals ?? 0) }
 }
 
-function amountOut(text: string, path: string[], scope: Scope): Amount {
+function amountOut(text: string, path: string[], scope: PolicyScope): Amount {
   return /^0+$/.test(text)
     ? (0n as Amount)
     : amountOf(text, path, { asset: scope.assetOut, side: 'out', ...scope })
 }
 
-type Counted = { asset: Known | undefined; side: 'in' | 'out'; refuse: Refuse }
+type AmountScope = { asset: CatalogAsset | undefined; side: 'in' | 'out'; refuse: Refuse }
 
 /** Amounts are in units of the asset that the route names, and are read without a loss. */
-function amountOf(text: string, path: string[], { asset, side, refuse }: Counted): Amount {
+function amountOf(text: string, path: string[], { asset, side, refuse }: AmountScope): Amount {
   const none = 0n as Amount
   if (asset === undefined) {
     refuse(path, `is in units of an asset: give it in a route whose match names asset.${side}`)
@@ -139,19 +139,19 @@ function amountOf(text: string, path: string[], { asset, side, refuse }: Counted
   }
 }
 
-function unpinned({ symbol, network }: Known): string {
+function unpinned({ symbol, network }: CatalogAsset): string {
   return `write those of ${symbol} on ${network} into networks[].assets[].decimals`
 }
 
 /** What a match names, in the terms of the core. */
-export function patternOfMatch(match: RouteMatch, world: KnownWorld, refuse: Refuse): RoutePattern {
+export function patternOfMatch(match: RouteMatch, world: AssetCatalog, refuse: Refuse): RoutePattern {
   return patternOf(match, { ...assetsOfMatch(match, world, refuse), refuse }, world)
 }
 
 function patternOf(
   { owner, network, asset: named }: RouteMatch,
-  { assetIn, assetOut, refuse }: Scope,
-  { networks }: KnownWorld,
+  { assetIn, assetOut, refuse }: PolicyScope,
+  { networks }: AssetCatalog,
 ): RoutePattern {
   const names = networks.map(({ name }) => name)
   const known = { in: names, out: [...names, stableWalletNetwork as string] }
@@ -180,8 +180,8 @@ function patternOf(
   return pattern
 }
 
-function assetsOfMatch({ asset }: RouteMatch, world: KnownWorld, refuse: Refuse) {
-  const find = (side: 'in' | 'out'): Known | undefined => {
+function assetsOfMatch({ asset }: RouteMatch, world: AssetCatalog, refuse: Refuse) {
+  const find = (side: 'in' | 'out'): CatalogAsset | undefined => {
     const name = asset[side]
     if (name === undefined) return undefined
     const found = assetsNamed(name, world)
@@ -196,7 +196,7 @@ function assetsOfMatch({ asset }: RouteMatch, world: KnownWorld, refuse: Refuse)
 }
 
 /** By contract, or by the label where that is the only one of its network. */
-function assetsNamed(name: string, { networks, assets }: KnownWorld): Known[] {
+function assetsNamed(name: string, { networks, assets }: AssetCatalog): CatalogAsset[] {
   const [network = '', code = ''] = name.split('/')
   const family = networks.find((one) => one.name === network)?.family
   const address = family === undefined ? null : addressOf(family, code)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type KnownWorld, type Policies, policiesOf, readPolicies } from './policies.ts'
+import { type AssetCatalog, type ConfiguredPolicies, policiesOf, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
 import type { Settings } from './settings.ts'
 import { parseYaml } from './yaml-file.ts'
@@ -11,7 +11,7 @@ import { parseYaml } from './yaml-file.ts'
 export function parsePolicyFile(
   text: string,
   settings: Pick<Settings, 'networks' | 'creditAsset'>,
-): { policies: Policies | null; faults: string[] } {
+): { policies: ConfiguredPolicies | null; faults: string[] } {
   const world = worldOf(settings)
   const schema = z.strictObject({ policy: given.pipe(policySection) }).superRefine(({ policy }, context) => {
     for (const { path, message } of readPolicies(policy, world).faults)
@@ -26,7 +26,7 @@ const given = z.unknown().superRefine((section, context) => {
   if (section === undefined) context.addIssue('is missing')
 })
 
-function worldOf({ networks, creditAsset }: Pick<Settings, 'networks' | 'creditAsset'>): KnownWorld {
+function worldOf({ networks, creditAsset }: Pick<Settings, 'networks' | 'creditAsset'>): AssetCatalog {
   const assets = networks.flatMap(({ assets: known, unpinned = [] }) => [...known, ...unpinned])
   return { networks, assets: [...assets, creditAsset] }
 }

@@ -21,10 +21,10 @@ export const readingFields = {
 }
 
 type ReadingEntry = z.output<z.ZodObject<typeof readingFields>> & { family: Family }
-type Context = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
+type ReadingIssueSink = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
 /** What the fields say of each other. */
-export function checkReading(entry: ReadingEntry, context: Context): void {
+export function checkReading(entry: ReadingEntry, context: ReadingIssueSink): void {
   const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message })
   if (entry.family === 'evm' && entry.genesisHash !== undefined) {
     refuse(['genesisHash'], 'is of Solana; an EVM network is known by its chainId')

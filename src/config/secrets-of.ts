@@ -1,7 +1,7 @@
 import type { ServiceConfig } from './service-settings.ts'
 import type { Settings } from './settings.ts'
 
-type Holding = Pick<
+type SettingsWithSecrets = Pick<
   Settings,
   'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'ops' | 'tracing' | 'canary'
 >
@@ -16,7 +16,7 @@ export function secretsOf({
   ops,
   tracing,
   canary,
-}: Holding): string[] {
+}: SettingsWithSecrets): string[] {
   const addresses = [
     ...networks.flatMap(({ rpcUrls }) => rpcUrls),
     service.url,

@@ -8,7 +8,7 @@ import { canarySection } from './canary-schema.ts'
 import { alertsSection, casesSection, unknownLimits } from './cases-schema.ts'
 import { intakeSection } from './intake-schema.ts'
 import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from './network-schema.ts'
-import { type KnownWorld, readPolicies } from './policies.ts'
+import { type AssetCatalog, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
 import { valuationSection } from './valuation-schema.ts'
 import { type SchemeName, webhookSection, withScheme } from './webhook-schema.ts'
@@ -99,7 +99,7 @@ export type SettingsFile = z.output<typeof schema>
 export function worldOf({
   networks: known,
   service,
-}: Pick<SettingsFile, 'networks' | 'service'>): KnownWorld {
+}: Pick<SettingsFile, 'networks' | 'service'>): AssetCatalog {
   return {
     networks: known,
     assets: [...known.flatMap((entry) => [...assetsOf(entry), ...unpinnedOf(entry)]), creditAssetOf(service)],

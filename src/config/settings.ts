@@ -16,14 +16,14 @@ import { policiesOf } from './policies.ts'
 import { readingOf } from './reading-schema.ts'
 import { creditAssetOf, parseSettingsFile, type SettingsFile, worldOf } from './settings-file.ts'
 import { readTracing, type TracingSettings } from './tracing-settings.ts'
-import { readSchemeName, readWebhooks, type WebhookSettings } from './webhook-settings.ts'
+import { readSchemeName, readWebhooks, type WebhookAuthSettings } from './webhook-settings.ts'
 
 export type Settings = {
   databaseUrl: string
   queueUrl: string
-  service: ServiceSettings
-  webhooks: WebhookSettings
-  intake: IntakeSettings
+  service: ServiceApiSettings
+  webhooks: WebhookAuthSettings
+  intake: IntakeLimitSettings
   networks: readonly NetworkSettings[]
   /** Where the first scan of a network begins, where that is not what is final then. */
   startHeights: ReadonlyMap<NetworkName, bigint>
@@ -49,7 +49,7 @@ export type Settings = {
   canary: CanarySettings
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   /** Where webhooks are taken. */
-  http: Listening
+  http: HttpBindAddress
   /** On loopback unless told otherwise, for it is not for everyone. */
   ops: OpsListening
   /** Where others find the console, the dashboards and the runbook. */
@@ -59,7 +59,7 @@ export type Settings = {
   tracing: TracingSettings | null
 }
 
-export type ServiceSettings = {
+export type ServiceApiSettings = {
   url: string
   apiKey: string
   /** The file of the mapping profile. */
@@ -69,14 +69,14 @@ export type ServiceSettings = {
 }
 
 /** What strangers may take of the webhook endpoint. */
-export type IntakeSettings = {
+export type IntakeLimitSettings = {
   /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is believed. */
   trustedProxies: readonly string[]
   connectionsPerSource: number
   quarantine: { rowsMax: number; bytesMax: number }
 }
 
-export type Listening = { host: string; port: number }
+export type HttpBindAddress = { host: string; port: number }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]

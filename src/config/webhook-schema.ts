@@ -114,11 +114,13 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-type Context = { addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void }
-type Templated = { template: string; id?: unknown; timestamp?: unknown }
+type WebhookIssueSink = {
+  addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void
+}
+type TemplateSettings = { template: string; id?: unknown; timestamp?: unknown }
 
 /** What is read and not signed could be anybody's; what is signed and not read cannot be verified. */
-function checkTemplate(value: Templated, context: Context): void {
+function checkTemplate(value: TemplateSettings, context: WebhookIssueSink): void {
   const refuse = (path: string, message: string) =>
     context.addIssue({ code: 'custom', path: [path], message })
   const places = [...value.template.matchAll(/\{(\w*)\}/g)].map(([, name = '']) => name)

@@ -7,7 +7,7 @@ import { defaultWebhooks, type SchemeName, schemeNames, type WebhookSection } fr
 export type SecretSetting = { text: string; notBefore: Date | null; notAfter: Date | null }
 
 /** How webhooks are signed, and by what their sender is recognised. */
-export type WebhookSettings = {
+export type WebhookAuthSettings = {
   signing: WebhookSection
   /** `publicKeys` is the text of the file that the section names. */
   keys: { secrets: readonly SecretSetting[]; publicKeys: string | null }
@@ -26,7 +26,7 @@ export function readWebhooks(
   reader: EnvironmentReader,
   section: WebhookSection | null,
   readText: (path: string) => string,
-): WebhookSettings {
+): WebhookAuthSettings {
   if (section === null) return { signing: defaultWebhooks, keys: { secrets: [], publicKeys: null } }
   const named = readSchemeName(reader)
   if (named !== null && named !== section.scheme)

@@ -1,9 +1,9 @@
 import { mismatchKinds } from './mismatch.ts'
-import type { KindEntry, Severity, Side } from './mismatches/mismatch-entry.ts'
+import type { KindEntry, ResponsibleParty, Severity } from './mismatches/mismatch-entry.ts'
 import { isWithinLimit, type Limits, type Stake } from './second-person.ts'
 
 /** An open mismatch, or several alike, as far as it says what they have in common with others. */
-export type Located = { kind: string; network: string; openedAt: Date }
+export type CauseCandidate = { kind: string; network: string; openedAt: Date }
 
 /**
  * What mismatches have in common that probably have one reason: the kind, the service, the network, the side at fault, and
@@ -13,7 +13,7 @@ export type Cause<Case> = {
   kind: string
   service: string
   network: string
-  side: Side
+  side: ResponsibleParty
   severity: Severity
   /** When the first of those that are open was opened. */
   since: Date
@@ -28,7 +28,10 @@ const service = 'default'
  * Groups open mismatches by cause. Two of the same kind, service, network and side have one cause if no more than
  * `withinMs` passed between them, or between each and the next of others that lie between them.
  */
-export function causesOf<Case extends Located>(cases: readonly Case[], withinMs: number): Cause<Case>[] {
+export function causesOf<Case extends CauseCandidate>(
+  cases: readonly Case[],
+  withinMs: number,
+): Cause<Case>[] {
   const alike = Map.groupBy(cases, ({ kind, network }) => JSON.stringify([kind, network]))
   return [...alike.keys()]
     .toSorted()
@@ -36,7 +39,7 @@ export function causesOf<Case extends Located>(cases: readonly Case[], withinMs:
 }
 
 /** Cuts cases wherever longer than `withinMs` passed between one and the next. */
-function split<Case extends Located>(cases: readonly Case[], withinMs: number): [Case, ...Case[]][] {
+function split<Case extends CauseCandidate>(cases: readonly Case[], withinMs: number): [Case, ...Case[]][] {
   const inOrder = cases.toSorted((one, other) => one.openedAt.getTime() - other.openedAt.getTime())
   const parts: [Case, ...Case[]][] = []
   let lastAt = -Infinity
@@ -50,7 +53,7 @@ function split<Case extends Located>(cases: readonly Case[], withinMs: number): 
   return parts
 }
 
-function causeOf<Case extends Located>(cases: [Case, ...Case[]]): Cause<Case> {
+function causeOf<Case extends CauseCandidate>(cases: [Case, ...Case[]]): Cause<Case> {
   const [one] = cases
   return { ...likenessOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, cases }
 }
@@ -59,12 +62,12 @@ function causeOf<Case extends Located>(cases: [Case, ...Case[]]): Cause<Case> {
 export function likenessOf({
   kind,
   network,
-}: Pick<Located, 'kind' | 'network'>): Pick<Cause<never>, 'kind' | 'service' | 'network' | 'side'> {
+}: Pick<CauseCandidate, 'kind' | 'network'>): Pick<Cause<never>, 'kind' | 'service' | 'network' | 'side'> {
   return { kind, service, network, side: entryOf(kind).off }
 }
 
 /** Who works on cases, and what may be lost by them. */
-export type OpenCase = Located & { isAssigned: boolean; snoozedUntil: Date | null; loss: Stake | null }
+export type OpenCase = CauseCandidate & { isAssigned: boolean; snoozedUntil: Date | null; loss: Stake | null }
 
 export type AlertRules = {
   /** A loss up to this calls for nobody, in units of the asset as decimal text, by `network/SYMBOL`. */

@@ -1,5 +1,5 @@
 import { fits, routeOf } from './judging/route.ts'
-import type { Dossier } from './matching/divide.ts'
+import type { DepositEvidence } from './matching/divide.ts'
 import type { RoutePattern } from './policy.ts'
 import { type AccountId, accounts } from './posting.ts'
 
@@ -7,7 +7,7 @@ import { type AccountId, accounts } from './posting.ts'
 export type ContraRule = { pattern: RoutePattern; account: string }
 
 /** Of the first rule that fits; where none does, what is owed to the owner. Null while nobody is known to own it. */
-export function contraOf(dossier: Dossier, rules: readonly ContraRule[] = []): AccountId | null {
+export function contraOf(dossier: DepositEvidence, rules: readonly ContraRule[] = []): AccountId | null {
   const owner = dossier.approval?.owner
   if (owner === undefined) return null
   const route = routeOf(dossier)

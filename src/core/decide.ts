@@ -3,11 +3,11 @@ import { type ContraRule, contraOf } from './contra.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
 import { deliveredLegs, liveLeg, total } from './judging/matrix.ts'
 import { type NamedTransaction, unseenTransactions } from './judging/named-transactions.ts'
-import { ignore, reconcile, type Verdict } from './judging/reconcile.ts'
+import { type DepositVerdict, ignore, reconcile } from './judging/reconcile.ts'
 import { policyOf } from './judging/route.ts'
 import { countSteps } from './judging/steps.ts'
 import { completedStages, type Lag, type Milestones } from './lag.ts'
-import { type Approval, type Dossier, divide } from './matching/divide.ts'
+import { type Approval, type DepositEvidence, divide } from './matching/divide.ts'
 import { type ChainLeg, claimOf } from './matching/fold.ts'
 import type { Mismatch } from './mismatch.ts'
 import type { Policy, RoutePolicy } from './policy.ts'
@@ -15,17 +15,17 @@ import { type Journal, posting } from './posting.ts'
 import { earliest } from './time.ts'
 
 /** A deposit as the store knows it: its number, and what it was recognised by. */
-export type KnownDeposit = {
+export type DepositIdentity = {
   id: bigint
   serviceId: ServiceId | null
   transfer: TransferRef | null
   milestones: Milestones
 }
 
-export type Group = {
+export type ObservationGroup = {
   observations: readonly Observation[]
   approvals: readonly Approval[]
-  known: readonly KnownDeposit[]
+  known: readonly DepositIdentity[]
   booked: readonly Journal[]
   /** Until when all that came in is among the observations; null, or without it, until now. */
   completeUntil?: Date | null
@@ -50,8 +50,8 @@ export type DecidedDeposit = {
   id: bigint | null
   /** Known deposits that turned out to be this one. */
   absorbed: readonly bigint[]
-  dossier: Dossier
-  verdict: Verdict
+  dossier: DepositEvidence
+  verdict: DepositVerdict
   payment: LegFacts | null
   delivery: LegFacts | null
   milestones: Milestones
@@ -64,11 +64,11 @@ export type DecidedDeposit = {
 }
 
 /** A delivery that no deposit explains. */
-export type Stray = { leg: ChainLeg; mismatch: Mismatch }
+export type UnmatchedDelivery = { leg: ChainLeg; mismatch: Mismatch }
 
-export type Decision = {
+export type GroupVerdict = {
   deposits: readonly DecidedDeposit[]
-  strays: readonly Stray[]
+  strays: readonly UnmatchedDelivery[]
   /** The next moment at which time alone may change this decision. */
   recheckAt: Date | null
 }
@@ -77,7 +77,7 @@ export type Decision = {
  * Decides one group of linked evidence: its deposits, what is wrong with them, and what is to be booked. Nothing is
  * overdue that may have come in already: deadlines are held against the time until which the evidence is complete.
  */
-export function decide(group: Group, rules: Rules, now: Date): Decision {
+export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupVerdict {
   const asOf = earliest([now, group.completeUntil ?? null]) ?? now
   const { policy, senders } = rules
   const { dossiers, strays } = divide(group.observations, group.approvals)
@@ -100,9 +100,18 @@ export function decide(group: Group, rules: Rules, now: Date): Decision {
   return { deposits, strays: deliveries.filter(isOverdue).map(strayOf), recheckAt: earliest(times) }
 }
 
-type Case = { dossier: Dossier; known: readonly KnownDeposit[]; booked: readonly Journal[]; now: Date }
+type DepositDecisionInput = {
+  dossier: DepositEvidence
+  known: readonly DepositIdentity[]
+  booked: readonly Journal[]
+  now: Date
+}
 
-function decideDeposit({ dossier, known, booked, now }: Case, rules: Rules, asOf: Date): DecidedDeposit {
+function decideDeposit(
+  { dossier, known, booked, now }: DepositDecisionInput,
+  rules: Rules,
+  asOf: Date,
+): DecidedDeposit {
   const [first, ...others] = known
   const id = first?.id ?? null
   const isIgnored = isTopUp(dossier, rules)
@@ -128,8 +137,8 @@ function decideDeposit({ dossier, known, booked, now }: Case, rules: Rules, asOf
 }
 
 function milestonesOf(
-  { deposit, webhookAt, apiAt }: Dossier,
-  verdict: Verdict,
+  { deposit, webhookAt, apiAt }: DepositEvidence,
+  verdict: DepositVerdict,
   reconciledAt: Date,
 ): Milestones {
   const { finalAt, settledAt, state } = verdict
@@ -155,12 +164,12 @@ export type LegFacts = {
   fee?: bigint | null
 }
 
-function paymentFacts(dossier: Dossier): LegFacts | null {
+function paymentFacts(dossier: DepositEvidence): LegFacts | null {
   const { deposit } = dossier
   return deposit === null ? (claimOf(dossier)?.deposit ?? null) : { ...deposit, address: deposit.to }
 }
 
-function deliveryFacts(dossier: Dossier): LegFacts | null {
+function deliveryFacts(dossier: DepositEvidence): LegFacts | null {
   const legs = deliveredLegs(dossier)
   const [leg] = legs
   const stated = claimOf(dossier)?.settlement ?? null
@@ -174,10 +183,10 @@ function deliveryFacts(dossier: Dossier): LegFacts | null {
  * was known by a transfer which is no deposit any more, since it came back under another index, goes with its payment.
  */
 function takeKnown(
-  free: Shelves<KnownDeposit>,
-  { serviceId, deposit }: Dossier,
+  free: Shelves<DepositIdentity>,
+  { serviceId, deposit }: DepositEvidence,
   transfers: ReadonlySet<TransferRef | undefined>,
-): KnownDeposit[] {
+): DepositIdentity[] {
   const keys = new Set([serviceId, transactionOf(deposit?.ref ?? null)])
   const around = [...keys].flatMap((key) => [...(free.get(key) ?? [])])
   const known = around.filter((one) => {
@@ -191,7 +200,7 @@ function takeKnown(
 /** What is booked of this payment, also by the index under which it was before it came back under another. */
 function takeBooked(
   free: Shelves<Journal>,
-  { deposit }: Dossier,
+  { deposit }: DepositEvidence,
   transfers: ReadonlySet<TransferRef | undefined>,
 ): Journal[] {
   const around = free.get(transactionOf(deposit?.ref ?? null)) ?? new Set()
@@ -228,7 +237,7 @@ function isDelivery(leg: ChainLeg, senders: ReadonlySet<string>): boolean {
 }
 
 /** The service's own coin, sent to a deposit address so that it can pay for moving on what was deposited there. */
-function isTopUp({ serviceId, deposit }: Dossier, { senders }: Rules): boolean {
+function isTopUp({ serviceId, deposit }: DepositEvidence, { senders }: Rules): boolean {
   if (serviceId !== null || deposit === null || deposit.from === null) return false
   return assetCode(deposit.asset) === 'native' && senders.has(`${deposit.network}/${deposit.from}`)
 }
@@ -238,7 +247,7 @@ function dueAt(leg: ChainLeg, { reportWithinMs }: Policy): Date {
   return new Date((leg.finalAt ?? leg.seenAt).getTime() + reportWithinMs)
 }
 
-function strayOf(leg: ChainLeg): Stray {
+function strayOf(leg: ChainLeg): UnmatchedDelivery {
   const { ref, asset, amount, to } = leg
   const detail = { transfer: ref, asset, amount: amount.toString(), recipient: to }
   return { leg, mismatch: { kind: 'settlement_unreported', detail, loss: null } }

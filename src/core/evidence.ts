@@ -92,7 +92,7 @@ export type ChainTransfer = {
 }
 
 /** One reading of one chain transfer to a watched address. `orphaned`: the block that held it is gone. */
-export type Sighting = ChainTransfer & {
+export type ObservedChainTransfer = ChainTransfer & {
   kind: 'sighting'
   stage: 'seen' | 'final' | 'orphaned'
   /** What the receiving address was watched as. */
@@ -103,10 +103,10 @@ export type Sighting = ChainTransfer & {
 }
 
 /** A transaction that the service names, as its chain has it for good: it is there, it failed, and it moved nothing. */
-export type Failure = {
+export type TransactionFailure = {
   kind: 'failure'
   /** What the address that is said to be paid is watched as. */
-  role: Sighting['role']
+  role: ObservedChainTransfer['role']
   network: NetworkName
   tx: TxId
   to: Address
@@ -121,10 +121,10 @@ export type BlockTime = { height: bigint; blockAt: Date }
  * Where a leg that the service claims was searched for on its chain, and not found. It proves by itself neither that the
  * leg is missing nor that it was not read: that is judged.
  */
-export type Search = {
+export type LegSearch = {
   kind: 'search'
   serviceId: ServiceId
-  role: Sighting['role']
+  role: ObservedChainTransfer['role']
   network: NetworkName
   /** The address that should have been paid. */
   to: Address
@@ -149,17 +149,17 @@ export type Search = {
  * What a person decided, or a policy in a person's place. It is kept as evidence like all else, so that it holds when
  * everything is decided anew; where two contradict each other, a person's holds against a policy's, and else the newer.
  */
-export type Ruling = {
+export type TransferDecision = {
   kind: 'ruling'
   /** Chosen by whoever asks, so that asking twice is one ruling. */
   id: string
   /** The transfer it is about, and what its address is watched as. */
-  role: Sighting['role']
+  role: ObservedChainTransfer['role']
   network: NetworkName
   tx: TxId
   index: string
   to: Address
-  verdict: RulingVerdict
+  verdict: DecisionOutcome
   /** A name, or `policyName`. */
   by: string
   /** The second person, where one is asked for. */
@@ -171,11 +171,11 @@ export type Ruling = {
 /** Who rules where a policy does so in a person's place. */
 export const policyName = 'policy'
 
-export function isByPolicy({ by }: Ruling): boolean {
+export function isByPolicy({ by }: TransferDecision): boolean {
   return by === policyName
 }
 
-export type RulingVerdict =
+export type DecisionOutcome =
   /** The transfer is, or is not, the payment or a delivery of the deposit that the service knows by that id. */
   | { kind: 'together' | 'apart'; serviceId: ServiceId }
   /** What the payment brought in transit is not expected any more: it is lost, or the service owes it. */
@@ -183,7 +183,7 @@ export type RulingVerdict =
   /** A write-off does not hold any more. */
   | { kind: 'write_off_withdrawn' }
 
-export type Observation = Claim | Sighting | Failure | Search | Ruling
+export type Observation = Claim | ObservedChainTransfer | TransactionFailure | LegSearch | TransferDecision
 
 export function transferRef({
   network,
@@ -225,6 +225,6 @@ function deliveryKey(tx: TxId): string {
   return `out/${tx}`
 }
 
-function serviceKeys(verdict: RulingVerdict): string[] {
+function serviceKeys(verdict: DecisionOutcome): string[] {
   return 'serviceId' in verdict ? [`service/${verdict.serviceId}`] : []
 }

@@ -1,7 +1,7 @@
 import { compareSchema } from './schema.ts'
 
 /** How one part of the daemon stands, in words. */
-export type PartState = { part: string; state: 'fine' | 'warning' | 'fault'; says: string }
+export type ComponentHealth = { part: string; state: 'fine' | 'warning' | 'fault'; says: string }
 
 /** What a database tells of itself and of those who work on it. Ages are in seconds. */
 export type Vitals = {
@@ -14,7 +14,7 @@ export type Vitals = {
   ages: ReadonlyMap<string, number>
 }
 
-export type Expected = {
+export type HealthExpectations = {
   /** Names of the migrations of this program. */
   migrations: readonly string[]
   /** Streams that are to be read on, beside the signs of life, and for how many seconds one may go unread. */
@@ -34,7 +34,7 @@ export const streamAgeMaxSeconds = 300
 /** Who gave no sign of life for longer is gone; six of them are missing then. */
 export const beatAgeMaxSeconds = 60
 
-export function judgeDatabase({ isReadOnly }: Pick<Vitals, 'isReadOnly'>): PartState {
+export function judgeDatabase({ isReadOnly }: Pick<Vitals, 'isReadOnly'>): ComponentHealth {
   const part = 'database'
   if (!isReadOnly) return { part, state: 'fine', says: 'answers' }
   return {
@@ -45,7 +45,7 @@ export function judgeDatabase({ isReadOnly }: Pick<Vitals, 'isReadOnly'>): PartS
 }
 
 /** Holds what a database tells against what is expected of it, part by part. */
-export function judgeVitals(vitals: Vitals, expected: Expected): PartState[] {
+export function judgeVitals(vitals: Vitals, expected: HealthExpectations): ComponentHealth[] {
   const ageOf = (part: string, sign: string, max: number) =>
     judgeAge({ part, sign, max }, vitals.ages.get(part) ?? null, expected.waited)
   return [
@@ -61,7 +61,7 @@ export function judgeVitals(vitals: Vitals, expected: Expected): PartState[] {
  * While a newer version takes over, processes of the older one go on with what they know: also where it took something
  * away, since by the rules of upgrades the version before it used that no more. Which one this is it cannot know.
  */
-function judgeSchema({ migrations }: Vitals, { migrations: own }: Expected): PartState {
+function judgeSchema({ migrations }: Vitals, { migrations: own }: HealthExpectations): ComponentHealth {
   const part = 'schema'
   const needed = own.at(-1) ?? ''
   const found = compareSchema(migrations, own)
@@ -79,7 +79,7 @@ function judgeSchema({ migrations }: Vitals, { migrations: own }: Expected): Par
   return { part, state: 'fault', says: faults[found.kind]('at' in found ? found.at : '') }
 }
 
-function judgeInbox(oldest: number): PartState {
+function judgeInbox(oldest: number): ComponentHealth {
   const part = 'inbox'
   const says =
     oldest === 0 ? 'nothing waits to be applied' : `the oldest waits ${whole(oldest)} to be applied`
@@ -87,9 +87,9 @@ function judgeInbox(oldest: number): PartState {
   return { part, state: 'fault', says: `${says}; ${inboxOldestMaxSeconds} s are allowed` }
 }
 
-type Aged = { part: string; sign: string; max: number }
+type AgeLimit = { part: string; sign: string; max: number }
 
-function judgeAge({ part, sign, max }: Aged, age: number | null, waited: number | null): PartState {
+function judgeAge({ part, sign, max }: AgeLimit, age: number | null, waited: number | null): ComponentHealth {
   if (age !== null) {
     const says = `last ${sign} ${whole(age)} ago`
     if (age <= max) return { part, state: 'fine', says }

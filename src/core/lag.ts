@@ -12,7 +12,7 @@ export type Milestones = {
 }
 
 /** A part of a deposit's way whose duration is measured. `delivery` and `apply` are about single messages. */
-export type Stage =
+export type LagStage =
   | 'delivery'
   | 'apply'
   | 'api_detection'
@@ -22,11 +22,11 @@ export type Stage =
   | 'reconciliation'
 
 /** `of`: what it was measured on. */
-export type Lag = { stage: Stage; network: NetworkName; seconds: number; of?: LagOf }
+export type Lag = { stage: LagStage; network: NetworkName; seconds: number; of?: LagOf }
 export type LagOf = { depositId: bigint } | { inboxId: bigint }
 
 /** Which two milestones a stage lies between. */
-export const stages: Partial<Record<Stage, { from: keyof Milestones; to: keyof Milestones }>> = {
+export const stages: Partial<Record<LagStage, { from: keyof Milestones; to: keyof Milestones }>> = {
   api_detection: { from: 'depositedAt', to: 'apiAt' },
   chain_detection: { from: 'depositedAt', to: 'chainAt' },
   finality: { from: 'depositedAt', to: 'finalAt' },
@@ -40,7 +40,7 @@ export function completedStages(before: Milestones | null, after: Milestones, ne
     const [start, end] = [after[from], after[to]]
     const wasComplete = before !== null && before[from] !== null && before[to] !== null
     if (start === null || end === null || wasComplete) return []
-    return [{ stage: stage as Stage, network, seconds: secondsBetween(start, end) }]
+    return [{ stage: stage as LagStage, network, seconds: secondsBetween(start, end) }]
   })
 }
 

@@ -69,7 +69,7 @@ export const requiredCells = [
 export type RequiredCell = (typeof requiredCells)[number]
 
 /** What is known of a deposit's route. */
-export type Route = {
+export type DepositRoute = {
   owner: Owner | null | undefined
   networkIn: NetworkName | undefined
   networkOut: NetworkName | undefined

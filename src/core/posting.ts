@@ -4,8 +4,8 @@ import { assert } from './errors.ts'
 import { type ClaimStatus, type Owner, stableWalletNetwork, type TransferRef } from './evidence.ts'
 import { statedByApi } from './judging/finished-delivery.ts'
 import { deliveredLegs, isCredited, liveLeg, total } from './judging/matrix.ts'
-import type { Verdict } from './judging/reconcile.ts'
-import type { Dossier } from './matching/divide.ts'
+import type { DepositVerdict } from './judging/reconcile.ts'
+import type { DepositEvidence } from './matching/divide.ts'
 import type { MismatchKind } from './mismatch.ts'
 import type { Amount } from './money.ts'
 import { earliest, latest } from './time.ts'
@@ -13,14 +13,14 @@ import { earliest, latest } from './time.ts'
 export type AccountId = Brand<string, 'AccountId'>
 
 /** Names both sides, so an unbalanced transfer cannot be written down. */
-export type Transfer = { debit: AccountId; credit: AccountId; asset: AssetKey; amount: Amount }
+export type LedgerTransfer = { debit: AccountId; credit: AccountId; asset: AssetKey; amount: Amount }
 
-export type JournalKind = 'deposit' | 'settlement' | 'refund' | 'write_off' | 'reversal'
+export type DepositJournalKind = 'deposit' | 'settlement' | 'refund' | 'write_off' | 'reversal'
 
 /** A journal of the books. Its key is unique there, so that nothing is booked twice. */
 export type Journal = {
   key: string
-  kind: JournalKind
+  kind: DepositJournalKind
   /** The payment it is about. */
   transfer: TransferRef
   /** The deposit it was booked of; null for the one that it is decided for. */
@@ -28,14 +28,18 @@ export type Journal = {
   /** Key of the journal this one takes back. */
   reverses: string | null
   eventAt: Date
-  transfers: readonly Transfer[]
+  transfers: readonly LedgerTransfer[]
 }
 
 /**
  * What is booked of a payment, and the number of the deposit that it is now, null where it has none yet; `contra` is
  * where its other side stands, null while nobody is known to own it.
  */
-export type Booked = { depositId: bigint | null; journals: readonly Journal[]; contra: AccountId | null }
+export type PaymentBookings = {
+  depositId: bigint | null
+  journals: readonly Journal[]
+  contra: AccountId | null
+}
 
 /**
  * The journals still to be written so that the books say what the verdict proves. What is booked and no longer
@@ -43,9 +47,9 @@ export type Booked = { depositId: bigint | null; journals: readonly Journal[]; c
  * booking gives none.
  */
 export function posting(
-  dossier: Dossier,
-  verdict: Verdict,
-  { depositId, journals: booked, contra }: Booked,
+  dossier: DepositEvidence,
+  verdict: DepositVerdict,
+  { depositId, journals: booked, contra }: PaymentBookings,
 ): Journal[] {
   // Tokens may be moved without moving any; there is nothing to book then.
   const isNothing = dossier.deposit?.amount === 0n
@@ -77,7 +81,7 @@ export const accounts = {
 
 type Target = Pick<Journal, 'kind' | 'transfer' | 'eventAt' | 'transfers'>
 
-function targetsOf(dossier: Dossier, verdict: Verdict, contra: AccountId | null): Target[] {
+function targetsOf(dossier: DepositEvidence, verdict: DepositVerdict, contra: AccountId | null): Target[] {
   const paid = depositTarget(dossier, verdict, contra)
   const settled = settlementTarget(dossier, verdict)
   if (paid === null || settled !== null) return [paid, settled].filter((one) => one !== null)
@@ -96,8 +100,8 @@ const suspending: ReadonlySet<MismatchKind> = new Set([
 
 /** A final payment: in transit, owed to its owner, or held in suspense once the service failed to claim it in time. */
 function depositTarget(
-  { deposit, webhook, api }: Dossier,
-  { finalAt, mismatches }: Verdict,
+  { deposit, webhook, api }: DepositEvidence,
+  { finalAt, mismatches }: DepositVerdict,
   contra: AccountId | null,
 ): Target | null {
   if (deposit === null || finalAt === null) return null
@@ -111,10 +115,10 @@ function depositTarget(
 }
 
 /** A proved delivery: out of transit, over the conversion account, to where the service brought it. */
-function settlementTarget(dossier: Dossier, verdict: Verdict): Target | null {
+function settlementTarget(dossier: DepositEvidence, verdict: DepositVerdict): Target | null {
   const leg = liveLeg(dossier.deposit)
   if (leg === null || !isProved(dossier, verdict)) return null
-  const out: Transfer = {
+  const out: LedgerTransfer = {
     debit: accounts.conversion,
     credit: accounts.inTransit(leg.network),
     asset: leg.asset,
@@ -132,12 +136,12 @@ function settlementTarget(dossier: Dossier, verdict: Verdict): Target | null {
 }
 
 /** The first time of which the API says that it was settled: a record that is revised later does not move it. */
-function creditedAt(dossier: Dossier): Date | null {
+function creditedAt(dossier: DepositEvidence): Date | null {
   return firstSaidAt(dossier, 'settled')
 }
 
 /** No clock of the service dates it before the payment, or after the word itself was received. */
-function firstSaidAt({ words, deposit }: Dossier, said: ClaimStatus): Date | null {
+function firstSaidAt({ words, deposit }: DepositEvidence, said: ClaimStatus): Date | null {
   const saying = words.api.filter(({ status }) => status === said)
   const first = earliest(saying.flatMap(({ occurredAt, receivedAt }) => [occurredAt, receivedAt]))
   return first && latest([first, deposit?.blockAt ?? null])
@@ -147,7 +151,7 @@ function firstSaidAt({ words, deposit }: Dossier, said: ClaimStatus): Date | nul
  * What went back to its payer, as the service's API states it: nothing is in transit, nor owed to the owner. Where a
  * part of it was delivered, only people can tell what went back.
  */
-function refundTarget(paid: Target, dossier: Dossier, { state }: Verdict): Target | null {
+function refundTarget(paid: Target, dossier: DepositEvidence, { state }: DepositVerdict): Target | null {
   if (state !== 'refunded' || deliveredLegs(dossier).length > 0) return null
   const back = paid.transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
   return {
@@ -159,7 +163,7 @@ function refundTarget(paid: Target, dossier: Dossier, { state }: Verdict): Targe
 }
 
 /** What is in transit and not expected any more, since a person said so; a delivery that is proved all the same outdoes it. */
-function writeOffTarget({ deposit, writeOff }: Dossier): Target | null {
+function writeOffTarget({ deposit, writeOff }: DepositEvidence): Target | null {
   if (deposit === null || writeOff === null) return null
   const { asset, amount, network, ref } = deposit
   const debit = writeOff.account === accounts.writeOff ? accounts.writeOff : accounts.receivable
@@ -171,7 +175,7 @@ function writeOffTarget({ deposit, writeOff }: Dossier): Target | null {
  * The API has to state the delivery too, since only it states the fee; that a part of it is all, too. What it calls
  * refunded and never stated, it will not state any more: the chain shows where that is.
  */
-function isProved(dossier: Dossier, { settledAt, lack }: Verdict): boolean {
+function isProved(dossier: DepositEvidence, { settledAt, lack }: DepositVerdict): boolean {
   const { approval, api } = dossier
   const stated = statedByApi(dossier)?.amount ?? null
   if (approval === null || settledAt === null) return false
@@ -179,7 +183,7 @@ function isProved(dossier: Dossier, { settledAt, lack }: Verdict): boolean {
   return api?.status === 'settled' || total(deliveredLegs(dossier)) + lack >= stated
 }
 
-function forwardTransfers(dossier: Dossier): Transfer[] {
+function forwardTransfers(dossier: DepositEvidence): LedgerTransfer[] {
   return deliveredLegs(dossier).map(({ network, to, asset, amount }) => ({
     debit: accounts.forwarded(network, to),
     credit: accounts.conversion,
@@ -188,7 +192,7 @@ function forwardTransfers(dossier: Dossier): Transfer[] {
   }))
 }
 
-function creditTransfers({ api, approval }: Dossier): Transfer[] {
+function creditTransfers({ api, approval }: DepositEvidence): LedgerTransfer[] {
   const { settlement } = api ?? {}
   if (!settlement?.amount || !approval) return []
   assert(settlement.network === stableWalletNetwork, 'a credit names the StableWallet network')
@@ -197,14 +201,14 @@ function creditTransfers({ api, approval }: Dossier): Transfer[] {
 }
 
 /** A fee is booked where the API states it, or the policy derives it. */
-function feeTransfers(dossier: Dossier, { fee }: Verdict): Transfer[] {
+function feeTransfers(dossier: DepositEvidence, { fee }: DepositVerdict): LedgerTransfer[] {
   const settlement = statedByApi(dossier)
   if (settlement === null || fee === null) return []
   return [{ debit: accounts.serviceFees, credit: accounts.conversion, asset: settlement.asset, amount: fee }]
 }
 
 /** What the policy accepts to be lacking, or to be too much: the conversion account then holds what is stated. */
-function lackTransfers(dossier: Dossier, { lack }: Verdict): Transfer[] {
+function lackTransfers(dossier: DepositEvidence, { lack }: DepositVerdict): LedgerTransfer[] {
   const settlement = statedByApi(dossier)
   if (settlement === null) return []
   const { tolerance, conversion } = accounts
@@ -237,7 +241,7 @@ function isSame(target: Target, journal: Journal): boolean {
   return journal.kind === target.kind && journal.transfer === target.transfer
 }
 
-function textOf(transfers: readonly Transfer[]): string {
+function textOf(transfers: readonly LedgerTransfer[]): string {
   return transfers
     .map(({ debit, credit, asset, amount }) => `${debit} ${credit} ${asset} ${amount}`)
     .join('\n')

@@ -2,8 +2,8 @@ import type { BundleParts } from './bundle.ts'
 import { canonicalText } from './canonical.ts'
 import type { Problems } from './check.ts'
 
-type Sides = { debit: unknown; credit: unknown }
-type Journal = BundleParts['journals'][number] & { transfers?: readonly Sides[] }
+type BundleLedgerTransfer = { debit: unknown; credit: unknown }
+type BundleJournal = BundleParts['journals'][number] & { transfers?: readonly BundleLedgerTransfer[] }
 
 /** Holds the journals against the verdict, and every reversal against what it takes back. */
 export function checkJournals({ verdict, journals }: BundleParts): Problems {
@@ -27,7 +27,7 @@ export function checkJournals({ verdict, journals }: BundleParts): Problems {
 }
 
 /** The same amounts, with both sides exchanged. */
-function takesBack(reversal: Journal, original: Journal | undefined): boolean {
+function takesBack(reversal: BundleJournal, original: BundleJournal | undefined): boolean {
   const swapped = original?.transfers?.map((one) => ({ ...one, debit: one.credit, credit: one.debit }))
   return swapped !== undefined && canonicalText(swapped) === canonicalText(reversal.transfers)
 }

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
-import type { Decision } from '../core/decide.ts'
+import type { GroupVerdict } from '../core/decide.ts'
 import { rulesOf } from '../core/rules-of.ts'
 import type { EvidenceRow, GroupEvidence } from '../store/books/load-evidence.ts'
 import { type BundleParts, sealBundle } from './bundle.ts'
@@ -10,7 +10,7 @@ import { tellDecision } from './told.ts'
 export type BundleInput = {
   depositId: bigint
   evidence: GroupEvidence
-  decision: Decision
+  decision: GroupVerdict
   settings: Pick<
     Settings,
     'policy' | 'routes' | 'senders' | 'contras' | 'networks' | 'creditAsset' | 'webhooks'

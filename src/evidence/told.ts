@@ -1,4 +1,10 @@
-import { type Decision, decide, type Group, type KnownDeposit, type Rules } from '../core/decide.ts'
+import {
+  type DepositIdentity,
+  decide,
+  type GroupVerdict,
+  type ObservationGroup,
+  type Rules,
+} from '../core/decide.ts'
 import { explainAll } from '../core/explaining/explain.ts'
 import type { StoredObservation } from '../core/explaining/explain-sources.ts'
 import type { Approval } from '../core/matching/divide.ts'
@@ -8,7 +14,7 @@ import { plain } from './canonical.ts'
 
 /** A decision as a bundle tells it: the same decision is told in the same words. */
 export function tellDecision(
-  { deposits, strays }: Decision,
+  { deposits, strays }: GroupVerdict,
   stored: readonly StoredObservation[],
   rules: Rules,
 ): Pick<BundleParts['verdict'], 'deposits' | 'strays'> {
@@ -38,11 +44,11 @@ export function decideAgain(parts: BundleParts, stored: readonly StoredObservati
   return tellDecision(decision, stored, rules)
 }
 
-function groupOf(parts: BundleParts, stored: readonly StoredObservation[]): Group {
+function groupOf(parts: BundleParts, stored: readonly StoredObservation[]): ObservationGroup {
   return {
     observations: stored.map(({ observation }) => observation),
     approvals: revived(parts.addressBook) as Approval[],
-    known: (revived(parts.known) as (Omit<KnownDeposit, 'id'> & { number: string })[]).map(
+    known: (revived(parts.known) as (Omit<DepositIdentity, 'id'> & { number: string })[]).map(
       ({ number, ...known }) => ({ ...known, id: BigInt(number) }),
     ),
     booked: revived(parts.journals) as Journal[],

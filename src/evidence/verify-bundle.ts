@@ -7,15 +7,19 @@ import { parseProfile } from '../provider/profile/parse-profile.ts'
 import { type ClaimReader, createClaimReader } from '../provider/read-claim.ts'
 import { type Bundle, type BundleParts, hashesOf, parseBundle } from './bundle.ts'
 import { canonicalText, sha256Of } from './canonical.ts'
-import { type Check, checked, judged, type Problems } from './check.ts'
+import { type BundleCheck, checked, judged, type Problems } from './check.ts'
 import { checkJournals } from './check-journals.ts'
 import { decideAgain } from './told.ts'
 
 /** What a document holds, once it is read again; `null` where it is no bundle. */
-export type Verified = { checks: Check[]; bundle: Bundle | null; stored: readonly StoredObservation[] }
+export type BundleVerification = {
+  checks: BundleCheck[]
+  bundle: Bundle | null
+  stored: readonly StoredObservation[]
+}
 
 /** All that can be checked of a bundle with nothing but the bundle: no database, no secret, no chain. */
-export function verifyBundle(document: string): Verified {
+export function verifyBundle(document: string): BundleVerification {
   const { bundle, problem } = parseBundle(document)
   const form = judged('form', problem === null ? [] : [problem], 'written as bundles of this version are')
   if (bundle === null) return { checks: [form], bundle, stored: [] }
@@ -80,9 +84,9 @@ function readAgain(parts: BundleParts): { stored: StoredObservation[]; problems:
   return { stored, problems }
 }
 
-type Row = BundleParts['evidence'][number]
+type BundleEvidenceRow = BundleParts['evidence'][number]
 
-function readRow({ source, body, receivedAt, inbox }: Row, readClaim: ClaimReader) {
+function readRow({ source, body, receivedAt, inbox }: BundleEvidenceRow, readClaim: ClaimReader) {
   if (source === 'chain' || source === 'person') return decodeObservation(bytesOf(body).toString())
   const reading = readClaim({ source, body: bytesOf(body), receivedAt: new Date(receivedAt) })
   if (reading.kind === 'claim') return reading.claim
@@ -138,7 +142,9 @@ function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
   const told = mismatches.filter(({ clearedAt }) => clearedAt === null).map(keyOfTold)
   const held = [
     ...verdict.deposits.flatMap(({ id, mismatches: found }) =>
-      (found as Told[]).map((one) => canonicalText([`deposit/${String(id)}`, one.kind, one.detail])),
+      (found as BundleMismatch[]).map((one) =>
+        canonicalText([`deposit/${String(id)}`, one.kind, one.detail]),
+      ),
     ),
     ...verdict.strays.map((one) => canonicalText([`transfer/${String(one.transfer)}`, one.kind, one.detail])),
   ]
@@ -148,7 +154,7 @@ function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
   ]
 }
 
-type Told = { kind: unknown; detail: unknown }
+type BundleMismatch = { kind: unknown; detail: unknown }
 
 function keyOfTold({ subject, kind, detail }: Record<string, unknown>): string {
   return canonicalText([subject, kind, detail])

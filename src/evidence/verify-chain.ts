@@ -4,12 +4,12 @@ import type { ChainTransfer, OnDemandReader, StagedTransfer, TransactionReading 
 import { createReader } from '../chain/reader.ts'
 import type { Address, TxId } from '../core/asset.ts'
 import { lineOf } from '../core/errors.ts'
-import type { Failure, Sighting } from '../core/evidence.ts'
+import type { ObservedChainTransfer, TransactionFailure } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/explain-sources.ts'
 import { type ChainLeg, foldFailures, foldSightings } from '../core/matching/fold.ts'
 import type { BundleParts } from './bundle.ts'
 import { canonicalText } from './canonical.ts'
-import { type Check, judged, notDone } from './check.ts'
+import { type BundleCheck, judged, notDone } from './check.ts'
 import { networkOf } from './verify-bundle.ts'
 
 const readAtOnce = 4
@@ -22,7 +22,7 @@ export async function verifyChains(
   parts: BundleParts,
   stored: readonly StoredObservation[],
   nodes: Nodes,
-): Promise<Check[]> {
+): Promise<BundleCheck[]> {
   const claims = shownOf(stored)
   const names = [...new Set([...claims.map(({ network }) => network), ...nodes.keys()])].toSorted()
   return Promise.all(
@@ -34,25 +34,31 @@ export async function verifyChains(
 }
 
 /** What the bundle says a chain shows. */
-type Shown = { network: string; tx: TxId; to: Address; leg: ChainLeg | null; failure: Failure | null }
+type BundleTransaction = {
+  network: string
+  tx: TxId
+  to: Address
+  leg: ChainLeg | null
+  failure: TransactionFailure | null
+}
 
-function shownOf(stored: readonly StoredObservation[]): Shown[] {
+function shownOf(stored: readonly StoredObservation[]): BundleTransaction[] {
   const observations = stored.map(({ observation }) => observation)
-  const sightings = observations.filter((one): one is Sighting => one.kind === 'sighting')
-  const failures = observations.filter((one): one is Failure => one.kind === 'failure')
+  const sightings = observations.filter((one): one is ObservedChainTransfer => one.kind === 'sighting')
+  const failures = observations.filter((one): one is TransactionFailure => one.kind === 'failure')
   return [
     ...foldSightings(sightings).map((leg) => ({ ...placeOf(leg), leg, failure: null })),
     ...foldFailures(failures).map((failure) => ({ ...placeOf(failure), leg: null, failure })),
   ]
 }
 
-function placeOf({ network, tx, to }: ChainLeg | Failure) {
+function placeOf({ network, tx, to }: ChainLeg | TransactionFailure) {
   return { network, tx, to }
 }
 
-type Asked = { parts: BundleParts; claims: readonly Shown[]; urls: readonly string[] }
+type ChainCheckInput = { parts: BundleParts; claims: readonly BundleTransaction[]; urls: readonly string[] }
 
-async function verifyChain(name: string, { parts, claims, urls }: Asked): Promise<Check> {
+async function verifyChain(name: string, { parts, claims, urls }: ChainCheckInput): Promise<BundleCheck> {
   const check = `chain ${name}`
   const network = parts.networks.find((one) => one.name === name)
   if (urls.length === 0)
@@ -79,14 +85,17 @@ function chainOf({ chainId, genesisHash, reading }: BundleParts['networks'][numb
   return `${chain}, final by ${finality}`
 }
 
-async function problemsOf(shown: Shown, reader: Pick<OnDemandReader, 'readTransaction'>): Promise<string[]> {
+async function problemsOf(
+  shown: BundleTransaction,
+  reader: Pick<OnDemandReader, 'readTransaction'>,
+): Promise<string[]> {
   const { tx, to, leg, failure } = shown
   const reading = await reader.readTransaction(tx, new Set([to]))
   const problems = leg === null ? failureProblems(failure, reading) : legProblems(leg, reading)
   return problems.map((problem) => `${tx}: ${problem}`)
 }
 
-function failureProblems(failure: Failure | null, reading: TransactionReading): string[] {
+function failureProblems(failure: TransactionFailure | null, reading: TransactionReading): string[] {
   if (reading.kind !== 'failed') return ['it did not fail on this chain']
   return reading.height === failure?.height ? [] : [`it failed at height ${reading.height}`]
 }

@@ -1,7 +1,7 @@
 import { createScheme } from '../intake/signature/create-scheme.ts'
 import type { Keys, SchemeSettings } from '../intake/signature/scheme.ts'
 import type { BundleParts } from './bundle.ts'
-import { type Check, checked, judged, notDone } from './check.ts'
+import { type BundleCheck, checked, judged, notDone } from './check.ts'
 import { bytesOf } from './verify-bundle.ts'
 
 const check = 'signatures'
@@ -10,7 +10,7 @@ const check = 'signatures'
  * Verifies every webhook by secrets, or public keys, of the auditor's own: those of the bundle's maker would prove
  * nothing.
  */
-export function verifySignatures({ evidence, webhooks }: BundleParts, keys: Keys): Check {
+export function verifySignatures({ evidence, webhooks }: BundleParts, keys: Keys): BundleCheck {
   const rows = evidence.filter(({ source }) => source === 'webhook')
   const signing = webhooks as SchemeSettings
   const given = keys.secrets.length > 0 || keys.publicKeys !== null

@@ -1,17 +1,17 @@
 import { type EventIdReader, eventKey } from './event-key.ts'
-import type { InboxRow } from './inbox-writer.ts'
+import type { ReceivedWebhook } from './inbox-writer.ts'
 import { isJson } from './json.ts'
 import { keptHeaders } from './kept-headers.ts'
-import type { Delivery, Refusal, Scheme, SchemeSettings, Secret } from './signature/scheme.ts'
+import type { Refusal, SchemeSettings, Secret, SignatureScheme, WebhookDelivery } from './signature/scheme.ts'
 
 /** A delivery as it goes into the inbox, or why it does not. */
 export type Admission =
-  | { kind: 'admitted'; row: InboxRow }
+  | { kind: 'admitted'; row: ReceivedWebhook }
   | { kind: 'refused'; reason: Refusal }
   | { kind: 'not_json' }
 
-export type Admitting = {
-  verify: Scheme
+export type AdmissionDeps = {
+  verify: SignatureScheme
   /** How webhooks are signed now. */
   signing: () => SchemeSettings
   /** Those in force, which are not kept readable wherever a header holds them. */
@@ -21,13 +21,13 @@ export type Admitting = {
 }
 
 /** Judges one delivery by what was signed, and by nothing else that it says. */
-export function admitDelivery(admitting: Admitting, delivery: Delivery): Admission {
+export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDelivery): Admission {
   const { verify, signing, secrets, readEventId } = admitting
   const verdict = verify(delivery)
   if (verdict.kind === 'refused') return verdict
   const { body, headers, receivedAt } = delivery
   if (!isJson(body)) return { kind: 'not_json' }
-  const row: InboxRow = {
+  const row: ReceivedWebhook = {
     source: 'webhook',
     sourceKey: verdict.id ?? eventKey(body, readEventId),
     body,

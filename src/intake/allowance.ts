@@ -1,4 +1,4 @@
-type Settings = {
+type TokenBucketLimits = {
   /** How much is given back in a second, and how much there is after a pause. */
   perSecond: number
   atOnce: number
@@ -7,10 +7,10 @@ type Settings = {
 }
 
 /** Says whether one more is within the allowance of a name, and takes it where it is. `now` is in milliseconds. */
-export type Allowance = (name: string, now: number) => boolean
+export type TokenBuckets = (name: string, now: number) => boolean
 
 /** Token buckets by name, in bounded memory. */
-export function createAllowance({ perSecond, atOnce, namesMax }: Settings): Allowance {
+export function createAllowance({ perSecond, atOnce, namesMax }: TokenBucketLimits): TokenBuckets {
   const left = new Map<string, { tokens: number; at: number }>()
   return (name, now) => {
     const { tokens, at } = left.get(name) ?? { tokens: atOnce, at: now }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-export type Answering = {
+export type OpenResponses = {
   /** Holds the response until it is closed; then `onIdle` is called if no other is left. */
   add: (response: ServerResponse) => void
   isIdle: () => boolean
@@ -12,7 +12,7 @@ export type Answering = {
  * every request outgrows its tables all the time, V8 links each to the next, and as soon as one is old all of them keep
  * what they held, so that no request is collected young.
  */
-export function createAnswering(onIdle: () => void): Answering {
+export function createAnswering(onIdle: () => void): OpenResponses {
   const places: (ServerResponse | null)[] = []
   const free: number[] = []
   const isIdle = () => free.length === places.length

@@ -1,8 +1,8 @@
 import { canaryToken } from '../core/canary.ts'
-import type { InboxRow, InboxWriter, Stored } from './inbox-writer.ts'
+import type { InboxOutcome, InboxWriter, ReceivedWebhook } from './inbox-writer.ts'
 
 /** Stores what was taken in, and says what it was. */
-export type Write = (row: InboxRow) => Promise<Stored | 'overloaded' | 'canary'>
+export type Write = (row: ReceivedWebhook) => Promise<InboxOutcome | 'overloaded' | 'canary'>
 
 /**
  * Keeps webhooks that this program sent to itself out of the inbox: they are no evidence of anything but the way here.

@@ -2,7 +2,7 @@ import { assert, Fault } from '../core/errors.ts'
 import { reach } from '../failpoint.ts'
 
 /** A webhook as it is kept: body byte for byte, and the headers that tell how it was signed. */
-export type InboxRow = {
+export type ReceivedWebhook = {
   source: 'webhook'
   /** The sender's id of the event. With `source` it is the key by which a resend is recognised. */
   sourceKey: string
@@ -12,13 +12,13 @@ export type InboxRow = {
 }
 
 /** A row, and when the same came again while it waited for its commit. */
-export type Arrival = InboxRow & { copiesAt: readonly Date[] }
+export type CoalescedWebhook = ReceivedWebhook & { copiesAt: readonly Date[] }
 
 /** `conflicting`: the key was known with another body; this one is kept beside it. */
-export type Stored = 'stored' | 'duplicate' | 'conflicting'
+export type InboxOutcome = 'stored' | 'duplicate' | 'conflicting'
 
 /** Commits the rows and says, in their order, what each was. No two share a key. */
-export type StoreRows = (rows: readonly Arrival[]) => Promise<readonly Stored[]>
+export type StoreRows = (rows: readonly CoalescedWebhook[]) => Promise<readonly InboxOutcome[]>
 
 export type WriterLimits = {
   /** Rows of one commit. */
@@ -41,27 +41,27 @@ export const writerLimits: WriterLimits = {
   flushTimeoutMs: 5000,
 }
 
-type Settings = WriterLimits & { store: StoreRows }
+type InboxWriterSettings = WriterLimits & { store: StoreRows }
 
 export type InboxWriter = {
   /**
    * Resolves once the row is committed, or at once where too many rows wait.
    * @throws the store's own error where the commit of this row failed; Fault `remote_failed` where it took too long.
    */
-  write: (row: InboxRow) => Promise<Stored | 'overloaded'>
+  write: (row: ReceivedWebhook) => Promise<InboxOutcome | 'overloaded'>
 }
 
-type Answer = { resolve: (outcome: Stored) => void; reject: (error: unknown) => void }
-type Waiting = Answer & { row: InboxRow }
-type Group = { first: Waiting; copies: Waiting[] }
+type WriteCallbacks = { resolve: (outcome: InboxOutcome) => void; reject: (error: unknown) => void }
+type PendingWrite = WriteCallbacks & { row: ReceivedWebhook }
+type WriteGroup = { first: PendingWrite; copies: PendingWrite[] }
 
 /**
  * Group commit: one commit in flight, and all that arrives meanwhile shares the next. No timer collects
  * rows, so that a lone row is not delayed, and the busier it gets the more rows a commit carries.
  */
-export function createInboxWriter(settings: Settings): InboxWriter {
+export function createInboxWriter(settings: InboxWriterSettings): InboxWriter {
   const { store, waitingMax, waitingBytesMax, flushTimeoutMs } = settings
-  let waiting: Waiting[] = []
+  let waiting: PendingWrite[] = []
   let waitingBytes = 0
   let flushing = false
   let late = false
@@ -77,7 +77,7 @@ export function createInboxWriter(settings: Settings): InboxWriter {
     flushing = false
   }
 
-  async function flush(groups: readonly Group[]): Promise<void> {
+  async function flush(groups: readonly WriteGroup[]): Promise<void> {
     const timer = setTimeout(giveUp, flushTimeoutMs, groups)
     try {
       await commit(store, groups)
@@ -88,7 +88,7 @@ export function createInboxWriter(settings: Settings): InboxWriter {
     late = false
   }
 
-  function giveUp(groups: readonly Group[]): void {
+  function giveUp(groups: readonly WriteGroup[]): void {
     late = true
     refuse(groups, tooLate(flushTimeoutMs))
     for (const { reject } of waiting.splice(0)) reject(tooLate(flushTimeoutMs))
@@ -113,11 +113,11 @@ export function createInboxWriter(settings: Settings): InboxWriter {
  * under the same key waits for the next commit, so that the store sees it as the second of its key.
  */
 function takeGroups(
-  waiting: readonly Waiting[],
-  { flushRowsMax, flushBytesMax }: Settings,
-): { groups: Group[]; rest: Waiting[] } {
-  const groups = new Map<string, Group>()
-  const rest: Waiting[] = []
+  waiting: readonly PendingWrite[],
+  { flushRowsMax, flushBytesMax }: InboxWriterSettings,
+): { groups: WriteGroup[]; rest: PendingWrite[] } {
+  const groups = new Map<string, WriteGroup>()
+  const rest: PendingWrite[] = []
   let bytes = 0
   for (const entry of waiting) {
     const group = groups.get(entry.row.sourceKey)
@@ -130,20 +130,20 @@ function takeGroups(
   return { groups: [...groups.values()], rest }
 }
 
-function arrivalOf({ first, copies }: Group): Arrival {
+function arrivalOf({ first, copies }: WriteGroup): CoalescedWebhook {
   return { ...first.row, copiesAt: copies.map(({ row }) => row.receivedAt) }
 }
 
-function bodyBytes(waiting: readonly Waiting[]): number {
+function bodyBytes(waiting: readonly PendingWrite[]): number {
   return waiting.reduce((bytes, { row }) => bytes + row.body.length, 0)
 }
 
-function answer({ first, copies }: Group, outcome: Stored): void {
+function answer({ first, copies }: WriteGroup, outcome: InboxOutcome): void {
   first.resolve(outcome)
   for (const copy of copies) copy.resolve('duplicate')
 }
 
-function refuse(groups: readonly Group[], error: unknown): void {
+function refuse(groups: readonly WriteGroup[], error: unknown): void {
   for (const { first, copies } of groups) for (const { reject } of [first, ...copies]) reject(error)
 }
 
@@ -154,7 +154,7 @@ function tooLate(timeoutMs: number): Fault<'remote_failed'> {
   })
 }
 
-async function commit(store: StoreRows, groups: readonly Group[]): Promise<void> {
+async function commit(store: StoreRows, groups: readonly WriteGroup[]): Promise<void> {
   const outcomes = await store(groups.map(arrivalOf))
   assert(outcomes.length === groups.length, 'the store answers once per row')
   reach('intake.committed')

@@ -20,7 +20,7 @@ export function isJson(body: Buffer): boolean {
 }
 
 /** Each function below passes over what it is named for, and returns whether it was there. */
-type Reading = { readonly bytes: Buffer; place: number; values: number }
+type JsonCursor = { readonly bytes: Buffer; place: number; values: number }
 
 const quote = code('"')
 const backslash = code('\\')
@@ -45,7 +45,7 @@ const closingBrace = code('}')
 const smallBit = 0x20
 const space = 0x20
 
-function passValue(reading: Reading, depth: number): boolean {
+function passValue(reading: JsonCursor, depth: number): boolean {
   passSpace(reading)
   if (++reading.values > valuesMax) return false
   switch (reading.bytes[reading.place] ?? 0) {
@@ -66,7 +66,7 @@ function passValue(reading: Reading, depth: number): boolean {
   }
 }
 
-function passItems(reading: Reading, depth: number): boolean {
+function passItems(reading: JsonCursor, depth: number): boolean {
   reading.place++
   if (depth > depthMax) return false
   if (passByte(reading, closingBracket)) return true
@@ -76,7 +76,7 @@ function passItems(reading: Reading, depth: number): boolean {
   return passByte(reading, closingBracket)
 }
 
-function passMembers(reading: Reading, depth: number): boolean {
+function passMembers(reading: JsonCursor, depth: number): boolean {
   reading.place++
   if (depth > depthMax) return false
   if (passByte(reading, closingBrace)) return true
@@ -92,7 +92,7 @@ const plain = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < space || byte === quote || byte === backslash ? 0 : 1,
 )
 
-function passString(reading: Reading): boolean {
+function passString(reading: JsonCursor): boolean {
   const { bytes } = reading
   if (bytes[reading.place] !== quote) return false
   let place = reading.place + 1
@@ -119,7 +119,7 @@ function escapeLength(bytes: Buffer, place: number): number {
   return 5
 }
 
-function passNumber(reading: Reading): boolean {
+function passNumber(reading: JsonCursor): boolean {
   const { bytes } = reading
   if (bytes[reading.place] === minus) reading.place++
   if (bytes[reading.place] === zero) reading.place++
@@ -135,13 +135,13 @@ function passNumber(reading: Reading): boolean {
 }
 
 /** One digit or more. */
-function passDigits(reading: Reading): boolean {
+function passDigits(reading: JsonCursor): boolean {
   const first = reading.place
   while (isDigit(reading.bytes[reading.place] ?? 0)) reading.place++
   return reading.place > first
 }
 
-function passWord(reading: Reading, word: string): boolean {
+function passWord(reading: JsonCursor, word: string): boolean {
   const end = reading.place + word.length
   if (reading.bytes.toString('latin1', reading.place, end) !== word) return false
   reading.place = end
@@ -149,14 +149,14 @@ function passWord(reading: Reading, word: string): boolean {
 }
 
 /** The byte, behind white space. */
-function passByte(reading: Reading, byte: number): boolean {
+function passByte(reading: JsonCursor, byte: number): boolean {
   passSpace(reading)
   if (reading.bytes[reading.place] !== byte) return false
   reading.place++
   return true
 }
 
-function passSpace(reading: Reading): void {
+function passSpace(reading: JsonCursor): void {
   const { bytes } = reading
   for (;;) {
     const byte = bytes[reading.place]

@@ -1,26 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Fault, messageOf } from '../core/errors.ts'
 import { createScheme } from './signature/create-scheme.ts'
-import type { Keys, Scheme, SchemeSettings, Secret } from './signature/scheme.ts'
+import type { Keys, SchemeSettings, Secret, SignatureScheme } from './signature/scheme.ts'
 
 /** How webhooks are signed, and by what their sender is recognised. */
-export type Signing = { signing: SchemeSettings; keys: Keys }
+export type SchemeConfig = { signing: SchemeSettings; keys: Keys }
 
 /** `refused`: what the settings say now cannot be used, and the scheme is the one from before. */
-export type SchemeEvent =
+export type LiveSchemeEvent =
   | { kind: 'opened' | 'changed' | 'unchanged'; scheme: SchemeSettings['scheme'] }
   | { kind: 'refused'; error: unknown }
 
-type Watching = {
+type LiveSchemeOptions = {
   /** Reads the settings anew. @throws Fault `settings_bad` */
-  read: () => Signing
+  read: () => SchemeConfig
   everyMs: number
   now: () => Date
-  report: (event: SchemeEvent) => void
+  report: (event: LiveSchemeEvent) => void
 }
 
 export type LiveScheme = {
-  verify: Scheme
+  verify: SignatureScheme
   /** The settings in force. */
   signing: () => SchemeSettings
   secrets: () => readonly Secret[]
@@ -34,12 +34,15 @@ export type LiveScheme = {
  * secret changes by a link that is moved, and some file systems give no notice.
  * @throws Fault `settings_bad` where the first settings cannot be used.
  */
-export function createLiveScheme(first: Signing, { read, everyMs, now, report }: Watching): LiveScheme {
+export function createLiveScheme(
+  first: SchemeConfig,
+  { read, everyMs, now, report }: LiveSchemeOptions,
+): LiveScheme {
   let current = first
   let verify = openScheme(first, now())
   let problem = ''
 
-  const follow = (): SchemeEvent => {
+  const follow = (): LiveSchemeEvent => {
     try {
       const next = read()
       const { scheme } = next.signing
@@ -72,7 +75,7 @@ export function createLiveScheme(first: Signing, { read, everyMs, now, report }:
 }
 
 /** @throws Fault `settings_bad` where a secret or a key does not fit the scheme, or none counts any more. */
-export function openScheme({ signing, keys }: Signing, now: Date): Scheme {
+export function openScheme({ signing, keys }: SchemeConfig, now: Date): SignatureScheme {
   const ends = keys.secrets.map(({ notAfter }) => notAfter)
   if (ends.length > 0 && ends.every((end) => end !== null && end <= now)) {
     throw new Fault('settings_bad', {

@@ -2,7 +2,7 @@ import { createAllowance } from './allowance.ts'
 import type { Refusal } from './signature/scheme.ts'
 
 /** A delivery that was not believed, or is no JSON or does not say that it is, as it is kept. `source` names the client. */
-export type Quarantined = {
+export type QuarantinedDelivery = {
   receivedAt: Date
   source: string
   reason: Refusal | 'not_json' | 'wrong_type'
@@ -38,8 +38,8 @@ export const quarantineLimits: QuarantineLimits = {
   everyMs: 500,
 }
 
-type Settings = {
-  store: (rows: readonly Quarantined[]) => Promise<void>
+type QuarantineDeps = {
+  store: (rows: readonly QuarantinedDelivery[]) => Promise<void>
   limits: QuarantineLimits
   /** A delivery was not kept: its client, or all together, sent too many; or too much waits for the database. */
   onDropped: (reason: 'rate' | 'full') => void
@@ -49,15 +49,15 @@ type Settings = {
 
 export type Quarantine = {
   /** Takes a delivery, or drops it where it is one too many. The sender does not wait for it. */
-  keep: (delivery: Quarantined) => void
+  keep: (delivery: QuarantinedDelivery) => void
   /** Stores what waits. */
   stop: () => Promise<void>
 }
 
 /** Collects what was refused and stores it now and then: nobody may slow down what is genuine with it. */
-export function createQuarantine({ store, limits, onDropped, onError }: Settings): Quarantine {
+export function createQuarantine({ store, limits, onDropped, onError }: QuarantineDeps): Quarantine {
   const isAllowed = allowDeliveries(limits)
-  const waiting: Quarantined[] = []
+  const waiting: QuarantinedDelivery[] = []
   let waitingBytes = 0
   let timer: NodeJS.Timeout | null = null
   let flushing: Promise<void> = Promise.resolve()
@@ -102,7 +102,7 @@ export function createQuarantine({ store, limits, onDropped, onError }: Settings
   }
 }
 
-function allowDeliveries(limits: QuarantineLimits): (delivery: Quarantined) => boolean {
+function allowDeliveries(limits: QuarantineLimits): (delivery: QuarantinedDelivery) => boolean {
   const { perSourcePerSecond, perSourceAtOnce, perSecond, atOnce, sourcesMax } = limits
   const ofSource = createAllowance({
     perSecond: perSourcePerSecond,
@@ -116,12 +116,12 @@ function allowDeliveries(limits: QuarantineLimits): (delivery: Quarantined) => b
   }
 }
 
-function firstWithin(rows: readonly Quarantined[], bytesMax: number): Quarantined[] {
+function firstWithin(rows: readonly QuarantinedDelivery[], bytesMax: number): QuarantinedDelivery[] {
   let bytes = 0
   const end = rows.findIndex(({ body }, place) => (bytes += body.length) > bytesMax && place > 0)
   return rows.slice(0, end === -1 ? rows.length : end)
 }
 
-function bodyBytes(rows: readonly Quarantined[]): number {
+function bodyBytes(rows: readonly QuarantinedDelivery[]): number {
   return rows.reduce((bytes, { body }) => bytes + body.length, 0)
 }

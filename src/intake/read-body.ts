@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** `aborted` where the sender went away before the body was complete. */
 export type BodyRead = { kind: 'read'; body: Buffer } | { kind: 'too_large' | 'overloaded' | 'aborted' }
 
-type Bounds = {
+type BodyLimits = {
   bodyBytesMax: number
   /** Of all bodies being read at one time, so that many slow senders together stay within memory. */
   unfinishedBytesMax: number
@@ -12,7 +12,7 @@ type Bounds = {
 }
 
 /** Reads bodies byte for byte. What is over a bound is not kept; the connection's own time limit ends it. */
-export function createBodyReader(bounds: Bounds) {
+export function createBodyReader(bounds: BodyLimits) {
   const { bodyBytesMax } = bounds
   const unfinished = createUnfinished(bounds)
 
@@ -44,7 +44,7 @@ export function createBodyReader(bounds: Bounds) {
 }
 
 /** Counts the bytes of unfinished bodies, of all and by client; `add` tells whether they are within their bounds. */
-function createUnfinished({ unfinishedBytesMax, unfinishedBytesPerSourceMax }: Bounds) {
+function createUnfinished({ unfinishedBytesMax, unfinishedBytesPerSourceMax }: BodyLimits) {
   const ofSources = new Map<string, number>()
   let ofAll = 0
   return {

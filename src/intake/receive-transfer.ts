@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { reach } from '../failpoint.ts'
-import { type Admitting, admitDelivery } from './admit-delivery.ts'
+import { type AdmissionDeps, admitDelivery } from './admit-delivery.ts'
 import type { SourceReader } from './client-source.ts'
 import type { Write } from './divert-canaries.ts'
-import type { InboxRow } from './inbox-writer.ts'
+import type { ReceivedWebhook } from './inbox-writer.ts'
 import { keptHeaders } from './kept-headers.ts'
 import type { Quarantine } from './quarantine.ts'
 import type { BodyRead } from './read-body.ts'
@@ -25,7 +25,7 @@ export type IntakeOutcome =
   | 'aborted'
 
 /** `reason` is there where the signature scheme refused, `event` where it was believed, `traceId` where it was traced. */
-export type Observation = {
+export type IntakeObservation = {
   outcome: IntakeOutcome
   seconds: number
   reason?: Refusal
@@ -34,34 +34,34 @@ export type Observation = {
 }
 
 /** A webhook that was believed. `traceparent` is what its sender says, and may be anything; times are in milliseconds since 1970. */
-export type Arriving = { sourceKey: string; traceparent: string | undefined; startedAt: number }
+export type IntakeTraceStart = { sourceKey: string; traceparent: string | undefined; startedAt: number }
 
 /** A trace under way: `traceparent` goes into the row, so that whoever applies it goes on with the same trace. */
-export type ArrivalTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
+export type IntakeTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
 
-export type Receiving = Admitting & {
+export type IntakeDeps = AdmissionDeps & {
   sourceOf: SourceReader
   readBody: (request: IncomingMessage, source: string) => Promise<BodyRead>
   write: Write
   /** Begins the trace of a webhook; null where it is not traced, and nothing is where there is no tracer. */
-  trace?: (arriving: Arriving) => ArrivalTrace | null
+  trace?: (arriving: IntakeTraceStart) => IntakeTrace | null
   /** Keeps what is not taken in, for the case that the settings are wrong and not the sender. */
   quarantine: Quarantine['keep']
   now: () => Date
-  observe: (observation: Observation) => void
+  observe: (observation: IntakeObservation) => void
   /** After the answer to a webhook that was new: time to wake whoever applies it. */
   onStored: () => void
   /** What kept a webhook from being stored. */
   onError: (error: unknown) => void
 }
 
-type Received = Omit<Observation, 'seconds'>
+type IntakeResult = Omit<IntakeObservation, 'seconds'>
 
 /** Takes in one webhook. The answer comes after the commit, never before it. */
-export function receiveTransfer(receiving: Receiving) {
+export function receiveTransfer(receiving: IntakeDeps) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const startedAt = performance.now()
-    const received = await receive(receiving, request, startedAt).catch((error: unknown): Received => {
+    const received = await receive(receiving, request, startedAt).catch((error: unknown): IntakeResult => {
       receiving.onError(error)
       return { outcome: 'unavailable' }
     })
@@ -73,7 +73,11 @@ export function receiveTransfer(receiving: Receiving) {
   }
 }
 
-async function receive(receiving: Receiving, request: IncomingMessage, startedAt: number): Promise<Received> {
+async function receive(
+  receiving: IntakeDeps,
+  request: IncomingMessage,
+  startedAt: number,
+): Promise<IntakeResult> {
   const source = receiving.sourceOf(request)
   const read = await receiving.readBody(request, source)
   if (read.kind !== 'read') return { outcome: read.kind }
@@ -94,10 +98,10 @@ async function receive(receiving: Receiving, request: IncomingMessage, startedAt
 
 /** Only what is believed is traced: nobody else can make a trace grow, or choose its id. */
 async function store(
-  { write, trace }: Receiving,
-  row: InboxRow,
-  arriving: Omit<Arriving, 'sourceKey'>,
-): Promise<Received> {
+  { write, trace }: IntakeDeps,
+  row: ReceivedWebhook,
+  arriving: Omit<IntakeTraceStart, 'sourceKey'>,
+): Promise<IntakeResult> {
   const traced = trace?.({ ...arriving, sourceKey: row.sourceKey }) ?? null
   const event = row.sourceKey
   if (traced === null) return { outcome: await write(row), event }
@@ -154,13 +158,13 @@ function answer(response: ServerResponse, outcome: IntakeOutcome): void {
   sendJson(response, { status, document, headers })
 }
 
-type Answer = { status: number; document: Record<string, string>; headers?: Record<string, string> }
+type JsonReply = { status: number; document: Record<string, string>; headers?: Record<string, string> }
 
 /**
  * Writes a small answer directly: no entity tag, no other header than needed. It goes out at once, and ends once the rest
  * of the request has been read and thrown away: who closes a connection with bytes in it often costs the sender the answer.
  */
-export function sendJson(response: ServerResponse, { status, document, headers }: Answer): void {
+export function sendJson(response: ServerResponse, { status, document, headers }: JsonReply): void {
   const { req: request } = response
   const text = JSON.stringify(document)
   response.writeHead(status, {

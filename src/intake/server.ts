@@ -7,7 +7,7 @@ import { limitConnections } from '../listening/limit-connections.ts'
 import { createAnswering } from './answering.ts'
 import { createMatcher, createSourceReader } from './client-source.ts'
 import { createBodyReader } from './read-body.ts'
-import { type Receiving, receiveTransfer, sendJson } from './receive-transfer.ts'
+import { type IntakeDeps, receiveTransfer, sendJson } from './receive-transfer.ts'
 
 export type IntakeLimits = ServerLimits & {
   bodyBytesMax: number
@@ -29,7 +29,7 @@ export const intakeLimits: IntakeLimits = {
   stopTimeoutMs: 5000,
 }
 
-export type IntakeSettings = Omit<Receiving, 'readBody' | 'sourceOf'> & {
+export type IntakeServerOptions = Omit<IntakeDeps, 'readBody' | 'sourceOf'> & {
   port: number
   host: string
   limits: IntakeLimits
@@ -50,7 +50,7 @@ export const transfersPath = '/webhooks/transfers'
  * Listens for webhooks.
  * @throws Fault `settings_bad` where the port cannot be had.
  */
-export async function startIntake(settings: IntakeSettings): Promise<Intake> {
+export async function startIntake(settings: IntakeServerOptions): Promise<Intake> {
   const { limits } = settings
   const isTrusted = createMatcher(settings.trustedProxies)
   const app = createApp({ ...settings, sourceOf: createSourceReader(isTrusted) })
@@ -86,7 +86,7 @@ export async function startIntake(settings: IntakeSettings): Promise<Intake> {
   }
 }
 
-function createApp(settings: IntakeSettings & Pick<Receiving, 'sourceOf'>): Express {
+function createApp(settings: IntakeServerOptions & Pick<IntakeDeps, 'sourceOf'>): Express {
   const readBody = createBodyReader(settings.limits)
   const app = express()
   app.disable('x-powered-by')
@@ -106,7 +106,7 @@ function createApp(settings: IntakeSettings & Pick<Receiving, 'sourceOf'>): Expr
   return app
 }
 
-async function listen(server: Server, { port, host }: IntakeSettings): Promise<void> {
+async function listen(server: Server, { port, host }: IntakeServerOptions): Promise<void> {
   try {
     server.listen(port, host)
     await once(server, 'listening')

@@ -9,7 +9,7 @@ import type { Tables } from '../store/tables.ts'
 
 export type AuditDeps = { db: Database<Tables>; client: OwnersClient; networks: readonly NetworkSettings[] }
 
-export type Audited = {
+export type OwnerAudit = {
   /** Owners of ours that the service listed. */
   compared: number
   changes: readonly MismatchChange[]
@@ -20,7 +20,7 @@ export type Audited = {
  * `address_changed` until it states it as approved again. Owners that it does not list, or that are not ours, are left
  * alone.
  */
-export async function auditOwners(deps: AuditDeps): Promise<Audited> {
+export async function auditOwners(deps: AuditDeps): Promise<OwnerAudit> {
   const audits = [await auditKind(deps, 'channel'), await auditKind(deps, 'stable_wallet')]
   return {
     compared: audits.reduce((sum, { compared }) => sum + compared, 0),
@@ -31,7 +31,7 @@ export async function auditOwners(deps: AuditDeps): Promise<Audited> {
 async function auditKind(
   { db, client, networks }: AuditDeps,
   kind: 'channel' | 'stable_wallet',
-): Promise<Audited> {
+): Promise<OwnerAudit> {
   const listed = await client.list(kind)
   if (listed === null) return { compared: 0, changes: [] }
   const statements = Map.groupBy(listed, ({ owner }) => ownerText(owner))

@@ -4,7 +4,7 @@ import type { Address, NetworkName, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import { earliest } from '../core/time.ts'
-import type { LineFault, OwnerRow } from '../provider/owners-file/read-owners-file.ts'
+import type { LineFault, OwnerFileRow } from '../provider/owners-file/read-owners-file.ts'
 import { type Database, inTransaction } from '../store/database.ts'
 import { keepOwners, ownersAt } from '../store/owners.ts'
 import type { Tables } from '../store/tables.ts'
@@ -13,12 +13,12 @@ export type ImportDeps = { db: Database<Tables>; networks: readonly NetworkSetti
 
 export type Import = {
   kind: Owner['kind']
-  rows: readonly OwnerRow[]
+  rows: readonly OwnerFileRow[]
   /** Checks everything and keeps nothing. */
   isDryRun: boolean
 }
 
-export type Imported =
+export type OwnerImportResult =
   | { kind: 'imported'; owners: number; added: number; addresses: number }
   | { kind: 'refused'; faults: readonly LineFault[] }
 
@@ -26,14 +26,17 @@ export type Imported =
  * Takes channels or wallets that exist already into the address book: all of them, or none where anything is wrong.
  * Importing the same again changes nothing.
  */
-export async function importOwners(deps: ImportDeps, { kind, rows, isDryRun }: Import): Promise<Imported> {
+export async function importOwners(
+  deps: ImportDeps,
+  { kind, rows, isDryRun }: Import,
+): Promise<OwnerImportResult> {
   const { entries, faults } = gather(rows, { kind, networks: deps.networks })
   if (faults.length > 0) return { kind: 'refused', faults }
   const owners = [...entries.values()]
   const addresses = owners.reduce((sum, { deposits }) => sum + deposits.length, 0)
   const undone = new Undone()
   try {
-    return await inTransaction(deps.db, async (tx): Promise<Imported> => {
+    return await inTransaction(deps.db, async (tx): Promise<OwnerImportResult> => {
       const { added, conflicts } = await keepOwners(tx, owners)
       const problems = conflicts.map(({ owner, network, problem }) => ({
         line: lineOf(rows, (row) => row.id === owner.id && (network === null || row.network === network)),
@@ -58,18 +61,18 @@ export async function importOwners(deps: ImportDeps, { kind, rows, isDryRun }: I
 
 /** Thrown to roll back; what was found out is told all the same. */
 class Undone extends Error {
-  result: Imported = { kind: 'refused', faults: [] }
+  result: OwnerImportResult = { kind: 'refused', faults: [] }
 }
 
 type Entries = { entries: Map<string, OwnerEntry>; faults: LineFault[] }
 
 /** Brings the lines of each owner together. */
 function gather(
-  rows: readonly OwnerRow[],
+  rows: readonly OwnerFileRow[],
   { kind, networks }: { kind: Owner['kind']; networks: readonly NetworkSettings[] },
 ): Entries {
   const [entries, faults]: [Entries['entries'], LineFault[]] = [new Map(), []]
-  const refuse = ({ line }: OwnerRow, problem: string) => faults.push({ line, problem })
+  const refuse = ({ line }: OwnerFileRow, problem: string) => faults.push({ line, problem })
   for (const row of rows) {
     const read = readRow(networks, row)
     if (read.kind === 'unreadable') {
@@ -93,7 +96,7 @@ type ReadRow =
   | { kind: 'read'; deposit: OwnerEntry['deposits'][number]; forward: OwnerEntry['forward'] }
   | { kind: 'unreadable'; problems: readonly string[] }
 
-function readRow(networks: readonly NetworkSettings[], row: OwnerRow): ReadRow {
+function readRow(networks: readonly NetworkSettings[], row: OwnerFileRow): ReadRow {
   const deposit = readPlace(networks, row)
   const target = row.forward && readPlace(networks, { ...row.forward, address: row.forward.recipient })
   if (typeof deposit === 'string' || typeof target === 'string')
@@ -117,11 +120,11 @@ function readPlace(
     : destination.problem
 }
 
-function isForwardedTo({ forward }: OwnerRow, address: Address): boolean {
+function isForwardedTo({ forward }: OwnerFileRow, address: Address): boolean {
   return forward !== null && forward.recipient.toLowerCase() === address.toLowerCase()
 }
 
-function lineOf(rows: readonly OwnerRow[], isMeant: (row: OwnerRow) => boolean): number {
+function lineOf(rows: readonly OwnerFileRow[], isMeant: (row: OwnerFileRow) => boolean): number {
   return rows.find(isMeant)?.line ?? 0
 }
 

@@ -3,7 +3,7 @@ import { contradictionsOf, type OwnerEntry, ownerText, type StatedOwner } from '
 import { type Address, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
-import type { ChannelRequest, OwnersClient } from '../provider/owners-client.ts'
+import type { NewChannel, OwnersClient } from '../provider/owners-client.ts'
 import type { Database } from '../store/database.ts'
 import { changedAddresses, openAddressChanged } from '../store/mismatches/owner-mismatches.ts'
 import { ownersAt, readOwners, saveOwner } from '../store/owners.ts'
@@ -22,7 +22,7 @@ export type ProvisionDeps = {
  * @throws Fault `usage_bad` where the request cannot be kept; `remote_failed` where the service's answer contradicts it,
  * which is an `address_changed` then.
  */
-export async function createChannel(deps: ProvisionDeps, request: ChannelRequest): Promise<OwnerEntry> {
+export async function createChannel(deps: ProvisionDeps, request: NewChannel): Promise<OwnerEntry> {
   const owner: Owner = { kind: 'channel', id: request.id }
   const network = networkOf(deps, request.forwardNetwork)
   const recipient = recipientOn(network, request.forwardRecipient)
@@ -41,11 +41,11 @@ export async function createStableWallet(deps: ProvisionDeps, id: string): Promi
   return keep(deps, { owner, known, forward: null }, await deps.client.createStableWallet(id))
 }
 
-type Wanted = { owner: Owner; known: OwnerEntry | null; forward: OwnerEntry['forward'] }
+type ProvisionRequest = { owner: Owner; known: OwnerEntry | null; forward: OwnerEntry['forward'] }
 
 async function keep(
   deps: ProvisionDeps,
-  { owner, known, forward }: Wanted,
+  { owner, known, forward }: ProvisionRequest,
   created: StatedOwner,
 ): Promise<OwnerEntry> {
   const what = `creating ${owner.kind} ${owner.id}`

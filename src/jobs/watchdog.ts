@@ -1,7 +1,7 @@
 /** After this many checks in a row that find idle hands and waiting work. */
 const suspicionsMax = 3
 
-type Watched = {
+type WatchdogTarget = {
   /** Counts every run that began or ended. */
   progress: () => number
   /** True where every hand is busy, so that waiting work is no sign of trouble. */
@@ -14,7 +14,7 @@ type Watched = {
  * Notices a worker that says it runs and takes nothing, as BullMQ workers did after an outage of their server
  * (taskforcesh/bullmq#4585). Call the result at regular times.
  */
-export function createWatchdog({ progress, busy, waiting, replace }: Watched): () => Promise<void> {
+export function createWatchdog({ progress, busy, waiting, replace }: WatchdogTarget): () => Promise<void> {
   let seen = progress()
   let suspicions = 0
 

@@ -5,29 +5,29 @@ import { oldestPending, pendingIds } from '../store/inbox.ts'
 import { takeDecisions } from '../store/mismatches/cases.ts'
 import type { MismatchChange } from '../store/mismatches/mismatches.ts'
 import { readClock } from '../store/streams.ts'
-import type { Audited } from './audit-owners.ts'
-import { type Applied, type ApplyDeps, applyDue, applyPending, batchMax } from './books/apply.ts'
+import type { OwnerAudit } from './audit-owners.ts'
+import { type ApplyDeps, type ApplyResult, applyDue, applyPending, batchMax } from './books/apply.ts'
 import { createLedgerWork, type LedgerWork } from './books/ledger-work.ts'
 import { proposeMatches } from './books/propose-matches.ts'
-import { createNetworkWork, type NetworkWork, type NetworkWorkDeps } from './chain/network-work.ts'
+import { type ChainWork, createNetworkWork, type NetworkWorkDeps } from './chain/network-work.ts'
 import type { NoProof } from './chain/proof-run.ts'
-import type { Proved } from './chain/prove-balances.ts'
+import type { BalanceProofResult } from './chain/prove-balances.ts'
 import { keepPace } from './poll/keep-pace.ts'
 import { type PollDeps, pollDeposits } from './poll/poll.ts'
 import { type Cadence, isPollDue } from './poll/poll-cadence.ts'
-import { nothingRead, type Reading, readAlone } from './poll/read-records.ts'
+import { nothingRead, type PollReport, readAlone } from './poll/read-records.ts'
 
 export type WorkDeps = ApplyDeps &
   PollDeps &
   NetworkWorkDeps & {
     cadence: Cadence
-    audit: () => Promise<Audited>
-    prove: (network: string) => Promise<Proved | NoProof>
+    audit: () => Promise<OwnerAudit>
+    prove: (network: string) => Promise<BalanceProofResult | NoProof>
     /** Asks for a run of a job; may fail, since the sweep asks again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
-      applied: (applied: Applied) => void
-      polled: (reading: Reading) => void
+      applied: (applied: ApplyResult) => void
+      polled: (reading: PollReport) => void
       mismatches: (changes: readonly MismatchChange[]) => void
     }
   }
@@ -52,8 +52,8 @@ const overdueSeconds = 5
 const readsMax = 20
 
 /** Everything the daemon does again and again. Each job is safe to run twice and beside itself. */
-export type Work = LedgerWork &
-  Pick<NetworkWork, 'scan' | 'backfill' | 'verify'> & {
+export type DaemonWork = LedgerWork &
+  Pick<ChainWork, 'scan' | 'backfill' | 'verify'> & {
     apply: () => Promise<void>
     /** Reads the service's records, where that is due. */
     poll: () => Promise<void>
@@ -67,8 +67,8 @@ export type Work = LedgerWork &
     all: () => Promise<void>
   }
 
-export function createWork(given: WorkDeps): Work {
-  const deps: Working = { ...given, failing: new Set() }
+export function createWork(given: WorkDeps): DaemonWork {
+  const deps: DaemonWorkDeps = { ...given, failing: new Set() }
   const networks = createNetworkWork(deps)
   const wakeIf = async (condition: boolean | undefined, job: JobName, key?: string) => {
     if (condition) await deps.wake(job, key)
@@ -140,7 +140,7 @@ function createProposer(deps: WorkDeps): () => Promise<boolean> {
   }
 }
 
-function createProve(deps: WorkDeps): Work['prove'] {
+function createProve(deps: WorkDeps): DaemonWork['prove'] {
   return async (network) => {
     const proved = await deps.prove(network)
     if (typeof proved === 'string') return
@@ -151,12 +151,12 @@ function createProve(deps: WorkDeps): Work['prove'] {
   }
 }
 
-type Working = WorkDeps & { failing: Set<bigint> }
+type DaemonWorkDeps = WorkDeps & { failing: Set<bigint> }
 
-type Told = Record<'told' | 'named', ReadonlySet<string>>
+type ApplyFollowUps = Record<'told' | 'named', ReadonlySet<string>>
 
 /** @returns the service's ids of the deposits that webhooks told of, and networks with transactions to be verified */
-async function applyAll(deps: Working): Promise<Told> {
+async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
   const told = new Set<string>()
   const named = new Set<string>()
   for (;;) {
@@ -174,7 +174,7 @@ async function applyAll(deps: Working): Promise<Told> {
  * transaction. What fails again stays pending, grows old on the metrics, and fails the job; deadlines pass without it,
  * as long as this process knows of it.
  */
-async function applyEach(deps: Working, fault: unknown): Promise<never> {
+async function applyEach(deps: DaemonWorkDeps, fault: unknown): Promise<never> {
   for (const id of await pendingIds(deps.db, batchMax.rowsMax)) {
     const applied = await applyPending(deps, { id }).catch(() => null)
     if (applied === null) deps.failing.add(id)
@@ -186,7 +186,7 @@ async function applyEach(deps: Working, fault: unknown): Promise<never> {
   throw fault
 }
 
-async function decideDue(deps: Working): Promise<void> {
+async function decideDue(deps: DaemonWorkDeps): Promise<void> {
   for (;;) {
     const applied = await applyDue(deps)
     deps.observe.applied(applied)

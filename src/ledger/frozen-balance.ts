@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Period } from './period.ts'
 
 /** What was debited and credited to an account in one asset, in its smallest units. */
-export type BalanceLine = { account: string; asset: string; debit: bigint; credit: bigint }
+export type FrozenBalanceLine = { account: string; asset: string; debit: bigint; credit: bigint }
 
 /** The lines of several parts of the books as those of all of them, in the order in which they are hashed. */
-export function addUp(lines: readonly BalanceLine[]): BalanceLine[] {
-  const sums = new Map<string, BalanceLine>()
+export function addUp(lines: readonly FrozenBalanceLine[]): FrozenBalanceLine[] {
+  const sums = new Map<string, FrozenBalanceLine>()
   for (const { account, asset, debit, credit } of lines) {
     const key = JSON.stringify([account, asset])
     const sum = sums.get(key) ?? { account, asset, debit: 0n, credit: 0n }
@@ -25,7 +25,7 @@ export function addUp(lines: readonly BalanceLine[]): BalanceLine[] {
 export function hashBalance(period: Period) {
   const hash = createHash('sha256')
   return {
-    add({ account, asset, debit, credit }: BalanceLine): void {
+    add({ account, asset, debit, credit }: FrozenBalanceLine): void {
       hash.update(`${[period, escaped(account), escaped(asset), debit, credit].join('\t')}\n`)
     },
     digest: () => hash.digest('hex'),

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { networkOf, plainAddress } from './client-network.ts'
 import { createOpenSockets } from './open-sockets.ts'
 
-type Bounds = {
+type ConnectionLimitOptions = {
   /** Of all clients together. */
   max: number
   perSourceMax: number
@@ -20,7 +20,7 @@ const closingMax = 512
  */
 export function limitConnections(
   server: Server,
-  { max, perSourceMax, isTrusted = () => false }: Bounds,
+  { max, perSourceMax, isTrusted = () => false }: ConnectionLimitOptions,
 ): void {
   const open = createOpenSockets()
   let count = 0

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { describeThrown } from './describe-thrown.ts'
-import { createHidden, type Hidden } from './hide-secrets.ts'
+import { createHidden, type SecretRedactor } from './hide-secrets.ts'
 import { openDestination } from './log-destination.ts'
 
 export type LogSettings = {
@@ -10,7 +10,7 @@ export type LogSettings = {
   /** Standard output without it. */
   file?: string
   /** Secrets that are known, to be left out wherever they stand. */
-  hidden?: Hidden
+  hidden?: SecretRedactor
 }
 
 /** JSON lines on standard output, or in a file. What may hold a secret is left out. */

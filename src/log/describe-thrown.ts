@@ -9,22 +9,22 @@ const errorsMax = 8
 const messageMax = 2000
 const stackMax = 4000
 
-type Described = {
+type ErrorDescription = {
   type: string
   message: string
   code?: unknown
   /** Of a fault of ours. */
   details?: unknown
   stack?: string
-  cause?: Described
+  cause?: ErrorDescription
   /** What went wrong together. */
-  errors?: Described[]
+  errors?: ErrorDescription[]
 }
 
 /**
  * What was thrown, as it is logged. Libraries hang requests and their headers on their errors; of those nothing is taken.
  */
-export function describeThrown(thrown: unknown, depth = 0): Described {
+export function describeThrown(thrown: unknown, depth = 0): ErrorDescription {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: shorten(String(thrown), messageMax) }
   const { name, message } = thrown
   // One with a code of ours is foreseen: its details say what happened, and where in the program is no matter.
@@ -40,7 +40,7 @@ export function describeThrown(thrown: unknown, depth = 0): Described {
   }
 }
 
-function deeper(thrown: Error, depth: number): Pick<Described, 'cause' | 'errors'> {
+function deeper(thrown: Error, depth: number): Pick<ErrorDescription, 'cause' | 'errors'> {
   const errors = thrown instanceof AggregateError ? thrown.errors.slice(0, errorsMax) : []
   return {
     ...(thrown.cause !== undefined && { cause: describeThrown(thrown.cause, depth) }),

@@ -1,4 +1,4 @@
-export type Hidden = {
+export type SecretRedactor = {
   /** From now on these are hidden, too; what was hidden before stays so. */
   add: (secrets: readonly string[]) => void
   /** The text without secrets: those that were added, and whatever has the form of one. */
@@ -14,7 +14,7 @@ const lengthMin = 6
  * Hides secrets in lines of JSON, wherever they turn up: in a message, an address, a cause. What is known is hidden in
  * each form in which it may be written; what nobody told of is hidden by its form.
  */
-export function createHidden(): Hidden {
+export function createHidden(): SecretRedactor {
   const known = new Set<string>()
   let pattern: RegExp | null = null
   return {

@@ -19,10 +19,14 @@ export type EventFields<Name extends EventName> = {
   [Field in FieldOf<Name>]: Field extends 'err' ? unknown : Value
 }
 
-type Given<Name extends EventName> = FieldOf<Name> extends never ? [] : [fields: EventFields<Name>]
+type EventArguments<Name extends EventName> = FieldOf<Name> extends never ? [] : [fields: EventFields<Name>]
 
 /** Writes one line, with the level and the text that the list has for the event. */
-export function tell<Name extends EventName>(log: LineSink, name: Name, ...given: Given<Name>): void {
+export function tell<Name extends EventName>(
+  log: LineSink,
+  name: Name,
+  ...given: EventArguments<Name>
+): void {
   const { level, text }: EventDeclaration = events[name]
   const [fields] = given as readonly [object?]
   log[level]({ event: name, ...fields }, text)

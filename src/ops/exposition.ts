@@ -32,16 +32,17 @@ export function metricsOf(registry: Registry<RegistryContentType>): Metric[] {
  */
 export function prefersOpenMetrics(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').map(readRange)
-  const weigh = (fits: (range: Range) => boolean) => Math.max(0, ...ranges.filter(fits).map(({ q }) => q))
+  const weigh = (fits: (range: MediaRange) => boolean) =>
+    Math.max(0, ...ranges.filter(fits).map(({ q }) => q))
   const open = weigh(
     ({ type, version }) => type === 'application/openmetrics-text' && (version ?? '1.0.0') === '1.0.0',
   )
   return open > 0 && open >= weigh(({ type }) => type === 'text/plain')
 }
 
-type Range = { type: string; version: string | undefined; q: number }
+type MediaRange = { type: string; version: string | undefined; q: number }
 
-function readRange(text: string): Range {
+function readRange(text: string): MediaRange {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
   const read = new Map(parameters.map((one) => one.split('=', 2) as [string, string | undefined]))
   const q = Number(read.get('q') ?? 1)

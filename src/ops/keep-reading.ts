@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../core/errors.ts'
 
-export type Kept<Value> = { value: Value; ageSeconds: number }
+export type CachedValue<Value> = { value: Value; ageSeconds: number }
 
-export type Keeping = {
+export type ReadingCacheOptions = {
   /** What takes no longer than this to read is read for everybody who asks. */
   shortMs: number
   /** What takes longer is used again for so many times as long as it took: reading it takes no greater share of time. */
@@ -17,7 +17,7 @@ export type Keeping = {
   nowMs: () => number
 }
 
-const keeping: Keeping = {
+const keeping: ReadingCacheOptions = {
   shortMs: 30,
   timesKept: 100,
   keptMaxMs: 60_000,
@@ -32,8 +32,8 @@ const keeping: Keeping = {
  */
 export function keepReading<Value>(
   read: () => Promise<Value>,
-  changes: Partial<Keeping> = {},
-): () => Promise<Kept<Value>> {
+  changes: Partial<ReadingCacheOptions> = {},
+): () => Promise<CachedValue<Value>> {
   const { shortMs, timesKept, keptMaxMs, waitMs, hangMs, nowMs } = { ...keeping, ...changes }
   let last: { value: Value; at: number; dueAt: number } | null = null
   let running: { since: number; done: Promise<void> } | null = null

@@ -6,7 +6,7 @@ import { ofChains } from './metrics/chains.ts'
 import type { Creation, MetricDescription } from './metrics/declare.ts'
 import { ofDeposits } from './metrics/deposits.ts'
 import { ofIntake } from './metrics/intake.ts'
-import { createAdmission, type Known } from './metrics/label-values.ts'
+import { createAdmission, type KnownLabelValues } from './metrics/label-values.ts'
 import { ofPoll } from './metrics/poll.ts'
 import { ofScorecard } from './metrics/scorecard.ts'
 import { ofService } from './metrics/service.ts'
@@ -23,8 +23,8 @@ const declared = {
   ...ofCanaries,
 }
 
-type Declared = typeof declared
-export type Metrics = { [Name in keyof Declared]: ReturnType<Declared[Name]> } & {
+type MetricDeclarations = typeof declared
+export type Metrics = { [Name in keyof MetricDeclarations]: ReturnType<MetricDeclarations[Name]> } & {
   registry: Registry
   /** Names of gauges that were to be set to what is no number, until they are forgotten. */
   refused: Set<string>
@@ -39,7 +39,7 @@ export const metricDescriptions: readonly MetricDescription[] = Object.values(de
  * The metrics of one process, with Node's own.
  * @param known values of labels that are known beforehand, by set: networks and assets of the settings
  */
-export function createMetrics(version: string, known: Known = {}): Metrics {
+export function createMetrics(version: string, known: KnownLabelValues = {}): Metrics {
   // Only where nothing but OpenMetrics is told may there be exemplars, so this one is only there to collect.
   const ground = openRegistry()
   collectDefaultMetrics({ register: ground })

@@ -41,11 +41,11 @@ const remindAfterMs = 3_600_000
 /** As many are remembered; those whose texts hold something new each time push out others. */
 const problemsMax = 200
 
-type Noted = { failures: number; seenAt: number; loggedAt: number }
+type JobFailureTally = { failures: number; seenAt: number; loggedAt: number }
 
 /** How often a problem came up, if it is to be logged now; null if it was logged already, and is not over. */
 function createProblems(now: () => number): { noted: (text: string) => number | null } {
-  const known = new Map<string, Noted>()
+  const known = new Map<string, JobFailureTally>()
   return {
     noted(text) {
       const at = now()

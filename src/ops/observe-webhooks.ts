@@ -5,7 +5,7 @@ import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
 
 /** `refused`: what the settings say now cannot be used. */
-type SchemeEvent =
+type WebhookSchemeEvent =
   | { kind: 'opened' | 'changed' | 'unchanged'; scheme: string }
   | { kind: 'refused'; error: unknown }
 
@@ -21,7 +21,7 @@ type WebhookAnswer = {
 /** What happens where webhooks come in. */
 export type WebhookObserver = {
   webhook: (answer: WebhookAnswer) => void
-  webhookScheme: (event: SchemeEvent) => void
+  webhookScheme: (event: WebhookSchemeEvent) => void
   quarantineDropped: (reason: 'rate' | 'full') => void
 }
 

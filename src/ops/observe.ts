@@ -7,30 +7,30 @@ import { type JobObserver, observeJobs } from './observe-jobs.ts'
 import { observeWebhooks, type WebhookObserver } from './observe-webhooks.ts'
 import { type AppliedTrail, tellApplied } from './tell-applied.ts'
 
-export type Change = {
+export type MismatchTransition = {
   kind: string
   severity: string
   network: string | null
   change: 'opened' | 'reopened' | 'resolved' | 'cleared'
 }
 
-type RpcRequest = { network: string; node: string; method: string; outcome: string; seconds: number }
+type ObservedRpcRequest = { network: string; node: string; method: string; outcome: string; seconds: number }
 
-type OddLog = { network: string; reason: string; contract: string; tx: string | null }
+type ObservedOddLog = { network: string; reason: string; contract: string; tx: string | null }
 
-type UnreadTransaction = { network: string; reason: string; slot: bigint; tx: string | null }
+type ObservedUnreadTransaction = { network: string; reason: string; slot: bigint; tx: string | null }
 
 /** What happens in the daemon, each told once: counted and, where it matters, logged. */
 export type Observer = WebhookObserver &
   JobObserver & {
-    rpc: (request: RpcRequest) => void
+    rpc: (request: ObservedRpcRequest) => void
     rpcNode: (node: { network: string; node: string; score: number }) => void
-    oddLog: (log: OddLog) => void
-    unread: (transaction: UnreadTransaction) => void
+    oddLog: (log: ObservedOddLog) => void
+    unread: (transaction: ObservedUnreadTransaction) => void
     pollRequest: (outcome: string) => void
-    applied: (applied: Applied) => void
-    polled: (reading: { drifts: number; mismatches: readonly Change[] }) => void
-    mismatches: (changes: readonly Change[]) => void
+    applied: (applied: ObservedBatch) => void
+    polled: (reading: { drifts: number; mismatches: readonly MismatchTransition[] }) => void
+    mismatches: (changes: readonly MismatchTransition[]) => void
     rewound: (network: string) => void
     /** An answer of the ops port failed by a fault of the program. */
     opsFailed: (path: string, error: unknown) => void
@@ -41,7 +41,7 @@ export type Observer = WebhookObserver &
   }
 
 /** What ended a mismatch; null where it opened. */
-const ended: Record<Change['change'], 'evidence' | 'person' | null> = {
+const ended: Record<MismatchTransition['change'], 'evidence' | 'person' | null> = {
   opened: null,
   reopened: null,
   resolved: 'person',
@@ -121,7 +121,7 @@ function observeMismatches(metrics: Metrics, log: Logger): Observer['mismatches'
   }
 }
 
-type Applied = AppliedTrail & { lags: readonly Lag[]; mismatches: readonly Change[] }
+type ObservedBatch = AppliedTrail & { lags: readonly Lag[]; mismatches: readonly MismatchTransition[] }
 
 /** By what the one that was measured is found: a deposit by its number, a message by its row of the inbox. */
 function exemplarOf(of: Lag['of']): Exemplar {

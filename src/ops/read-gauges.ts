@@ -1,19 +1,19 @@
 import { beatAgeMaxSeconds } from '../core/health.ts'
-import { type Kept, keepReading } from './keep-reading.ts'
+import { type CachedValue, keepReading } from './keep-reading.ts'
 import { type ReadingPart, readingParts } from './metrics/service.ts'
-import { agedBy, type Reading } from './reading.ts'
+import { agedBy, type GaugeValues } from './reading.ts'
 
 /** How each part is read, on its own: where the queue does not answer, the database still does. */
-export type Sources = { [Part in ReadingPart]: () => Promise<Reading[Part]> }
+export type GaugeSources = { [Part in ReadingPart]: () => Promise<GaugeValues[Part]> }
 
-type ReadParts = { [Part in ReadingPart]: Kept<Reading[Part]> | null }
+type ReadParts = { [Part in ReadingPart]: CachedValue<GaugeValues[Part]> | null }
 
 /** What was read of each part; null of what could not be read. */
 export type ReadGauges = () => Promise<ReadParts>
 
 /** What a process tells of each part; it has nothing of what others tell. */
-export type ToldGauges = Partial<ReadParts>
-export type TellGauges = () => Promise<ToldGauges>
+export type ReportedGauges = Partial<ReadParts>
+export type TellGauges = () => Promise<ReportedGauges>
 
 /**
  * By this a part that is dear to read takes a share of one processor and no more: a four hundredth, or of the sums over
@@ -29,17 +29,17 @@ const keptMaxMs: Record<ReadingPart, number> = {
   queue: 60_000,
 }
 
-export type GaugesReader = ReadGauges & ((parts: readonly ReadingPart[]) => Promise<ToldGauges>)
+export type GaugesReader = ReadGauges & ((parts: readonly ReadingPart[]) => Promise<ReportedGauges>)
 
 /** Makes what reads the parts asked for, or all, each no more often than it is worth. */
 export function createGaugesReader(
-  sources: Sources,
+  sources: GaugeSources,
   unreadable: (part: ReadingPart, error: unknown) => void,
 ): GaugesReader {
-  const keep = <Part extends ReadingPart>(part: Part): (() => Promise<Kept<Reading[Part]>>) =>
+  const keep = <Part extends ReadingPart>(part: Part): (() => Promise<CachedValue<GaugeValues[Part]>>) =>
     keepReading(sources[part], { timesKept: timesKept[part], keptMaxMs: keptMaxMs[part] })
   const live = keep('live')
-  const reads: { [Part in ReadingPart]: () => Promise<Kept<Reading[Part]>> } = {
+  const reads: { [Part in ReadingPart]: () => Promise<CachedValue<GaugeValues[Part]>> } = {
     live: async () => {
       const { value, ageSeconds } = await live()
       return { value: agedBy(ageSeconds, value), ageSeconds }

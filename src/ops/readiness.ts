@@ -1,11 +1,11 @@
 import { messageOf } from '../core/errors.ts'
-import type { PartState } from '../core/health.ts'
+import type { ComponentHealth } from '../core/health.ts'
 
 /** Asks after several parts at once. What it throws is the fault of `part`, and of the others nothing is known then. */
-export type Check = { part: string; ask: () => Promise<readonly PartState[]> }
+export type ReadinessCheck = { part: string; ask: () => Promise<readonly ComponentHealth[]> }
 
 export type Readiness = {
-  checks: readonly Check[]
+  checks: readonly ReadinessCheck[]
   /** Whether this process can do its own work only where that part is well; others are warned of. */
   isNeeded: (part: string) => boolean
   /** What works and should not stay as it is. */
@@ -14,13 +14,13 @@ export type Readiness = {
 
 export type Problem = { part: string; problem: string }
 
-export type Answer = { ready: boolean; unready: Problem[]; warnings: Problem[]; fine: string[] }
+export type ReadinessReport = { ready: boolean; unready: Problem[]; warnings: Problem[]; fine: string[] }
 
 /** Who asks gives up after a few seconds, and has to be told before which part it was. */
 export const answerMaxMs = 2000
 
 /** Makes what asks after every part at once; each has so long and no longer. */
-export function createReadiness({ checks, isNeeded, warnings }: Readiness): () => Promise<Answer> {
+export function createReadiness({ checks, isNeeded, warnings }: Readiness): () => Promise<ReadinessReport> {
   const asks = checks.map(({ part, ask }) => ({ part, ask: shared(ask) }))
   return async () => {
     const states = (await Promise.all(asks.map(stateOf))).flat()
@@ -38,7 +38,7 @@ export function createReadiness({ checks, isNeeded, warnings }: Readiness): () =
   }
 }
 
-async function stateOf({ part, ask }: Check): Promise<readonly PartState[]> {
+async function stateOf({ part, ask }: ReadinessCheck): Promise<readonly ComponentHealth[]> {
   try {
     return await inTime(ask())
   } catch (error) {
@@ -46,7 +46,7 @@ async function stateOf({ part, ask }: Check): Promise<readonly PartState[]> {
   }
 }
 
-function problemOf({ part, says }: PartState): Problem {
+function problemOf({ part, says }: ComponentHealth): Problem {
   return { part, problem: says }
 }
 

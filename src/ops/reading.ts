@@ -1,7 +1,7 @@
 /** Counts and ages as the database and the queue tell them, by part. Ages are in seconds. */
-export type Reading = {
+export type GaugeValues = {
   live: Live
-  totals: Totals
+  totals: MetricTotals
   scorecard: readonly Scores[]
   /** Jobs by state. */
   queue: Readonly<Record<string, number>>
@@ -65,7 +65,7 @@ export function agedBy(seconds: number, live: Live): Live {
 }
 
 /** What is counted or added up over all that is stored. */
-export type Totals = {
+export type MetricTotals = {
   deposits: readonly { state: string; network: string; count: number }[]
   matrix: readonly { leg: string; source: string; cell: string; count: number }[]
   assets: readonly { asset: string; network: string; symbol: string }[]

@@ -6,7 +6,7 @@ import { limitConnections } from '../listening/limit-connections.ts'
 import type { Metrics } from './metrics.ts'
 import { refuseOtherNames } from './own-names.ts'
 import type { TellGauges } from './read-gauges.ts'
-import { type Answer, createReadiness, type Readiness } from './readiness.ts'
+import { createReadiness, type Readiness, type ReadinessReport } from './readiness.ts'
 import { serveMetrics } from './serve-metrics.ts'
 import { createRecognition, refuseStrangers } from './token.ts'
 
@@ -28,7 +28,7 @@ export type OpsLimits = ServerLimits & { connectionsMax: number; connectionsPerS
 export const opsLimits: OpsLimits = { ...serverLimits, connectionsMax: 256, connectionsPerSourceMax: 128 }
 
 /** What there is to be shown once the daemon works. */
-export type Shown = {
+export type OpsSources = {
   read: TellGauges
   readiness: Readiness
   /** Pages for people. */
@@ -38,7 +38,7 @@ export type Shown = {
 export type OpsServer = {
   url: string
   /** Shows everything from now on. Before, the process tells that it is alive, what it counts, and that it is not ready. */
-  open: (shown: Shown) => void
+  open: (shown: OpsSources) => void
   /** Tells from now on that it is not ready, so that nobody sends anything here while it stops. */
   leave: () => void
   stop: () => Promise<void>
@@ -51,7 +51,7 @@ export type OpsServer = {
  */
 export async function startOps(settings: OpsSettings): Promise<OpsServer> {
   const { host, port, limits = opsLimits } = settings
-  const showing: Showing = {
+  const showing: OpsResponders = {
     ask: asking(unready('start', 'the database is being brought up to date')),
     read: nothingRead,
     pages: noPages,
@@ -78,9 +78,9 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
 }
 
 /** What is answered now. */
-type Showing = { ask: () => Promise<Answer>; read: TellGauges; pages: RequestHandler }
+type OpsResponders = { ask: () => Promise<ReadinessReport>; read: TellGauges; pages: RequestHandler }
 
-function createApp({ host, token = null, metrics, failed }: OpsSettings, showing: Showing): Express {
+function createApp({ host, token = null, metrics, failed }: OpsSettings, showing: OpsResponders): Express {
   const recognises = createRecognition(token)
   const app = express()
   app.disable('x-powered-by')
@@ -117,11 +117,11 @@ function answerFailure(failed: OpsSettings['failed']): ErrorRequestHandler {
   }
 }
 
-function asking(answer: Answer): () => Promise<Answer> {
+function asking(answer: ReadinessReport): () => Promise<ReadinessReport> {
   return () => Promise.resolve(answer)
 }
 
-function unready(part: string, problem: string): Answer {
+function unready(part: string, problem: string): ReadinessReport {
   return { ready: false, unready: [{ part, problem }], warnings: [], fine: [] }
 }
 

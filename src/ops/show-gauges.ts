@@ -2,11 +2,11 @@ import { mismatchKinds } from '../core/mismatch.ts'
 import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
 import { type ReadingPart, readingParts } from './metrics/service.ts'
 import type { Metrics } from './metrics.ts'
-import type { ToldGauges } from './read-gauges.ts'
-import type { Live, Reading, Scores, Totals } from './reading.ts'
+import type { ReportedGauges } from './read-gauges.ts'
+import type { GaugeValues, Live, MetricTotals, Scores } from './reading.ts'
 
 /** Sets every gauge to what was read; what no longer occurs, or could not be read, disappears. */
-export function showGauges(metrics: Metrics, told: ToldGauges): void {
+export function showGauges(metrics: Metrics, told: ReportedGauges): void {
   for (const name of shownHere) metrics[name].clear()
   const show: Record<ReadingPart, () => void> = {
     live: () => told.live && showLive(metrics, told.live.value),
@@ -24,7 +24,7 @@ export function showGauges(metrics: Metrics, told: ToldGauges): void {
   }
 }
 
-function showQueue(metrics: Metrics, queue: Reading['queue']): void {
+function showQueue(metrics: Metrics, queue: GaugeValues['queue']): void {
   for (const [state, count] of Object.entries(queue))
     metrics.queueJobs.set({ queue: 'depositd', state }, count)
 }
@@ -153,7 +153,7 @@ function showPoll(metrics: Metrics, poll: Live['streams'][number] | undefined): 
   metrics.pollSweepAge.set({}, sweptAt === undefined ? 0 : Math.max(0, Date.now() / 1000 - sweptAt))
 }
 
-function showTotals(metrics: Metrics, totals: Totals): void {
+function showTotals(metrics: Metrics, totals: MetricTotals): void {
   for (const { count, ...labels } of totals.deposits) metrics.deposits.set(labels, count)
   for (const { count, ...labels } of totals.matrix) metrics.matrixCells.set(labels, count)
   for (const labels of totals.assets) metrics.assetInfo.set(labels, 1)

@@ -2,13 +2,13 @@ import type { Logger } from 'pino'
 import { limitLines } from '../log/limit-lines.ts'
 import { tell } from '../log/tell.ts'
 
-type Stored = { outcomes: readonly string[]; inboxIds: readonly (bigint | null)[] }
+type WebhookStoreOutcomes = { outcomes: readonly string[]; inboxIds: readonly (bigint | null)[] }
 
 /** Tells of webhooks that were committed, each with the row that everything after names. */
 export function tellStored(
   log: Logger,
   rows: readonly { sourceKey: string }[],
-  { outcomes, inboxIds }: Stored,
+  { outcomes, inboxIds }: WebhookStoreOutcomes,
 ): void {
   if (!log.isLevelEnabled('debug')) return
   for (const [place, { sourceKey }] of rows.entries()) {

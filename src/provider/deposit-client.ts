@@ -2,7 +2,7 @@ import { messageOf } from '../core/errors.ts'
 import type { HttpRequest } from './http-call.ts'
 import { nextLink } from './link-header.ts'
 import { digitsOf } from './lossless-json.ts'
-import { createPaging, type Mark, type NextPage } from './page-marks.ts'
+import { createPaging, type NextPage, type PageMark } from './page-marks.ts'
 import type { ListProfile } from './profile/list-schema.ts'
 import { compilePath } from './profile/path.ts'
 import { compileRecordHead, type DepositsProfile, type PolledRecord } from './record-head.ts'
@@ -20,7 +20,7 @@ export type DepositClient = {
    * One page, of what was created or updated since a time where the service can tell. Null where the service does not
    * know the mark any more.
    */
-  listDeposits: (place: { mark: Mark; since: Date | null }) => Promise<DepositPage | null>
+  listDeposits: (place: { mark: PageMark; since: Date | null }) => Promise<DepositPage | null>
   /** One record alone; null where the service has none of that id. Asked only where `list.one` is set. */
   readDeposit: (id: string) => Promise<PolledRecord | null>
 }
@@ -90,13 +90,13 @@ function singleReader(
 }
 
 /** Some services say that there is no such page where others answer an empty one. */
-function isPastTheEnd({ pages }: ListProfile, mark: Mark, answer: ServiceAnswer): boolean {
+function isPastTheEnd({ pages }: ListProfile, mark: PageMark, answer: ServiceAnswer): boolean {
   const isCounted = pages === 'page' || pages === 'offset'
   return isCounted && mark !== null && answer.kind === 'refused' && answer.status === 404
 }
 
 /** Such as a cursor that has expired. A key that is refused is no matter of the mark. */
-function isMarkRefused(mark: Mark, answer: ServiceAnswer): boolean {
+function isMarkRefused(mark: PageMark, answer: ServiceAnswer): boolean {
   return mark !== null && answer.kind === 'refused' && ![401, 403].includes(answer.status)
 }
 
@@ -130,7 +130,7 @@ function kindOf(value: unknown): string {
   return `an object with ${keys.length === 0 ? 'nothing in it' : keys.join(', ')}`
 }
 
-function pathOf(list: ListProfile, mark: Mark, query: Record<string, string>): string {
+function pathOf(list: ListProfile, mark: PageMark, query: Record<string, string>): string {
   // A link names the whole query of the next page.
   if (list.pages === 'link' && mark !== null) return mark
   const limit = { [list.parameters.limit]: `${list.limit}` }

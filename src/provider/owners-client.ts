@@ -4,7 +4,7 @@ import type { Owner } from '../core/evidence.ts'
 import { createDepositClient, type DepositPage } from './deposit-client.ts'
 import type { HttpRequest } from './http-call.ts'
 import { parseLossless } from './lossless-json.ts'
-import type { Mark } from './page-marks.ts'
+import type { PageMark } from './page-marks.ts'
 import type { Profile } from './profile/profile-schema.ts'
 import { compileOwnerReader, type OwnersProfile } from './read-owner.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type ServiceCall,
 } from './service-call.ts'
 
-export type ChannelRequest = {
+export type NewChannel = {
   id: string
   forwardNetwork: string
   forwardAsset: string
@@ -23,7 +23,7 @@ export type ChannelRequest = {
 }
 
 export type OwnersClient = {
-  createChannel: (channel: ChannelRequest) => Promise<StatedOwner>
+  createChannel: (channel: NewChannel) => Promise<StatedOwner>
   createStableWallet: (id: string) => Promise<StatedOwner>
   /** All of them; null where the service does not list them. */
   list: (kind: Owner['kind']) => Promise<readonly StatedOwner[] | null>
@@ -79,7 +79,7 @@ export function createOwnersClient(
   }
 }
 
-type Side = {
+type OwnerListSource = {
   list: Profile['owners']['channels']['list']
   record: Pick<Profile['record'], 'id'>
   read: (value: unknown) => StatedOwner
@@ -88,13 +88,13 @@ type Side = {
 /** The list is read like that of deposits. */
 async function listAll(
   { url, call }: { url: string; call: ServiceCall },
-  { list, record, read }: Side,
+  { list, record, read }: OwnerListSource,
 ): Promise<readonly StatedOwner[] | null> {
   if (list === null) return null
   const request: HttpRequest = { method: 'GET', path: list.path }
   const pages = createDepositClient({ url, call: refusingUnlisted(call) }, { list, record })
   const owners: StatedOwner[] = []
-  let mark: Mark = null
+  let mark: PageMark = null
   try {
     for (let count = 0; count < pagesMax; count++) {
       const page: DepositPage | null = await pages.listDeposits({ mark, since: null })

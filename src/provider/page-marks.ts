@@ -5,11 +5,11 @@ import type { RecordHead } from './record-head.ts'
  * Where a page begins, as text that can be kept and gone on from: a cursor, a number, a time or a path. Null is the
  * beginning of the list.
  */
-export type Mark = string | null
+export type PageMark = string | null
 
 /** One page as the service gave it. */
 export type RawPage = {
-  mark: Mark
+  mark: PageMark
   heads: readonly RecordHead[]
   /** What the answer calls the cursor of the next page, and the path that its `Link` header leads to. */
   cursor: string | null
@@ -17,23 +17,23 @@ export type RawPage = {
 }
 
 export type NextPage = {
-  mark: Mark
+  mark: PageMark
   /** The records shifted while they were read; the mark leads back so that none is left out. */
   isDrift: boolean
 }
 
 /** One way to page: what a mark adds to the query, and where the next page begins; null after the last. */
-export type Paging = {
-  query: (mark: Mark, since: Date | null) => Record<string, string>
+export type PagingMethod = {
+  query: (mark: PageMark, since: Date | null) => Record<string, string>
   /** @throws Error where the pages cannot be followed */
   next: (page: RawPage) => NextPage | null
 }
 
-export function createPaging(list: ListProfile): Paging {
+export function createPaging(list: ListProfile): PagingMethod {
   return pagings[list.pages](list)
 }
 
-const pagings: Record<ListProfile['pages'], (list: ListProfile) => Paging> = {
+const pagings: Record<ListProfile['pages'], (list: ListProfile) => PagingMethod> = {
   cursor: (list) => ({
     query: (mark, since) => ({
       ...sinceQuery(list, since),
@@ -74,7 +74,7 @@ function sinceQuery({ since }: ListProfile, time: Date | null): Record<string, s
   return { [since.parameter]: text }
 }
 
-function onward(mark: Mark, next: Mark, what: string): NextPage | null {
+function onward(mark: PageMark, next: PageMark, what: string): NextPage | null {
   if (next === null) return null
   if (next === mark)
     throw new Error(`the page leads to itself: its ${what} is the one that it was asked for with`)
@@ -97,7 +97,7 @@ function nextOffset({ mark, heads }: RawPage, limit: number): NextPage | null {
     : { mark: `${offset + heads.length - 1} ${last}`, isDrift: false }
 }
 
-function readOffset(mark: Mark): { offset: number; joint: string | null } {
+function readOffset(mark: PageMark): { offset: number; joint: string | null } {
   const [, digits = '0', joint] = /^(\d+)(?: ([^]+))?$/.exec(mark ?? '0') ?? []
   return { offset: Number(digits), joint: joint ?? null }
 }

@@ -1,9 +1,9 @@
 import type { Claim } from '../core/evidence.ts'
 import type { UnreadableKind } from '../core/mismatch.ts'
 import { parseLossless } from './lossless-json.ts'
-import { compileRecord, type ReadRecord } from './profile/compile-record.ts'
+import { compileRecord, type RecordClaim } from './profile/compile-record.ts'
 import { compileTime, compileWordField } from './profile/compile-value.ts'
-import { DigitsLost, type Place, Unreadable } from './profile/find-field.ts'
+import { DigitsLost, type RecordContext, Unreadable } from './profile/find-field.ts'
 import type { Vocabulary } from './profile/known-assets.ts'
 import { compilePath } from './profile/path.ts'
 import type { Profile } from './profile/profile-schema.ts'
@@ -11,16 +11,16 @@ import type { Profile } from './profile/profile-schema.ts'
 /**
  * A claim; nothing, where the profile passes the payload over; or the place in it that could not be read, and why.
  */
-export type Reading =
+export type ClaimReading =
   | { kind: 'claim'; claim: Claim }
   | { kind: 'ignored' }
   | { kind: UnreadableKind; path: string; problem: string }
 
-export type Payload = { source: 'webhook' | 'api'; body: Buffer; receivedAt: Date }
+export type ClaimPayload = { source: 'webhook' | 'api'; body: Buffer; receivedAt: Date }
 
-export type ClaimReader = (payload: Payload) => Reading
+export type ClaimReader = (payload: ClaimPayload) => ClaimReading
 
-type Told = ReadRecord & { occurredAt: Date | null }
+type TimedRecordClaim = RecordClaim & { occurredAt: Date | null }
 
 /** Makes the one reader of webhook bodies and API records. Nothing is guessed: what does not fit is named. */
 export function createClaimReader(profile: Profile, vocabulary: Vocabulary): ClaimReader {
@@ -40,9 +40,9 @@ export function createClaimReader(profile: Profile, vocabulary: Vocabulary): Cla
     })
 }
 
-type Read = (payload: unknown) => Told | null
+type PayloadParser = (payload: unknown) => TimedRecordClaim | null
 
-function compileListed(profile: Profile, vocabulary: Vocabulary): Read {
+function compileListed(profile: Profile, vocabulary: Vocabulary): PayloadParser {
   const readRecord = compileRecord(profile.record, { profile, vocabulary, prefix: '' })
   const readTime = compileTime(profile.record.occurredAt, '')
   return (payload) => {
@@ -52,7 +52,7 @@ function compileListed(profile: Profile, vocabulary: Vocabulary): Read {
   }
 }
 
-function compileWebhook(profile: Profile, vocabulary: Vocabulary): Read {
+function compileWebhook(profile: Profile, vocabulary: Vocabulary): PayloadParser {
   const { record: path, occurredAt } = profile.webhook
   const isOfDeposit = compileKind(profile.webhook)
   const prefix = path ?? ''
@@ -69,7 +69,7 @@ function compileWebhook(profile: Profile, vocabulary: Vocabulary): Read {
   }
 }
 
-function compileKind({ kind, unlisted }: Profile['webhook']): (event: Place) => boolean {
+function compileKind({ kind, unlisted }: Profile['webhook']): (event: RecordContext) => boolean {
   if (kind === undefined) return () => true
   const read = compileWordField(kind, {
     prefix: '',
@@ -113,7 +113,7 @@ function textOf(body: Buffer): string {
   }
 }
 
-function catchUnreadable(read: () => Reading): Reading {
+function catchUnreadable(read: () => ClaimReading): ClaimReading {
   try {
     return read()
   } catch (error) {

@@ -1,5 +1,5 @@
 import { compileTime } from './profile/compile-value.ts'
-import { compileField, type Place, Unreadable } from './profile/find-field.ts'
+import { compileField, type RecordContext, Unreadable } from './profile/find-field.ts'
 import type { ListProfile } from './profile/list-schema.ts'
 import type { Profile } from './profile/profile-schema.ts'
 
@@ -23,7 +23,7 @@ export function compileRecordHead({ list, record }: DepositsProfile): (value: un
 }
 
 /** What cannot be read here is named by the mapping, once the record is applied. */
-function readable<Value>(place: Place, read: (place: Place) => Value | null): Value | null {
+function readable<Value>(place: RecordContext, read: (place: RecordContext) => Value | null): Value | null {
   try {
     return read(place)
   } catch (error) {

@@ -27,7 +27,7 @@ export type ChainsSettings = {
 
 export type Chains = { networks: readonly SandboxNetwork[]; stop(): Promise<void> }
 
-type Started = { network: SandboxNetwork; stop: () => Promise<void> }
+type RunningNetwork = { network: SandboxNetwork; stop: () => Promise<void> }
 
 /**
  * Starts the local networks beside each other, with the test tokens on them. Where one fails, none is left running.
@@ -56,8 +56,8 @@ export async function startChains(settings: ChainsSettings): Promise<Chains> {
 function tell(
   { onPart = () => undefined }: ChainsSettings,
   name: string,
-  start: () => Promise<Started>,
-): Promise<Started> {
+  start: () => Promise<RunningNetwork>,
+): Promise<RunningNetwork> {
   return timed(onPart, name, async () => {
     const part = await start()
     return { part, address: part.network.rpcUrls[0] ?? '' }
@@ -67,7 +67,7 @@ function tell(
 async function startEvm(
   { folder, blockMs, usualPorts = false, log }: ChainsSettings,
   { name, chainId, port }: (typeof evmNetworks)[number],
-): Promise<Started> {
+): Promise<RunningNetwork> {
   const choices = { ...(blockMs !== undefined && { blockMs }), ...(usualPorts && { port }) }
   const node = await startAnvil({ name, chainId, folder: join(folder, name), log, ...choices })
   try {
@@ -82,7 +82,7 @@ async function startEvm(
   }
 }
 
-async function startSolanaNetwork(settings: ChainsSettings): Promise<Started> {
+async function startSolanaNetwork(settings: ChainsSettings): Promise<RunningNetwork> {
   const { folder, slotMs, usualPorts = false, log } = settings
   const { name, port } = solana
   const signers = await solanaSigners()

@@ -5,12 +5,12 @@ import { type Amount, parseAmount } from '../core/money.ts'
 import { tell } from '../log/tell.ts'
 import type { SandboxNetwork } from './chains.ts'
 
-export type DepositAddress = { network: NetworkName; address: Address }
+export type TrafficTarget = { network: NetworkName; address: Address }
 
 export type TrafficSettings = {
   networks: readonly SandboxNetwork[]
   /** The addresses to pay into, those of one owner after those of another. */
-  targets: readonly DepositAddress[]
+  targets: readonly TrafficTarget[]
   everyMs: number
   log: Logger
 }

@@ -13,7 +13,7 @@ import { type EvmClient, openEvmClient } from './evm-client.ts'
 import { type EvmAccounts, evmFaucet, nodeAccounts } from './evm-faucet.ts'
 import { testTokens, tokenAddresses, tokenDecimals } from './evm-tokens.ts'
 import type { Faucet } from './faucet.ts'
-import { type SolanaRpc } from './solana-sender.ts'
+import { type SandboxSolanaRpc } from './solana-sender.ts'
 import { type SolanaSigners, solanaFaucet, solanaSigners } from './solana-tokens.ts'
 
 /** A local network as a reader wants it, and money on it. */
@@ -56,21 +56,21 @@ export function evmNetwork(
   return { name, family: 'evm', chainId, rpcUrls: [url], assets, ...evmFaucet(client, accounts) }
 }
 
-export function solanaNetwork(rpc: SolanaRpc, url: string, signers: SolanaSigners): SandboxNetwork {
+export function solanaNetwork(rpc: SandboxSolanaRpc, url: string, signers: SolanaSigners): SandboxNetwork {
   const { name } = solana
   const tokens = signers.mints.map(({ address }) => address)
   const assets = listAssets('solana', { name, native: { symbol: 'SOL', decimals: 9 }, tokens })
   return { name, family: 'solana', chainId: null, rpcUrls: [url], assets, ...solanaFaucet(rpc, signers) }
 }
 
-type Listed = {
+type LocalAssetList = {
   name: NetworkName
   native: Pick<Asset, 'symbol' | 'decimals'>
   /** In the order of the test tokens. */
   tokens: readonly string[]
 }
 
-function listAssets(family: Family, { name, native, tokens }: Listed): Asset[] {
+function listAssets(family: Family, { name, native, tokens }: LocalAssetList): Asset[] {
   const addresses: Address[] = tokens.map((token) => parseAddress(family, token))
   return [
     { key: assetKey(name, 'native'), network: name, ...native },

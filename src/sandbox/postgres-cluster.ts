@@ -61,12 +61,12 @@ export async function openCluster(folder: string, log: Logger): Promise<Postgres
   return cluster
 }
 
-export type ServerSettings = { port: number; durability: 'full' | 'none'; sharedBuffers: string }
+export type PostgresServerSettings = { port: number; durability: 'full' | 'none'; sharedBuffers: string }
 
 /** How to run the server itself. */
 export function postgresProcess(
   cluster: PostgresCluster,
-  { port, durability, sharedBuffers }: ServerSettings,
+  { port, durability, sharedBuffers }: PostgresServerSettings,
 ): ChildSettings {
   const options = {
     ...serverOptions,

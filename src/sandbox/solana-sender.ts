@@ -13,11 +13,11 @@ import {
 import { type TxId, toTxId } from '../core/asset.ts'
 import { uniqueInstruction } from './solana/unique-instruction.ts'
 
-export type SolanaRpc = ReturnType<typeof createSolanaRpc>
+export type SandboxSolanaRpc = ReturnType<typeof createSolanaRpc>
 
 /** Signs and sends. The node has run the transaction when this returns. */
 export async function sendInstructions(
-  rpc: SolanaRpc,
+  rpc: SandboxSolanaRpc,
   payer: KeyPairSigner,
   instructions: readonly Instruction[],
 ): Promise<TxId> {

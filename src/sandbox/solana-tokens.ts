@@ -14,7 +14,7 @@ import { type Address, type AssetKey, assetCode, type TxId } from '../core/asset
 import { testTokens, tokenDecimals } from './evm-tokens.ts'
 import type { Faucet } from './faucet.ts'
 import { sandboxSigner } from './sandbox-signer.ts'
-import { type SolanaRpc, sendInstructions } from './solana-sender.ts'
+import { type SandboxSolanaRpc, sendInstructions } from './solana-sender.ts'
 
 /** The keys of the local chain's own accounts; the same on every machine. */
 export type SolanaSigners = {
@@ -38,7 +38,7 @@ export function solanaGenesis({ authority, payer }: SolanaSigners): Map<KitAddre
 }
 
 /** Makes the mints that are not there yet, and gives the payer tokens of each. */
-export async function createMints(rpc: SolanaRpc, signers: SolanaSigners): Promise<void> {
+export async function createMints(rpc: SandboxSolanaRpc, signers: SolanaSigners): Promise<void> {
   const { authority, payer, mints } = signers
   const space = BigInt(getMintSize())
   const rent = await rpc.getMinimumBalanceForRentExemption(space).send()
@@ -71,7 +71,7 @@ export async function createMints(rpc: SolanaRpc, signers: SolanaSigners): Promi
 }
 
 /** Gives tokens by minting them and lamports out of the authority's. */
-export function solanaFaucet(rpc: SolanaRpc, { authority, payer }: SolanaSigners): Faucet {
+export function solanaFaucet(rpc: SandboxSolanaRpc, { authority, payer }: SolanaSigners): Faucet {
   return {
     payer: payer.address as string as Address,
     async fund(to, asset, amount) {
@@ -96,14 +96,14 @@ export function solanaFaucet(rpc: SolanaRpc, { authority, payer }: SolanaSigners
 }
 
 /** The local chain has run a transaction before it says that it took it. */
-async function slotOf(rpc: SolanaRpc, transaction: TxId): Promise<bigint> {
+async function slotOf(rpc: SandboxSolanaRpc, transaction: TxId): Promise<bigint> {
   const { value } = await rpc.getSignatureStatuses([transaction as string as Signature]).send()
   const [status] = value
   if (!status || status.err !== null) throw new Error(`transaction ${transaction} failed`)
   return status.slot
 }
 
-async function balanceOf(rpc: SolanaRpc, of: Address, asset: AssetKey): Promise<bigint> {
+async function balanceOf(rpc: SandboxSolanaRpc, of: Address, asset: AssetKey): Promise<bigint> {
   const code = assetCode(asset)
   const owner = of as string as KitAddress
   if (code === 'native') return (await rpc.getBalance(owner, { commitment: 'processed' }).send()).value
@@ -117,9 +117,9 @@ function lamportTransfer(source: KeyPairSigner, to: Address, amount: bigint) {
   return getTransferSolInstruction({ source, destination, amount: lamports(amount) })
 }
 
-type Tokens = { mint: KitAddress; owner: KitAddress; amount: bigint }
+type TokenCredit = { mint: KitAddress; owner: KitAddress; amount: bigint }
 
-async function mintInstructions(authority: KeyPairSigner, { mint, owner, amount }: Tokens) {
+async function mintInstructions(authority: KeyPairSigner, { mint, owner, amount }: TokenCredit) {
   const token = await associatedAccount(mint, owner)
   return [
     getCreateAssociatedTokenIdempotentInstruction({ payer: authority, ata: token, owner, mint }),
@@ -127,7 +127,7 @@ async function mintInstructions(authority: KeyPairSigner, { mint, owner, amount 
   ]
 }
 
-async function transferInstructions(payer: KeyPairSigner, { mint, owner, amount }: Tokens) {
+async function transferInstructions(payer: KeyPairSigner, { mint, owner, amount }: TokenCredit) {
   const [source, destination] = await Promise.all([
     associatedAccount(mint, payer.address),
     associatedAccount(mint, owner),

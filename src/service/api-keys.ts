@@ -1,12 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { sql } from 'kysely'
 import { Fault } from '../core/errors.ts'
-import type { ApiKeyRow, Scope, ServiceDatabase } from './tables.ts'
+import type { ApiKeyRow, ApiScope, ServiceDatabase } from './tables.ts'
 
 /** What may be known of a key by who does not hold it. */
 export type ApiKey = Omit<ApiKeyRow, 'hash'>
 
-export type NewApiKey = { name: string; scope: Scope }
+export type NewApiKey = { name: string; scope: ApiScope }
 
 const form = /^dsk_([0-9a-f]{8})_[0-9a-f]{48}$/
 

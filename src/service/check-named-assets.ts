@@ -6,7 +6,7 @@ import { findNetwork } from './catalog.ts'
 import type { ServiceDatabase } from './tables.ts'
 
 /** An asset by its symbol or, where that is null, by its code, and how many name it, of which one is told. */
-type Named = {
+type AssetUsage = {
   by: string
   network: NetworkName
   symbol: string | null
@@ -28,8 +28,8 @@ export async function checkNamedAssets(
   if (lacking.length > 0) throw new Fault('settings_bad', { faults: lacking.map(tell) })
 }
 
-async function namedAssets(db: ServiceDatabase): Promise<readonly Named[]> {
-  const { rows } = await sql<Named>`
+async function namedAssets(db: ServiceDatabase): Promise<readonly AssetUsage[]> {
+  const { rows } = await sql<AssetUsage>`
     with open as (
       select * from service.deposit
       where status in ('detected', 'confirmed', 'converting', 'forwarding', 'held', 'refunding')),
@@ -45,11 +45,11 @@ async function namedAssets(db: ServiceDatabase): Promise<readonly Named[]> {
   return rows
 }
 
-function isKnown(networks: readonly NetworkSettings[], { network, symbol, code }: Named): boolean {
+function isKnown(networks: readonly NetworkSettings[], { network, symbol, code }: AssetUsage): boolean {
   const assets = findNetwork(networks, network)?.assets ?? []
   return assets.some((asset) => (symbol === null ? assetCode(asset.key) === code : asset.symbol === symbol))
 }
 
-function tell({ by, network, symbol, code, count, example }: Named): string {
+function tell({ by, network, symbol, code, count, example }: AssetUsage): string {
   return `${count} ${by} name the asset ${symbol ?? code} of network ${network}, which the settings lack (${example} is one)`
 }

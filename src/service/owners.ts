@@ -3,22 +3,22 @@ import type { NetworkSettings } from '../chain/port.ts'
 import type { Address } from '../core/asset.ts'
 import { type Branches, openBranches } from './branches.ts'
 import { type Keyring, liquidityBranch, showAddress } from './keyring/keyring.ts'
-import type { OwnerKind, OwnerRow, ServiceDatabase } from './tables.ts'
+import type { OwnerKind, ServiceDatabase, ServiceOwnerRow } from './tables.ts'
 
 /** The rule is null for a StableWallet, and whole for a channel. */
 export type NewOwner = Pick<
-  OwnerRow,
+  ServiceOwnerRow,
   'kind' | 'id' | 'forward_network' | 'forward_asset' | 'forward_recipient'
 >
 
-export type DepositAddress = { network: string; address: string }
+export type OwnerDepositAddress = { network: string; address: string }
 
 /** `own_address`: the recipient is an address of this service, and what is sent there would come back to it. */
-export type KeptOwner = { kind: 'kept'; owner: OwnerRow } | { kind: 'own_address' }
+export type OwnerOutcome = { kind: 'kept'; owner: ServiceOwnerRow } | { kind: 'own_address' }
 
 export type Owners = {
   /** Gives a new owner its addresses, or returns the owner that has this id already: the caller compares. */
-  keep(wanted: NewOwner): Promise<KeptOwner>
+  keep(wanted: NewOwner): Promise<OwnerOutcome>
   /** Whether an address is one of this service: where it pays from, or where somebody deposits. */
   isOwnAddress(address: Address): Promise<boolean>
 }
@@ -31,7 +31,7 @@ export function openOwners(db: ServiceDatabase, keyring: Keyring): Owners {
   ])
   const isOwnAddress = async (address: Address): Promise<boolean> =>
     liquidity.has(address) || (await isDepositAddress(db, address))
-  const keep = async (wanted: NewOwner): Promise<KeptOwner> => {
+  const keep = async (wanted: NewOwner): Promise<OwnerOutcome> => {
     const { forward_recipient: recipient } = wanted
     if (recipient !== null && liquidity.has(recipient)) return { kind: 'own_address' }
     const owner = await findOrInsert({ db, keyring, branches }, wanted)
@@ -43,7 +43,11 @@ export function openOwners(db: ServiceDatabase, keyring: Keyring): Owners {
   return { keep, isOwnAddress }
 }
 
-export function findOwner(db: ServiceDatabase, kind: OwnerKind, id: string): Promise<OwnerRow | undefined> {
+export function findOwner(
+  db: ServiceDatabase,
+  kind: OwnerKind,
+  id: string,
+): Promise<ServiceOwnerRow | undefined> {
   return db
     .selectFrom('service.owner')
     .selectAll()
@@ -57,7 +61,7 @@ export function listOwners(
   db: ServiceDatabase,
   kind: OwnerKind,
   { below, limit }: { below: bigint | null; limit: number },
-): Promise<OwnerRow[]> {
+): Promise<ServiceOwnerRow[]> {
   const all = db.selectFrom('service.owner').selectAll().where('kind', '=', kind)
   return (below === null ? all : all.where('sequence', '<', below))
     .orderBy('sequence', 'desc')
@@ -66,7 +70,10 @@ export function listOwners(
 }
 
 /** One address per network, in the order of the settings; EVM networks share one. */
-export function depositAddresses(owner: OwnerRow, networks: readonly NetworkSettings[]): DepositAddress[] {
+export function depositAddresses(
+  owner: ServiceOwnerRow,
+  networks: readonly NetworkSettings[],
+): OwnerDepositAddress[] {
   return networks.map(({ name, family }) => ({
     network: name,
     address: showAddress(family, family === 'evm' ? owner.evm_address : owner.solana_address),
@@ -87,17 +94,17 @@ export async function watchedAddresses(
   return new Set(rows.map((row) => row[column]))
 }
 
-type Making = { db: ServiceDatabase; keyring: Keyring; branches: Branches }
+type OwnerCreationDeps = { db: ServiceDatabase; keyring: Keyring; branches: Branches }
 
 /** One statement, because many are created one after the other; undefined where it neither found nor made one. */
 async function findOrInsert(
-  { db, keyring, branches }: Making,
+  { db, keyring, branches }: OwnerCreationDeps,
   wanted: NewOwner,
-): Promise<OwnerRow | undefined> {
+): Promise<ServiceOwnerRow | undefined> {
   const { kind, id, forward_network: network, forward_asset: asset, forward_recipient: recipient } = wanted
   const branch = await branches.take()
   const [evm, solana] = [keyring.address('evm', branch), keyring.address('solana', branch)]
-  const { rows } = await sql<OwnerRow>`
+  const { rows } = await sql<ServiceOwnerRow>`
     with taken as (select * from service.owner where kind = ${kind} and id = ${id}),
     made as (
       insert into service.owner

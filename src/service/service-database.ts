@@ -5,7 +5,7 @@ import { openDatabase, pingDatabase } from '../store/database.ts'
 import { migrate } from '../store/migrate.ts'
 import type { ServiceDatabase, ServiceTables } from './tables.ts'
 
-type Place = { url: string; poolMax: number; applicationName: string }
+type ServiceDatabaseOptions = { url: string; poolMax: number; applicationName: string }
 
 const name = "the deposit service's database"
 const migrations = join(import.meta.dirname, '../../db/service/migrations')
@@ -14,7 +14,7 @@ const migrations = join(import.meta.dirname, '../../db/service/migrations')
  * Opens the database of the service, and brings its schema up to date.
  * @throws Fault `remote_failed` if it cannot be reached, `settings_bad` if it belongs to something else, `schema_unknown`.
  */
-export async function openServiceDatabase(place: Place): Promise<ServiceDatabase> {
+export async function openServiceDatabase(place: ServiceDatabaseOptions): Promise<ServiceDatabase> {
   const db = openDatabase<ServiceTables>(place)
   try {
     await pingDatabase(db).catch(nameUnreachable)

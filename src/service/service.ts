@@ -9,12 +9,12 @@ import { createFaults, type Faults } from './faults/faults.ts'
 import { startServer } from './http/server.ts'
 import { type Keyring, openKeyring } from './keyring/keyring.ts'
 import { openEvm } from './network/evm.ts'
-import type { Network } from './network/port.ts'
+import type { NetworkClient } from './network/port.ts'
 import { openSolana } from './network/solana.ts'
 import { openOwners } from './owners.ts'
 import { describeError } from './running/describe-error.ts'
 import { openServiceDatabase } from './service-database.ts'
-import { checkSettings, type ServiceSettings } from './settings.ts'
+import { checkSettings, type DepositServiceSettings } from './settings.ts'
 import { openStream } from './streams.ts'
 import { startTransfers } from './transfers/start-transfers.ts'
 import { openOutbox } from './webhooks/outbox.ts'
@@ -39,7 +39,7 @@ const poolMax = 12
  * @throws Fault `settings_bad`, `remote_failed`
  */
 export async function startService(
-  settings: ServiceSettings,
+  settings: DepositServiceSettings,
   deps: { log: Logger },
 ): Promise<DepositService> {
   checkSettings(settings)
@@ -71,20 +71,20 @@ export async function startService(
 }
 
 async function openFaultServer(
-  { adminPort: port, faults: allowed }: ServiceSettings,
+  { adminPort: port, faults: allowed }: DepositServiceSettings,
   faults: Faults,
   log: Logger,
 ) {
   return port === undefined || allowed === null ? null : startFaultServer({ faults, port, log })
 }
 
-function openNetworks({ networks }: ServiceSettings, keyring: Keyring): Network[] {
+function openNetworks({ networks }: DepositServiceSettings, keyring: Keyring): NetworkClient[] {
   return networks.map((network) =>
     network.family === 'evm' ? openEvm(network, keyring) : openSolana(network, keyring),
   )
 }
 
-async function connect(network: Network, begin: () => Promise<void>): Promise<void> {
+async function connect(network: NetworkClient, begin: () => Promise<void>): Promise<void> {
   try {
     await network.check()
     await begin()

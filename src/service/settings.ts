@@ -4,23 +4,23 @@ import { Fault } from '../core/errors.ts'
 import { isApiKey } from './api-keys.ts'
 import { findQuoteFaults, type QuoteSettings } from './deposits/prices.ts'
 import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
-import { findServerFaults, type ServerSettings } from './http/server-settings.ts'
-import type { Scope } from './tables.ts'
+import { type ApiServerSettings, findServerFaults } from './http/server-settings.ts'
+import type { ApiScope } from './tables.ts'
 import { findSweepFaults, type SweepSettings } from './transfers/due-sweeps.ts'
-import { findWebhookFaults, type WebhookSettings } from './webhooks/webhook-settings.ts'
+import { findWebhookFaults, type ServiceWebhookSettings } from './webhooks/webhook-settings.ts'
 
 /** `dsk_`, eight hexadecimal digits, `_` and 48 more. */
-export type GivenApiKey = { key: string; scope: Scope }
+export type ConfiguredApiKey = { key: string; scope: ApiScope }
 
-export type ServiceSettings = ServerSettings &
-  WebhookSettings & {
+export type DepositServiceSettings = ApiServerSettings &
+  ServiceWebhookSettings & {
     /** A database of its own: the service keeps everything in the schema `service`. */
     databaseUrl: string
     /** Hexadecimal bytes or a BIP-39 mnemonic. Every deposit address and the liquidity wallet come from it. */
     seed: string
     networks: readonly NetworkSettings[]
     /** Keys that may call beside those that were created; one that was revoked stays revoked. */
-    apiKeys: readonly GivenApiKey[]
+    apiKeys: readonly ConfiguredApiKey[]
     quotes: QuoteSettings
     /** Null leaves what is paid at the deposit addresses. */
     sweep: SweepSettings | null
@@ -38,13 +38,13 @@ export type ServiceSettings = ServerSettings &
  * Checks what the types cannot say, and names every fault at once. Secrets do not appear in the message.
  * @throws Fault `settings_bad`
  */
-export function checkSettings(settings: ServiceSettings): void {
+export function checkSettings(settings: DepositServiceSettings): void {
   const faults = findFaults(settings)
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
 }
 
 /** Every fault, in words that hold no secret. */
-export function findFaults(settings: ServiceSettings): string[] {
+export function findFaults(settings: DepositServiceSettings): string[] {
   return [
     ...findServerFaults(settings),
     ...settings.networks.flatMap(networkFaults),
@@ -78,14 +78,14 @@ function networkFaults({ name, family, chainId, rpcUrls, assets }: NetworkSettin
   ]
 }
 
-function keyFaults(apiKeys: readonly GivenApiKey[]): string[] {
+function keyFaults(apiKeys: readonly ConfiguredApiKey[]): string[] {
   return [
     ...(apiKeys.every(({ key }) => isApiKey(key)) ? [] : ['an API key has not the form of one']),
     ...(repeated(apiKeys.map(({ key }) => key)).length === 0 ? [] : ['an API key is listed twice']),
   ]
 }
 
-function paymentFaults({ networks, quotes, sweep, replaceAfterMs }: ServiceSettings): string[] {
+function paymentFaults({ networks, quotes, sweep, replaceAfterMs }: DepositServiceSettings): string[] {
   const source = quotes.source === null || isHttpUrl(quotes.source.url)
   return [
     ...findQuoteFaults(quotes),

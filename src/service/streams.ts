@@ -1,6 +1,6 @@
 import { Fault } from '../core/errors.ts'
 import { type Keyring, liquidityBranch } from './keyring/keyring.ts'
-import type { Network, Position } from './network/port.ts'
+import type { NetworkClient, NetworkReadPosition } from './network/port.ts'
 import type { ServiceDatabase } from './tables.ts'
 
 /**
@@ -8,7 +8,11 @@ import type { ServiceDatabase } from './tables.ts'
  * belongs to this seed: the addresses of another seed cannot be paid from.
  * @throws Fault `settings_bad`, `remote_failed`
  */
-export async function openStream(db: ServiceDatabase, keyring: Keyring, network: Network): Promise<void> {
+export async function openStream(
+  db: ServiceDatabase,
+  keyring: Keyring,
+  network: NetworkClient,
+): Promise<void> {
   const { name, family } = network.settings
   const liquidityAddress = keyring.address(family, liquidityBranch)
   const stored = await db
@@ -36,7 +40,10 @@ export async function openStream(db: ServiceDatabase, keyring: Keyring, network:
   }
 }
 
-export async function readPosition(db: ServiceDatabase, { settings }: Network): Promise<Position> {
+export async function readPosition(
+  db: ServiceDatabase,
+  { settings }: NetworkClient,
+): Promise<NetworkReadPosition> {
   const stream = await db
     .selectFrom('service.stream')
     .selectAll()

@@ -3,7 +3,7 @@ import type { Address, NetworkName } from '../core/asset.ts'
 import type { TransferTables } from './transfers/tables.ts'
 import type { WebhookTables } from './webhooks/tables.ts'
 
-export type Scope = 'read' | 'write'
+export type ApiScope = 'read' | 'write'
 export type OwnerKind = 'channel' | 'stable_wallet'
 export type DepositStatus =
   | 'detected'
@@ -48,9 +48,9 @@ export type ServiceTables = WebhookTables &
 export type ServiceDatabase = Kysely<ServiceTables>
 export type ServiceTransaction = Transaction<ServiceTables>
 
-export type OwnerRow = Selectable<OwnerTable>
+export type ServiceOwnerRow = Selectable<OwnerTable>
 export type ApiKeyRow = Selectable<ApiKeyTable>
-export type DepositRow = Selectable<DepositTable>
+export type ServiceDepositRow = Selectable<DepositTable>
 
 type OwnerTable = {
   branch: number
@@ -127,7 +127,7 @@ type ApiKeyTable = {
   id: string
   hash: Buffer
   name: string
-  scope: Scope
+  scope: ApiScope
   created_at: Generated<Date>
   revoked_at: Date | null
 }

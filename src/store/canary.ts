@@ -118,12 +118,12 @@ function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-type Payment = Omit<CanaryPlace, 'owner'> & { address: string }
+type CanaryPayment = Omit<CanaryPlace, 'owner'> & { address: string }
 
 /** Notes a payment that is about to be made. @returns its number */
 export async function startPayment(
   db: Kysely<Tables>,
-  { network, asset, amount, address }: Payment,
+  { network, asset, amount, address }: CanaryPayment,
 ): Promise<bigint> {
   const { rows } = await sql<{ id: bigint }>`
     insert into canary_deposit (network, asset, amount, address)
@@ -154,12 +154,12 @@ export async function giveUpPayment(db: Kysely<Tables>, id: bigint): Promise<boo
   return numAffectedRows === 1n
 }
 
-type Found = { name: string; owner: Owner; network: NetworkName; asset: AssetKey }
+type CanaryPaymentFilter = { name: string; owner: Owner; network: NetworkName; asset: AssetKey }
 
 /** Takes up payments to the owner that somebody else made, from when on they are waited for. */
 export async function findPayments(
   db: Kysely<Tables>,
-  { name, owner, network, asset }: Found,
+  { name, owner, network, asset }: CanaryPaymentFilter,
 ): Promise<void> {
   await sql`
     insert into canary_deposit (network, asset, amount, address, started_at, tx)
@@ -183,7 +183,7 @@ export type EndedPayment = { outcome: CanaryDepositOutcome | null; seconds: numb
 /** Later than this nobody looks whether a payment that was late was reconciled after all. */
 const paymentsWatched = '30 days'
 
-type Watched = { name: string; network: NetworkName; withinMs: number }
+type CanaryDeadline = { name: string; network: NetworkName; withinMs: number }
 
 /**
  * Ends payments whose deposits are reconciled, and those whose time is over. One that is reconciled later than that
@@ -191,7 +191,7 @@ type Watched = { name: string; network: NetworkName; withinMs: number }
  */
 export async function endPayments(
   db: Kysely<Tables>,
-  { name, network, withinMs }: Watched,
+  { name, network, withinMs }: CanaryDeadline,
 ): Promise<EndedPayment[]> {
   const within = sql`${withinMs} * interval '1 millisecond'`
   const { rows } = await sql<EndedPayment>`

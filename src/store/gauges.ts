@@ -7,7 +7,7 @@ import { readAlone } from './read-alone.ts'
 import type { Tables } from './tables.ts'
 
 /** What is open or waits, as it stands in the database: the same whichever replica asks. Ages are in seconds. */
-export type Gauges = {
+export type StoreGauges = {
   inbox: { pending: number; oldest: number }
   /** Deliveries kept. */
   quarantine: number
@@ -37,15 +37,15 @@ export type Gauges = {
 type StageGauge = { stage: string; network: string; oldest: number; unnamed: number | null }
 
 /** Reads rows that are few however much is stored: what is open, or waits. */
-export function readGauges(db: Kysely<Tables>): Promise<Gauges> {
+export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
   return readAlone(db, async (tx) => {
     const inbox = await readInbox(tx)
     const { oldest } = inbox
     const applying = inbox.pending === 0 ? [] : [{ stage: 'apply', network: '', oldest, unnamed: oldest }]
     const quarantine = await sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(tx)
-    const atRisk = await sql<Gauges['atRisk'][number]>`
+    const atRisk = await sql<StoreGauges['atRisk'][number]>`
       select asset, severity, amount::float8 as units from accounting.value_at_risk`.execute(tx)
-    const streams = await sql<Gauges['streams'][number]>`
+    const streams = await sql<StoreGauges['streams'][number]>`
       select name, ${age(sql`succeeded_at`)} as age, progress from stream where succeeded_at is not null`.execute(
       tx,
     )
@@ -64,14 +64,14 @@ export function readGauges(db: Kysely<Tables>): Promise<Gauges> {
   })
 }
 
-async function readInbox(db: Kysely<Tables>): Promise<Gauges['inbox']> {
-  const { rows } = await sql<Gauges['inbox']>`
+async function readInbox(db: Kysely<Tables>): Promise<StoreGauges['inbox']> {
+  const { rows } = await sql<StoreGauges['inbox']>`
     select count(*)::int as pending, ${age(sql`min(stored_at)`)} as oldest from inbox_pending`.execute(db)
   return rows[0] ?? { pending: 0, oldest: 0 }
 }
 
-async function readMismatches(db: Kysely<Tables>): Promise<Gauges['mismatches']> {
-  const { rows } = await sql<Gauges['mismatches'][number]>`
+async function readMismatches(db: Kysely<Tables>): Promise<StoreGauges['mismatches']> {
+  const { rows } = await sql<StoreGauges['mismatches'][number]>`
     select kind, severity, coalesce(network, '') as network, count(*)::int as count,
       ${age(sql`min(opened_at)`)} as oldest,
       case when opened_at > now() - interval '1 hour' then 'under_1h'
@@ -114,8 +114,8 @@ async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
  * Per network and stage, how long the oldest deposit has been waiting for that stage to complete. Each deposit that is
  * open is looked at once.
  */
-async function readStages(db: Kysely<Tables>): Promise<Gauges['stages']> {
-  const { rows } = await sql<Gauges['stages'][number]>`
+async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
+  const { rows } = await sql<StoreGauges['stages'][number]>`
     with waiting as (
       select network,
         exists (select from mismatch m where m.deposit_id = deposit.id and m.cleared_at is null) as is_named,

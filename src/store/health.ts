@@ -2,18 +2,18 @@ import { type Kysely, sql } from 'kysely'
 import type { Vitals } from '../core/health.ts'
 import type { Tables } from './tables.ts'
 
-type Row = {
+type VitalsRow = {
   migrations: string[]
   isReadOnly: boolean
   inbox: number
   ages: Record<string, number>
 }
 
-const nothing: Row = { migrations: [], isReadOnly: false, inbox: 0, ages: {} }
+const nothing: VitalsRow = { migrations: [], isReadOnly: false, inbox: 0, ages: {} }
 
 /** How the database stands: one statement for everything, so that who waits for a connection waits once. */
 export async function readHealth(db: Kysely<Tables>): Promise<Vitals> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<VitalsRow>`
     select coalesce((select jsonb_agg(name) from kysely_migration), '[]') as migrations,
       current_setting('transaction_read_only') = 'on' as "isReadOnly",
       coalesce((select greatest(extract(epoch from now() - min(stored_at)), 0) from inbox_pending), 0)::float8 as inbox,

@@ -5,7 +5,7 @@ import { type PackedRows, packRows } from './pack-rows.ts'
 import type { Tables } from './tables.ts'
 
 /** Something a source said, exactly as it said it. The key tells it from everything else that source said. */
-export type InboxRow = {
+export type NewInboxRow = {
   source: 'webhook' | 'api' | 'chain' | 'person'
   sourceKey: string
   body: Buffer
@@ -13,12 +13,12 @@ export type InboxRow = {
   receivedAt: Date
 }
 
-export type PendingRow = Omit<InboxRow, 'sourceKey'> & { id: bigint; storedAt: Date }
+export type PendingRow = Omit<NewInboxRow, 'sourceKey'> & { id: bigint; storedAt: Date }
 
 /** Appends rows, no two with one key, in one statement, and returns the ids of those that were new, by source and key. */
 export async function appendInbox(
   db: Kysely<Tables>,
-  rows: readonly InboxRow[],
+  rows: readonly NewInboxRow[],
 ): Promise<Map<string, bigint>> {
   const { heads, bodies } = packed(rows)
   // Rows go in by key, so that two writers of the same keys wait for each other instead of deadlocking.
@@ -44,7 +44,7 @@ export async function appendInbox(
   return new Map(added.map(({ id, source, source_key }) => [rowKey({ source, sourceKey: source_key }), id]))
 }
 
-function packed(rows: readonly InboxRow[]): PackedRows {
+function packed(rows: readonly NewInboxRow[]): PackedRows {
   return packRows(rows, ({ source, sourceKey, headers, receivedAt, body: { length } }, first) => ({
     source,
     // Half a surrogate pair is no character to a document of Postgres; as a parameter of its own it would be replaced.
@@ -74,13 +74,13 @@ export async function isMorePending(db: Kysely<Tables>, than: number): Promise<b
 }
 
 /** How much is read at once: one row at least, and no further one behind so many bytes of bodies. */
-export type Bounds = { rowsMax: number; bytesMax: number }
+export type BatchLimits = { rowsMax: number; bytesMax: number }
 
 /** The oldest rows, or one row alone. */
-export type Wanted = Bounds | { id: bigint }
+export type PendingSelection = BatchLimits | { id: bigint }
 
 /** Takes rows that nobody else is applying, and holds them until the transaction ends. */
-export async function takePending(tx: Transaction<Tables>, wanted: Wanted): Promise<PendingRow[]> {
+export async function takePending(tx: Transaction<Tables>, wanted: PendingSelection): Promise<PendingRow[]> {
   const { rowsMax, bytesMax } = 'id' in wanted ? { rowsMax: 1, bytesMax: 1 } : wanted
   const which = 'id' in wanted ? sql`inbox_id = ${wanted.id}` : sql`true`
   return readWithin(

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { readMigrations } from './migrate.ts'
 
 /** Whose connection it is, whether it may change the schema, and the migrations that were applied, if it may know them. */
-export type Standing = {
+export type MigrationAccess = {
   user: string
   mayMigrate: boolean
   isStandby: boolean
@@ -13,7 +13,7 @@ export type Standing = {
  * Who owns the table of migrations owns what they made. Before there is one, whoever may create schemas in the database
  * makes them.
  */
-export async function readStanding<Tables>(db: Kysely<Tables>): Promise<Standing> {
+export async function readStanding<Tables>(db: Kysely<Tables>): Promise<MigrationAccess> {
   const { rows } = await sql<{ user: string; mayMigrate: boolean; isStandby: boolean }>`
     select current_user::text as user, pg_is_in_recovery() as "isStandby",
       coalesce(

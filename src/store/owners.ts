@@ -13,7 +13,7 @@ import { searchAgain } from './chain/leg-searches.ts'
 import { inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
-type OwnerRow = Pick<Owner, 'id'> & Pick<OwnerEntry, 'deposits' | 'forward'>
+type OwnerEntryRow = Pick<Owner, 'id'> & Pick<OwnerEntry, 'deposits' | 'forward'>
 
 /** The channels or wallets of these ids, as the address book has them. */
 export async function readOwners(
@@ -21,7 +21,7 @@ export async function readOwners(
   kind: Owner['kind'],
   ids: readonly string[],
 ): Promise<OwnerEntry[]> {
-  const { rows } = await sql<OwnerRow>`
+  const { rows } = await sql<OwnerEntryRow>`
     select o.id,
       case when o.forward_network is not null then jsonb_build_object('network', o.forward_network,
         'asset', o.forward_asset, 'recipient', o.forward_recipient) end as forward,
@@ -49,13 +49,16 @@ export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[])
   return rows
 }
 
-export type Kept = { added: number; conflicts: readonly Conflict[] }
+export type OwnerSaveResult = { added: number; conflicts: readonly Conflict[] }
 
 /**
  * Keeps channels and wallets with their addresses, in few statements. Saying the same again changes nothing; a network
  * may come to an owner. Where there are conflicts, the transaction is to be rolled back: some are kept by then.
  */
-export async function keepOwners(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<Kept> {
+export async function keepOwners(
+  tx: Transaction<Tables>,
+  entries: readonly OwnerEntry[],
+): Promise<OwnerSaveResult> {
   // One after the other: of two who give one owner different addresses, the later sees what the first one kept.
   await sql`select pg_advisory_xact_lock(hashtext('address book'))`.execute(tx)
   const added = await insertNew(tx, entries)

@@ -5,7 +5,7 @@ import { appendInbox } from './inbox.ts'
 import type { Tables } from './tables.ts'
 
 /** A record of the service's API. Without an id it is kept, and cannot be followed. */
-export type ReadRecord = { id: string | null; time: Date | null; text: string }
+export type ServiceRecord = { id: string | null; time: Date | null; text: string }
 
 /** When the request was sent that brought the records, and when they came in. */
 export type ReadingTimes = { sentAt: Date; receivedAt: Date }
@@ -23,7 +23,7 @@ export type SavedRecords = {
  */
 export async function saveRecords(
   tx: Transaction<Tables>,
-  records: readonly ReadRecord[],
+  records: readonly ServiceRecord[],
   times: ReadingTimes,
 ): Promise<SavedRecords> {
   const hashed = records.map((record) => ({ ...record, hash: hashOf(record.text) }))
@@ -41,8 +41,8 @@ export async function saveRecords(
   return { stored, back: [...changes.values()].filter(({ wasGone }) => wasGone).map(({ id }) => id) }
 }
 
-type Hashed = ReadRecord & { hash: string }
-type Change = { id: string; revision: number; isNew: boolean; wasGone: boolean }
+type HashedRecord = ServiceRecord & { hash: string }
+type RecordRevision = { id: string; revision: number; isNew: boolean; wasGone: boolean }
 
 /** Read by a process whose clock was ahead: whoever reads next knows better, and must not wait until that time has come. */
 const isReadAhead = sql`api_record.read_at > now() + interval '1 minute'`
@@ -50,11 +50,11 @@ const isReadAhead = sql`api_record.read_at > now() + interval '1 minute'`
 /** In the order of their ids, so that two readings of the same records wait for each other instead of deadlocking. */
 async function noteRecords(
   tx: Transaction<Tables>,
-  records: readonly Hashed[],
+  records: readonly HashedRecord[],
   { sentAt }: ReadingTimes,
-): Promise<Change[]> {
+): Promise<RecordRevision[]> {
   if (records.length === 0) return []
-  const { rows } = await sql<Change>`
+  const { rows } = await sql<RecordRevision>`
     insert into api_record (service_id, service, hash, revision, listed_at, read_at)
     select id, ${defaultService}, hash, 1, listed_at, ${sentAt} from unnest(
       ${records.map(({ id }) => id)}::text[], ${records.map(({ hash }) => hash)}::text[],
@@ -70,7 +70,7 @@ async function noteRecords(
 }
 
 /** The key is of the text, so that it is kept once; one that comes back to an earlier text is another revision. */
-function rowOf({ id, hash, text }: Hashed, revision: number, { receivedAt }: ReadingTimes) {
+function rowOf({ id, hash, text }: HashedRecord, revision: number, { receivedAt }: ReadingTimes) {
   // The hash tells records apart; the id is for people, and may hold what Postgres cannot keep.
   const key = `${(id ?? 'unnamed').replaceAll(/[^\x20-\x7e]/g, '?')}/${hash}`
   return {
@@ -132,7 +132,7 @@ export async function staleRecords(
 }
 
 /** A record that the service no longer has, and the deposit that it was of. */
-export type GoneRecord = {
+export type RemovedRecord = {
   id: string
   depositId: bigint | null
   network: string | null
@@ -150,8 +150,8 @@ export async function markGone(
   tx: Transaction<Tables>,
   ids: readonly string[],
   askedAt: Date,
-): Promise<GoneRecord[]> {
-  const { rows } = await sql<GoneRecord>`
+): Promise<RemovedRecord[]> {
+  const { rows } = await sql<RemovedRecord>`
     with missed as (
       update api_record set misses = misses + 1, gone_at = case when misses > 0 then ${askedAt}::timestamptz end
       where service_id = any(${ids}::text[]) and service = ${defaultService} and gone_at is null and (read_at <= ${askedAt} or ${isReadAhead})

@@ -204,7 +204,7 @@ const hours = Object.values(mismatchKinds).map(({ actWithinHours }) => actWithin
 const ended = ['resolved', 'cleared']
 
 /** In units of the asset, and in its smallest units. */
-export type BalanceLine = {
+export type AccountBalanceLine = {
   account: string
   asset: string
   asset_symbol: string
@@ -212,8 +212,8 @@ export type BalanceLine = {
   balance_base: string
 }
 
-export async function listBalances(db: Kysely<Tables>): Promise<BalanceLine[]> {
-  const { rows } = await sql<BalanceLine>`
+export async function listBalances(db: Kysely<Tables>): Promise<AccountBalanceLine[]> {
+  const { rows } = await sql<AccountBalanceLine>`
     select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
     from accounting.balances
     order by asset, account`.execute(db)

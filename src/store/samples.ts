@@ -32,13 +32,13 @@ export async function newestQuarantined(
 }
 
 /** What the address book holds, as sets: addresses are in the spelling used for comparing. */
-export type KnownPlaces = {
+export type AddressBookSets = {
   depositAddresses: ReadonlySet<string>
   recipients: ReadonlySet<string>
   owners: ReadonlyMap<string, 'channel' | 'stable_wallet'>
 }
 
-export async function knownPlaces(db: Kysely<Tables>): Promise<KnownPlaces> {
+export async function knownPlaces(db: Kysely<Tables>): Promise<AddressBookSets> {
   const places = await db.selectFrom('address_book').select(['role', 'address']).distinct().execute()
   const owners = await db.selectFrom('owner').select(['kind', 'id']).execute()
   const at = (role: 'deposit' | 'recipient') =>

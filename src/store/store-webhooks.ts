@@ -4,7 +4,7 @@ import { defaultService } from '../core/deposit-service.ts'
 import { assert } from '../core/errors.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { inTransaction } from './database.ts'
-import { appendInbox, type InboxRow, rowKey } from './inbox.ts'
+import { appendInbox, type NewInboxRow, rowKey } from './inbox.ts'
 import { type MismatchChange, openMismatches } from './mismatches/mismatches.ts'
 import type { Tables } from './tables.ts'
 
@@ -12,20 +12,20 @@ import type { Tables } from './tables.ts'
  * A webhook as it came, and when the same came again, byte for byte, while it waited to be stored. Its key is the
  * sender's id of the event, without a space.
  */
-export type Arrival = Omit<InboxRow, 'source'> & { source: 'webhook'; copiesAt: readonly Date[] }
+export type NewWebhook = Omit<NewInboxRow, 'source'> & { source: 'webhook'; copiesAt: readonly Date[] }
 
 /** `conflicting`: its id was known with another body. It is kept all the same, and applied. */
-export type Outcome = 'stored' | 'duplicate' | 'conflicting'
+export type WebhookStoreOutcome = 'stored' | 'duplicate' | 'conflicting'
 
 /** One outcome per arrival, in their order, and the row that holds it. */
 export type StoredWebhooks = {
-  outcomes: Outcome[]
+  outcomes: WebhookStoreOutcome[]
   inboxIds: (bigint | null)[]
   mismatches: MismatchChange[]
 }
 
 /** The row that holds an arrival. */
-type Kept = { arrival: Arrival; inboxId: bigint; outcome: Outcome }
+type WebhookStoreResult = { arrival: NewWebhook; inboxId: bigint; outcome: WebhookStoreOutcome }
 
 /**
  * Stores webhooks, no two with one key. What is new costs one statement; only what is known by its key is looked at
@@ -33,10 +33,10 @@ type Kept = { arrival: Arrival; inboxId: bigint; outcome: Outcome }
  */
 export async function storeWebhooks(
   db: Kysely<Tables>,
-  arrivals: readonly Arrival[],
+  arrivals: readonly NewWebhook[],
 ): Promise<StoredWebhooks> {
   const added = await appendInbox(db, arrivals)
-  const fresh = arrivals.flatMap((arrival): Kept[] => {
+  const fresh = arrivals.flatMap((arrival): WebhookStoreResult[] => {
     const inboxId = added.get(rowKey(arrival))
     return inboxId === undefined ? [] : [{ arrival, inboxId, outcome: 'stored' }]
   })
@@ -50,7 +50,7 @@ export async function storeWebhooks(
   }
   return inTransaction(db, async (tx) => {
     const same = await idsOf(tx, known)
-    const repeated = known.flatMap((arrival): Kept[] => {
+    const repeated = known.flatMap((arrival): WebhookStoreResult[] => {
       const inboxId = same.get(arrival.sourceKey)
       return inboxId === undefined ? [] : [{ arrival, inboxId, outcome: 'duplicate' }]
     })
@@ -71,7 +71,7 @@ export async function storeWebhooks(
 }
 
 /** By key, the rows that hold the same bytes under it. */
-async function idsOf(tx: Transaction<Tables>, arrivals: readonly Arrival[]): Promise<Map<string, bigint>> {
+async function idsOf(tx: Transaction<Tables>, arrivals: readonly NewWebhook[]): Promise<Map<string, bigint>> {
   if (arrivals.length === 0) return new Map()
   const { rows } = await sql<{ id: bigint; source_key: string }>`
     select inbox.id, inbox.source_key
@@ -87,7 +87,10 @@ async function idsOf(tx: Transaction<Tables>, arrivals: readonly Arrival[]): Pro
  * Keeps bodies whose key another body has, under the key and their hash. The keys are locked until the transaction
  * ends: of other bodies that come at once, whoever is last knows them all.
  */
-async function keepOthers(tx: Transaction<Tables>, arrivals: readonly Arrival[]): Promise<Kept[]> {
+async function keepOthers(
+  tx: Transaction<Tables>,
+  arrivals: readonly NewWebhook[],
+): Promise<WebhookStoreResult[]> {
   if (arrivals.length === 0) return []
   await sql`
     select pg_advisory_xact_lock(lock) from (
@@ -112,7 +115,10 @@ async function keepOthers(tx: Transaction<Tables>, arrivals: readonly Arrival[])
 const namedMax = 8
 
 /** What is said of a conflict is the same in whatever order its bodies came. Only a person ends it. */
-async function openConflicts(tx: Transaction<Tables>, kept: readonly Kept[]): Promise<MismatchChange[]> {
+async function openConflicts(
+  tx: Transaction<Tables>,
+  kept: readonly WebhookStoreResult[],
+): Promise<MismatchChange[]> {
   const conflicting = kept.filter(({ outcome }) => outcome === 'conflicting')
   if (conflicting.length === 0) return []
   const { rows } = await sql<{ event: string; hashes: string[] }>`
@@ -155,7 +161,7 @@ async function openConflicts(tx: Transaction<Tables>, kept: readonly Kept[]): Pr
 /** Times that are kept of one webhook: the newest, and the count of all. */
 const timesMax = 32
 
-async function countRepeats(tx: Transaction<Tables>, kept: readonly Kept[]): Promise<void> {
+async function countRepeats(tx: Transaction<Tables>, kept: readonly WebhookStoreResult[]): Promise<void> {
   const repeats = kept.flatMap(({ arrival, inboxId, outcome }) => {
     const times = outcome === 'duplicate' ? [arrival.receivedAt, ...arrival.copiesAt] : arrival.copiesAt
     return times.map((at) => ({ inboxId, at }))
@@ -175,6 +181,6 @@ async function countRepeats(tx: Transaction<Tables>, kept: readonly Kept[]): Pro
       )`.execute(tx)
 }
 
-function hashOf({ body }: Arrival): string {
+function hashOf({ body }: NewWebhook): string {
   return createHash('sha256').update(body).digest('hex')
 }

@@ -50,7 +50,7 @@ export async function seizeLease(
   return { stream, holder, ...row }
 }
 
-type Moved = { cursor: unknown; progress: Record<string, number>; isBehind?: boolean }
+type CursorUpdate = { cursor: unknown; progress: Record<string, number>; isBehind?: boolean }
 
 /**
  * Moves the cursor in the transaction that stores what was read up to it. Where there is more to be read, the stream
@@ -60,7 +60,7 @@ type Moved = { cursor: unknown; progress: Record<string, number>; isBehind?: boo
 export async function moveCursor(
   tx: Transaction<Tables>,
   { stream, holder, fence }: Lease,
-  { cursor, progress, isBehind = false }: Moved,
+  { cursor, progress, isBehind = false }: CursorUpdate,
 ): Promise<void> {
   const { numAffectedRows } = await sql`
     update stream set cursor = ${JSON.stringify(cursor)}::jsonb, progress = ${JSON.stringify(progress)}::jsonb,

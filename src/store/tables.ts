@@ -7,22 +7,22 @@ type Numeric = ColumnType<string, bigint | string, bigint | string>
 /** An id that Postgres gives. */
 type Id = ColumnType<bigint, never, never>
 
-type Defaulted<Type> = ColumnType<Type, Type | undefined, Type>
+type ColumnWithDefault<Type> = ColumnType<Type, Type | undefined, Type>
 
 export type Tables = {
   inbox: {
     id: Id
     source: 'webhook' | 'api' | 'chain' | 'person'
     source_key: string
-    service: Defaulted<ServiceName>
+    service: ColumnWithDefault<ServiceName>
     body: Buffer
-    headers: Defaulted<unknown>
+    headers: ColumnWithDefault<unknown>
     received_at: Date
     stored_at: Generated<Date>
   }
   inbox_pending: { inbox_id: bigint; stored_at: Generated<Date>; received_at: Date }
   evidence_group: { id: Id; recheck_at: Date | null }
-  link_key: { key: string; service: Defaulted<ServiceName>; group_id: bigint }
+  link_key: { key: string; service: ColumnWithDefault<ServiceName>; group_id: bigint }
   evidence: { inbox_id: bigint; group_id: bigint; observation: unknown }
   sighting: {
     inbox_id: bigint
@@ -35,27 +35,27 @@ export type Tables = {
   stream: {
     name: string
     holder: string | null
-    fence: Defaulted<bigint>
+    fence: ColumnWithDefault<bigint>
     expires_at: Generated<Date>
     cursor: unknown
     succeeded_at: Date | null
-    progress: Defaulted<unknown>
+    progress: ColumnWithDefault<unknown>
   }
   api_record: {
     service_id: string
-    service: Defaulted<ServiceName>
+    service: ColumnWithDefault<ServiceName>
     hash: string
     revision: number
     listed_at: Date | null
     read_at: Date
-    misses: Defaulted<number>
+    misses: ColumnWithDefault<number>
     gone_at: Date | null
   }
   asset: { key: string; network: string; symbol: string; decimals: number }
   owner: {
     kind: 'channel' | 'stable_wallet'
     id: string
-    service: Defaulted<ServiceName>
+    service: ColumnWithDefault<ServiceName>
     forward_network: string | null
     forward_asset: string | null
     forward_recipient: string | null
@@ -67,14 +67,14 @@ export type Tables = {
     role: 'deposit' | 'recipient'
     owner_kind: 'channel' | 'stable_wallet' | null
     owner_id: string | null
-    service: Defaulted<ServiceName>
+    service: ColumnWithDefault<ServiceName>
     added_at: Generated<Date>
   }
   deposit: {
     id: Id
     group_id: bigint
     service_id: string | null
-    service: Defaulted<ServiceName>
+    service: ColumnWithDefault<ServiceName>
     transfer: string | null
     merged_into: bigint | null
     state: string
@@ -109,7 +109,7 @@ export type Tables = {
     id: Id
     subject: string
     kind: string
-    service: Defaulted<ServiceName>
+    service: ColumnWithDefault<ServiceName>
     severity: string
     deposit_id: bigint | null
     group_id: bigint | null
@@ -144,7 +144,7 @@ export type Tables = {
   proposal: {
     id: Id
     service_id: string
-    service: Defaulted<ServiceName>
+    service: ColumnWithDefault<ServiceName>
     role: 'deposit' | 'recipient'
     transfer: string
     score: number
@@ -159,19 +159,19 @@ export type Tables = {
     tx: string
     role: 'deposit' | 'recipient'
     address: string
-    tries: Defaulted<number>
+    tries: ColumnWithDefault<number>
     next_at: Date | null
   }
   leg_search: {
     service_id: string
-    service: Defaulted<ServiceName>
+    service: ColumnWithDefault<ServiceName>
     role: 'deposit' | 'recipient'
     network: string
     address: string
     tx: string | null
     from_at: Date
     searched_at: Date | null
-    tries: Defaulted<number>
+    tries: ColumnWithDefault<number>
     next_at: Date
   }
   ledger_account: { id: string; asset: string; created_at: Generated<Date> }

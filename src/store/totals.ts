@@ -4,7 +4,7 @@ import { readAlone } from './read-alone.ts'
 import type { Tables } from './tables.ts'
 
 /** What is counted or added up over all that is stored: it takes the longer the more there is. */
-export type Totals = {
+export type StoreTotals = {
   deposits: { state: string; network: string; count: number }[]
   /** Of the deposits of the last 24 hours. */
   matrix: { leg: string; source: string; cell: string; count: number }[]
@@ -17,12 +17,12 @@ export type Totals = {
 }
 
 /** One after another and without helpers, so that at most one processor is busy with it, and nobody waits for a connection. */
-export function readTotals(db: Kysely<Tables>): Promise<Totals> {
+export function readTotals(db: Kysely<Tables>): Promise<StoreTotals> {
   return readAlone(db, async (tx) => {
-    const deposits = await sql<Totals['deposits'][number]>`
+    const deposits = await sql<StoreTotals['deposits'][number]>`
       select state, coalesce(network, '') as network, count(*)::float8 as count from deposit
       where merged_into is null group by state, network`.execute(tx)
-    const matrix = await sql<Totals['matrix'][number]>`
+    const matrix = await sql<StoreTotals['matrix'][number]>`
       select leg, source, cell, sum(deposits)::float8 as count
       from (
         select matrix, count(*) as deposits from deposit
@@ -53,7 +53,9 @@ type BooksRow = {
 }
 
 /** From snapshots and what was booked since, never over all transfers. A sum is exact until it is shown. */
-async function readBooks(db: Kysely<Tables>): Promise<Pick<Totals, 'assets' | 'balances' | 'imbalances'>> {
+async function readBooks(
+  db: Kysely<Tables>,
+): Promise<Pick<StoreTotals, 'assets' | 'balances' | 'imbalances'>> {
   const { rows } = await sql<BooksRow>`
     select account, a.network, t.asset, a.symbol, accounting.in_units(balance, a.decimals)::float8 as units,
       accounting.in_units(sum(balance) over (partition by t.asset), a.decimals)::float8 as sum

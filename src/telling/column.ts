@@ -1,2 +1,2 @@
 /** A column of a table for people, whether it is printed or shown in a browser. */
-export type Column<Row> = { title: string; of: (row: Row) => string; align?: 'right' }
+export type TableColumn<Row> = { title: string; of: (row: Row) => string; align?: 'right' }

@@ -20,14 +20,14 @@ export function mismatchSentence(mismatch: SaidMismatch): string {
 }
 
 /** An amount as documents have it: in units of its asset, null if that is not known, and in smallest units. */
-export type ToldAmount = {
+export type DocumentAmount = {
   amount: string | null
   amount_base: string
   asset_symbol: string | null
   asset: string
 }
 
-export function toldAmount(asset: string, base: bigint, assets: AssetLabels): ToldAmount {
+export function toldAmount(asset: string, base: bigint, assets: AssetLabels): DocumentAmount {
   const known = assets[asset]
   return {
     amount: known === undefined ? null : formatAmount(base, known.decimals),
@@ -38,10 +38,10 @@ export function toldAmount(asset: string, base: bigint, assets: AssetLabels): To
 }
 
 /** The asset that an amount is counted in; null if it is not known. */
-export type Counted = { asset: string | null; assets: AssetLabels }
+export type AmountAsset = { asset: string | null; assets: AssetLabels }
 
 /** An amount whose name the names of its asset begin with: `loss`, `loss_base`, `loss_asset_symbol`, `loss_asset`. */
-export function amountNamed(name: string, base: bigint | null, { asset, assets }: Counted): object {
+export function amountNamed(name: string, base: bigint | null, { asset, assets }: AmountAsset): object {
   const told = base === null || asset === null ? null : toldAmount(asset, base, assets)
   return {
     [name]: told?.amount ?? null,
@@ -52,7 +52,7 @@ export function amountNamed(name: string, base: bigint | null, { asset, assets }
 }
 
 /** The amounts in the detail of a mismatch, by their names there. */
-export function amountsOfDetail(mismatch: SaidMismatch): Readonly<Record<string, ToldAmount>> {
+export function amountsOfDetail(mismatch: SaidMismatch): Readonly<Record<string, DocumentAmount>> {
   const said = saying(mismatch)
   if (isKnown(mismatch.kind)) sentences[mismatch.kind](said)
   return said.amounts
@@ -62,7 +62,7 @@ export function amountsOfDetail(mismatch: SaidMismatch): Readonly<Record<string,
 const namedAmount = /(\d+) of ([a-z0-9-]+\/[A-Za-z0-9]+)/g
 
 /** The amounts that a text names as `11988000 of solana/5HZy…`, in their order. */
-export function amountsNamed(text: string, assets: AssetLabels): ToldAmount[] {
+export function amountsNamed(text: string, assets: AssetLabels): DocumentAmount[] {
   return [...text.matchAll(namedAmount)].map(([, base = '', asset = '']) =>
     toldAmount(asset, BigInt(base), assets),
   )
@@ -93,11 +93,11 @@ function isKnown(kind: string): kind is MismatchKind {
   return Object.hasOwn(mismatchKinds, kind)
 }
 
-type Saying = ReturnType<typeof saying>
+type SentenceHelpers = ReturnType<typeof saying>
 
 function saying({ detail, loss_asset: lossAsset, assets = {} }: SaidMismatch) {
   const word = (name: string) => amountsInUnits(detail[name] ?? '?', assets)
-  const amounts: Record<string, ToldAmount> = {}
+  const amounts: Record<string, DocumentAmount> = {}
   /** An amount without its symbol; `of` is the field that names its asset. */
   const bare = (name: string, of = 'asset') => {
     const key = detail[of] ?? lossAsset ?? ''
@@ -150,13 +150,13 @@ const sourceNames = {
   delivered: 'the chain shows',
 } as const
 
-function overdue({ word }: Saying): string {
+function overdue({ word }: SentenceHelpers): string {
   const what = word('what')
   return `${what.charAt(0).toUpperCase()}${what.slice(1)} since ${word('since')}`
 }
 
 /** With the proof of what is missing, or why nothing is known and what to do. */
-function searched(said: Saying): string {
+function searched(said: SentenceHelpers): string {
   const { has, word } = said
   const names = ['proof', 'reason', 'found', 'next'].filter(has)
   return [overdue(said), ...names.map((name) => (name === 'next' ? `Next: ${word(name)}` : word(name)))].join(
@@ -164,19 +164,19 @@ function searched(said: Saying): string {
   )
 }
 
-function generic({ detail, word }: Saying): string {
+function generic({ detail, word }: SentenceHelpers): string {
   return Object.keys(detail)
     .map((name) => `${name} ${word(name)}`)
     .join(', ')
 }
 
-function statuses({ word, has }: Saying): string {
+function statuses({ word, has }: SentenceHelpers): string {
   return has('source')
     ? `The ${sourceNames[word('source') as 'api'] ?? word('source')} said ${word('told')}, and now says ${word('now')}`
     : `The webhook says ${word('webhook')}, the API says ${word('api')}`
 }
 
-const sentences: Readonly<Record<MismatchKind, (said: Saying) => string>> = {
+const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string>> = {
   webhook_missing: overdue,
   api_missing: overdue,
   chain_missing: searched,

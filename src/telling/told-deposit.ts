@@ -1,10 +1,10 @@
 import type { Cell, Matrix } from '../core/judging/matrix.ts'
-import type { Column } from './column.ts'
+import type { TableColumn } from './column.ts'
 import { type AssetLabels, mismatchSentence } from './mismatch-words.ts'
 import type { Fact } from './words.ts'
 
 /** One line of a list of deposits. Amounts are decimal text. */
-export type DepositRow = {
+export type DepositListRow = {
   id: string
   state: string
   owner: string
@@ -18,12 +18,12 @@ export type DepositRow = {
 }
 
 /** All that is told of one deposit. */
-export type ToldDeposit = {
+export type DepositDetail = {
   deposit: Readonly<Record<string, string | Date | bigint | null>>
   matrix: Matrix
   mismatches: readonly DepositMismatch[]
   evidence: readonly EvidenceLine[]
-  journals: readonly DepositJournal[]
+  journals: readonly JournalSummary[]
   /** All that are known, by their keys. */
   assets: AssetLabels
 }
@@ -42,10 +42,10 @@ type DepositMismatch = {
   assets: AssetLabels
 }
 type EvidenceLine = { inbox_id: string; source: string; what: string; received_at: Date }
-type DepositJournal = { posting_key: string; event_at: Date; transfers: readonly TransferLine[] }
+type JournalSummary = { posting_key: string; event_at: Date; transfers: readonly TransferLine[] }
 type TransferLine = { debit: string; credit: string; amount: string; asset_symbol: string; network: string }
 
-export const depositColumns: readonly Column<DepositRow>[] = [
+export const depositColumns: readonly TableColumn<DepositListRow>[] = [
   { title: 'ID', of: ({ id }) => id, align: 'right' },
   { title: 'STATE', of: ({ state }) => state },
   { title: 'OWNER', of: ({ owner }) => owner },
@@ -57,7 +57,7 @@ export const depositColumns: readonly Column<DepositRow>[] = [
 ]
 
 /** For whom, what was paid, what was delivered, and by what name the service knows it. */
-export function depositFacts({ deposit }: Pick<ToldDeposit, 'deposit'>): Fact[] {
+export function depositFacts({ deposit }: Pick<DepositDetail, 'deposit'>): Fact[] {
   const said = (name: string) => saidOf(deposit, name)
   const fee = said('fee') === '-' ? '-' : `${said('fee')} ${said('fee_asset_symbol')}`
   return [
@@ -81,7 +81,7 @@ export function depositFacts({ deposit }: Pick<ToldDeposit, 'deposit'>): Fact[] 
 }
 
 /** A field as it is stored; `-` where it is not known. */
-export function saidOf(deposit: ToldDeposit['deposit'], name: string): string {
+export function saidOf(deposit: DepositDetail['deposit'], name: string): string {
   const value = deposit[name]
   return value instanceof Date ? value.toISOString() : String(value ?? '-')
 }
@@ -95,7 +95,7 @@ export function matrixRows({ deposit, settlement }: Matrix): MatrixRow[] {
   ]
 }
 
-export const matrixColumns: readonly Column<MatrixRow>[] = [
+export const matrixColumns: readonly TableColumn<MatrixRow>[] = [
   { title: '', of: ({ leg }) => leg },
   { title: 'WEBHOOK', of: ({ webhook }) => claimWord(webhook) },
   { title: 'API', of: ({ api }) => claimWord(api) },
@@ -109,18 +109,18 @@ export function mismatchText(mismatch: DepositMismatch): string {
   return `${kind} (${severity}) since ${opened_at.toISOString()}, ${until}: ${mismatchSentence(mismatch)}\n`
 }
 
-export const evidenceColumns: readonly Column<EvidenceLine>[] = [
+export const evidenceColumns: readonly TableColumn<EvidenceLine>[] = [
   { title: 'RECEIVED', of: ({ received_at }) => received_at.toISOString() },
   { title: 'SOURCE', of: ({ source }) => source },
   { title: 'SAYS', of: ({ what }) => what },
   { title: 'INBOX', of: ({ inbox_id }) => inbox_id, align: 'right' },
 ]
 
-export function journalTitle({ posting_key, event_at }: DepositJournal): string {
+export function journalTitle({ posting_key, event_at }: JournalSummary): string {
   return `${posting_key} at ${event_at.toISOString()}`
 }
 
-export const transferColumns: readonly Column<TransferLine>[] = [
+export const transferColumns: readonly TableColumn<TransferLine>[] = [
   { title: 'DEBIT', of: ({ debit }) => debit },
   { title: 'CREDIT', of: ({ credit }) => credit },
   { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },

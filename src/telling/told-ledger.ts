@@ -1,4 +1,4 @@
-import type { Column } from './column.ts'
+import type { TableColumn } from './column.ts'
 
 /** Amounts are decimals in units of the asset, debit balances positive. */
 export type TrialBalanceRow = {
@@ -11,7 +11,7 @@ export type TrialBalanceRow = {
   balance: string
 }
 
-export const trialBalanceColumns: readonly Column<TrialBalanceRow>[] = [
+export const trialBalanceColumns: readonly TableColumn<TrialBalanceRow>[] = [
   { title: 'ACCOUNT', of: ({ account }) => account },
   { title: 'CODE', of: ({ code }) => code ?? '' },
   { title: 'DEBIT', of: ({ debit }) => debit, align: 'right' },
@@ -33,7 +33,7 @@ export type PeriodRow = {
   forced: boolean | null
 }
 
-export const periodColumns: readonly Column<PeriodRow>[] = [
+export const periodColumns: readonly TableColumn<PeriodRow>[] = [
   { title: 'MONTH', of: ({ period }) => period },
   { title: 'STATE', of: ({ state }) => state },
   { title: 'JOURNALS', of: ({ journals }) => `${journals}`, align: 'right' },
@@ -50,7 +50,7 @@ export function namesOf(...names: readonly (string | null)[]): string {
 
 export type SealRow = { number: string; journals: string; last: string; sealedAt: string; hash: string }
 
-export const sealColumns: readonly Column<SealRow>[] = [
+export const sealColumns: readonly TableColumn<SealRow>[] = [
   { title: 'SEAL', of: ({ number }) => number, align: 'right' },
   { title: 'JOURNALS', of: ({ journals }) => journals, align: 'right' },
   { title: 'UP TO', of: ({ last }) => last, align: 'right' },

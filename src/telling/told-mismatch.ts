@@ -1,6 +1,6 @@
 import { mismatchKinds } from '../core/mismatch.ts'
 import type { KindEntry } from '../core/mismatches/mismatch-entry.ts'
-import type { Column } from './column.ts'
+import type { TableColumn } from './column.ts'
 import { type AssetLabels, decimalText, mismatchSentence } from './mismatch-words.ts'
 import type { Fact } from './words.ts'
 import { wordOf, wordsOf } from './words.ts'
@@ -26,7 +26,7 @@ export type MismatchRow = {
 }
 
 /** All that is told of one mismatch. */
-export type ToldMismatch = {
+export type MismatchDetail = {
   /** As `accounting.mismatches` has it. */
   mismatch: Readonly<Record<string, unknown>> & {
     kind: string
@@ -59,7 +59,7 @@ type HistoryLine = {
   after: Readonly<Record<string, unknown>> | null
 }
 
-export const mismatchColumns: readonly Column<MismatchRow>[] = [
+export const mismatchColumns: readonly TableColumn<MismatchRow>[] = [
   { title: 'ID', of: ({ id }) => id, align: 'right' },
   { title: 'SEVERITY', of: ({ severity }) => severity },
   { title: 'KIND', of: ({ kind }) => kind },
@@ -90,7 +90,7 @@ type LossShown = { loss?: unknown; loss_asset_symbol?: unknown }
 /** What a kind means, what to do next, and by when somebody should have; of what has ended, null. */
 export type Advice = Pick<KindEntry, 'means' | 'next'> & { act_by: Date | null }
 
-export function adviceOf({ mismatch }: Pick<ToldMismatch, 'mismatch'>): Advice {
+export function adviceOf({ mismatch }: Pick<MismatchDetail, 'mismatch'>): Advice {
   const { means, next, actWithinHours } = entryOf(mismatch.kind)
   return { means, next, act_by: actBy(mismatch, actWithinHours) }
 }
@@ -102,7 +102,7 @@ export function entryOf(kind: string): Pick<KindEntry, 'means' | 'next'> & { act
 }
 
 function actBy(
-  { opened_at: openedAt, status }: ToldMismatch['mismatch'],
+  { opened_at: openedAt, status }: MismatchDetail['mismatch'],
   withinHours: number | undefined,
 ): Date | null {
   if (withinHours === undefined || !(openedAt instanceof Date) || !['open', 'snoozed'].includes(status))
@@ -111,7 +111,7 @@ function actBy(
 }
 
 export function mismatchFacts(
-  { mismatch, deposit }: ToldMismatch,
+  { mismatch, deposit }: MismatchDetail,
   { means, next, act_by: by }: Advice,
 ): Fact[] {
   const said = (name: string) => wordOf(mismatch[name])
@@ -137,7 +137,7 @@ export function mismatchFacts(
   return facts.map(([name = '', text = '']) => ({ name, lines: [text === '' ? '-' : text] }))
 }
 
-function depositText(deposit: ToldMismatch['deposit']): string {
+function depositText(deposit: MismatchDetail['deposit']): string {
   if (deposit === null) return ''
   const { id, state, owner, amount, asset_symbol: symbol, network } = deposit
   const paid = [amount, symbol, network === null ? null : `on ${network}`].filter((part) => part !== null)
@@ -145,7 +145,10 @@ function depositText(deposit: ToldMismatch['deposit']): string {
 }
 
 /** What a history says of a mismatch before and after, as the mismatch itself is said. */
-export function historyColumns({ kind, assets }: ToldMismatch['mismatch']): readonly Column<HistoryLine>[] {
+export function historyColumns({
+  kind,
+  assets,
+}: MismatchDetail['mismatch']): readonly TableColumn<HistoryLine>[] {
   const stood = (state: HistoryLine['before']) => {
     const { detail, loss_asset: lossAsset } = state ?? {}
     if (typeof detail !== 'object' || detail === null) return wordsOf(state)

@@ -1,13 +1,15 @@
-import type { Reason } from '../core/explaining/explain.ts'
+import type { VerdictReason } from '../core/explaining/explain.ts'
 import type { DepositState } from '../core/judging/reconcile.ts'
-import type { Column } from './column.ts'
+import type { TableColumn } from './column.ts'
 import { type AssetLabels, amountsInUnits, amountsNamed } from './mismatch-words.ts'
 
 /** Why a deposit is judged as it is, made anew from what is stored; or why that cannot be told. */
-export type Explanation = { at: Date; state: DepositState; reasons: readonly Reason[] } | { problem: string }
+export type Explanation =
+  | { at: Date; state: DepositState; reasons: readonly VerdictReason[] }
+  | { problem: string }
 
 /** What it says and where that stands; below it, what decided. */
-export function reasonText(reason: Reason, assets: AssetLabels): string {
+export function reasonText(reason: VerdictReason, assets: AssetLabels): string {
   const { what, evidence } = reason
   const says = amountsInUnits(reason.says, assets)
   const rows = evidence.length === 0 ? '' : ` [inbox ${evidence.join(', ')}]`
@@ -15,7 +17,7 @@ export function reasonText(reason: Reason, assets: AssetLabels): string {
 }
 
 /** A reason as documents have it: its texts in units, and beside them every amount that they name. */
-export function reasonDocument(reason: Reason, assets: AssetLabels): object {
+export function reasonDocument(reason: VerdictReason, assets: AssetLabels): object {
   const { says, policy } = reason
   return {
     ...reason,
@@ -25,7 +27,7 @@ export function reasonDocument(reason: Reason, assets: AssetLabels): object {
   }
 }
 
-export const reasonColumns = (assets: AssetLabels): readonly Column<Reason>[] => [
+export const reasonColumns = (assets: AssetLabels): readonly TableColumn<VerdictReason>[] => [
   { title: 'WHAT', of: ({ what }) => what },
   { title: 'SAYS', of: ({ says }) => amountsInUnits(says, assets) },
   { title: 'DECIDED BY', of: (reason) => decidedBy(reason, assets) },
@@ -33,7 +35,7 @@ export const reasonColumns = (assets: AssetLabels): readonly Column<Reason>[] =>
 ]
 
 /** The rule, the line of the policy, and until when something is waited for. */
-function decidedBy({ rule, policy, until }: Reason, assets: AssetLabels): string {
+function decidedBy({ rule, policy, until }: VerdictReason, assets: AssetLabels): string {
   const line = policy === null ? null : amountsInUnits(policy, assets)
   const decided = [rule, line, until === null ? null : `until ${until.toISOString()}`]
   return decided.filter((part) => part !== null).join('; ')

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ask, type EvmNode } from '../../src/chain/evm/node.ts'
-import type { Bounds } from '../../src/chain/options.ts'
+import type { ReaderBounds } from '../../src/chain/options.ts'
 import {
   answersEach,
   openRawNode,
@@ -25,7 +25,7 @@ beforeEach(() => {
 })
 afterEach(() => server.behave(answersEach))
 
-const open = (bounds: Partial<Bounds> = {}): EvmNode => openRawNode(server, { bounds, told })
+const open = (bounds: Partial<ReaderBounds> = {}): EvmNode => openRawNode(server, { bounds, told })
 
 const height = (node: EvmNode): Promise<unknown> =>
   ask(node, 'head', (client) => client.request({ method: 'eth_blockNumber' }))

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { defaultBounds } from '../../src/chain/options.ts'
-import { type Attempt, Pace } from '../../src/chain/pace.ts'
+import { Pace, type RequestAttempt } from '../../src/chain/pace.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 
 const latencyMs = 50
@@ -20,7 +20,7 @@ beforeEach(() => {
   mostUnderWay = 0
 })
 
-type Outcome = Pick<Attempt<never>, 'outcome'> & { retryAfterMs?: number }
+type Outcome = Pick<RequestAttempt<never>, 'outcome'> & { retryAfterMs?: number }
 /** Decides how a request ends, by how many were sent before it. */
 type Server = (place: number) => Outcome
 
@@ -28,7 +28,7 @@ const fine: Outcome = { outcome: 'fine' }
 const quota: Outcome = { outcome: 'quota' }
 
 function ask(server: Server): Promise<string> {
-  return pace.run(async (): Promise<Attempt<string>> => {
+  return pace.run(async (): Promise<RequestAttempt<string>> => {
     const { outcome, retryAfterMs = null } = server(sentMs.push(clock.nowMs()) - 1)
     mostUnderWay = Math.max(mostUnderWay, ++underWay)
     await clock.wait(latencyMs)

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
-import { type Health, newHealth, noteLatency } from '../../src/chain/health.ts'
+import { type NodeHealth, newHealth, noteLatency } from '../../src/chain/health.ts'
 import { createPool, type Pool } from '../../src/chain/pool.ts'
 import { Fault } from '../../src/core/errors.ts'
 
-type Node = { name: string; host: string; health: Health }
+type Node = { name: string; host: string; health: NodeHealth }
 
 const restMs = 30_000
 

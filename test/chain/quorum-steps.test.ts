@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Health, newHealth } from '../../src/chain/health.ts'
+import { type NodeHealth, newHealth } from '../../src/chain/health.ts'
 import { createPool } from '../../src/chain/pool.ts'
 import type {
   ChainTransfer,
@@ -18,7 +18,7 @@ import { at, base, channelAddress, txId, usdcOnBase } from '../support/evidence.
 type Node = {
   name: string
   host: string
-  health: Health
+  health: NodeHealth
   step: bigint
   final: bigint
   paid: ReadonlySet<bigint>

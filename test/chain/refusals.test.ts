@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Failure, isQuota, type Limit, limitIn, limitOf } from '../../src/chain/refusals.ts'
+import { isQuota, type Limit, limitIn, limitOf, type RequestFailure } from '../../src/chain/refusals.ts'
 
 const blocks = (most: bigint | null): Limit => ({ kind: 'blocks', blocks: most })
 const results = (most: bigint | null): Limit => ({ kind: 'results', blocks: most })
@@ -144,7 +144,7 @@ test.each([
 })
 
 /** A query that failed in a way that no list knows, unless something of it is. */
-const failure = (known: Partial<Failure> = {}): Failure => ({
+const failure = (known: Partial<RequestFailure> = {}): RequestFailure => ({
   problem: 'zorp bliv (code -32000)',
   code: -32_000,
   status: 200,
@@ -152,7 +152,7 @@ const failure = (known: Partial<Failure> = {}): Failure => ({
   ...known,
 })
 
-test.each<[string, Partial<Failure>]>([
+test.each<[string, Partial<RequestFailure>]>([
   ['words that nobody knows', {}],
   ['no whole answer in time', { problem: 'no whole answer within 15000 ms', code: null, status: null }],
   ['too large a request', { problem: '<html>Too Large</html> (HTTP 413)', code: null, status: 413 }],
@@ -163,7 +163,7 @@ test.each<[string, Partial<Failure>]>([
   expect(limitIn(failure(known))).toEqual({ kind: 'unexplained', blocks: null })
 })
 
-test.each<[string, Partial<Failure>]>([
+test.each<[string, Partial<RequestFailure>]>([
   ['a connection that fails', { problem: 'connect ECONNREFUSED 127.0.0.1:1', isAway: true }],
   ['a status that asks for fewer requests', { status: 429 }],
   ['a status that says to come back later', { status: 503 }],

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { askTogether, type EvmNode } from '../../src/chain/evm/node.ts'
-import type { Bounds } from '../../src/chain/options.ts'
+import type { ReaderBounds } from '../../src/chain/options.ts'
 import {
   answersEach,
   isSeveral,
@@ -25,7 +25,7 @@ beforeEach(() => {
 })
 afterEach(() => server.behave(answersEach))
 
-const open = (bounds: Partial<Bounds> = {}): EvmNode => openRawNode(server, { bounds, told })
+const open = (bounds: Partial<ReaderBounds> = {}): EvmNode => openRawNode(server, { bounds, told })
 
 const several = (node: EvmNode, count: number): Promise<PromiseSettledResult<unknown>[]> =>
   Promise.allSettled(

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseSettings } from '../../src/config/settings.ts'
-import type { WebhookSettings } from '../../src/config/webhook-settings.ts'
+import type { WebhookAuthSettings } from '../../src/config/webhook-settings.ts'
 import { isFault } from '../../src/core/errors.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -18,7 +18,7 @@ const good = {
 type Changes = Record<string, string | undefined>
 
 /** Of other files every text is its own path. */
-function parse(section: string, changes: Changes = { WEBHOOK_SECRETS: secret }): WebhookSettings {
+function parse(section: string, changes: Changes = { WEBHOOK_SECRETS: secret }): WebhookAuthSettings {
   const readText = (path: string) => {
     if (path.endsWith('settings.yaml')) return section === '' ? '' : `webhooks: ${section}`
     if (path.endsWith('missing.pem')) throw new Error('ENOENT: no such file')

@@ -2,11 +2,11 @@ import { array, assert, bigInt, boolean, integer, property, record } from 'fast-
 import { describe, expect, it } from 'vitest'
 import {
   type Balance,
+  type BalanceSearch,
   beginSearch,
   isNarrow,
   learn,
   nextHeight,
-  type Search,
   unexplained,
 } from '../../src/core/balance-proof.ts'
 
@@ -48,7 +48,7 @@ function search(events: readonly Event[], blindTo = 0) {
   const known = (above: bigint, upTo: bigint) =>
     sum(events.filter((event) => !event.hidden && event.height > above && event.height <= upTo))
   let probes = 0
-  let state: Search = beginSearch({ start: balanceAt(0n), end: balanceAt(BigInt(length)) })
+  let state: BalanceSearch = beginSearch({ start: balanceAt(0n), end: balanceAt(BigInt(length)) })
   if (unexplained(state, known(0n, BigInt(length))) === 0n) return null
   for (;;) {
     const height = nextHeight(state)

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Decision } from '../../src/core/decide.ts'
+import type { GroupVerdict } from '../../src/core/decide.ts'
 import type { Observation } from '../../src/core/evidence.ts'
 import type { Journal } from '../../src/core/posting.ts'
 import { anyWorld } from '../support/any-world.ts'
@@ -37,7 +37,7 @@ function turnedOver(value: unknown): unknown {
 }
 
 /** What is decided, without numbers, without when it was noticed, and in an order of its own. */
-function outcome(decisions: readonly Decision[]): string[] {
+function outcome(decisions: readonly GroupVerdict[]): string[] {
   const told = decisions.flatMap(({ deposits, strays }) => [
     ...deposits.map(
       ({ dossier: { serviceId, deposit }, verdict, payment: paid, delivery: sent, milestones, steps }) => ({

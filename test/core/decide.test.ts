@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
-import { type Decision, decide } from '../../src/core/decide.ts'
+import { decide, type GroupVerdict } from '../../src/core/decide.ts'
 import { type Observation, type ServiceId, type TransferRef, transferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { anyEvidence, groupOf, runs } from '../support/any-evidence.ts'
@@ -30,7 +30,7 @@ function asText(_key: string, value: unknown): unknown {
 }
 
 /** Everything that a decision says. */
-function digest(decision: Decision): string {
+function digest(decision: GroupVerdict): string {
   return JSON.stringify(decision, asText)
 }
 
@@ -67,7 +67,7 @@ test('whatever is told, each payment is one deposit and each service id is one',
 })
 
 /** What a decision comes to, without when it was made. */
-function outcome({ deposits, strays }: Decision): string {
+function outcome({ deposits, strays }: GroupVerdict): string {
   const judged = deposits.map(({ verdict: { state, matrix, mismatches }, journals }) => ({
     state,
     matrix,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Expected, judgeDatabase, judgeVitals, type Vitals } from '../../src/core/health.ts'
+import { type HealthExpectations, judgeDatabase, judgeVitals, type Vitals } from '../../src/core/health.ts'
 
 const vitals: Vitals = {
   migrations: ['0025_older_contract', '0026_last'],
@@ -17,9 +17,9 @@ const streams = new Map([
   ['scan/base', 300],
 ])
 const own = ['0025_older_contract', '0026_last']
-const expected: Expected = { migrations: own, streams, waited: 0 }
+const expected: HealthExpectations = { migrations: own, streams, waited: 0 }
 
-function judged(changes: Partial<Vitals>, wanted: Partial<Expected> = {}): string[] {
+function judged(changes: Partial<Vitals>, wanted: Partial<HealthExpectations> = {}): string[] {
   return judgeVitals({ ...vitals, ...changes }, { ...expected, ...wanted }).map(
     ({ part, state, says }) => `${part} ${state}: ${says}`,
   )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
-import type { Claim, ClaimStatus, Observation, Ruling } from '../../src/core/evidence.ts'
+import type { Claim, ClaimStatus, Observation, TransferDecision } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { Journal } from '../../src/core/posting.ts'
 import { groupOf } from '../support/any-evidence.ts'
@@ -131,7 +131,7 @@ test('a refund is reversed with its payment where that is gone', () => {
 
 test('a refund outdoes a write-off', () => {
   const place = { role: 'deposit', network: base, tx: txId('pay'), index: '0', to: channelAddress } as const
-  const writeOff: Ruling = {
+  const writeOff: TransferDecision = {
     kind: 'ruling',
     id: 'one',
     ...place,

@@ -5,7 +5,7 @@ import { recordWriter } from '../../src/service/deposits/record.ts'
 import { type End, faultTable } from '../../src/service/faults/fault-table.ts'
 import { routes } from '../../src/service/http/routes.ts'
 import { deliverySchema, endpointWithSecret } from '../../src/service/http/webhook-schemas.ts'
-import type { DepositRow } from '../../src/service/tables.ts'
+import type { ServiceDepositRow } from '../../src/service/tables.ts'
 import { readSecret } from '../../src/service/webhooks/signing-key.ts'
 import { fences, tableRows } from '../support/markdown.ts'
 import { ownProfile } from '../support/profile.ts'
@@ -143,7 +143,7 @@ const row = {
   refund_amount: null,
   created_at: new Date(0),
   updated_at: new Date(0),
-} as unknown as DepositRow
+} as unknown as ServiceDepositRow
 
 function keysOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return null

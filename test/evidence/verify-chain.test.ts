@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createReader } from '../../src/chain/reader.ts'
 import { parseAddress, toTxId } from '../../src/core/asset.ts'
-import type { Failure, Sighting } from '../../src/core/evidence.ts'
+import type { ObservedChainTransfer, TransactionFailure } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { BundleParts } from '../../src/evidence/bundle.ts'
 import { plain } from '../../src/evidence/canonical.ts'
@@ -24,7 +24,11 @@ afterAll(() => anvil.stop())
 const settings = () => evmSettings(anvil, { tokens: [token.address], native: false })
 
 /** Verifies what is told of a chain, on that chain. */
-async function check(told: Sighting | Failure, urls = [anvil.url], more: object = {}) {
+async function check(
+  told: ObservedChainTransfer | TransactionFailure,
+  urls = [anvil.url],
+  more: object = {},
+) {
   const parts = plain({ networks: [{ ...settings(), ...more }] }) as BundleParts
   const stored = [{ inboxId: 1n, observation: told }]
   const [found] = await verifyChains(parts, stored, new Map([[told.network, urls]]))
@@ -32,7 +36,7 @@ async function check(told: Sighting | Failure, urls = [anvil.url], more: object 
 }
 
 /** A payment on the chain, as a scan stores it. */
-async function pay(blocks = 3): Promise<Sighting> {
+async function pay(blocks = 3): Promise<ObservedChainTransfer> {
   const tx = toTxId(await token.send(payee, 5n))
   await anvil.mine(blocks)
   const reading = await createReader(settings()).readTransaction(tx, new Set([depositor]))
@@ -50,9 +54,9 @@ test('a payment that is there as told passes, and the chain is named with what c
 test('whatever is told otherwise than the chain has it is named', async () => {
   const told = await pay()
   const other = parseAddress('evm', '0x0000000000000000000000000000000000000b0b')
-  const altered: [Partial<Sighting>, string][] = [
+  const altered: [Partial<ObservedChainTransfer>, string][] = [
     [{ amount: 6n as Amount }, 'amount is 5, not 6'],
-    [{ asset: `${told.asset.slice(0, -1)}0` as Sighting['asset'] }, 'asset is '],
+    [{ asset: `${told.asset.slice(0, -1)}0` as ObservedChainTransfer['asset'] }, 'asset is '],
     [{ from: other }, `not ${other}`],
     [{ to: other }, `no transfer ${told.index} to ${other}`],
     [{ index: '7' }, 'no transfer 7'],
@@ -86,7 +90,7 @@ test('what is told of as failed must have failed, at that height', async () => {
   const tx = toTxId(await token.send(payee, 10n ** 40n))
   await anvil.mine(3)
   const { blockNumber } = await anvil.client.getTransactionReceipt({ hash: tx as `0x${string}` })
-  const told: Failure = {
+  const told: TransactionFailure = {
     kind: 'failure',
     role: 'deposit',
     network: settings().name,

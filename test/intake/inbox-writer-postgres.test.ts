@@ -1,6 +1,6 @@
 import { Client, Pool } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createInboxWriter, type InboxRow, type Stored } from '../../src/intake/inbox-writer.ts'
+import { createInboxWriter, type InboxOutcome, type ReceivedWebhook } from '../../src/intake/inbox-writer.ts'
 import { deliver, startTestIntake, writerBounds } from '../support/intake.ts'
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 let statements = 0
 
-async function store(rows: readonly InboxRow[]): Promise<Stored[]> {
+async function store(rows: readonly ReceivedWebhook[]): Promise<InboxOutcome[]> {
   statements++
   const { rows: inserted } = await pool.query<{ source_key: string }>(
     `insert into inbox select * from unnest($1::text[], $2::bytea[])
@@ -37,7 +37,7 @@ async function store(rows: readonly InboxRow[]): Promise<Stored[]> {
 }
 
 /** As on a disk that takes its time: the commits of this test's server cost next to nothing. */
-async function storeSlowly(rows: readonly InboxRow[]): Promise<Stored[]> {
+async function storeSlowly(rows: readonly ReceivedWebhook[]): Promise<InboxOutcome[]> {
   await pool.query('select pg_sleep(0.02)')
   return store(rows)
 }

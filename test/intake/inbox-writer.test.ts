@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
-import { type Arrival, createInboxWriter, type InboxRow, type Stored } from '../../src/intake/inbox-writer.ts'
+import {
+  type CoalescedWebhook,
+  createInboxWriter,
+  type InboxOutcome,
+  type ReceivedWebhook,
+} from '../../src/intake/inbox-writer.ts'
 import { writerBounds } from '../support/intake.ts'
 
-const row = (sourceKey: string, body = '{}', second = 0): InboxRow => ({
+const row = (sourceKey: string, body = '{}', second = 0): ReceivedWebhook => ({
   source: 'webhook',
   sourceKey,
   body: Buffer.from(body),
@@ -15,11 +20,11 @@ function heldStore() {
   const commits: {
     keys: string[]
     copiesAt: (readonly Date[])[]
-    end: (outcomes?: readonly Stored[]) => void
+    end: (outcomes?: readonly InboxOutcome[]) => void
     fail: (error: Error) => void
   }[] = []
-  const store = (rows: readonly Arrival[]) =>
-    new Promise<readonly Stored[]>((resolve, reject) => {
+  const store = (rows: readonly CoalescedWebhook[]) =>
+    new Promise<readonly InboxOutcome[]>((resolve, reject) => {
       commits.push({
         keys: rows.map((one) => one.sourceKey),
         copiesAt: rows.map((one) => one.copiesAt),

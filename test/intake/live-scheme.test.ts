@@ -3,8 +3,8 @@ import { Fault } from '../../src/core/errors.ts'
 import {
   createLiveScheme,
   type LiveScheme,
-  type SchemeEvent,
-  type Signing,
+  type LiveSchemeEvent,
+  type SchemeConfig,
 } from '../../src/intake/live-scheme.ts'
 import { makeSecret, secretsOf, signStandardWebhook } from '../support/sign-webhook.ts'
 import { until } from '../support/until.ts'
@@ -13,7 +13,7 @@ const at = new Date('2026-11-20T10:00:00.000Z')
 const body = Buffer.from('{}')
 const [older, newer] = [makeSecret(), makeSecret()]
 
-const signingBy = (...secrets: string[]): Signing => ({
+const signingBy = (...secrets: string[]): SchemeConfig => ({
   signing: { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 },
   keys: { secrets: secretsOf(...secrets), publicKeys: null },
 })
@@ -24,8 +24,8 @@ afterEach(() => {
 })
 
 function start({ everyMs = 3_600_000, first = signingBy(older) } = {}) {
-  const events: SchemeEvent[] = []
-  const settings = { read: (): Signing => first }
+  const events: LiveSchemeEvent[] = []
+  const settings = { read: (): SchemeConfig => first }
   const scheme = createLiveScheme(first, {
     read: () => settings.read(),
     everyMs,
@@ -70,7 +70,7 @@ test('who asks is answered even where nothing changed', () => {
   expect(kinds()).toEqual(['opened', 'unchanged'])
 })
 
-test.each<[string, () => Signing]>([
+test.each<[string, () => SchemeConfig]>([
   ['settings that have a fault', bad('HTTP_PORT is no port')],
   ['a secret of another form', () => signingBy('not a secret')],
   ['no secret', () => signingBy()],
@@ -110,7 +110,7 @@ test.each<[string, () => Signing]>([
 
 test('looks for itself, and tells of a fault that stays once', async () => {
   const { settings, verifies, kinds } = start({ everyMs: 1 })
-  const lookedAt = async (read: () => Signing) => {
+  const lookedAt = async (read: () => SchemeConfig) => {
     let looks = 0
     settings.read = () => {
       looks++

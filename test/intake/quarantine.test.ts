@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createQuarantine, type Quarantined, quarantineLimits } from '../../src/intake/quarantine.ts'
+import { createQuarantine, type QuarantinedDelivery, quarantineLimits } from '../../src/intake/quarantine.ts'
 
-function delivery(source: string, body = '{}', second = 0): Quarantined {
+function delivery(source: string, body = '{}', second = 0): QuarantinedDelivery {
   return {
     receivedAt: new Date(second * 1000),
     source,

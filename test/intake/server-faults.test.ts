@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import type { InboxRow, Stored } from '../../src/intake/inbox-writer.ts'
+import type { InboxOutcome, ReceivedWebhook } from '../../src/intake/inbox-writer.ts'
 import { createInboxWriter } from '../../src/intake/inbox-writer.ts'
 import { transfersPath } from '../../src/intake/server.ts'
 import {
@@ -57,9 +57,9 @@ test('a full inbox is answered 503 with a time to come back', async () => {
 })
 
 test('whatever was answered 202 is stored, whichever commits break', async () => {
-  const kept = new Map<string, InboxRow>()
+  const kept = new Map<string, ReceivedWebhook>()
   let commits = 0
-  const store = async (rows: readonly InboxRow[]): Promise<Stored[]> => {
+  const store = async (rows: readonly ReceivedWebhook[]): Promise<InboxOutcome[]> => {
     if (commits++ % 3 === 1) throw new Error('connection lost')
     for (const row of rows) kept.set(row.sourceKey, row)
     return rows.map(() => 'stored')
@@ -159,7 +159,7 @@ test('a taken port is a settings fault that names the setting and the mend', asy
 })
 
 test('stopping finishes what is being answered, refuses what is new, and leaves no connection', async () => {
-  const { promise: held, resolve: commit } = Promise.withResolvers<Stored>()
+  const { promise: held, resolve: commit } = Promise.withResolvers<InboxOutcome>()
   const { promise: writing, resolve: startWriting } = Promise.withResolvers<void>()
   const intake = await startTestIntake({
     write: () => {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
 import { importOwners } from '../../src/jobs/import-owners.ts'
-import type { OwnerRow } from '../../src/provider/owners-file/read-owners-file.ts'
+import type { OwnerFileRow } from '../../src/provider/owners-file/read-owners-file.ts'
 import { readWatchList } from '../../src/store/chain/chain-watch.ts'
 import { readOwners, saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
@@ -24,11 +24,11 @@ const networks = [evmNetwork('base'), evmNetwork('arbitrum')]
 const address = (last: string) => `0x${last.padStart(40, '0')}` as Address
 const forward = { network: 'arbitrum', asset: 'USDC', recipient: address('beef') }
 
-function row(id: string, line: number, changes: Partial<OwnerRow> = {}): OwnerRow {
+function row(id: string, line: number, changes: Partial<OwnerFileRow> = {}): OwnerFileRow {
   return { line, id, network: 'base', address: address(`c${line}`), forward, ...changes }
 }
 
-const run = (rows: readonly OwnerRow[], isDryRun = false) =>
+const run = (rows: readonly OwnerFileRow[], isDryRun = false) =>
   importOwners({ db: books.db, networks }, { kind: 'channel', rows, isDryRun })
 
 async function everything(): Promise<object[]> {
@@ -81,7 +81,7 @@ test('a dry run finds out the same and keeps nothing', async () => {
   expect(await everything()).toEqual(before)
 })
 
-test.each<[string, OwnerRow[], [number, RegExp][]]>([
+test.each<[string, OwnerFileRow[], [number, RegExp][]]>([
   [
     'an unknown network',
     [row('x', 30, { network: 'moon' })],

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { addUp, type BalanceLine, hashBalance } from '../../src/ledger/frozen-balance.ts'
+import { addUp, type FrozenBalanceLine, hashBalance } from '../../src/ledger/frozen-balance.ts'
 import { type Period, parsePeriod } from '../../src/ledger/period.ts'
 
 const january = '2026-01' as Period
 
-function line(changes: Partial<BalanceLine> = {}): BalanceLine {
+function line(changes: Partial<FrozenBalanceLine> = {}): FrozenBalanceLine {
   return { account: 'assets:in_transit:base', asset: 'base/native', debit: 3n, credit: 0n, ...changes }
 }
 
-function hashOf(lines: readonly BalanceLine[], period = january): string {
+function hashOf(lines: readonly FrozenBalanceLine[], period = january): string {
   const hash = hashBalance(period)
   for (const one of lines) hash.add(one)
   return hash.digest()
@@ -34,7 +34,7 @@ test('what is hashed is month, account, asset, debit and credit, by tabs and lin
   expect(hashOf([])).toBe(createHash('sha256').digest('hex'))
 })
 
-test.each<[string, BalanceLine[]]>([
+test.each<[string, FrozenBalanceLine[]]>([
   ['another account', [line({ account: 'assets:in_transit:arbitrum' })]],
   ['another asset', [line({ asset: 'base/0x1' })]],
   ['another debit', [line({ debit: 4n })]],

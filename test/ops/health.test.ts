@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest'
-import type { PartState } from '../../src/core/health.ts'
-import type { Answer, Check } from '../../src/ops/readiness.ts'
+import type { ComponentHealth } from '../../src/core/health.ts'
+import type { ReadinessCheck, ReadinessReport } from '../../src/ops/readiness.ts'
 import { emptyReading, readAs, startOpsServer as start, startUnopened } from '../support/ops-server.ts'
 
-const fine = (part: string): Check => check({ part, state: 'fine', says: 'answers' })
-const failing = (part: string, problem: string): Check => ({
+const fine = (part: string): ReadinessCheck => check({ part, state: 'fine', says: 'answers' })
+const failing = (part: string, problem: string): ReadinessCheck => ({
   part,
   ask: () => Promise.reject(new Error(problem)),
 })
 
-function check(...states: PartState[]): Check {
+function check(...states: ComponentHealth[]): ReadinessCheck {
   return { part: states[0]?.part ?? '', ask: () => Promise.resolve(states) }
 }
 
 const never = () => new Promise<never>(() => undefined)
 
-async function readiness(url: string): Promise<[number, Answer]> {
+async function readiness(url: string): Promise<[number, ReadinessReport]> {
   const response = await fetch(`${url}/readyz`)
   expect(response.headers.get('cache-control')).toBe('no-store')
-  return [response.status, (await response.json()) as Answer]
+  return [response.status, (await response.json()) as ReadinessReport]
 }
 
 test('alive says that it turns, even where nothing else works', async () => {
@@ -75,7 +75,7 @@ test('what others do, and this process does not need, is told as a warning', asy
 
 test('a part that never answers is named in time, and is asked once however many want to know', async () => {
   let asked = 0
-  const hanging: Check = {
+  const hanging: ReadinessCheck = {
     part: 'database',
     ask() {
       asked++

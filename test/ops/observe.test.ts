@@ -1,9 +1,9 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createMetrics } from '../../src/ops/metrics.ts'
-import { type Change, createObserver } from '../../src/ops/observe.ts'
+import { createObserver, type MismatchTransition } from '../../src/ops/observe.ts'
 
-test.each<[Change['change'], string]>([
+test.each<[MismatchTransition['change'], string]>([
   ['opened', 'depositd_mismatches_opened_total{kind="unreported",severity="severe",network="base"} 1'],
   ['reopened', 'depositd_mismatches_opened_total{kind="unreported",severity="severe",network="base"} 1'],
   ['resolved', 'depositd_mismatches_resolved_total{kind="unreported",how="person"} 1'],

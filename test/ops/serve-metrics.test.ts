@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ToldGauges } from '../../src/ops/read-gauges.ts'
+import type { ReportedGauges } from '../../src/ops/read-gauges.ts'
 import { startOpsServer as start } from '../support/ops-server.ts'
 import { readingOf } from '../support/readings.ts'
 
@@ -17,7 +17,7 @@ function samples(text: string): Map<string, number> {
   )
 }
 
-async function scrape(reading: ToldGauges): Promise<Map<string, number>> {
+async function scrape(reading: ReportedGauges): Promise<Map<string, number>> {
   const response = await fetch(`${await start({ read: () => Promise.resolve(reading) })}/metrics`)
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toContain('text/plain')

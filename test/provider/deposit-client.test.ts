@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Mark } from '../../src/provider/page-marks.ts'
+import type { PageMark } from '../../src/provider/page-marks.ts'
 import { at } from '../support/evidence.ts'
 import { type ListedRecord, type ListForm, type Listing, startListing } from '../support/listing.ts'
 
@@ -25,7 +25,7 @@ const records = (count: number, time = (place: number) => at(place)): ListedReco
 /** Ids in the order in which their pages brought them, and how often records were seen to shift. */
 async function readAll({ client }: Listing, since: Date | null = null) {
   const ids: (string | null)[] = []
-  let mark: Mark = null
+  let mark: PageMark = null
   let drifts = 0
   for (let pages = 1; pages < 100; pages++) {
     const page = await client.listDeposits({ mark, since })

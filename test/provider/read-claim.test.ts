@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AssetKey, NetworkName, NetworkSettings } from '../../src/core/asset.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { recordWriter } from '../../src/service/deposits/record.ts'
-import type { DepositRow } from '../../src/service/tables.ts'
+import type { ServiceDepositRow } from '../../src/service/tables.ts'
 import { at } from '../support/evidence.ts'
 import { ownProfile } from '../support/profile.ts'
 import { hash, mint, settledRow, usdc } from './settled-row.ts'
@@ -28,7 +28,7 @@ const readClaim = createClaimReader(ownProfile, { networks, creditAsset })
 
 type Json = { [name: string]: Json | string | number | null | Json[] }
 
-function record(changes: Partial<DepositRow> = {}): Json {
+function record(changes: Partial<ServiceDepositRow> = {}): Json {
   const shown = recordWriter(networks)({ ...settledRow, ...changes })
   return JSON.parse(JSON.stringify(shown)) as Json
 }

@@ -1,5 +1,5 @@
 import type { Address } from '../../src/core/asset.ts'
-import type { DepositRow } from '../../src/service/tables.ts'
+import type { ServiceDepositRow } from '../../src/service/tables.ts'
 import { at } from '../support/evidence.ts'
 
 export const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' as Address
@@ -38,4 +38,4 @@ export const settledRow = {
   refund_amount: null,
   created_at: at(0),
   updated_at: at(3),
-} as unknown as DepositRow
+} as unknown as ServiceDepositRow

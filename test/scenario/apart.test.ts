@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Answer } from '../../src/ops/readiness.ts'
+import type { ReadinessReport } from '../../src/ops/readiness.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { runCommand } from '../support/command.ts'
 import type { Finding } from '../support/doctor-world.ts'
@@ -43,9 +43,9 @@ async function start(folder: string, roles: string): Promise<Program> {
   return { program, environment, ops: `http://${loopback}:${environment.OPS_PORT}` }
 }
 
-async function readiness({ ops }: Program): Promise<(Answer & { status: number }) | null> {
+async function readiness({ ops }: Program): Promise<(ReadinessReport & { status: number }) | null> {
   const response = await fetch(`${ops}/readyz`).catch(() => null)
-  return response && { status: response.status, ...((await response.json()) as Answer) }
+  return response && { status: response.status, ...((await response.json()) as ReadinessReport) }
 }
 
 const isReady = async (program: Program) => ((await readiness(program))?.status === 200 ? true : null)

@@ -9,9 +9,9 @@ import { recordScan } from '../../src/service/deposits/record-scan.ts'
 import { createFaults, type Faults } from '../../src/service/faults/faults.ts'
 import { startServer } from '../../src/service/http/server.ts'
 import { openKeyring } from '../../src/service/keyring/keyring.ts'
-import type { Payment } from '../../src/service/network/port.ts'
+import type { ScannedPayment } from '../../src/service/network/port.ts'
 import { type NewOwner, openOwners } from '../../src/service/owners.ts'
-import type { OwnerRow, ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
+import type { ServiceDatabase, ServiceOwnerRow, ServiceTables } from '../../src/service/tables.ts'
 import { openOutbox } from '../../src/service/webhooks/outbox.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -28,10 +28,10 @@ export type Book = {
   deposits: Deposits
   faults: Faults
   /** Another owner than `savings`. */
-  keep(wanted: NewOwner): Promise<OwnerRow>
+  keep(wanted: NewOwner): Promise<ServiceOwnerRow>
   /** The payment of that number, in the block of that number. */
-  payment(number: number, final: boolean): Payment
-  record(payments: readonly Payment[], finalHeight: bigint): Promise<void>
+  payment(number: number, final: boolean): ScannedPayment
+  record(payments: readonly ScannedPayment[], finalHeight: bigint): Promise<void>
   list(query: string): Promise<Page>
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ export async function openBook(faults: Faults = createFaults({ seed: 'test' })):
   const parts = { settings, db, owners, deposits, prices, faults }
   const server = await startServer({ ...parts, log: pino({ level: 'silent' }) })
   const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
-  const keep = async (wanted: NewOwner): Promise<OwnerRow> => {
+  const keep = async (wanted: NewOwner): Promise<ServiceOwnerRow> => {
     const kept = await owners.keep(wanted)
     if (kept.kind !== 'kept') throw new Error('the recipient is an address of the service')
     return kept.owner
@@ -77,7 +77,7 @@ export async function openBook(faults: Faults = createFaults({ seed: 'test' })):
 
 async function record(
   { db, deposits }: Pick<Book, 'db' | 'deposits'>,
-  payments: readonly Payment[],
+  payments: readonly ScannedPayment[],
   finalHeight: bigint,
 ): Promise<void> {
   const mainnet = unreachableNetworks.find(({ name }) => name === 'mainnet')
@@ -87,7 +87,7 @@ async function record(
   await recordScan(recorder, mainnet, { payments, position, more: false })
 }
 
-function paymentOf(number: number, address: Address): Omit<Payment, 'final'> {
+function paymentOf(number: number, address: Address): Omit<ScannedPayment, 'final'> {
   return {
     transaction: toTxId(`0x${number.toString(16).padStart(64, '0')}`),
     index: 'native',

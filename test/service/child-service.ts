@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { ServiceSettings } from '../../src/service/settings.ts'
+import type { DepositServiceSettings } from '../../src/service/settings.ts'
 
 /** The service as a process of its own, so that it can be killed. */
 export type ChildService = {
@@ -11,7 +11,7 @@ export type ChildService = {
   kill(): Promise<void>
 }
 
-export async function startChildService(settings: ServiceSettings): Promise<ChildService> {
+export async function startChildService(settings: DepositServiceSettings): Promise<ChildService> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'service-process.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

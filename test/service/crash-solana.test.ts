@@ -5,7 +5,7 @@ import type { Amount } from '../../src/core/money.ts'
 import { type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
 import type { DepositRecord } from '../../src/service/deposits/record.ts'
 import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
-import type { ServiceSettings } from '../../src/service/settings.ts'
+import type { DepositServiceSettings } from '../../src/service/settings.ts'
 import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { temporaryFolderOfFile } from '../support/folder.ts'
@@ -24,7 +24,7 @@ const withinMs = 120_000
 const stack = new AsyncDisposableStack()
 let solana: SandboxNetwork
 let proxy: RpcProxy
-let settings: ServiceSettings
+let settings: DepositServiceSettings
 let db: ServiceDatabase
 let running: ChildService
 let made = 0

@@ -4,12 +4,12 @@ import { getAddress, type Hex, parseAbiItem, parseEther } from 'viem'
 import type { Address } from '../../src/core/asset.ts'
 import { openDeposits } from '../../src/service/deposits/deposits.ts'
 import { putPolicy } from '../../src/service/deposits/policies.ts'
-import type { Policy } from '../../src/service/deposits/policy.ts'
+import type { OwnerPolicy } from '../../src/service/deposits/policy.ts'
 import { type DepositRecord, recordWriter } from '../../src/service/deposits/record.ts'
 import { createFaults } from '../../src/service/faults/faults.ts'
 import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
 import { startService } from '../../src/service/service.ts'
-import type { ServiceSettings } from '../../src/service/settings.ts'
+import type { DepositServiceSettings } from '../../src/service/settings.ts'
 import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
 import { openOutbox } from '../../src/service/webhooks/outbox.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -54,7 +54,7 @@ export async function openEvmWorld(stack: AsyncDisposableStack) {
     token,
     db,
     deposits: openDeposits(openOutbox(recordWriter([base]), faults)),
-    settings: (changes: Partial<ServiceSettings> = {}) =>
+    settings: (changes: Partial<DepositServiceSettings> = {}) =>
       serviceSettings(database.url, [base], { pollEveryMs: 20, ...changes }),
     balance: (of: Hex) => balances(anvil, token, of),
     paidBy: (from: Hex) => paidBy(anvil, token, from),
@@ -91,7 +91,7 @@ export function minedUntil<Answer>(
 export async function newChannel(
   world: EvmWorld,
   url: string,
-  options: { id: string; asset?: string; policy?: Policy },
+  options: { id: string; asset?: string; policy?: OwnerPolicy },
 ) {
   const { id, asset = 'USDC', policy } = options
   const rule = { id, forward_network: 'base', forward_asset: asset, forward_recipient: recipient }

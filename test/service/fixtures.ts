@@ -1,6 +1,6 @@
 import type { NetworkSettings } from '../../src/chain/port.ts'
 import { type AssetCode, assetKey, type NetworkName, parseAddress } from '../../src/core/asset.ts'
-import type { ServiceSettings } from '../../src/service/settings.ts'
+import type { DepositServiceSettings } from '../../src/service/settings.ts'
 import { checkExchange } from './contract.ts'
 
 export const seed =
@@ -70,8 +70,8 @@ export const unreachableNetworks: readonly NetworkSettings[] = [
 export function serviceSettings(
   databaseUrl: string,
   networks: readonly NetworkSettings[],
-  changes: Partial<ServiceSettings> = {},
-): ServiceSettings {
+  changes: Partial<DepositServiceSettings> = {},
+): DepositServiceSettings {
   return {
     port: 0,
     databaseUrl,

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { startService } from '../../src/service/service.ts'
-import { checkSettings, type ServiceSettings } from '../../src/service/settings.ts'
+import { checkSettings, type DepositServiceSettings } from '../../src/service/settings.ts'
 import { makeSecret } from '../../src/service/webhooks/signing-key.ts'
 import { startAnvil } from '../support/anvil.ts'
 import { emptyDatabase } from '../support/postgres.ts'
@@ -20,7 +20,7 @@ function webhook(url: string) {
   return { url, secret: makeSecret('v1') }
 }
 
-test.each<[string, Partial<ServiceSettings>, string]>([
+test.each<[string, Partial<DepositServiceSettings>, string]>([
   ['no RPC address', withNetwork({ rpcUrls: [] }), 'network mainnet has no RPC address'],
   [
     'an empty RPC address',
@@ -102,7 +102,7 @@ test('it starts only on the chain, with the decimals and with the seed that belo
   const [anvil, database] = await Promise.all([startAnvil(1), emptyDatabase()])
   const native = { symbol: 'ETH', decimals: 18, code: 'native' }
   const mainnet = { name: 'mainnet', family: 'evm', chainId: 1, url: anvil.url, tokens: [native] } as const
-  const start = async (changes: object, others: Partial<ServiceSettings> = {}) => {
+  const start = async (changes: object, others: Partial<DepositServiceSettings> = {}) => {
     const networks = [networkSettings({ ...mainnet, tokens: [native], ...changes })]
     const service = await startService(serviceSettings(database.url, networks, others), { log })
     await service.stop()

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
-import { type Gauges, readGauges } from '../../src/store/gauges.ts'
+import { readGauges, type StoreGauges } from '../../src/store/gauges.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { summarise } from '../../src/store/reports.ts'
 import { moveCursor, takeLease } from '../../src/store/streams.ts'
 import type { Tables } from '../../src/store/tables.ts'
-import { readTotals, type Totals } from '../../src/store/totals.ts'
+import { readTotals, type StoreTotals } from '../../src/store/totals.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import {
   at,
@@ -21,8 +21,8 @@ import {
 import { bookPayments, seal } from '../support/sealed-books.ts'
 
 let books: Books
-let gauges: Gauges
-let totals: Totals
+let gauges: StoreGauges
+let totals: StoreTotals
 
 /** One deposit that is reconciled, one that nobody reports, one whose payment was only seen. */
 beforeAll(async () => {

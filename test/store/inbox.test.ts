@@ -4,7 +4,7 @@ import { inTransaction } from '../../src/store/database.ts'
 import {
   appendInbox,
   finishPending,
-  type InboxRow,
+  type NewInboxRow,
   oldestPending,
   takePending,
 } from '../../src/store/inbox.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
-function row(sourceKey: string, changes: Partial<InboxRow> = {}): InboxRow {
+function row(sourceKey: string, changes: Partial<NewInboxRow> = {}): NewInboxRow {
   return { source: 'webhook', sourceKey, body: Buffer.from('{}'), headers: {}, receivedAt: at(1), ...changes }
 }
 

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { linkGroups } from '../../src/store/books/groups.ts'
 import { inTransaction } from '../../src/store/database.ts'
-import { appendInbox, type InboxRow } from '../../src/store/inbox.ts'
+import { appendInbox, type NewInboxRow } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at } from '../support/evidence.ts'
@@ -60,7 +60,7 @@ test('whoever waited for a group that was joined to another meanwhile gets the o
   expect(found).toEqual([one])
 })
 
-function row(sourceKey: string): InboxRow {
+function row(sourceKey: string): NewInboxRow {
   return { source: 'api', sourceKey, body: Buffer.from('{}'), headers: {}, receivedAt: at(1) }
 }
 

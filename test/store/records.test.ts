@@ -5,7 +5,7 @@ import {
   countMisses,
   markGone,
   missedRecords,
-  type ReadRecord,
+  type ServiceRecord,
   saveRecords,
 } from '../../src/store/records.ts'
 import { type Books, openBooks } from '../support/books.ts'
@@ -17,13 +17,13 @@ beforeEach(async () => {
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
-const record = (id: string, word = 'a'): ReadRecord => ({
+const record = (id: string, word = 'a'): ServiceRecord => ({
   id,
   time: at(0),
   text: JSON.stringify({ id, word }),
 })
 
-const save = (minute: number, ...records: ReadRecord[]) =>
+const save = (minute: number, ...records: ServiceRecord[]) =>
   inTransaction(books.db, (tx) => saveRecords(tx, records, { sentAt: at(minute), receivedAt: at(minute) }))
 
 const revisions = () =>
@@ -102,7 +102,7 @@ test('a record that was read by a clock ahead is read again by one that is right
   expect((await goneNow('dep_2')).map(({ id }) => id)).toEqual(['dep_2'])
 })
 
-function saveAt(time: Date | undefined, one: ReadRecord) {
+function saveAt(time: Date | undefined, one: ServiceRecord) {
   const [sentAt, receivedAt] = [time ?? at(0), time ?? at(0)]
   return inTransaction(books.db, (tx) => saveRecords(tx, [one], { sentAt, receivedAt }))
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
-import { type Arrival, storeWebhooks } from '../../src/store/store-webhooks.ts'
+import { type NewWebhook, storeWebhooks } from '../../src/store/store-webhooks.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { openBooks } from '../support/books.ts'
 import { at } from '../support/evidence.ts'
@@ -9,7 +9,7 @@ import { at } from '../support/evidence.ts'
 const [writers, commits, keys, bodies] = [4, 25, 12, 3]
 
 /** Some webhooks as they come, no two with one key; the same for the same seed. */
-function someArrivals(seed: number): Arrival[] {
+function someArrivals(seed: number): NewWebhook[] {
   let state = seed * 2_654_435_761 + 1
   const draw = (below: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -30,7 +30,7 @@ function someArrivals(seed: number): Arrival[] {
 
 test('several daemons that store the same ids with the same and other bodies lose none and count each', async () => {
   await using books = await openBooks()
-  const came: Arrival[] = []
+  const came: NewWebhook[] = []
   const daemons = Array.from({ length: writers }, (_, name) =>
     openDatabase<Tables>({ url: books.url, poolMax: 2, applicationName: `daemon ${name}` }),
   )

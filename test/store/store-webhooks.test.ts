@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Arrival, type Outcome, storeWebhooks } from '../../src/store/store-webhooks.ts'
+import { type NewWebhook, storeWebhooks, type WebhookStoreOutcome } from '../../src/store/store-webhooks.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at } from '../support/evidence.ts'
 
@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
-function came(sourceKey: string, body = '{}', changes: Partial<Arrival> = {}): Arrival {
+function came(sourceKey: string, body = '{}', changes: Partial<NewWebhook> = {}): NewWebhook {
   return {
     source: 'webhook',
     sourceKey,
@@ -23,7 +23,7 @@ function came(sourceKey: string, body = '{}', changes: Partial<Arrival> = {}): A
   }
 }
 
-const store = async (...arrivals: Arrival[]): Promise<Outcome[]> =>
+const store = async (...arrivals: NewWebhook[]): Promise<WebhookStoreOutcome[]> =>
   (await storeWebhooks(books.db, arrivals)).outcomes
 
 const hash = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Address, AssetKey, NetworkName } from '../../src/core/asset.ts'
-import type { Group } from '../../src/core/decide.ts'
-import type { Claim, Observation, ServiceId, Sighting } from '../../src/core/evidence.ts'
+import type { ObservationGroup } from '../../src/core/decide.ts'
+import type { Claim, Observation, ObservedChainTransfer, ServiceId } from '../../src/core/evidence.ts'
 import { stableWalletNetwork } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { Journal } from '../../src/core/posting.ts'
@@ -51,7 +51,7 @@ function facts(text: string): { asset: AssetKey; amount: Amount } {
 
 const anySighting = fc
   .record({
-    stage: fc.constantFrom<Sighting['stage']>('seen', 'final', 'final', 'orphaned'),
+    stage: fc.constantFrom<ObservedChainTransfer['stage']>('seen', 'final', 'final', 'orphaned'),
     isDeposit: fc.boolean(),
     pay: payTx,
     forward: forwardTx,
@@ -61,7 +61,7 @@ const anySighting = fc
     epoch: fc.integer({ min: 0, max: 1 }),
     receivedAt: time,
   })
-  .map(({ stage, isDeposit, pay, forward, to, block, receivedAt, ...place }): Sighting => {
+  .map(({ stage, isDeposit, pay, forward, to, block, receivedAt, ...place }): ObservedChainTransfer => {
     const rest = { stage, ...block, ...place, receivedAt }
     const told = facts(isDeposit ? `${place.index}${to}${pay}` : `${place.index}${forward}`)
     return isDeposit
@@ -135,7 +135,10 @@ export const anyEvidence: fc.Arbitrary<Observation[]> = fc.array(
   { minLength: 1, maxLength: 10 },
 )
 
-export function groupOf(observations: readonly Observation[], booked: readonly Journal[] = []): Group {
+export function groupOf(
+  observations: readonly Observation[],
+  booked: readonly Journal[] = [],
+): ObservationGroup {
   return { observations, approvals: [channelApproval, walletApproval], known: [], booked }
 }
 

@@ -5,9 +5,9 @@ import {
   claimStatuses,
   type DepositClaim,
   type Observation,
+  type ObservedChainTransfer,
   type ServiceId,
   type SettlementClaim,
-  type Sighting,
   stableWalletNetwork,
 } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
@@ -67,7 +67,7 @@ export function observationsOf(story: Story, number: number): Observation[] {
   return all
 }
 
-function paymentsOf({ story, number }: Told): Sighting[] {
+function paymentsOf({ story, number }: Told): ObservedChainTransfer[] {
   const { network, address, asset } = routes[story.route].in
   return (courses[story.paid] ?? []).map(({ block, index = story.index, ...reading }, place) =>
     payment({
@@ -85,7 +85,7 @@ function paymentsOf({ story, number }: Told): Sighting[] {
 }
 
 /** A credit is on no chain. */
-function deliveriesOf({ story, number }: Told): Sighting[] {
+function deliveriesOf({ story, number }: Told): ObservedChainTransfer[] {
   const to = routes[story.route]
   const { network, address, asset } = to.out
   const parts = isCredit(to) ? [] : story.parts

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import {
+  type DecisionOutcome,
   type Observation,
-  type Ruling,
-  type RulingVerdict,
   type ServiceId,
+  type TransferDecision,
   transferRef,
 } from '../../src/core/evidence.ts'
 import { encodeObservation } from '../../src/core/observation-json.ts'
@@ -12,7 +12,7 @@ import { anyMinute, anyStory, observationsOf, serviceIdOf } from './any-story.ts
 import { at } from './evidence.ts'
 
 const anyRuling = fc.record({
-  verdict: fc.constantFrom<RulingVerdict['kind']>('together', 'apart', 'write_off', 'write_off_withdrawn'),
+  verdict: fc.constantFrom<DecisionOutcome['kind']>('together', 'apart', 'write_off', 'write_off_withdrawn'),
   about: fc.nat(),
   of: fc.integer({ min: 0, max: 3 }),
   minutes: anyMinute,
@@ -25,7 +25,7 @@ function rulingOf(
   { verdict, about, of, minutes }: Decided,
   number: number,
   all: readonly Observation[],
-): Ruling[] {
+): TransferDecision[] {
   const transfers = all.filter((one) => one.kind === 'sighting')
   const transfer = transfers[about % Math.max(1, transfers.length)]
   if (transfer === undefined) return []
@@ -48,7 +48,7 @@ function rulingOf(
   ]
 }
 
-function verdictOf(kind: RulingVerdict['kind'], serviceId: ServiceId): RulingVerdict {
+function verdictOf(kind: DecisionOutcome['kind'], serviceId: ServiceId): DecisionOutcome {
   if (kind === 'together' || kind === 'apart') return { kind, serviceId }
   return kind === 'write_off' ? { kind, account: 'expenses:write_off' } : { kind }
 }

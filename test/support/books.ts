@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { type Asset, assetNetwork } from '../../src/core/asset.ts'
-import type { Observation, Sighting } from '../../src/core/evidence.ts'
+import type { Observation, ObservedChainTransfer } from '../../src/core/evidence.ts'
 import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
 import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/books/apply.ts'
 import { pinAssets } from '../../src/store/assets.ts'
@@ -97,7 +97,7 @@ function asset(key: Asset['key'], symbol: string): Asset {
 }
 
 async function receive(db: Kysely<Tables>, observations: readonly Observation[]): Promise<void> {
-  const sightings = observations.filter((one): one is Sighting => one.kind === 'sighting')
+  const sightings = observations.filter((one): one is ObservedChainTransfer => one.kind === 'sighting')
   await inTransaction(db, (tx) => appendSightings(tx, sightings))
   const claims = observations.filter((one) => one.kind === 'claim')
   const rows = claims.map((one) => ({

@@ -1,10 +1,10 @@
-import { type DecidedDeposit, decide, type Group } from '../../src/core/decide.ts'
+import { type DecidedDeposit, decide, type ObservationGroup } from '../../src/core/decide.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { Policy } from '../../src/core/policy.ts'
 import type { Journal } from '../../src/core/posting.ts'
 import { at, channelApproval, claim, delivery, payment, policy, webhook } from './evidence.ts'
 
-export type Observations = Group['observations']
+export type Observations = ObservationGroup['observations']
 
 export const amount = (base: bigint) => base as Amount
 

@@ -1,5 +1,5 @@
 import { type Kysely, type KyselyPlugin, sql } from 'kysely'
-import type { Observation, Sighting } from '../../src/core/evidence.ts'
+import type { Observation, ObservedChainTransfer } from '../../src/core/evidence.ts'
 import { encodeObservation } from '../../src/core/observation-json.ts'
 import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/books/apply.ts'
 import { verifyBooks } from '../../src/jobs/books/verify-books.ts'
@@ -130,7 +130,7 @@ function crashAfter(statements: number): KyselyPlugin {
 
 /** Stores observations as those who bring them do. */
 async function receive(db: Kysely<Tables>, observations: readonly Observation[]): Promise<void> {
-  const sightings = observations.filter((one): one is Sighting => one.kind === 'sighting')
+  const sightings = observations.filter((one): one is ObservedChainTransfer => one.kind === 'sighting')
   const failures = observations.filter((one) => one.kind === 'failure')
   const rulings = observations.filter((one) => one.kind === 'ruling')
   const claims = new Map(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { assetCode } from '../../src/core/asset.ts'
-import type { Claim, Sighting } from '../../src/core/evidence.ts'
+import type { Claim, ObservedChainTransfer } from '../../src/core/evidence.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { appendSightings } from '../../src/store/chain/sightings.ts'
 import { inTransaction } from '../../src/store/database.ts'
@@ -27,7 +27,7 @@ export type EvidenceWorld = AsyncDisposable & {
   /** Stores a signed webhook as the intake does, and what repeats it. */
   post: (claim: Claim, more?: { headers?: Record<string, string>; copiesAt?: Date[] }) => Promise<void>
   list: (claim: Claim) => Promise<void>
-  see: (...sightings: Sighting[]) => Promise<void>
+  see: (...sightings: ObservedChainTransfer[]) => Promise<void>
   run: (line: string, environment?: Record<string, string>) => Promise<Ran>
 }
 

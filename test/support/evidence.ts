@@ -2,9 +2,9 @@ import type { Address, AssetKey, NetworkName, TxId } from '../../src/core/asset.
 import {
   type Claim,
   claimStatuses,
-  type Failure,
+  type ObservedChainTransfer,
   type ServiceId,
-  type Sighting,
+  type TransactionFailure,
 } from '../../src/core/evidence.ts'
 import type { Approval } from '../../src/core/matching/divide.ts'
 import type { Amount } from '../../src/core/money.ts'
@@ -60,7 +60,7 @@ export function txId(name: string): TxId {
 }
 
 /** A payment of 100 USDC to the channel, final. */
-export function payment(changes: Partial<Sighting> = {}): Sighting {
+export function payment(changes: Partial<ObservedChainTransfer> = {}): ObservedChainTransfer {
   return {
     kind: 'sighting',
     stage: 'final',
@@ -82,7 +82,7 @@ export function payment(changes: Partial<Sighting> = {}): Sighting {
 }
 
 /** The delivery of 99.9 USDC to the channel's recipient, final. */
-export function delivery(changes: Partial<Sighting> = {}): Sighting {
+export function delivery(changes: Partial<ObservedChainTransfer> = {}): ObservedChainTransfer {
   return payment({
     role: 'recipient',
     network: arbitrum,
@@ -98,7 +98,7 @@ export function delivery(changes: Partial<Sighting> = {}): Sighting {
 }
 
 /** That the payment's transaction failed. */
-export function failure(changes: Partial<Failure> = {}): Failure {
+export function failure(changes: Partial<TransactionFailure> = {}): TransactionFailure {
   return {
     kind: 'failure',
     role: 'deposit',
@@ -112,7 +112,7 @@ export function failure(changes: Partial<Failure> = {}): Failure {
 }
 
 /** That the delivery's transaction failed. */
-export function failedDelivery(changes: Partial<Failure> = {}): Failure {
+export function failedDelivery(changes: Partial<TransactionFailure> = {}): TransactionFailure {
   return failure({ role: 'recipient', network: arbitrum, tx: txId('forward'), to: recipient, ...changes })
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Address, AssetKey } from '../../src/core/asset.ts'
-import type { Claim, Observation, ServiceId, Sighting } from '../../src/core/evidence.ts'
+import type { Claim, Observation, ObservedChainTransfer, ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { appendMovements } from '../../src/store/chain/movements.ts'
 import { inTransaction } from '../../src/store/database.ts'
@@ -110,7 +110,7 @@ function credited(story: Story): Observation[] {
   return [{ ...paymentOf(story), to: walletAddress }, ...(claims as Claim[])]
 }
 
-function paymentOf({ number, minutes, paid, asset = usdcOnBase }: Story): Sighting {
+function paymentOf({ number, minutes, paid, asset = usdcOnBase }: Story): ObservedChainTransfer {
   const times = { blockAt: at(minutes), receivedAt: at(minutes + 2) }
   return payment({ tx: txId(`pay${number}`), asset, amount: paid as Amount, ...times })
 }

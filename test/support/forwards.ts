@@ -1,4 +1,4 @@
-import type { Claim, Observation, ServiceId, Sighting } from '../../src/core/evidence.ts'
+import type { Claim, Observation, ObservedChainTransfer, ServiceId } from '../../src/core/evidence.ts'
 import { divide } from '../../src/core/matching/divide.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { channelApproval, claim, delivery, txId } from './evidence.ts'
@@ -19,7 +19,11 @@ export function told(
 }
 
 /** A transfer to the recipient. */
-export function sent(tx: string, amount: number, changes: Partial<Sighting> = {}): Sighting {
+export function sent(
+  tx: string,
+  amount: number,
+  changes: Partial<ObservedChainTransfer> = {},
+): ObservedChainTransfer {
   return delivery({ tx: txId(tx), amount: BigInt(amount) as Amount, ...changes })
 }
 

@@ -1,10 +1,10 @@
-import { createInboxWriter, type InboxRow, type InboxWriter } from '../../src/intake/inbox-writer.ts'
-import type { Quarantined } from '../../src/intake/quarantine.ts'
-import type { Observation } from '../../src/intake/receive-transfer.ts'
+import { createInboxWriter, type InboxWriter, type ReceivedWebhook } from '../../src/intake/inbox-writer.ts'
+import type { QuarantinedDelivery } from '../../src/intake/quarantine.ts'
+import type { IntakeObservation } from '../../src/intake/receive-transfer.ts'
 import {
   type Intake,
   type IntakeLimits,
-  type IntakeSettings,
+  type IntakeServerOptions,
   intakeLimits,
   startIntake,
   transfersPath,
@@ -23,9 +23,9 @@ export const writerBounds = {
 
 /** A store in memory that keeps the first row of each key. */
 export function memoryStore() {
-  const rows = new Map<string, InboxRow>()
+  const rows = new Map<string, ReceivedWebhook>()
   const batches: number[] = []
-  const store = async (batch: readonly InboxRow[]) => {
+  const store = async (batch: readonly ReceivedWebhook[]) => {
     batches.push(batch.length)
     return batch.map((row) => {
       if (rows.has(row.sourceKey)) return 'duplicate' as const
@@ -37,23 +37,23 @@ export function memoryStore() {
 }
 
 export type TestIntake = Intake & {
-  observed: Observation[]
+  observed: IntakeObservation[]
   errors: unknown[]
-  quarantined: Quarantined[]
+  quarantined: QuarantinedDelivery[]
   /** How often the wake-up was asked for. */
   wakes: () => number
 }
 
-type Change = Partial<Omit<IntakeSettings, 'limits'>> & {
+type Change = Partial<Omit<IntakeServerOptions, 'limits'>> & {
   write: InboxWriter['write']
   limits?: Partial<IntakeLimits>
 }
 
 /** An endpoint on a free port whose observations are kept. */
 export async function startTestIntake({ limits, ...change }: Change): Promise<TestIntake> {
-  const observed: Observation[] = []
+  const observed: IntakeObservation[] = []
   const errors: unknown[] = []
-  const quarantined: Quarantined[] = []
+  const quarantined: QuarantinedDelivery[] = []
   let wakes = 0
   const intake = await startIntake({
     port: 0,

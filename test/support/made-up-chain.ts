@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import type { ChainTransfer, Movement } from '../../src/chain/port.ts'
+import type { BalanceMovement, ChainTransfer } from '../../src/chain/port.ts'
 import type { Address, AssetKey, NetworkSettings, TxId } from '../../src/core/asset.ts'
 import { Fault } from '../../src/core/errors.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { NoProof, ProvenNetwork } from '../../src/jobs/chain/proof-run.ts'
-import { type Proved, proveBalances } from '../../src/jobs/chain/prove-balances.ts'
+import { type BalanceProofResult, proveBalances } from '../../src/jobs/chain/prove-balances.ts'
 import { enrolAddresses } from '../../src/store/chain/chain-watch.ts'
 import { addCoverage } from '../../src/store/chain/coverage.ts'
 import { appendMovements } from '../../src/store/chain/movements.ts'
@@ -49,7 +49,7 @@ export type MadeUpChain = {
   happen(...happenings: Happening[]): Promise<void>
   /** Stores a payment as a scan does. */
   show(happening: Happening): Promise<void>
-  prove(holder?: string): Promise<Proved | NoProof>
+  prove(holder?: string): Promise<BalanceProofResult | NoProof>
   /** The open mismatches. */
   unexplained(): Promise<Unexplained[]>
 }
@@ -129,7 +129,7 @@ function transferOf(happening: Happening): ChainTransfer {
   return facts
 }
 
-function movementOf({ change, height }: Happening): Movement {
+function movementOf({ change, height }: Happening): BalanceMovement {
   const place = { network: base, tx: txOf(height), index: 'm', height, blockHash: `0x${height}` }
   return { ...place, asset: usdcOnBase, address: channelAddress, change }
 }

@@ -1,5 +1,5 @@
 import type { Address, AssetKey, NetworkName } from '../../src/core/asset.ts'
-import { type Owner, type Sighting, stableWalletNetwork } from '../../src/core/evidence.ts'
+import { type ObservedChainTransfer, type Owner, stableWalletNetwork } from '../../src/core/evidence.ts'
 import type { Approval } from '../../src/core/matching/divide.ts'
 import {
   arbitrum,
@@ -47,7 +47,7 @@ export const routes: Record<'forward' | 'credit' | 'back', Route> = {
   },
 }
 
-type Reading = Pick<Sighting, 'stage' | 'epoch'> & { index?: string; block?: string }
+type Reading = Pick<ObservedChainTransfer, 'stage' | 'epoch'> & { index?: string; block?: string }
 
 /** What a chain may come to say of one transfer. A transaction that comes back may do so under another index. */
 export const courses: Record<string, readonly Reading[]> = {

@@ -1,5 +1,5 @@
-import { type Milestones, type Stage, stages } from '../../src/core/lag.ts'
-import type { Unit } from '../../src/ops/metrics/declare.ts'
+import { type LagStage, type Milestones, stages } from '../../src/core/lag.ts'
+import type { MetricUnit } from '../../src/ops/metrics/declare.ts'
 import { other, type Values } from '../../src/ops/metrics/label-values.ts'
 import { metricDescriptions } from '../../src/ops/metrics.ts'
 import { markdownTable } from './markdown.ts'
@@ -21,7 +21,7 @@ type StageText = {
   openSince: string
 }
 
-const stageTexts: Record<Stage, StageText> = {
+const stageTexts: Record<LagStage, StageText> = {
   delivery: {
     between: ["the event's own `created_at`", 'the webhook was received'],
     openSince: 'the API or the chain first knew of a step that webhooks are to tell of and none has told of',
@@ -122,7 +122,7 @@ the log says why. The answer is 200 all the same: what the process counted, like
 while the database is down.\n`,
 ]
 
-const unitNames: Record<Unit, string> = {
+const unitNames: Record<MetricUnit, string> = {
   seconds: 'seconds',
   ratio: 'ratio',
   units: 'units of the asset',
@@ -154,7 +154,7 @@ function valuesText(values: Values): string {
 }
 
 function stageRow([stage, { between, openSince }]: [string, StageText]): string[] {
-  const known = stages[stage as Stage]
+  const known = stages[stage as LagStage]
   const [from, to] =
     known === undefined ? (between ?? ['', '']) : [milestones[known.from], milestones[known.to]]
   return [`\`${stage}\``, from, to, openSince]

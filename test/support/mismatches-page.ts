@@ -1,5 +1,10 @@
 import { mismatchKinds, type Severity } from '../../src/core/mismatch.ts'
-import type { Ending, KindEntry, LossRule, Side } from '../../src/core/mismatches/mismatch-entry.ts'
+import type {
+  KindEntry,
+  LossRule,
+  ResolutionMethod,
+  ResponsibleParty,
+} from '../../src/core/mismatches/mismatch-entry.ts'
 import { markdownTable } from './markdown.ts'
 
 const severities: Record<Severity, string> = {
@@ -8,7 +13,7 @@ const severities: Record<Severity, string> = {
   info: 'worth knowing',
 }
 
-export const sides: Record<Side, string> = {
+export const sides: Record<ResponsibleParty, string> = {
   webhook: "the service's webhooks",
   api: "the service's API",
   service: 'the service',
@@ -19,7 +24,7 @@ export const sides: Record<Side, string> = {
   unknown: 'not known until somebody looks',
 }
 
-export const endings: Record<Ending, string> = {
+export const endings: Record<ResolutionMethod, string> = {
   evidence: 'by itself, when further evidence puts it right',
   replay: 'by [`bin/depositd replay`](mapping.md#replay), once the payload can be read',
   person: 'by a person alone',

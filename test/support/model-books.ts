@@ -1,8 +1,8 @@
 import {
   type DecidedDeposit,
-  type Decision,
+  type DepositIdentity,
   decide,
-  type KnownDeposit,
+  type GroupVerdict,
   type Rules,
 } from '../../src/core/decide.ts'
 import { linkKeys, type Observation } from '../../src/core/evidence.ts'
@@ -15,13 +15,13 @@ export function decideAtOnce(
   observations: readonly Observation[],
   approvals: readonly Approval[],
   { rules, now }: { rules: Rules; now: Date },
-): Decision[] {
+): GroupVerdict[] {
   return components(observations, linkKeys).map((group) =>
     decide({ observations: group, approvals, known: [], booked: [] }, rules, now),
   )
 }
 
-type Kept = { keys: ReadonlySet<string>; known: KnownDeposit[]; booked: Journal[] }
+type Kept = { keys: ReadonlySet<string>; known: DepositIdentity[]; booked: Journal[] }
 
 /** Books as the store keeps them, without a store: evidence comes in batch by batch, and is decided at once. */
 export class ModelBooks {
@@ -48,12 +48,12 @@ export class ModelBooks {
   }
 
   /** Decides all of it again. */
-  settle(now: Date): Decision[] {
+  settle(now: Date): GroupVerdict[] {
     return this.#decide(now, () => true)
   }
 
-  #decide(now: Date, isWanted: (keys: ReadonlySet<string>) => boolean): Decision[] {
-    const decisions: Decision[] = []
+  #decide(now: Date, isWanted: (keys: ReadonlySet<string>) => boolean): GroupVerdict[] {
+    const decisions: GroupVerdict[] = []
     for (const observations of components(this.#observations, linkKeys)) {
       const keys = new Set(observations.flatMap(linkKeys))
       if (!isWanted(keys)) continue
@@ -73,7 +73,7 @@ export class ModelBooks {
     return decisions
   }
 
-  #knownOf({ id, dossier, milestones }: DecidedDeposit): KnownDeposit {
+  #knownOf({ id, dossier, milestones }: DecidedDeposit): DepositIdentity {
     const { serviceId, deposit } = dossier
     return { id: id ?? this.#nextId++, serviceId, transfer: deposit?.ref ?? null, milestones }
   }

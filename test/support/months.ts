@@ -4,9 +4,9 @@ import type { TransferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { AccountId } from '../../src/core/posting.ts'
 import { checkFrozenBalances } from '../../src/jobs/books/check-frozen-balances.ts'
-import { type Closed, changePeriod } from '../../src/jobs/books/close-period.ts'
+import { changePeriod, type PeriodChangeResult } from '../../src/jobs/books/close-period.ts'
 import type { Period } from '../../src/ledger/period.ts'
-import { bookJournals, type DepositJournal } from '../../src/store/books/ledger.ts'
+import { bookJournals, type NumberedDepositJournal } from '../../src/store/books/ledger.ts'
 import { inTransaction, openDatabase } from '../../src/store/database.ts'
 import type { PeriodChange } from '../../src/store/ledger/periods.ts'
 import type { Tables } from '../../src/store/tables.ts'
@@ -23,11 +23,11 @@ export type Months = AsyncDisposable & {
   /** The daemon's role, beside those who book, with connections of its own. */
   closer: Kysely<Tables>
   /** A deposit of that day, of 5 units to the channel where nothing else is said. */
-  journal: (day: string, amount?: bigint, credit?: AccountId) => DepositJournal
-  book: (...journals: DepositJournal[]) => Promise<void>
-  close: (period: string, changes?: Partial<PeriodChange>) => Promise<Closed>
-  soften: (period: string) => Promise<Closed>
-  reopen: (period: string) => Promise<Closed>
+  journal: (day: string, amount?: bigint, credit?: AccountId) => NumberedDepositJournal
+  book: (...journals: NumberedDepositJournal[]) => Promise<void>
+  close: (period: string, changes?: Partial<PeriodChange>) => Promise<PeriodChangeResult>
+  soften: (period: string) => Promise<PeriodChangeResult>
+  reopen: (period: string) => Promise<PeriodChangeResult>
   /** A severe mismatch that nobody resolved. */
   severe: (openedAt: string) => Promise<void>
   rowsOf: <Row>(text: string) => Promise<Row[]>
@@ -73,7 +73,7 @@ export async function openMonths(): Promise<Months> {
 
 type Wanted = { day: string; amount: bigint; credit: AccountId }
 
-function journalOf(depositId: bigint, { day, amount, credit }: Wanted): DepositJournal {
+function journalOf(depositId: bigint, { day, amount, credit }: Wanted): NumberedDepositJournal {
   const debit = 'assets:in_transit:base' as AccountId
   const transfers = [{ debit, credit, asset: usdcOnBase, amount: amount as Amount }]
   const about = { kind: 'deposit', transfer: 'base/tx/0' as TransferRef, reverses: null, depositId } as const

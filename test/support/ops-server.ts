@@ -2,10 +2,10 @@ import { afterEach } from 'vitest'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import type { ReadGauges } from '../../src/ops/read-gauges.ts'
 import type { Readiness } from '../../src/ops/readiness.ts'
-import type { Reading } from '../../src/ops/reading.ts'
-import { type OpsServer, type OpsSettings, type Shown, startOps } from '../../src/ops/server.ts'
+import type { GaugeValues } from '../../src/ops/reading.ts'
+import { type OpsServer, type OpsSettings, type OpsSources, startOps } from '../../src/ops/server.ts'
 
-export const emptyReading: Reading = {
+export const emptyReading: GaugeValues = {
   live: {
     inbox: { pending: 0, oldest: 0 },
     quarantine: 0,
@@ -26,7 +26,7 @@ export const emptyReading: Reading = {
 const now = <Value>(value: Value) => ({ value, ageSeconds: 0 })
 
 /** What a scrape shows of a reading that was made at that moment. */
-export function readAs(reading: Reading): ReadGauges {
+export function readAs(reading: GaugeValues): ReadGauges {
   const { live, totals, scorecard, queue } = reading
   return () =>
     Promise.resolve({ live: now(live), totals: now(totals), scorecard: now(scorecard), queue: now(queue) })
@@ -49,7 +49,7 @@ export async function startUnopened(changes: Partial<OpsSettings> = {}): Promise
   return server
 }
 
-type Changes = Partial<OpsSettings & Omit<Shown, 'readiness'> & Readiness>
+type Changes = Partial<OpsSettings & Omit<OpsSources, 'readiness'> & Readiness>
 
 /** An ops server of nothing, with these changes; it is stopped after the test. */
 export async function startOpsServer(changes: Changes = {}): Promise<string> {

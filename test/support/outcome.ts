@@ -1,8 +1,8 @@
-import type { Group } from '../../src/core/decide.ts'
+import type { ObservationGroup } from '../../src/core/decide.ts'
 import { at, channelApproval, liquidity, policy, walletApproval } from './evidence.ts'
 import { decideSearched } from './searched.ts'
 
-type Observations = Group['observations']
+type Observations = ObservationGroup['observations']
 
 const rules = { policy, routes: [], senders: new Set([`arbitrum/${liquidity}`]) }
 

@@ -1,6 +1,12 @@
 import { sql } from 'kysely'
 import type { Rules } from '../../src/core/decide.ts'
-import type { Claim, Observation, Ruling, ServiceId, Sighting } from '../../src/core/evidence.ts'
+import type {
+  Claim,
+  Observation,
+  ObservedChainTransfer,
+  ServiceId,
+  TransferDecision,
+} from '../../src/core/evidence.ts'
 import { type ProposedPage, proposeMatches } from '../../src/jobs/books/propose-matches.ts'
 import { recordRulings } from '../../src/store/books/rulings.ts'
 import { inTransaction } from '../../src/store/database.ts'
@@ -43,9 +49,13 @@ export type Proposing = Books & {
   open: () => Promise<string[]>
   deposits: () => Promise<{ state: string; service_id: string | null; transfer: string | null }[]>
   /** A person decides about `dep_1`, and it is applied. */
-  decide: (kind: 'together' | 'apart', about: Sighting) => Promise<void>
+  decide: (kind: 'together' | 'apart', about: ObservedChainTransfer) => Promise<void>
   /** A person, or who else is named, decides about `dep_1`, and it waits to be applied. */
-  rule: (kind: 'together' | 'apart', about: Sighting, changes?: Partial<Ruling>) => Promise<void>
+  rule: (
+    kind: 'together' | 'apart',
+    about: ObservedChainTransfer,
+    changes?: Partial<TransferDecision>,
+  ) => Promise<void>
 }
 
 export async function openProposing(): Promise<Proposing> {
@@ -89,7 +99,10 @@ export async function openProposing(): Promise<Proposing> {
   }
 }
 
-function rulingOf(kind: 'together' | 'apart', { role, network, tx, index, to }: Sighting): Ruling {
+function rulingOf(
+  kind: 'together' | 'apart',
+  { role, network, tx, index, to }: ObservedChainTransfer,
+): TransferDecision {
   return {
     kind: 'ruling',
     id: `${kind} ${role}`,

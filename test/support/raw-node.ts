@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type EvmNode, openNode } from '../../src/chain/evm/node.ts'
-import { type Bounds, connections } from '../../src/chain/options.ts'
+import { connections, type ReaderBounds } from '../../src/chain/options.ts'
 import type { NetworkName } from '../../src/core/asset.ts'
 
 export type RawCall = { jsonrpc: string; id: number; method: string; params?: readonly unknown[] }
@@ -73,7 +73,7 @@ export const withId =
 /** A connection to the server, of which `told` has every request with its outcome. Its URL holds a key. */
 export function openRawNode(
   { url }: RawNode,
-  { bounds, told }: { bounds: Partial<Bounds>; told: string[] },
+  { bounds, told }: { bounds: Partial<ReaderBounds>; told: string[] },
 ): EvmNode {
   const settings = {
     name: 'base' as NetworkName,

@@ -1,8 +1,8 @@
 import type { ReadGauges } from '../../src/ops/read-gauges.ts'
-import type { Live, Reading, Totals } from '../../src/ops/reading.ts'
+import type { GaugeValues, Live, MetricTotals } from '../../src/ops/reading.ts'
 import { emptyReading } from './ops-server.ts'
 
-type Changes = Partial<Live & Totals & Pick<Reading, 'scorecard' | 'queue'>>
+type Changes = Partial<Live & MetricTotals & Pick<GaugeValues, 'scorecard' | 'queue'>>
 
 /** What a scrape reads: nothing, with these changes. */
 export function readingOf(changes: Changes = {}): Awaited<ReturnType<ReadGauges>> {

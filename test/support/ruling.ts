@@ -1,12 +1,17 @@
-import { type Ruling, type RulingVerdict, type ServiceId, type Sighting } from '../../src/core/evidence.ts'
+import {
+  type DecisionOutcome,
+  type ObservedChainTransfer,
+  type ServiceId,
+  type TransferDecision,
+} from '../../src/core/evidence.ts'
 import { at } from './evidence.ts'
 
 /** That a transfer is, or is not, one of a deposit's. */
 export function ruling(
-  kind: Extract<RulingVerdict, { serviceId: ServiceId }>['kind'],
-  { role, network, tx, index, to }: Sighting,
-  changes: Partial<Ruling> & { serviceId?: ServiceId } = {},
-): Ruling {
+  kind: Extract<DecisionOutcome, { serviceId: ServiceId }>['kind'],
+  { role, network, tx, index, to }: ObservedChainTransfer,
+  changes: Partial<TransferDecision> & { serviceId?: ServiceId } = {},
+): TransferDecision {
   const { serviceId = 'dep_1' as ServiceId, ...rest } = changes
   return {
     kind: 'ruling',

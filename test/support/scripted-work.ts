@@ -2,7 +2,7 @@ import type { ScanResult, StagedTransfer, TransactionReading } from '../../src/c
 import type { NetworkReader } from '../../src/jobs/chain/scan.ts'
 import type { SearchReader } from '../../src/jobs/chain/search-legs.ts'
 import type { TransactionReader } from '../../src/jobs/chain/verify-transactions.ts'
-import { createWork, type Work, type WorkDeps } from '../../src/jobs/work.ts'
+import { createWork, type DaemonWork, type WorkDeps } from '../../src/jobs/work.ts'
 import type { MismatchChange } from '../../src/store/mismatches/mismatches.ts'
 import { type Books, openBooks } from './books.ts'
 import { at, base, payment } from './evidence.ts'
@@ -18,7 +18,7 @@ export type ScriptedWork = AsyncDisposable & {
   /** What is read of the next transactions; later ones are unknown. */
   verifications: TransactionReading[]
   reader: NetworkReader & TransactionReader & SearchReader
-  work: (changes?: Partial<WorkDeps>) => Work
+  work: (changes?: Partial<WorkDeps>) => DaemonWork
 }
 
 /** Where reading stands after a scan that found nothing. */

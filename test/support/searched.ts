@@ -1,13 +1,13 @@
-import { type Decision, decide, type Group, type Rules } from '../../src/core/decide.ts'
-import type { Search, ServiceId } from '../../src/core/evidence.ts'
-import type { WantedSearch } from '../../src/core/judging/overdue.ts'
+import { decide, type GroupVerdict, type ObservationGroup, type Rules } from '../../src/core/decide.ts'
+import type { LegSearch, ServiceId } from '../../src/core/evidence.ts'
+import type { LegSearchRequest } from '../../src/core/judging/overdue.ts'
 import { at } from './evidence.ts'
 
 /** That the chain was read all along for the address, and does not show the leg. */
 export function fruitless(
-  wanted: Omit<WantedSearch, 'notBefore' | 'until'>,
-  changes: Partial<Search>,
-): Search {
+  wanted: Omit<LegSearchRequest, 'notBefore' | 'until'>,
+  changes: Partial<LegSearch>,
+): LegSearch {
   const { role, network, address, tx, from } = wanted
   const receivedAt = changes.receivedAt ?? at(600)
   return {
@@ -28,7 +28,7 @@ export function fruitless(
 }
 
 /** Decides, and decides again once all that is to be searched for, and was not yet, was searched for in vain. */
-export function decideSearched(group: Group, rules: Rules, now: Date): Decision {
+export function decideSearched(group: ObservationGroup, rules: Rules, now: Date): GroupVerdict {
   const first = decide(group, rules, now)
   const searches = first.deposits.flatMap(({ dossier: { serviceId, searches: done }, verdict }) =>
     serviceId === null || done.length > 0

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { webhookSection } from '../../src/config/webhook-schema.ts'
-import type { Scheme, SchemeSettings, Secret } from '../../src/intake/signature/scheme.ts'
+import type { SchemeSettings, Secret, SignatureScheme } from '../../src/intake/signature/scheme.ts'
 import { createStandardWebhooks } from '../../src/intake/signature/standard-webhooks.ts'
 
 /** A fresh Standard Webhooks secret. */
@@ -26,7 +26,7 @@ export function secretsOf(...texts: string[]): Secret[] {
 }
 
 /** The verifier of the default scheme, by any of the secrets. */
-export function standardWebhooks(...secrets: string[]): Scheme {
+export function standardWebhooks(...secrets: string[]): SignatureScheme {
   const settings = { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 } as const
   return createStandardWebhooks(settings, secretsOf(...secrets))
 }

@@ -1,5 +1,5 @@
 import { parseProfile } from '../../src/provider/profile/parse-profile.ts'
-import { createClaimReader, type Reading } from '../../src/provider/read-claim.ts'
+import { type ClaimReading, createClaimReader } from '../../src/provider/read-claim.ts'
 import { recipient } from './evidence.ts'
 import { vocabulary } from './own-payloads.ts'
 
@@ -22,7 +22,7 @@ export const document = { id: 'd1', state: 'done', net: 'base', to: recipient, t
 export const receivedAt = new Date('2026-01-01T00:00:00Z')
 
 /** Reads the document with changes by the profile with changes, as a record of the API. */
-export function read(lines: Readonly<Record<string, string>>, changes: object = {}): Reading {
+export function read(lines: Readonly<Record<string, string>>, changes: object = {}): ClaimReading {
   return readText(lines, JSON.stringify({ ...document, ...changes }))
 }
 
@@ -31,7 +31,7 @@ export function readText(
   lines: Readonly<Record<string, string>>,
   text: string,
   source: 'api' | 'webhook' = 'api',
-): Reading {
+): ClaimReading {
   const profileText = Object.entries(lines).reduce((whole, [from, to]) => {
     if (!whole.includes(from)) throw new Error(`there is no ${from}`)
     return whole.replace(from, to)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Proved, proveBalances } from '../../src/jobs/chain/prove-balances.ts'
+import { type BalanceProofResult, proveBalances } from '../../src/jobs/chain/prove-balances.ts'
 import { scanNetwork } from '../../src/jobs/chain/scan.ts'
 import { pinAssets } from '../../src/store/assets.ts'
 import { saveOwner } from '../../src/store/owners.ts'
@@ -16,7 +16,7 @@ export type SolanaProof = AsyncDisposable & {
   fixture: SolanaFixture
   minutes: number
   scan(): Promise<void>
-  prove(reader?: Reader): Promise<Proved | string>
+  prove(reader?: Reader): Promise<BalanceProofResult | string>
   /** Pays tokens to the owner, or from him, in a slot of its own; the signature. */
   payTokens(amount: bigint): string
   moveLamports(amount: bigint, fee?: bigint): string

@@ -1,6 +1,6 @@
 import { address } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import type { Bounds, ReaderOptions } from '../../src/chain/options.ts'
+import type { ReaderBounds, ReaderOptions } from '../../src/chain/options.ts'
 import type { NetworkSettings, ScanCursor } from '../../src/chain/port.ts'
 import { createSolanaReader } from '../../src/chain/solana/reader.ts'
 import { type Address, assetKey, type NetworkName } from '../../src/core/asset.ts'
@@ -22,9 +22,9 @@ export type SolanaFixture = {
   /** Where reading stands before a test has done anything. */
   start: ScanCursor
   settings(decimals?: number): NetworkSettings
-  reader(bounds?: Partial<Bounds>): ReturnType<typeof createSolanaReader>
+  reader(bounds?: Partial<ReaderBounds>): ReturnType<typeof createSolanaReader>
   /** What is read on from a cursor, as transaction, index and amount. */
-  found(cursor?: ScanCursor, bounds?: Partial<Bounds>): Promise<[string, string, bigint][]>
+  found(cursor?: ScanCursor, bounds?: Partial<ReaderBounds>): Promise<[string, string, bigint][]>
 }
 
 /** The ways in which a scan can read; tests of what is found hold for each. */
@@ -36,7 +36,7 @@ export async function openSolanaFixture(
   const node = await startSolanaNode()
   const usdc = node.addMint(6)
   const settings = (decimals = 6) => settingsFor(node.url, { usdc, decimals })
-  const reader = (bounds: Partial<Bounds> = {}) =>
+  const reader = (bounds: Partial<ReaderBounds> = {}) =>
     createSolanaReader(settings(), { bounds: { quotaWaitMs: 0, ...bounds }, solanaWay })
   const { cursor: start } = await drain(reader(), watched, { cursor: null })
   const found: SolanaFixture['found'] = async (cursor = start, bounds = {}) => {

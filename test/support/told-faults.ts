@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { faultTable } from '../../src/service/faults/fault-table.ts'
-import { type ShownDeposit, showDeposits } from '../../src/store/books/show-deposit.ts'
+import { type DepositReport, showDeposits } from '../../src/store/books/show-deposit.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import type { Wish } from './struck-payments.ts'
@@ -59,12 +59,12 @@ export async function told(db: Database<Tables>, { tx, ...wish }: Wish & { tx: s
 }
 
 /** The deposit that has this payment. */
-export async function shownOf(db: Database<Tables>, tx: string): Promise<ShownDeposit | null> {
+export async function shownOf(db: Database<Tables>, tx: string): Promise<DepositReport | null> {
   return (await showDeposits(db, tx))[0] ?? null
 }
 
 /** A forward that no record explains belongs to no deposit; no two deposits are forwarded with the same amount. */
-async function secondForwards(db: Database<Tables>, { deposit }: ShownDeposit) {
+async function secondForwards(db: Database<Tables>, { deposit }: DepositReport) {
   const { rows } = await sql<{ kind: string; cleared_at: Date | null }>`
     select kind, cleared_at from mismatch
     where deposit_id is null and network = ${deposit.settlement_network}

@@ -5,8 +5,8 @@ import type { NetworkName } from '../../src/core/asset.ts'
 import type { Observation } from '../../src/core/evidence.ts'
 import { encodePosition, scanStream } from '../../src/jobs/chain/scan-position.ts'
 import {
+  type ChainVerificationResult,
   type TransactionReader,
-  type Verified,
   verifyTransactions,
 } from '../../src/jobs/chain/verify-transactions.ts'
 import { inTransaction } from '../../src/store/database.ts'
@@ -28,7 +28,7 @@ export type Verification = AsyncDisposable & {
   /** Puts the scan of a network where it has read all that is final. */
   stand(epoch: number, network?: NetworkName): Promise<void>
   /** One run, and the transactions that it read. */
-  verify(answers: Answers | TransactionReader): Promise<Verified & { asked: string[] }>
+  verify(answers: Answers | TransactionReader): Promise<ChainVerificationResult & { asked: string[] }>
   /** State of each deposit, whether a chain showed it, and what is open. */
   deposits(): Promise<string[]>
   /** Each transaction of Base that was asked for and not found, and whether it is read again. */

@@ -6,12 +6,12 @@ import { allFailed, isPassedOver, type PassedOver, type Pool } from '../pool.ts'
 import type { BalanceReading, BalanceRequest, BlockMark } from '../port.ts'
 import { readHeader } from './blocks.ts'
 import { readEnds } from './finality.ts'
-import { type Call, callAt, callMany, coinBalanceCall } from './multicall.ts'
+import { callAt, callMany, coinBalanceCall, type ViewCall } from './multicall.ts'
 import { askTogether, type EvmNode, refusal } from './node.ts'
 import { isPastStateGone } from './past-state.ts'
 import type { EvmScan } from './watch.ts'
 
-type Pair = BalanceRequest['pairs'][number]
+type BalancePair = BalanceRequest['pairs'][number]
 
 /**
  * Reads what addresses hold at one block, on the first node that can tell. Where none keeps state as old as that, the
@@ -41,7 +41,7 @@ export async function readBalances(
   throw allFailed(faults)
 }
 
-async function readNow(scan: EvmScan, pairs: readonly Pair[]): Promise<BalanceReading> {
+async function readNow(scan: EvmScan, pairs: readonly BalancePair[]): Promise<BalanceReading> {
   const mark = await finalMark(scan)
   return { at: mark, balances: await balancesAt(scan, pairs, mark.height) }
 }
@@ -49,7 +49,7 @@ async function readNow(scan: EvmScan, pairs: readonly Pair[]): Promise<BalanceRe
 /** Null where the node has the block and no longer what was held at it. */
 async function readPast(
   scan: EvmScan,
-  pairs: readonly Pair[],
+  pairs: readonly BalancePair[],
   at: NonNullable<BalanceRequest['at']>,
 ): Promise<BalanceReading | null> {
   const mark = await markAt(scan, at)
@@ -74,7 +74,11 @@ async function markAt({ node }: EvmScan, { height, hash }: Partial<BlockMark> & 
   return { height, hash: header.hash }
 }
 
-async function balancesAt(scan: EvmScan, pairs: readonly Pair[], height: bigint): Promise<readonly bigint[]> {
+async function balancesAt(
+  scan: EvmScan,
+  pairs: readonly BalancePair[],
+  height: bigint,
+): Promise<readonly bigint[]> {
   const { balancesPerRequest, requestsAtOnce } = scan.bounds
   const chunks = Array.from({ length: Math.ceil(pairs.length / balancesPerRequest) }, (_, place) =>
     pairs.slice(place * balancesPerRequest, (place + 1) * balancesPerRequest),
@@ -88,16 +92,16 @@ async function balancesAt(scan: EvmScan, pairs: readonly Pair[], height: bigint)
 /** The balances of a chunk; the pairs themselves where they have to be asked for one by one. */
 async function chunkAt(
   node: EvmNode,
-  pairs: readonly Pair[],
+  pairs: readonly BalancePair[],
   height: bigint,
-): Promise<readonly (bigint | Pair)[]> {
+): Promise<readonly (bigint | BalancePair)[]> {
   if (pairs.length === 1) return pairs
   const answers = await callMany(node, pairs.map(callOf), height)
   if (answers === null) return pairs
   return pairs.map((pair, place) => toBalance(node, pair, answers[place] ?? null))
 }
 
-async function readOne(node: EvmNode, pair: Pair, height: bigint): Promise<bigint> {
+async function readOne(node: EvmNode, pair: BalancePair, height: bigint): Promise<bigint> {
   const address = pair.address as Hex
   if (assetCode(pair.asset) !== 'native')
     return toBalance(node, pair, await callAt(node, callOf(pair), height))
@@ -109,7 +113,7 @@ async function readOne(node: EvmNode, pair: Pair, height: bigint): Promise<bigin
 
 const tokenAbi = parseAbi(['function balanceOf(address owner) view returns (uint256)'])
 
-function callOf({ address, asset }: Pair): Call {
+function callOf({ address, asset }: BalancePair): ViewCall {
   const code = assetCode(asset)
   if (code === 'native') return coinBalanceCall(address as Hex)
   const data = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [address as Hex] })
@@ -119,7 +123,7 @@ function callOf({ address, asset }: Pair): Call {
 const word = /^0x[0-9a-f]{64}$/i
 
 /** Before a contract was there nobody held anything of it. */
-function toBalance(node: EvmNode, { address, asset }: Pair, answer: Hex | null): bigint {
+function toBalance(node: EvmNode, { address, asset }: BalancePair, answer: Hex | null): bigint {
   if (answer === '0x') return 0n
   if (answer === null || !word.test(answer))
     throw refusal(node, `balance of ${address}`, `${asset} answered no number`)

@@ -2,13 +2,13 @@ import type { Hex } from 'viem'
 import type { Address } from '../../core/asset.ts'
 
 /** What a cache must know of a block; whatever else it holds is given back as it is. */
-type Linked = { height: bigint; hash: Hex; parentHash: Hex }
+type CacheableBlock = { height: bigint; hash: Hex; parentHash: Hex }
 
 /**
  * Blocks that one node gave while they could still vanish, so that they are not fetched again once they are final.
  * The hash decides: a block is given back only as the parent of one that is known to be in the chain.
  */
-export type BlockCache<Block extends Linked> = {
+export type BlockCache<Block extends CacheableBlock> = {
   /** Drops blocks that may concern an address that was not watched when they were read. */
   watch(recipients: ReadonlySet<Address>): void
   has(height: bigint): boolean
@@ -22,7 +22,7 @@ export type BlockCache<Block extends Linked> = {
 /** Arbitrum makes about 5,000 blocks until one is final. A block takes a few kilobytes. */
 const blocksMax = 8000
 
-export function createBlockCache<Block extends Linked>(): BlockCache<Block> {
+export function createBlockCache<Block extends CacheableBlock>(): BlockCache<Block> {
   const kept = new Map<bigint, { block: Block; parties: Uint32Array }>()
   let watched: ReadonlySet<Address> = new Set()
   return {

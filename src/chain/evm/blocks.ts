@@ -11,30 +11,36 @@ import type { EvmScan, EvmWatch } from './watch.ts'
  * A payment of the native coin by a transaction itself. Its receipt decides whether it happened; what a rollup mints
  * to the sender of a deposit from its parent chain stays his even where that transaction fails.
  */
-export type Payment = { tx: TxId; index: 'native' | 'mint'; from: Address | null; to: Address; value: bigint }
+export type NativePayment = {
+  tx: TxId
+  index: 'native' | 'mint'
+  from: Address | null
+  to: Address
+  value: bigint
+}
 
 /** A transaction that a watched address sent: it bears the fee, and the value where it succeeded. */
-export type Spending = { tx: TxId; from: Address; to: Address | null; value: bigint }
+export type NativeSpending = { tx: TxId; from: Address; to: Address | null; value: bigint }
 
 /** What is kept of a block: a few hundred bytes, whatever its size was. */
-export type Block = {
+export type EvmBlock = {
   height: bigint
   hash: Hex
   parentHash: Hex
   at: Date
   bloom: Hex
   transactions: number
-  payments: readonly Payment[]
-  spendings: readonly Spending[]
+  payments: readonly NativePayment[]
+  spendings: readonly NativeSpending[]
 }
 
-export type Blocks = ReadonlyMap<bigint, Block>
+export type Blocks = ReadonlyMap<bigint, EvmBlock>
 
 /** Reads the header at a height or tag. @throws Fault `remote_failed` */
 export async function readHeader(
   node: EvmNode,
   at: bigint | 'latest' | 'finalized' | 'safe',
-): Promise<Block> {
+): Promise<EvmBlock> {
   const place = typeof at === 'bigint' ? { blockNumber: at } : { blockTag: at }
   const block = await ask(node, `block ${at}`, (client) => getBlock(client, place))
   return toBlock(node, block, { wanted: at, payments: [], spendings: [] })
@@ -47,7 +53,7 @@ export function readsWhole({ native, recipients }: EvmWatch): boolean {
 
 /** Headers that are asked for one by one and sent together in full requests, where the node takes that. */
 export type Headers = {
-  read(height: bigint): Promise<Block>
+  read(height: bigint): Promise<EvmBlock>
   /** Sends what waits for more to come. */
   flush(): void
   /** How many were asked for and are not read yet. */
@@ -90,29 +96,29 @@ export function createHeaders({ node, bounds }: EvmScan): Headers {
 }
 
 /** Blocks by node, of scans alone: other readings watch other addresses. */
-const caches = new WeakMap<EvmNode, BlockCache<Block>>()
+const caches = new WeakMap<EvmNode, BlockCache<EvmBlock>>()
 
 /** The blocks that scans of a node know, for the addresses that they watch now. */
-export function openCache({ node, watch }: EvmScan): BlockCache<Block> {
-  const cache = caches.get(node) ?? createBlockCache<Block>()
+export function openCache({ node, watch }: EvmScan): BlockCache<EvmBlock> {
+  const cache = caches.get(node) ?? createBlockCache<EvmBlock>()
   caches.set(node, cache)
   cache.watch(watch.recipients)
   return cache
 }
 
-type Wanted = {
+type BlockReadOptions = {
   range: HeightRange | null
   named: readonly bigint[]
   headers: Headers
   /** Blocks that can still vanish are kept in it, and final ones taken from it. */
-  cache: BlockCache<Block> | null
+  cache: BlockCache<EvmBlock> | null
   isFinal: boolean
 }
 
 /** Reads the blocks of a range with their transactions, if the native coin is watched, and those named. */
 export async function readBlocks(
   scan: EvmScan,
-  { range, named, headers, cache, isFinal }: Wanted,
+  { range, named, headers, cache, isFinal }: BlockReadOptions,
 ): Promise<Blocks> {
   const whole = new Set(range !== null && readsWhole(scan.watch) ? everyHeight(range) : [])
   const others = [...new Set(named)].filter((height) => !whole.has(height))
@@ -123,7 +129,7 @@ export async function readBlocks(
   return new Map(blocks.flat().map((block) => [block.height, block]))
 }
 
-async function readHeaderTogether(node: EvmNode, height: bigint): Promise<Block> {
+async function readHeaderTogether(node: EvmNode, height: bigint): Promise<EvmBlock> {
   const block = await askTogether(node, `block ${height}`, (client) =>
     getBlock(client, { blockNumber: height }),
   )
@@ -138,8 +144,8 @@ function everyHeight({ from, to }: HeightRange): bigint[] {
 async function readWholes(
   scan: EvmScan,
   heights: readonly bigint[],
-  { cache, isFinal }: Pick<Wanted, 'cache' | 'isFinal'>,
-): Promise<Block[]> {
+  { cache, isFinal }: Pick<BlockReadOptions, 'cache' | 'isFinal'>,
+): Promise<EvmBlock[]> {
   const keep = isFinal ? null : cache
   const top = heights.at(-1)
   const missing = heights.filter((height) => height === top || cache?.has(height) !== true)
@@ -159,8 +165,8 @@ async function readWholes(
 async function readWhole(
   { node, watch }: EvmScan,
   height: bigint,
-  cache: BlockCache<Block> | null,
-): Promise<Block> {
+  cache: BlockCache<EvmBlock> | null,
+): Promise<EvmBlock> {
   const block = await ask(node, `block ${height}`, (client) =>
     getBlock(client, { blockNumber: height, includeTransactions: true }),
   )
@@ -179,7 +185,10 @@ async function readWhole(
   return whole
 }
 
-type Transaction = Pick<ViemBlock<bigint, true>['transactions'][number], 'hash' | 'from' | 'to' | 'value'> & {
+type BlockTransaction = Pick<
+  ViemBlock<bigint, true>['transactions'][number],
+  'hash' | 'from' | 'to' | 'value'
+> & {
   /** On chains of the OP Stack, in a deposit from the parent chain (its specification, "Deposits"). */
   mint?: Hex
 }
@@ -187,12 +196,12 @@ type Transaction = Pick<ViemBlock<bigint, true>['transactions'][number], 'hash' 
 /** What an address pays itself moves nothing. */
 export function paymentsOf(
   { recipients }: EvmWatch,
-  { hash, from, to, value, mint }: Transaction,
-): Payment[] {
+  { hash, from, to, value, mint }: BlockTransaction,
+): NativePayment[] {
   const payer = lowerCase(from)
   const payee = to === null ? null : lowerCase(to)
   const tx = hash.toLowerCase() as TxId
-  const payments: Payment[] = []
+  const payments: NativePayment[] = []
   if (payee !== null && payee !== payer && value > 0n && recipients.has(payee))
     payments.push({ tx, index: 'native', from: payer, to: payee, value })
   const minted = BigInt(mint ?? 0)
@@ -201,7 +210,10 @@ export function paymentsOf(
   return payments
 }
 
-function spendingsOf({ recipients }: EvmWatch, { hash, from, to, value }: Transaction): Spending[] {
+function spendingsOf(
+  { recipients }: EvmWatch,
+  { hash, from, to, value }: BlockTransaction,
+): NativeSpending[] {
   const payer = lowerCase(from)
   if (!recipients.has(payer)) return []
   return [{ tx: hash.toLowerCase() as TxId, from: payer, to: to === null ? null : lowerCase(to), value }]
@@ -214,8 +226,8 @@ function lowerCase(address: string): Address {
 function toBlock(
   node: EvmNode,
   block: ViemBlock<bigint, boolean, 'latest' | 'finalized' | 'safe'>,
-  { wanted, ...found }: { wanted: bigint | string } & Pick<Block, 'payments' | 'spendings'>,
-): Block {
+  { wanted, ...found }: { wanted: bigint | string } & Pick<EvmBlock, 'payments' | 'spendings'>,
+): EvmBlock {
   const { number, hash, parentHash, timestamp, logsBloom } = block
   if (typeof number !== 'bigint' || hash === null || (typeof wanted === 'bigint' && number !== wanted)) {
     throw refusal(node, `block ${wanted}`, `it answered with block ${number}`)
@@ -232,12 +244,12 @@ function toBlock(
 }
 
 /** What of a block shows which history it is of. */
-export type Link = Pick<Block, 'hash' | 'parentHash'>
+export type BlockLink = Pick<EvmBlock, 'hash' | 'parentHash'>
 
 /** Blocks of two histories in one range would let a transfer fall between them. */
 export function checkLinks(
   node: EvmNode,
-  links: ReadonlyMap<bigint, Link>,
+  links: ReadonlyMap<bigint, BlockLink>,
   previous: BlockMark | null,
 ): void {
   for (const [height, { parentHash }] of links) {

@@ -2,20 +2,20 @@ import type { NetworkReading } from '../../core/asset.ts'
 import { isFault } from '../../core/errors.ts'
 import { defaultReading } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
-import { type Block, readHeader } from './blocks.ts'
+import { type EvmBlock, readHeader } from './blocks.ts'
 import { type EvmNode, refusal } from './node.ts'
 import type { EvmScan } from './watch.ts'
 
 export type Finality = NetworkReading['finality']
 
 /** The newest block, and the newest one that is final: null while the node knows of none, as after its start. */
-export type Ends = { head: Block; final: Block | null }
+export type ChainHeads = { head: EvmBlock; final: EvmBlock | null }
 
 /**
  * Reads where the chain stands by the network's own rule.
  * @throws Fault `remote_failed`; one that names the setting where the node lacks the rule's tag
  */
-export async function readEnds({ node, watch }: Pick<EvmScan, 'node' | 'watch'>): Promise<Ends> {
+export async function readEnds({ node, watch }: Pick<EvmScan, 'node' | 'watch'>): Promise<ChainHeads> {
   const { finality } = watch
   if (finality.kind === 'depth') {
     const head = await readHeader(node, 'latest')
@@ -40,7 +40,7 @@ export async function requireHead({ node }: Pick<EvmScan, 'node'>, reached: bigi
 }
 
 /** The newest final block alone; null while the node knows of none. @throws as `readEnds` */
-export async function readFinalHead(scan: Pick<EvmScan, 'node' | 'watch'>): Promise<Block | null> {
+export async function readFinalHead(scan: Pick<EvmScan, 'node' | 'watch'>): Promise<EvmBlock | null> {
   const { node, watch } = scan
   if (watch.finality.kind === 'tag') return readTagged(node, watch.finality.tag, watch.network)
   return (await readEnds(scan)).final
@@ -65,7 +65,7 @@ export async function finalityFaults(
 }
 
 /** The genesis block is as final as anything. */
-function readDeep(node: EvmNode, head: Block, blocks: bigint): Promise<Block> {
+function readDeep(node: EvmNode, head: EvmBlock, blocks: bigint): Promise<EvmBlock> {
   return readHeader(node, head.height > blocks ? head.height - blocks : 0n)
 }
 
@@ -80,7 +80,7 @@ async function readTagged(
   node: EvmNode,
   tag: 'finalized' | 'safe',
   network: NetworkSettings['name'],
-): Promise<Block | null> {
+): Promise<EvmBlock | null> {
   try {
     return await readHeader(node, tag)
   } catch (error) {

@@ -4,7 +4,7 @@ import { ask, type EvmNode, refusal } from './node.ts'
 import type { EvmScan } from './watch.ts'
 
 /** A height and when its block was made, in Unix seconds. `at` is null where the node does not have that block. */
-type Known = { height: bigint; at: bigint | null }
+type HeightTime = { height: bigint; at: bigint | null }
 
 /**
  * The last final height whose block is not after that time; null where the first block that the node has is after it.
@@ -26,13 +26,13 @@ export async function heightAt(scan: Pick<EvmScan, 'node' | 'watch'>, at: Date):
   return last.at === null ? null : last.height
 }
 
-type Search = { below: Known; above: { height: bigint; at: bigint }; wanted: bigint }
+type HeightSearch = { below: HeightTime; above: { height: bigint; at: bigint }; wanted: bigint }
 
 /** `missing` where a block is not there although an older one is: then a height could be anything. */
 async function search(
-  { below, above, wanted }: Search,
-  read: (height: bigint) => Promise<Known>,
-): Promise<Known | 'missing'> {
+  { below, above, wanted }: HeightSearch,
+  read: (height: bigint) => Promise<HeightTime>,
+): Promise<HeightTime | 'missing'> {
   for (let step = 0; above.height - below.height > 1n; step++) {
     const height = step % 2 === 0 ? likelyHeight(below, above, wanted) : middle(below, above)
     const found = await read(height)
@@ -43,7 +43,7 @@ async function search(
   return below
 }
 
-async function timeOf(node: EvmNode, height: bigint): Promise<Known> {
+async function timeOf(node: EvmNode, height: bigint): Promise<HeightTime> {
   const block = await ask(node, `block ${height}`, (client) =>
     client.request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
   )
@@ -51,13 +51,13 @@ async function timeOf(node: EvmNode, height: bigint): Promise<Known> {
 }
 
 /** Blocks come at an even pace, so that a few guesses do where halving alone would take thirty. */
-function likelyHeight(below: Known, above: { height: bigint; at: bigint }, wanted: bigint): bigint {
+function likelyHeight(below: HeightTime, above: { height: bigint; at: bigint }, wanted: bigint): bigint {
   if (below.at === null) return middle(below, above)
   const height = below.height + ((above.height - below.height) * (wanted - below.at)) / (above.at - below.at)
   return height <= below.height ? below.height + 1n : height
 }
 
-function middle(below: Known, above: { height: bigint }): bigint {
+function middle(below: HeightTime, above: { height: bigint }): bigint {
   return (below.height + above.height) / 2n
 }
 

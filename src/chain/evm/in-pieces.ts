@@ -7,13 +7,13 @@ import {
   nextStep,
   noteRefused,
   noteTaken,
-  type Step,
+  type SpanStep,
 } from './range-planner.ts'
 
 /** What one piece gave, with how many logs the fullest of its answers held; or why the node would not read it. */
 export type PieceReading<Result> = { logs: number; result: Result } | Limit
 
-type Work<Result> = {
+type PieceReadOptions<Result> = {
   range: HeightRange
   /** Learned from as it goes. */
   span: LogSpan
@@ -24,7 +24,7 @@ type Work<Result> = {
   /** The first piece shows how much there is to come, and when it is enough. */
   isFirstAlone?: boolean
   /** Throws if the node fails, or refuses even one block. */
-  read: (piece: HeightRange, step: Step) => Promise<PieceReading<Result>>
+  read: (piece: HeightRange, step: SpanStep) => Promise<PieceReading<Result>>
   /** Asked with the beginning of the next piece: true if enough was read, and none is begun. */
   isEnough: (next: bigint) => boolean
 }
@@ -35,14 +35,14 @@ type Work<Result> = {
  * @returns in the order of the heights. The first failure starts no further piece, and is thrown.
  */
 export async function readInPieces<Result>(
-  work: Work<Result>,
+  work: PieceReadOptions<Result>,
 ): Promise<{ results: Result[]; reached: bigint }> {
   const { span, atOnce, logsMax } = work
   const found: { from: bigint; result: Result }[] = []
   const queue = queueOf(work)
   const underWay = new Set<Promise<void>>()
   const state = { hasFailed: false, isFirst: work.isFirstAlone === true }
-  const start = (taken: Taken): void => {
+  const start = (taken: PlannedPiece): void => {
     const run = readPiece(work, { taken, found, queue, state }).finally(() => underWay.delete(run))
     underWay.add(run)
   }
@@ -61,16 +61,16 @@ export async function readInPieces<Result>(
   return { results, reached: queue.reached() }
 }
 
-type Reading<Result> = {
-  taken: Taken
+type PieceReadContext<Result> = {
+  taken: PlannedPiece
   found: { from: bigint; result: Result }[]
   queue: ReturnType<typeof queueOf>
   state: { hasFailed: boolean; isFirst: boolean }
 }
 
 async function readPiece<Result>(
-  { span, logsMax, read }: Work<Result>,
-  { taken: { piece, step }, found, queue, state }: Reading<Result>,
+  { span, logsMax, read }: PieceReadOptions<Result>,
+  { taken: { piece, step }, found, queue, state }: PieceReadContext<Result>,
 ): Promise<void> {
   try {
     const reading = await read(piece, step)
@@ -93,7 +93,7 @@ async function readPiece<Result>(
   }
 }
 
-type Taken = { piece: HeightRange; step: Step }
+type PlannedPiece = { piece: HeightRange; step: SpanStep }
 
 /** Pieces that are still to be read, lowest first. */
 function queueOf({
@@ -101,11 +101,11 @@ function queueOf({
   span,
   logsMax,
   isEnough,
-}: Pick<Work<never>, 'range' | 'span' | 'logsMax' | 'isEnough'>) {
+}: Pick<PieceReadOptions<never>, 'range' | 'span' | 'logsMax' | 'isEnough'>) {
   const returned: HeightRange[] = []
   let next = range.from
   return {
-    take(): Taken | null {
+    take(): PlannedPiece | null {
       const open = returned.pop() ?? (next > range.to || isEnough(next) ? null : { from: next, to: range.to })
       if (open === null) return null
       const step = nextStep(span, open.to - open.from + 1n, logsMax)

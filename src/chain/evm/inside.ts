@@ -2,8 +2,8 @@ import type { RpcTransactionReceipt } from 'viem'
 import type { AssetKey, TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { ChainTransfer, Movement } from '../port.ts'
-import type { Block } from './blocks.ts'
+import type { BalanceMovement, ChainTransfer } from '../port.ts'
+import type { EvmBlock } from './blocks.ts'
 import { refusal } from './node.ts'
 import type { Inner } from './trace-dialects.ts'
 import { readTraces } from './traces.ts'
@@ -11,13 +11,13 @@ import { coinEmitter } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 import { depositTopic, isTold, readReceipt, withdrawalTopic } from './wrapping.ts'
 
-type Inside = { transfers: ChainTransfer[]; movements: Movement[] }
+type TraceReading = { transfers: ChainTransfer[]; movements: BalanceMovement[] }
 
 /**
  * What watched addresses got and gave of the native coin inside of transactions, where no block and no log shows it.
  * @throws Fault `remote_failed`, also where the node traces no blocks
  */
-export async function readInside(scan: EvmScan, blocks: readonly Block[]): Promise<Inside> {
+export async function readInside(scan: EvmScan, blocks: readonly EvmBlock[]): Promise<TraceReading> {
   const { native } = scan.watch
   if (native === null) return { transfers: [], movements: [] }
   const inside = await mapBounded(blocks, scan.bounds.requestsAtOnce, (block) =>
@@ -29,11 +29,11 @@ export async function readInside(scan: EvmScan, blocks: readonly Block[]): Promi
   }
 }
 
-async function readBlock(scan: EvmScan, block: Block, native: AssetKey): Promise<Inside> {
+async function readBlock(scan: EvmScan, block: EvmBlock, native: AssetKey): Promise<TraceReading> {
   const { node, watch } = scan
   const all = await readTraces(node, block)
   const ours = all.filter(({ from, to }) => watch.recipients.has(from) || watch.recipients.has(to))
-  const inside: Inside = { transfers: [], movements: [] }
+  const inside: TraceReading = { transfers: [], movements: [] }
   for (const [tx, inner] of Map.groupBy(ours, (one) => one.tx)) {
     const receipt = await receiptIn(scan, block, tx)
     for (const one of inner) {
@@ -52,7 +52,7 @@ function endsOf({ from, to, value }: Inner): Pick<ChainTransfer, 'from' | 'to' |
   return { from, to, amount: toAmount(value) }
 }
 
-async function receiptIn({ node }: EvmScan, block: Block, tx: TxId): Promise<RpcTransactionReceipt> {
+async function receiptIn({ node }: EvmScan, block: EvmBlock, tx: TxId): Promise<RpcTransactionReceipt> {
   const receipt = await readReceipt(node, tx)
   if (receipt.blockHash !== block.hash || receipt.status !== '0x1')
     throw refusal(node, `receipt of ${tx}`, `it does not fit the traces of block ${block.height}`)

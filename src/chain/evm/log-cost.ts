@@ -20,9 +20,9 @@ export type LogMemory = {
 }
 
 /** The way to read a stretch, and over how many blocks at most: few, where that way is only to be measured. */
-export type Choice = { way: LogWay; blocksMax: bigint | null }
+export type LogQueryChoice = { way: LogWay; blocksMax: bigint | null }
 
-type Stretch = { blocks: bigint; queries: number; logsMax: number }
+type LogWorkload = { blocks: bigint; queries: number; logsMax: number }
 
 /** Blocks by which a way is measured, and how many stretches are read in between. */
 const measuredBlocks = 200n
@@ -53,7 +53,7 @@ export function newLogMemory(): LogMemory {
  * choose, since the same request then brings fewer logs. What was not measured lately is believed to bring no logs at
  * all, and is measured where that would make it the cheaper way.
  */
-export function chooseWay(memory: LogMemory, stretch: Stretch): Choice {
+export function chooseWay(memory: LogMemory, stretch: LogWorkload): LogQueryChoice {
   if (stretch.queries <= 1) return { way: 'recipients', blocksMax: null }
   shareLimit(memory)
   const { contracts, recipients } = memory.spans
@@ -93,7 +93,7 @@ export function noteCost(memory: LogMemory, ms: number, logs: number): void {
 function costMs(
   { latencyMs, msPerLog, spans }: LogMemory,
   way: LogWay,
-  { blocks, queries, logsMax, perBlock }: Stretch & { perBlock: number },
+  { blocks, queries, logsMax, perBlock }: LogWorkload & { perBlock: number },
 ): number {
   const span = Math.max(
     1,

@@ -5,7 +5,7 @@ import type { PieceReading } from './in-pieces.ts'
 import type { LogWay } from './log-cost.ts'
 import { type AnyLog, type LogFilter, readQuery } from './log-query.ts'
 import { refusal } from './node.ts'
-import type { Step } from './range-planner.ts'
+import type { SpanStep } from './range-planner.ts'
 import {
   emittersOf,
   isTransfer,
@@ -48,7 +48,7 @@ export function queriesOf({ watch, bounds }: EvmScan, way: LogWay): LogQueries {
 export async function readLogs(
   scan: EvmScan,
   queries: LogQueries,
-  { piece, step }: { piece: HeightRange; step: Step },
+  { piece, step }: { piece: HeightRange; step: SpanStep },
 ): Promise<PieceReading<PieceLogs>> {
   // Whether the node takes so many blocks at all shows in one query as well as in all of them.
   const first = await readQuery(scan, piece, filterOf(scan, queries[0] ?? null))

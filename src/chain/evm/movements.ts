@@ -1,22 +1,22 @@
 import type { Hex, RpcTransactionReceipt } from 'viem'
 import type { Address, AssetKey } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { HeightRange, Movement } from '../port.ts'
+import type { BalanceMovement, HeightRange } from '../port.ts'
 import { readHeader } from './blocks.ts'
 import { requireHead } from './finality.ts'
 import { readInPieces } from './in-pieces.ts'
 import { type AnyLog, readQuery } from './log-query.ts'
 import { type EvmNode, refusal } from './node.ts'
-import { addressOf, movedBy, oddLog, type Place, topicOf, transferTopic } from './transfer-log.ts'
+import { addressOf, type LogPosition, movedBy, oddLog, topicOf, transferTopic } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
-import { depositTopic, isOfCoin, readReceipt, type Wrapping, withdrawalTopic } from './wrapping.ts'
+import { type CoinWrap, depositTopic, isOfCoin, readReceipt, withdrawalTopic } from './wrapping.ts'
 
 /**
  * What the watched addresses of a final stretch sent in tokens, and what of the coin they wrapped or unwrapped, for
  * which the wrapping contract writes no Transfer.
  * @throws Fault `remote_failed`
  */
-export async function readMovements(scan: EvmScan, range: HeightRange): Promise<readonly Movement[]> {
+export async function readMovements(scan: EvmScan, range: HeightRange): Promise<readonly BalanceMovement[]> {
   const { watch, bounds } = scan
   const addresses = [...watch.recipients]
   if (watch.contracts.size === 0 || addresses.length === 0) return []
@@ -51,9 +51,9 @@ async function logsOf(scan: EvmScan, range: HeightRange, topics: readonly Hex[])
 }
 
 /** One log in which a watched address is the first named. */
-type Entry = Wrapping & Place & { event: Hex; asset: AssetKey }
+type MovementLog = CoinWrap & LogPosition & { event: Hex; asset: AssetKey }
 
-function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): Entry[] {
+function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): MovementLog[] {
   const { topics: [event, who] = [] } = log
   const contract = (log.address ?? '').toLowerCase() as Address
   const asset = watch.contracts.get(contract)
@@ -73,7 +73,7 @@ function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): Ent
 function requireWithin(
   node: EvmNode,
   { from, to }: HeightRange,
-  { removed, height, logIndex }: Place & { removed: boolean | undefined },
+  { removed, height, logIndex }: LogPosition & { removed: boolean | undefined },
 ): void {
   if (removed || height < from || height > to)
     throw refusal(node, `logs of ${from}..${to}`, `log ${logIndex} is not one of them`)
@@ -89,7 +89,7 @@ function movedOut(log: AnyLog): ReturnType<typeof movedBy> | null {
 }
 
 /** A log of a block that was replaced would tell what never happened. */
-async function requireCanonical({ node, bounds }: EvmScan, entries: readonly Entry[]): Promise<void> {
+async function requireCanonical({ node, bounds }: EvmScan, entries: readonly MovementLog[]): Promise<void> {
   const hashes = new Map(entries.map(({ height, blockHash }) => [height, blockHash]))
   await mapBounded([...hashes.keys()], bounds.requestsAtOnce, async (height) => {
     const { hash } = await readHeader(node, height)
@@ -99,7 +99,7 @@ async function requireCanonical({ node, bounds }: EvmScan, entries: readonly Ent
   })
 }
 
-async function movementsOf(scan: EvmScan, entry: Entry): Promise<Movement[]> {
+async function movementsOf(scan: EvmScan, entry: MovementLog): Promise<BalanceMovement[]> {
   const { node, watch } = scan
   const { tx, asset, address, value, event, height, blockHash, contract } = entry
   const place = { network: watch.network, tx, address, height, blockHash }
@@ -109,7 +109,7 @@ async function movementsOf(scan: EvmScan, entry: Entry): Promise<Movement[]> {
   if (receipt.blockHash !== blockHash) throw refusal(node, `receipt of ${tx}`, 'it is of another block')
   if (!isOfCoin(receipt, entry)) return []
   const change = event === depositTopic ? value : -value
-  const wrapped: Movement = { ...place, index, asset, change }
+  const wrapped: BalanceMovement = { ...place, index, asset, change }
   // What a transaction itself sends into the contract shows in the block, as any payment by a watched address does.
   const shows = event === depositTopic && sent(receipt, { address, contract })
   if (watch.native === null || shows) return [wrapped]
@@ -118,7 +118,7 @@ async function movementsOf(scan: EvmScan, entry: Entry): Promise<Movement[]> {
 
 function sent(
   { from, to }: RpcTransactionReceipt,
-  { address, contract }: Pick<Wrapping, 'address' | 'contract'>,
+  { address, contract }: Pick<CoinWrap, 'address' | 'contract'>,
 ) {
   return from.toLowerCase() === address && to?.toLowerCase() === contract
 }

@@ -2,7 +2,7 @@ import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseA
 import { askTogether, type EvmNode, refusal } from './node.ts'
 
 /** One call of a contract that changes nothing. */
-export type Call = { to: Hex; data: Hex }
+export type ViewCall = { to: Hex; data: Hex }
 
 /** Multicall3, which lies at one address on over 250 chains (github.com/mds1/multicall3). */
 const multicall: Hex = '0xca11bde05977b3631167028862be2a173976ca11'
@@ -15,7 +15,7 @@ const multicallAbi = parseAbi([
 ])
 
 /** The call that answers with the native coin of an address. */
-export function coinBalanceCall(address: Hex): Call {
+export function coinBalanceCall(address: Hex): ViewCall {
   return {
     to: multicall,
     data: encodeFunctionData({ abi: multicallAbi, functionName: 'getEthBalance', args: [address] }),
@@ -29,7 +29,7 @@ export function coinBalanceCall(address: Hex): Call {
  */
 export async function callMany(
   node: EvmNode,
-  calls: readonly Call[],
+  calls: readonly ViewCall[],
   height: bigint,
 ): Promise<(Hex | null)[] | null> {
   const what = `${calls.length} calls at block ${height}`
@@ -43,7 +43,7 @@ export async function callMany(
 }
 
 /** Runs one call, with others made at once in one request. `0x` is what an address without code answers. */
-export function callAt(node: EvmNode, call: Call, height: bigint): Promise<Hex> {
+export function callAt(node: EvmNode, call: ViewCall, height: bigint): Promise<Hex> {
   return askTogether(node, `call of ${call.to} at block ${height}`, (client) =>
     client.request({ method: 'eth_call', params: [call, numberToHex(height)] }),
   )

@@ -3,20 +3,24 @@ import { getTransactionReceipt } from 'viem/actions'
 import type { AssetKey, TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { ChainTransfer, Movement, Stage } from '../port.ts'
-import type { Block, Blocks, Payment, Spending } from './blocks.ts'
+import type { BalanceMovement, ChainTransfer, FinalityStage } from '../port.ts'
+import type { Blocks, EvmBlock, NativePayment, NativeSpending } from './blocks.ts'
 import { readInside } from './inside.ts'
 import { ask, refusal } from './node.ts'
 import type { TransferLog } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
-export type NativeReading = { transfers: ChainTransfer[]; movements: Movement[] }
+export type NativeReading = { transfers: ChainTransfer[]; movements: BalanceMovement[] }
 
 /**
  * What transactions themselves moved of the native coin: payments to watched addresses, and, where the blocks are
  * final, what watched addresses paid in value and in fees. What contracts send is here only where blocks are traced.
  */
-export async function readNative(scan: EvmScan, blocks: Blocks, stage: Stage): Promise<NativeReading> {
+export async function readNative(
+  scan: EvmScan,
+  blocks: Blocks,
+  stage: FinalityStage,
+): Promise<NativeReading> {
   const { native } = scan.watch
   if (native === null) return { transfers: [], movements: [] }
   const all = [...blocks.values()]
@@ -46,7 +50,7 @@ export async function readNative(scan: EvmScan, blocks: Blocks, stage: Stage): P
 export function withoutPayments(
   scan: EvmScan,
   logs: readonly TransferLog[],
-  payments: Iterable<Payment>,
+  payments: Iterable<NativePayment>,
 ): TransferLog[] {
   const paid = new Map([...payments].filter(({ index }) => index === 'native').map((one) => [one.tx, one]))
   const coins = logs.filter(({ asset, tx }) => asset === scan.watch.native && paid.has(tx))
@@ -59,16 +63,16 @@ export function withoutPayments(
   return logs.filter((log) => echoes.get(log.tx) !== log)
 }
 
-type Offer = { block: Block; payment: Payment }
-type Spent = { block: Block; spending: Spending }
+type Offer = { block: EvmBlock; payment: NativePayment }
+type BlockSpending = { block: EvmBlock; spending: NativeSpending }
 
-function spendingsIn(block: Block): Spent[] {
+function spendingsIn(block: EvmBlock): BlockSpending[] {
   return block.spendings.map((spending) => ({ block, spending }))
 }
 
 async function readReceipts(
   { node, bounds }: EvmScan,
-  wanted: readonly { block: Block; tx: TxId }[],
+  wanted: readonly { block: EvmBlock; tx: TxId }[],
 ): Promise<ReadonlyMap<TxId, TransactionReceipt>> {
   const blocks = new Map(wanted.map(({ tx, block }) => [tx, block]))
   const receipts = await mapBounded([...blocks], bounds.requestsAtOnce, async ([tx, block]) => {
@@ -86,8 +90,8 @@ async function readReceipts(
 function movementsOf(
   { watch }: EvmScan,
   asset: AssetKey,
-  { block, spending, receipt }: Spent & { receipt: TransactionReceipt | undefined },
-): Movement[] {
+  { block, spending, receipt }: BlockSpending & { receipt: TransactionReceipt | undefined },
+): BalanceMovement[] {
   const { tx, from, to, value } = spending
   const paid = receipt?.status === 'success' && to !== from ? value : 0n
   const parts = [

@@ -1,21 +1,21 @@
 import { BaseError, type Client, createClient, createTransport, RpcRequestError, type Transport } from 'viem'
 import { Fault, messageOf } from '../../core/errors.ts'
 import { shorten } from '../../core/shorten.ts'
-import type { Health } from '../health.ts'
+import type { NodeHealth } from '../health.ts'
 import { ConnectionProblem } from '../http.ts'
 import {
-  type Answer,
   type Codec,
   type Exchange,
   HttpProblem,
   openExchange,
-  type Payload,
+  type RpcAnswer,
   type RpcError,
+  type RpcPayload,
 } from '../json-rpc.ts'
-import { type Connection, nodeName } from '../options.ts'
+import { type NodeConnection, nodeName } from '../options.ts'
 import { LeftAlone } from '../pace.ts'
 import type { OddLogObserver } from '../port.ts'
-import type { Failure } from '../refusals.ts'
+import type { RequestFailure } from '../refusals.ts'
 import { createTogether } from '../together.ts'
 import { type LogMemory, newLogMemory } from './log-cost.ts'
 
@@ -23,7 +23,7 @@ import { type LogMemory, newLogMemory } from './log-cost.ts'
 export type EvmNode = {
   readonly name: string
   readonly host: string
-  readonly health: Health
+  readonly health: NodeHealth
   readonly client: Client
   /** Sends what it is asked for in one turn of the event loop together, where the server takes that. */
   readonly batching: Client
@@ -32,7 +32,7 @@ export type EvmNode = {
   readonly passOver: (log: Omit<Parameters<OddLogObserver>[0], 'network'>) => void
 }
 
-export function openNode(connection: Connection): EvmNode {
+export function openNode(connection: NodeConnection): EvmNode {
   const exchange = openExchange(connection, plainJson)
   const together = createTogether(exchange.askTogether, connection.bounds.requestsPerBatch)
   return {
@@ -90,7 +90,7 @@ export function problemOf(error: unknown): string {
 }
 
 /** What kept a call from being answered, for a caller that may ask for less. */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): RequestFailure {
   const inner = (is: (one: unknown) => boolean) => (error instanceof BaseError ? error.walk(is) : error)
   const stated = inner((one) => one instanceof StatedError)
   const answered = inner((one) => one instanceof HttpProblem)
@@ -125,13 +125,13 @@ const plainJson: Codec = { encode: JSON.stringify, decode: JSON.parse }
 function transportOf(exchange: Exchange['ask']): Transport {
   let asked = 0
   const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
-    const payload: Payload = {
+    const payload: RpcPayload = {
       jsonrpc: '2.0',
       id: ++asked,
       method,
       ...(params === undefined ? {} : { params }),
     }
-    const answer: Answer = await exchange(payload)
+    const answer: RpcAnswer = await exchange(payload)
     if (answer.error !== undefined) throw new StatedError(method, answer.error)
     return answer.result
   }

@@ -1,6 +1,6 @@
 import { numberToHex, type RpcLog } from 'viem'
 import { mapBounded } from '../map-bounded.ts'
-import type { Block, Blocks } from './blocks.ts'
+import type { Blocks, EvmBlock } from './blocks.ts'
 import { bloomBits, bloomMayHold, bloomShare, parseBloom } from './bloom.ts'
 import { ask, refusal } from './node.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import type { EvmScan, EvmWatch } from './watch.ts'
 import { readReceipt } from './wrapping.ts'
 
-type Told = {
+type LogAnswer = {
   logs: readonly TransferLog[]
   /** Where whole contracts were asked for: which of them wrote a Transfer in each block. */
   heard: ReadonlyMap<bigint, ReadonlySet<string>> | null
@@ -26,7 +26,11 @@ type Told = {
  * not among the logs, the block's receipts decide; they come from another index of the node than its logs do.
  * @throws Fault `remote_failed` where the receipts hold a transfer that the logs lacked
  */
-export async function refuseOmissions(scan: EvmScan, blocks: Blocks, { logs, heard }: Told): Promise<void> {
+export async function refuseOmissions(
+  scan: EvmScan,
+  blocks: Blocks,
+  { logs, heard }: LogAnswer,
+): Promise<void> {
   const known = Map.groupBy(logs, ({ height }) => height)
   const mayHold = heard === null ? recipientProbe(scan.watch) : contractProbe(scan.watch, heard)
   const suspects = [...blocks.values()].filter((block) => mayHold(block, known.get(block.height) ?? []))
@@ -59,13 +63,13 @@ export async function passOverOdd(
 
 const oddProblem = 'was told in an odd form by its logs'
 
-type Probe = (block: Block, known: readonly TransferLog[]) => boolean
+type BloomProbe = (block: EvmBlock, known: readonly TransferLog[]) => boolean
 
 /** A filter that holds so much by chance accuses everybody: what it says is then worth no request. */
 const chanceMax = 0.1
 
 /** Tells whether a block's filter may hold a transfer to someone to whom none is known. */
-function recipientProbe(watch: EvmWatch): Probe {
+function recipientProbe(watch: EvmWatch): BloomProbe {
   const event = bloomBits(transferTopic)
   const emitters = emittersOf(watch).map((emitter) => bloomBits(`0x${emitter.slice(2)}`))
   const recipients = [...(emitters.length > 0 ? watch.recipients : [])].map((recipient) => ({
@@ -82,7 +86,7 @@ function recipientProbe(watch: EvmWatch): Probe {
 }
 
 /** Tells whether a block's filter may hold a transfer by a contract that wrote none in it. */
-function contractProbe(watch: EvmWatch, heard: NonNullable<Told['heard']>): Probe {
+function contractProbe(watch: EvmWatch, heard: NonNullable<LogAnswer['heard']>): BloomProbe {
   const event = bloomBits(transferTopic)
   const emitters = emittersOf(watch).map((emitter) => ({ emitter, bits: bloomBits(`0x${emitter.slice(2)}`) }))
   return (block) => {
@@ -93,7 +97,7 @@ function contractProbe(watch: EvmWatch, heard: NonNullable<Told['heard']>): Prob
   }
 }
 
-async function compareReceipts(scan: EvmScan, block: Block, known: readonly TransferLog[]): Promise<void> {
+async function compareReceipts(scan: EvmScan, block: EvmBlock, known: readonly TransferLog[]): Promise<void> {
   const what = `receipts of block ${block.height}`
   const receipts = await ask(scan.node, what, (client) =>
     client.request({ method: 'eth_getBlockReceipts', params: [numberToHex(block.height)] }),
@@ -105,9 +109,14 @@ async function compareReceipts(scan: EvmScan, block: Block, known: readonly Tran
   requireKnown(scan, { what, logs, known, problem: 'its logs left out' })
 }
 
-type Held = { what: string; logs: readonly RpcLog[]; known: readonly TransferLog[]; problem: string }
+type ReceiptComparison = {
+  what: string
+  logs: readonly RpcLog[]
+  known: readonly TransferLog[]
+  problem: string
+}
 
-function requireKnown(scan: EvmScan, { what, logs, known, problem }: Held): void {
+function requireKnown(scan: EvmScan, { what, logs, known, problem }: ReceiptComparison): void {
   const indexes = new Set(known.map(({ logIndex }) => logIndex))
   for (const log of logs) {
     const found = parseTransfer(scan.watch, log)

@@ -18,7 +18,7 @@ export type LogSpan = {
   /** A number of blocks that is not asked for, for now. */
   ceiling: Ceiling | null
   /** What was refused and is not explained by a narrower query yet. */
-  search: Search | null
+  search: SpanSearch | null
   /** Logs per block, lately; null before the first answer. */
   density: number | null
   /** One query at a time tries for more, so that a limit is met once and not by all that are under way. */
@@ -36,13 +36,13 @@ type Ceiling = {
   takenSince: number
 }
 
-type Search = Pick<Ceiling, 'blocks' | 'named' | 'isExplained'> & {
+type SpanSearch = Pick<Ceiling, 'blocks' | 'named' | 'isExplained'> & {
   /** One block was taken: it is not the node that fails. */
   isChecked: boolean
 }
 
 /** How many blocks to ask for, and whether that is more than the node is known to take. */
-export type Step = { blocks: bigint; isTrial: boolean }
+export type SpanStep = { blocks: bigint; isTrial: boolean }
 
 /** Limits that providers are known to set: one of them is found in a few tries, and exactly. */
 const customary = [
@@ -79,7 +79,7 @@ export function isSettled(span: LogSpan, logsMax: number): boolean {
 }
 
 /** The next query, within what is left and what one answer may hold. A trial is under way from then on. */
-export function nextStep(span: LogSpan, left: bigint, logsMax: number): Step {
+export function nextStep(span: LogSpan, left: bigint, logsMax: number): SpanStep {
   const most = lowest(left, mostByDensity(span, logsMax))
   const trial = trialOf(span)
   if (trial === null || (isSettled(span, logsMax) && trial > most))
@@ -88,7 +88,7 @@ export function nextStep(span: LogSpan, left: bigint, logsMax: number): Step {
   return { blocks: lowest(most, trial), isTrial: true }
 }
 
-export function noteTaken(span: LogSpan, step: Step, logs: number): void {
+export function noteTaken(span: LogSpan, step: SpanStep, logs: number): void {
   const { blocks } = step
   const density = logs / Number(blocks)
   span.density = span.density === null ? density : span.density + (density - span.density) * newestShare
@@ -101,7 +101,7 @@ export function noteTaken(span: LogSpan, step: Step, logs: number): void {
 }
 
 /** Learns why a query was refused. One that held too much says that the blocks are denser than was thought. */
-export function noteRefused(span: LogSpan, { blocks }: Step, { limit, logsMax }: Refused): void {
+export function noteRefused(span: LogSpan, { blocks }: SpanStep, { limit, logsMax }: SpanRefusal): void {
   if (limit.kind === 'results') {
     span.density = Math.max(span.density ?? 0, logsMax / Number(limit.blocks ?? blocks))
     return
@@ -114,7 +114,7 @@ export function noteRefused(span: LogSpan, { blocks }: Step, { limit, logsMax }:
   }
 }
 
-type Refused = { limit: Limit; logsMax: number }
+type SpanRefusal = { limit: Limit; logsMax: number }
 
 /** Forgets what was refused but not explained: the node fails, whatever it is asked. */
 export function giveUp(span: LogSpan): void {
@@ -126,7 +126,7 @@ export function usualBlocks({ taken, ceiling }: LogSpan): bigint {
   return ceiling === null && taken < firstBlocks ? firstBlocks : highest(taken, 1n)
 }
 
-function settleSearch(span: LogSpan, search: Search, { blocks, isTrial }: Step): void {
+function settleSearch(span: LogSpan, search: SpanSearch, { blocks, isTrial }: SpanStep): void {
   const { blocks: refused, isExplained, named } = search
   // As many blocks passed elsewhere: it was these blocks, or chance, and not their number.
   if (blocks >= refused) span.search = null
@@ -141,7 +141,7 @@ function settleSearch(span: LogSpan, search: Search, { blocks, isTrial }: Step):
 }
 
 /** What was known to pass passes still, as far as is known. */
-function needsCheck({ taken }: LogSpan, { blocks, isExplained, isChecked }: Search): boolean {
+function needsCheck({ taken }: LogSpan, { blocks, isExplained, isChecked }: SpanSearch): boolean {
   return !isExplained && !isChecked && blocks > 2n && (taken === 0n || taken >= blocks)
 }
 
@@ -169,7 +169,7 @@ function trialOf(span: LogSpan): bigint | null {
   return isDue ? ceiling.blocks : below(ceiling, taken)
 }
 
-function searched(span: LogSpan, search: Search): bigint {
+function searched(span: LogSpan, search: SpanSearch): bigint {
   const { blocks, isExplained } = search
   const floor = span.taken < blocks ? span.taken : 0n
   if (needsCheck(span, search)) return 1n
@@ -178,7 +178,7 @@ function searched(span: LogSpan, search: Search): bigint {
 }
 
 /** What the node named, else the middle one of the customary limits that are still possible. */
-function below({ blocks, named, isExplained }: Omit<Search, 'isChecked'>, taken: bigint): bigint | null {
+function below({ blocks, named, isExplained }: Omit<SpanSearch, 'isChecked'>, taken: bigint): bigint | null {
   if (named !== null) return named > taken && named < blocks ? named : null
   return isExplained ? middle(taken, blocks) : null
 }

@@ -2,7 +2,7 @@ import type { Hex, RpcTransactionReceipt } from 'viem'
 import { getTransaction } from 'viem/actions'
 import type { Address, TxId } from '../../core/asset.ts'
 import type { ChainTransfer, TransactionReading } from '../port.ts'
-import { type Block, type Payment, paymentsOf, readHeader } from './blocks.ts'
+import { type EvmBlock, type NativePayment, paymentsOf, readHeader } from './blocks.ts'
 import { readEnds } from './finality.ts'
 import { readInside } from './inside.ts'
 import { nativeTransfer, withoutPayments } from './native.ts'
@@ -50,12 +50,12 @@ async function readReceipt({ node }: EvmScan, tx: TxId): Promise<RpcTransactionR
   return receipt
 }
 
-type Inside = { block: Block; payments: readonly Payment[] }
+type BlockPayments = { block: EvmBlock; payments: readonly NativePayment[] }
 
 function tokenTransfers(
   scan: EvmScan,
   { logs }: RpcTransactionReceipt,
-  { block, payments }: Inside,
+  { block, payments }: BlockPayments,
 ): ChainTransfer[] {
   const blocks = new Map([[block.height, block]])
   const found = logs.map((log) => parseTransfer(scan.watch, log))
@@ -64,12 +64,16 @@ function tokenTransfers(
   )
 }
 
-function coinTransfers(scan: EvmScan, { block, payments }: Inside): ChainTransfer[] {
+function coinTransfers(scan: EvmScan, { block, payments }: BlockPayments): ChainTransfer[] {
   const { native } = scan.watch
   return native === null ? [] : payments.map((payment) => nativeTransfer(scan, native, { block, payment }))
 }
 
-async function readPayments(scan: EvmScan, receipt: RpcTransactionReceipt, block: Block): Promise<Payment[]> {
+async function readPayments(
+  scan: EvmScan,
+  receipt: RpcTransactionReceipt,
+  block: EvmBlock,
+): Promise<NativePayment[]> {
   const { native, recipients } = scan.watch
   const parties = [receipt.from, receipt.to ?? receipt.from].map((party) => party.toLowerCase() as Address)
   if (native === null || !parties.some((party) => recipients.has(party))) return []

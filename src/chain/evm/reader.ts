@@ -3,7 +3,7 @@ import { Fault } from '../../core/errors.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool, type Pool } from '../pool.ts'
-import type { NetworkSettings, Reader } from '../port.ts'
+import type { FullChainReader, NetworkSettings } from '../port.ts'
 import { createQuorum, nodesWithout } from '../quorum.ts'
 import { readBalances } from './balances.ts'
 import { readHeader } from './blocks.ts'
@@ -25,7 +25,7 @@ const nobody: ReadonlySet<Address> = new Set()
  * as many nodes read it, and only what they agree on counts.
  * @throws Fault `settings_bad` without a URL or a chain id
  */
-export function createEvmReader(settings: NetworkSettings, options: ReaderOptions = {}): Reader {
+export function createEvmReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
   const { name, chainId } = settings
   if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
   const bounds = { ...defaultBounds, ...options.bounds }

@@ -1,4 +1,4 @@
-import { type Bounds, defaultReading } from '../options.ts'
+import { defaultReading, type ReaderBounds } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
 
 /** How a network is read, as far as it decides how many requests that takes. */
@@ -7,7 +7,7 @@ export type CostOf = {
   addresses: number
   /** The pause between two scans. */
   scanSeconds: number
-  bounds: Pick<Bounds, 'recipientsPerRequest'>
+  bounds: Pick<ReaderBounds, 'recipientsPerRequest'>
 }
 
 /**

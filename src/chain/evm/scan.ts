@@ -1,7 +1,7 @@
 import { Fault } from '../../core/errors.ts'
 import { rpcSetting } from '../options.ts'
 import type { BlockMark, ScanCursor, ScanRequest, ScanResult } from '../port.ts'
-import { type Block, readHeader } from './blocks.ts'
+import { type EvmBlock, readHeader } from './blocks.ts'
 import { readEnds } from './finality.ts'
 import { refusal } from './node.ts'
 import { readTrack, type Track, trackBlocksMax } from './track.ts'
@@ -12,7 +12,7 @@ import type { EvmScan } from './watch.ts'
 const seenOverlap = 4n
 
 /** `alone`: this node is believed without another one. */
-type Ends = { head: Block; final: BlockMark; alone: boolean }
+type ScanHeads = { head: EvmBlock; final: BlockMark; alone: boolean }
 
 /**
  * Reads on from the cursor on one node, in two tracks: what became final, believed only from this reading, and
@@ -48,9 +48,9 @@ function waitingAt({ node, watch }: EvmScan, { cursor }: ScanRequest): BlockMark
 /** Where the chain stands for a scan that is to read no further than asked for. */
 async function capEnds(
   { node }: EvmScan,
-  ends: Omit<Ends, 'alone'>,
+  ends: Omit<ScanHeads, 'alone'>,
   { finalMax, finalOnly }: ScanRequest,
-): Promise<Omit<Ends, 'alone'>> {
+): Promise<Omit<ScanHeads, 'alone'>> {
   const final =
     finalMax === undefined || ends.final.height <= finalMax ? ends.final : await readHeader(node, finalMax)
   return { head: finalOnly ? { ...ends.head, height: final.height } : ends.head, final }
@@ -59,7 +59,7 @@ async function capEnds(
 /** The genesis block holds no transfer, so that reading may always start above a block. */
 async function firstCursor(
   { node }: EvmScan,
-  { final }: Ends,
+  { final }: ScanHeads,
   startHeight: bigint | null,
 ): Promise<ScanCursor> {
   const below = startHeight === null ? final.height : startHeight - 1n
@@ -93,11 +93,11 @@ function historyLost({ watch }: EvmScan, { final, trail }: ScanCursor): Fault<'h
 
 const nothing = { transfers: [], movements: [], proved: [], dissent: [] }
 
-function rewound({ head }: Ends, cursor: ScanCursor): ScanResult {
+function rewound({ head }: ScanHeads, cursor: ScanCursor): ScanResult {
   return { ...nothing, cursor, headHeight: head.height, rewoundTo: cursor.final.height, more: true }
 }
 
-async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<ScanResult> {
+async function readOn(scan: EvmScan, ends: ScanHeads, cursor: ScanCursor): Promise<ScanResult> {
   const [finalTrack, seenTrack] = [finalTrackOf(scan, ends, cursor), seenTrackOf(scan, ends, cursor)]
   const final =
     finalTrack === null
@@ -128,7 +128,11 @@ async function readOn(scan: EvmScan, ends: Ends, cursor: ScanCursor): Promise<Sc
 }
 
 /** Null where nothing became final. */
-function finalTrackOf(scan: EvmScan, ends: Ends, { final, trail }: ScanCursor): Omit<Track, 'isLast'> | null {
+function finalTrackOf(
+  scan: EvmScan,
+  ends: ScanHeads,
+  { final, trail }: ScanCursor,
+): Omit<Track, 'isLast'> | null {
   const from = final.height + 1n
   const to = lowest(ends.final.height, ends.head.height, final.height + trackBlocksMax(scan))
   if (to < from) return null
@@ -154,7 +158,7 @@ const nearHead = 1024n
  */
 function seenTrackOf(
   scan: EvmScan,
-  ends: Ends,
+  ends: ScanHeads,
   { final, seenHeight }: ScanCursor,
 ): Omit<Track, 'previous'> | null {
   const seen = lowest(seenHeight, ends.head.height)

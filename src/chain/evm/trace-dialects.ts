@@ -9,14 +9,14 @@ import type { Address, TxId } from '../../core/asset.ts'
 export type Inner = { tx: TxId; place: number; from: Address; to: Address; value: bigint }
 
 /** The block whose traces are read. */
-type Traced = { hash: Hex; txs: readonly TxId[] }
+type TracedBlock = { hash: Hex; txs: readonly TxId[] }
 
 /** One of the two ways in which nodes tell what happened in a block. */
 export type Dialect = {
   method: 'debug_traceBlockByNumber' | 'trace_block'
   params: (height: bigint) => readonly unknown[]
   /** Null where the answer is not about all of that block's transactions. */
-  read: (answer: unknown, block: Traced) => Inner[] | null
+  read: (answer: unknown, block: TracedBlock) => Inner[] | null
 }
 
 export const dialects: readonly Dialect[] = [
@@ -39,7 +39,7 @@ type CallFrame = { type: string; from: Hex; to?: Hex; value?: Hex; error?: strin
 /** A delegated call names the value of the call around it, and moves nothing. */
 const moving = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'])
 
-function readCallFrames(traces: readonly CallTrace[], { txs }: Traced): Inner[] | null {
+function readCallFrames(traces: readonly CallTrace[], { txs }: TracedBlock): Inner[] | null {
   if (traces.length !== txs.length) return null
   const inner: Inner[] = []
   for (const [position, tx] of txs.entries()) {
@@ -52,10 +52,10 @@ function readCallFrames(traces: readonly CallTrace[], { txs }: Traced): Inner[] 
   return inner
 }
 
-type Move = { from: Hex; to: Hex; value: Hex }
+type CoinMove = { from: Hex; to: Hex; value: Hex }
 
 /** A frame comes before those inside of it; what failed has undone all that is inside of it too. */
-function* movesIn({ type, from, to, value, error, calls = [] }: CallFrame): Generator<Move> {
+function* movesIn({ type, from, to, value, error, calls = [] }: CallFrame): Generator<CoinMove> {
   if (error !== undefined) return
   if (moving.has(type) && to !== undefined && hasValue({ value })) yield { from, to, value: value ?? '0x0' }
   for (const call of calls) yield* movesIn(call)
@@ -84,16 +84,16 @@ type Action = {
   blockHash: Hex
 }
 
-function readActions(all: readonly Action[], { hash, txs }: Traced): Inner[] | null {
+function readActions(all: readonly Action[], { hash, txs }: TracedBlock): Inner[] | null {
   if (all.some(({ blockHash }) => blockHash !== hash)) return null
   const byTx = Map.groupBy(all, ({ transactionHash }) => transactionHash?.toLowerCase())
   if (txs.some((tx) => byTx.get(tx)?.[0]?.traceAddress.length !== 0)) return null
   return txs.flatMap((tx) => numbered(tx, movesOf(byTx.get(tx) ?? [])))
 }
 
-function movesOf(actions: readonly Action[]): Move[] {
+function movesOf(actions: readonly Action[]): CoinMove[] {
   const failed: (readonly number[])[] = []
-  const moves: Move[] = []
+  const moves: CoinMove[] = []
   for (const one of actions) {
     if (one.error !== undefined) failed.push(one.traceAddress)
     const isVoid = failed.some((above) => above.every((step, depth) => one.traceAddress[depth] === step))
@@ -104,19 +104,19 @@ function movesOf(actions: readonly Action[]): Move[] {
   return moves
 }
 
-function moveOf({ type, action, result }: Action): Move | null {
+function moveOf({ type, action, result }: Action): CoinMove | null {
   const { from, to, value, address, refundAddress, balance, callType } = action
   if (type === 'suicide') return toMove(address, refundAddress, balance)
   if (type === 'create') return toMove(from, result?.address, value)
   return type === 'call' && callType === 'call' ? toMove(from, to, value) : null
 }
 
-function toMove(from: Hex | undefined, to: Hex | undefined, value: Hex = '0x0'): Move | null {
+function toMove(from: Hex | undefined, to: Hex | undefined, value: Hex = '0x0'): CoinMove | null {
   return from === undefined || to === undefined || !hasValue({ value }) ? null : { from, to, value }
 }
 
 /** What goes from an address to itself moves nothing. */
-function numbered(tx: TxId, moves: readonly Move[]): Inner[] {
+function numbered(tx: TxId, moves: readonly CoinMove[]): Inner[] {
   return moves
     .filter(({ from, to }) => from.toLowerCase() !== to.toLowerCase())
     .map(({ from, to, value }, place) => ({

@@ -3,7 +3,7 @@ import { type TxId, toTxId } from '../../core/asset.ts'
 import { isFault } from '../../core/errors.ts'
 import type { Pool } from '../pool.ts'
 import type { NetworkSettings } from '../port.ts'
-import type { Block } from './blocks.ts'
+import type { EvmBlock } from './blocks.ts'
 import { ask, type EvmNode, refusal } from './node.ts'
 import { type Dialect, dialects, type Inner } from './trace-dialects.ts'
 import { offerIn } from './trace-offer.ts'
@@ -36,7 +36,7 @@ export async function traceFaults(node: EvmNode, { name, reading }: NetworkSetti
  * What contracts moved of the native coin inside of a block's transactions, in order.
  * @throws Fault `remote_failed`, also where the node traces no blocks, or not that one
  */
-export async function readTraces(node: EvmNode, block: Block): Promise<readonly Inner[]> {
+export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readonly Inner[]> {
   if (block.transactions === 0) return []
   const dialect = await dialectOf(node)
   const what = `traces of block ${block.height}`
@@ -80,7 +80,7 @@ function request(node: EvmNode, { method, params }: Dialect, height: bigint): Pr
 }
 
 /** Traces name their transactions by their order; the block says which these are. */
-async function transactionsOf(node: EvmNode, { height, hash }: Block): Promise<TxId[]> {
+async function transactionsOf(node: EvmNode, { height, hash }: EvmBlock): Promise<TxId[]> {
   const block = await ask(node, `block ${height}`, (client) =>
     client.request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
   )

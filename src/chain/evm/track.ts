@@ -1,13 +1,20 @@
 import { toAmount } from '../../core/money.ts'
-import type { Bounds } from '../options.ts'
-import type { BlockMark, ChainTransfer, HeightRange, Movement, Stage, StagedTransfer } from '../port.ts'
+import type { ReaderBounds } from '../options.ts'
+import type {
+  BalanceMovement,
+  BlockMark,
+  ChainTransfer,
+  FinalityStage,
+  HeightRange,
+  StagedTransfer,
+} from '../port.ts'
 import {
-  type Block,
+  type BlockLink,
   type Blocks,
   checkLinks,
   createHeaders,
+  type EvmBlock,
   type Headers,
-  type Link,
   openCache,
   readBlocks,
   readsWhole,
@@ -26,7 +33,7 @@ import type { EvmScan } from './watch.ts'
 
 /** A stretch of blocks to be read at one stage. */
 export type Track = {
-  stage: Stage
+  stage: FinalityStage
   from: bigint
   to: bigint
   /** The block below it, where its hash is known. */
@@ -42,7 +49,7 @@ export type Track = {
 /** `last` is the highest block up to which all was read: the stretch may be longer than one scan reads. */
 type TrackResult = {
   transfers: readonly StagedTransfer[]
-  movements: readonly Movement[]
+  movements: readonly BalanceMovement[]
   last: BlockMark
   /** Below it, newest first. */
   marks: readonly BlockMark[]
@@ -75,10 +82,10 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
   }
 }
 
-type Parts = { pieces: Promise<PieceFound>[]; reached: bigint }
+type TrackPieces = { pieces: Promise<PieceFound>[]; reached: bigint }
 
 /** Reads part after part until enough was found: where a way is only measured, the part is short and the next longer. */
-async function readParts(scan: EvmScan, track: Track, headers: Headers): Promise<Parts> {
+async function readParts(scan: EvmScan, track: Track, headers: Headers): Promise<TrackPieces> {
   const { bounds, node } = scan
   const progress = { found: 0, blocks: 0, failed: false, endsMs: performance.now() + bounds.scanMs }
   const pieces: Promise<PieceFound>[] = []
@@ -94,9 +101,18 @@ async function readParts(scan: EvmScan, track: Track, headers: Headers): Promise
   return { pieces, reached: from - 1n }
 }
 
-type Part = { track: Track; range: HeightRange; way: LogWay; headers: Headers; progress: Progress }
+type TrackReadContext = {
+  track: Track
+  range: HeightRange
+  way: LogWay
+  headers: Headers
+  progress: TrackProgress
+}
 
-async function readPart(scan: EvmScan, { track, range, way, headers, progress }: Part): Promise<Parts> {
+async function readPart(
+  scan: EvmScan,
+  { track, range, way, headers, progress }: TrackReadContext,
+): Promise<TrackPieces> {
   const { node, bounds } = scan
   const queries = queryCount(scan) === 0 ? [] : queriesOf(scan, way)
   const perBlockBefore = node.logs.transfersPerBlock
@@ -130,20 +146,20 @@ async function readPart(scan: EvmScan, { track, range, way, headers, progress }:
 
 const headersWaitingMax = 400
 
-type Progress = { found: number; blocks: number; failed: boolean; endsMs: number }
+type TrackProgress = { found: number; blocks: number; failed: boolean; endsMs: number }
 
 /**
  * Tells by what was found already, or before on this node, how many transfers those blocks hold that were taken up,
  * `taken` of them above where the stretch begins. What is read again below it is always read whole.
  */
-function isEnough({ transfersPerScan }: Bounds, progress: Expected, taken: bigint): boolean {
+function isEnough({ transfersPerScan }: ReaderBounds, progress: TrackEstimate, taken: bigint): boolean {
   const { found, blocks, failed, endsMs, perBlockBefore } = progress
   const perBlock = blocks === 0 ? (perBlockBefore ?? 0) : found / blocks
   const isFull = perBlock * Number(taken) >= transfersPerScan
   return failed || (taken > 0n && (isFull || performance.now() > endsMs))
 }
 
-type Expected = Progress & { perBlockBefore: number | null }
+type TrackEstimate = TrackProgress & { perBlockBefore: number | null }
 
 /** How many blocks one track may be long. Blocks that are read whole cost a request each. */
 export function trackBlocksMax({ watch, bounds }: EvmScan): bigint {
@@ -159,7 +175,7 @@ function wayOf(scan: EvmScan, { from, to }: HeightRange) {
   return { way, to: blocksMax === null || from + blocksMax > to ? to : from + blocksMax - 1n }
 }
 
-type PieceFound = { transfers: ChainTransfer[]; movements: Movement[]; links: [bigint, Link][] }
+type PieceFound = { transfers: ChainTransfer[]; movements: BalanceMovement[]; links: [bigint, BlockLink][] }
 
 const noLogs: PieceReading<PieceLogs> = { logs: 0, result: { transfers: [], odd: [], heard: new Map() } }
 
@@ -195,11 +211,11 @@ async function readPiece(
     await refuseOmissions(scan, blocks, { logs, heard: way === 'contracts' ? heard : null })
   }
   const coins = await readNative(scan, blocks, stage)
-  const links = [...blocks.values()].map((block): [bigint, Link] => [block.height, linkOf(block)])
+  const links = [...blocks.values()].map((block): [bigint, BlockLink] => [block.height, linkOf(block)])
   return { transfers: [...tokens, ...coins.transfers], movements: coins.movements, links }
 }
 
-function linkOf({ hash, parentHash }: Block): Link {
+function linkOf({ hash, parentHash }: EvmBlock): BlockLink {
   return { hash, parentHash }
 }
 

@@ -12,12 +12,12 @@ export const transferTopic: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c
 export const coinEmitter = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
 
 /** A Transfer log of an allow-listed contract, or of the native coin, to a watched address. */
-export type TransferLog = Paid & Place & { asset: AssetKey }
+export type TransferLog = TransferArgs & LogPosition & { asset: AssetKey }
 
-type Paid = { from: Address; to: Address; value: bigint }
+type TransferArgs = { from: Address; to: Address; value: bigint }
 
 /** Where in the chain a log is. */
-export type Place = { tx: TxId; height: bigint; blockHash: Hex; logIndex: number }
+export type LogPosition = { tx: TxId; height: bigint; blockHash: Hex; logIndex: number }
 
 /**
  * A log that may be a Transfer to a watched address and is none that an ERC-20 token in a block can have written.
@@ -58,7 +58,7 @@ function transferOf(
 }
 
 /** How much a log of the right topics says moved, and where; or what is odd about it. */
-export function movedBy(log: Partial<RpcLog>): (Place & { value: bigint }) | OddLog {
+export function movedBy(log: Partial<RpcLog>): (LogPosition & { value: bigint }) | OddLog {
   const value = isWord(log.data) ? BigInt(log.data) : null
   if (value === null) return oddLog(log, 'data')
   const place = placeOf(log)
@@ -105,7 +105,7 @@ export function addressOf(topic: unknown): Address | null {
 }
 
 /** Null for a pending log, which is in no block yet. */
-function placeOf({ transactionHash, blockNumber, blockHash, logIndex }: Partial<RpcLog>): Place | null {
+function placeOf({ transactionHash, blockNumber, blockHash, logIndex }: Partial<RpcLog>): LogPosition | null {
   if (!isWord(transactionHash) || !isQuantity(blockNumber) || !isWord(blockHash) || !isQuantity(logIndex))
     return null
   const tx = transactionHash.toLowerCase() as TxId

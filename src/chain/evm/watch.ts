@@ -1,6 +1,6 @@
 import { type Address, type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import { type Bounds, defaultReading } from '../options.ts'
+import { defaultReading, type ReaderBounds } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
 import type { Finality } from './finality.ts'
 import type { EvmNode } from './node.ts'
@@ -20,7 +20,7 @@ export type EvmWatch = {
 }
 
 /** One scan on one node. */
-export type EvmScan = { node: EvmNode; watch: EvmWatch; bounds: Bounds }
+export type EvmScan = { node: EvmNode; watch: EvmWatch; bounds: ReaderBounds }
 
 /** @throws Fault `settings_bad` where the voice of the native coin is set as a token */
 export function watchOf(settings: NetworkSettings, recipients: ReadonlySet<Address>): EvmWatch {

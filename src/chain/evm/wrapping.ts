@@ -11,7 +11,7 @@ export const depositTopic: Hex = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c46
 export const withdrawalTopic: Hex = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65'
 
 /** What one address wrapped or unwrapped in a transaction. */
-export type Wrapping = { tx: TxId; contract: Address; address: Address; value: bigint }
+export type CoinWrap = { tx: TxId; contract: Address; address: Address; value: bigint }
 
 /** @throws Fault `remote_failed`, also where the node has no receipt of a transaction that it told a log of */
 export async function readReceipt(node: EvmNode, tx: TxId): Promise<RpcTransactionReceipt> {
@@ -27,7 +27,7 @@ export async function readReceipt(node: EvmNode, tx: TxId): Promise<RpcTransacti
  * False for a contract that also writes a Transfer from or to nobody: that is a vault, which uses the same words for
  * something else, and the Transfer tells all that moved.
  */
-export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: Wrapping): boolean {
+export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: CoinWrap): boolean {
   return !logs.some(
     (log) =>
       isBy(log, wrapping) && log.topics[0] === transferTopic && isBetween(log, nobody, wrapping.address),
@@ -35,7 +35,7 @@ export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: Wrapping): b
 }
 
 /** True where the receipt tells by that event that an address wrapped or unwrapped so much. */
-export function isTold(receipt: RpcTransactionReceipt, wrapping: Wrapping, event: Hex): boolean {
+export function isTold(receipt: RpcTransactionReceipt, wrapping: CoinWrap, event: Hex): boolean {
   const told = receipt.logs.some(
     (log) =>
       isBy(log, wrapping) &&
@@ -48,7 +48,7 @@ export function isTold(receipt: RpcTransactionReceipt, wrapping: Wrapping, event
 
 const nobody = `0x${'0'.repeat(40)}` as Address
 
-function isBy(log: RpcLog, { contract }: Wrapping): boolean {
+function isBy(log: RpcLog, { contract }: CoinWrap): boolean {
   return log.address.toLowerCase() === contract
 }
 

@@ -37,7 +37,7 @@ export function createEvmPayer(settings: NetworkSettings, options: ReaderOptions
   }
 }
 
-type Transfer = { to: Hex; value: bigint; data?: Hex }
+type EvmPaymentCall = { to: Hex; value: bigint; data?: Hex }
 
 /** What it takes more gas for than estimated, in hundredths: what it is paid to may look otherwise by then. */
 const gasPercent = 150n
@@ -70,7 +70,7 @@ function requireFee(
   throw refusal(node, 'preparing a payment', problem)
 }
 
-function transferOf({ asset, to, amount }: PaymentOrder): Transfer {
+function transferOf({ asset, to, amount }: PaymentOrder): EvmPaymentCall {
   const code = assetCode(asset.key)
   if (code === 'native') return { to: hexOf(to), value: amount }
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [hexOf(to), amount] })

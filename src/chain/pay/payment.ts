@@ -3,7 +3,7 @@ import type { Amount } from '../../core/money.ts'
 
 export type PaymentOrder = { asset: Asset; to: Address; amount: Amount }
 
-export type Signing = {
+export type PaymentSigningOptions = {
   /** The private key, as its file holds it. */
   key: string
   /** The most that the fee may come to, in base units of the native asset. On Solana the fee is fixed, and this is not asked. */
@@ -16,4 +16,4 @@ export type Signing = {
  * Makes one payment.
  * @throws Fault `remote_failed` or `settings_bad`; before `onSigned` nothing was paid, after it nobody knows
  */
-export type Payer = (order: PaymentOrder, signing: Signing) => Promise<void>
+export type Payer = (order: PaymentOrder, signing: PaymentSigningOptions) => Promise<void>

@@ -52,7 +52,7 @@ export function createSolanaPayer(settings: NetworkSettings, options: ReaderOpti
 }
 
 /** What would fail is told before anybody counts on it. @throws Fault `remote_failed` */
-async function requireSuccess(node: SolanaNode, wire: Wire): Promise<void> {
+async function requireSuccess(node: SolanaNode, wire: Base64Transaction): Promise<void> {
   const { value } = await ask(node, 'trying a payment', (rpc) =>
     rpc.simulateTransaction(wire, { encoding: 'base64', sigVerify: true }).send(),
   )
@@ -64,7 +64,7 @@ async function requireSuccess(node: SolanaNode, wire: Wire): Promise<void> {
     )
 }
 
-type Wire = ReturnType<typeof getBase64EncodedWireTransaction>
+type Base64Transaction = ReturnType<typeof getBase64EncodedWireTransaction>
 
 function exact(part: unknown): unknown {
   return typeof part === 'bigint' ? part.toString() : part

@@ -44,9 +44,12 @@ async function programOf({ node, memory }: SolanaScan, mint: Address) {
   return known.program
 }
 
-type Wanted = { owner: Address; mint: Address; slot: bigint }
+type TokenAccountQuery = { owner: Address; mint: Address; slot: bigint }
 
-async function listAccounts({ node }: SolanaScan, { owner, mint, slot }: Wanted): Promise<string[]> {
+async function listAccounts(
+  { node }: SolanaScan,
+  { owner, mint, slot }: TokenAccountQuery,
+): Promise<string[]> {
   const nothingOfIt = { offset: 0, length: 0 }
   const { value } = await ask(node, `token accounts of ${owner}`, (rpc) =>
     rpc

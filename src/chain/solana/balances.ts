@@ -13,7 +13,7 @@ export type BalanceChange = {
 }
 
 /** The parts of a transaction that tell what it moved, whatever instructions moved it. */
-export type Balances = {
+export type TransactionBalances = {
   failed: boolean
   /** Every account of the transaction, those from lookup tables included, in the order of the balances. */
   accounts: readonly string[]
@@ -27,10 +27,10 @@ export type Balances = {
 /** Old transactions do not name the owner. */
 export type TokenHolding = { account: number; mint: string; owner: string | undefined; amount: bigint }
 
-type Watched = Pick<SolanaWatch, 'mints' | 'native'>
+type WatchedAssets = Pick<SolanaWatch, 'mints' | 'native'>
 
 /** The changes of the watched assets, of all owners. A failed transaction costs its fee and moves nothing. */
-export function balanceChanges(watch: Watched, balances: Balances): BalanceChange[] {
+export function balanceChanges(watch: WatchedAssets, balances: TransactionBalances): BalanceChange[] {
   const { native } = watch
   const coins = (): BalanceChange[] => (native === null ? [] : coinChanges(native, balances))
   if (balances.failed) return coins().map((change) => ({ ...change, paid: 0n }))
@@ -39,7 +39,7 @@ export function balanceChanges(watch: Watched, balances: Balances): BalanceChang
 
 type Sums = Map<string, bigint>
 
-function tokenChanges({ mints }: Watched, balances: Balances): BalanceChange[] {
+function tokenChanges({ mints }: WatchedAssets, balances: TransactionBalances): BalanceChange[] {
   return [...mints].flatMap(([mint, asset]) =>
     [...tokenSums(balances, mint)]
       .filter(([, amount]) => amount !== 0n)
@@ -48,7 +48,7 @@ function tokenChanges({ mints }: Watched, balances: Balances): BalanceChange[] {
 }
 
 /** Summed over an owner's accounts, so that moving between them is no change. */
-function tokenSums({ tokensBefore, tokensAfter }: Balances, mint: string): Sums {
+function tokenSums({ tokensBefore, tokensAfter }: TransactionBalances, mint: string): Sums {
   const sums: Sums = new Map()
   for (const holding of tokensAfter) if (holding.mint === mint) add(sums, ownerOf(holding), holding.amount)
   for (const holding of tokensBefore) if (holding.mint === mint) add(sums, ownerOf(holding), -holding.amount)
@@ -60,7 +60,7 @@ function ownerOf({ owner, mint }: TokenHolding): string {
   return owner
 }
 
-function coinChanges(asset: AssetKey, balances: Balances): BalanceChange[] {
+function coinChanges(asset: AssetKey, balances: TransactionBalances): BalanceChange[] {
   const held: Sums = new Map()
   for (const [place, account] of balances.accounts.entries()) add(held, account, coinChange(balances, place))
   const paid = coinsPaid(balances, held)
@@ -73,7 +73,7 @@ function coinChanges(asset: AssetKey, balances: Balances): BalanceChange[] {
  * Counts what each account itself holds. Rent that a token account was given is not its owner's; rent that an
  * owner gets back from a token account of his own was his before and is taken off. The fee is nobody's payment.
  */
-function coinsPaid(balances: Balances, held: Sums): Sums {
+function coinsPaid(balances: TransactionBalances, held: Sums): Sums {
   const { accounts, fee, tokensBefore } = balances
   const sums: Sums = new Map(held)
   add(sums, accounts[0] ?? '', fee)
@@ -86,7 +86,7 @@ function coinsPaid(balances: Balances, held: Sums): Sums {
   return sums
 }
 
-function coinChange({ lamportsBefore, lamportsAfter }: Balances, place: number): bigint {
+function coinChange({ lamportsBefore, lamportsAfter }: TransactionBalances, place: number): bigint {
   return (lamportsAfter[place] ?? 0n) - (lamportsBefore[place] ?? 0n)
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@solana/kit'
 import type { BlockMark } from '../port.ts'
 import type { SlotBlock } from './memory.ts'
-import { ask, notYetTriesMax, refusal, type SolanaRpc } from './node.ts'
+import { ask, notYetTriesMax, refusal, type SolanaNodeRpc } from './node.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** A final slot's block without its transactions. */
@@ -83,14 +83,14 @@ export async function listBlocks(
 
 const maxSupportedTransactionVersion = MAX_SUPPORTED_TRANSACTION_VERSION
 
-function requestHead(rpc: SolanaRpc, slot: bigint, commitment: 'confirmed' | 'finalized' = 'finalized') {
+function requestHead(rpc: SolanaNodeRpc, slot: bigint, commitment: 'confirmed' | 'finalized' = 'finalized') {
   const transactionDetails = 'none'
   return rpc
     .getBlock(slot, { commitment, maxSupportedTransactionVersion, rewards: false, transactionDetails })
     .send()
 }
 
-function requestWhole(rpc: SolanaRpc, slot: bigint) {
+function requestWhole(rpc: SolanaNodeRpc, slot: bigint) {
   const commitment = 'finalized'
   const transactionDetails = 'accounts'
   return rpc
@@ -98,7 +98,7 @@ function requestWhole(rpc: SolanaRpc, slot: bigint) {
     .send()
 }
 
-function requestFull(rpc: SolanaRpc, slot: bigint) {
+function requestFull(rpc: SolanaNodeRpc, slot: bigint) {
   const commitment = 'finalized'
   const transactionDetails = 'full'
   return rpc
@@ -140,10 +140,10 @@ export async function unlessUnsupported<Answer>(request: Promise<Answer>): Promi
   }
 }
 
-type Answered = NonNullable<Awaited<ReturnType<typeof requestHead>>>
+type BlockHeadAnswer = NonNullable<Awaited<ReturnType<typeof requestHead>>>
 
 /** A block without a time is not written down completely yet. */
-function toHead({ memory }: SolanaScan, slot: bigint, block: Answered): BlockHead | null {
+function toHead({ memory }: SolanaScan, slot: bigint, block: BlockHeadAnswer): BlockHead | null {
   const { blockhash, blockTime, parentSlot, previousBlockhash } = block
   if (blockTime === null) return null
   const read = { hash: blockhash, at: toDate(blockTime) }

@@ -4,8 +4,8 @@ import type { BlockMark } from '../port.ts'
 import { type BlockHead, listBlocks, readHead, readWhole } from './blocks.ts'
 import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
 import { refusal } from './node.ts'
-import { readMemos, type Touching } from './read-memos.ts'
-import type { Stretch, StretchRead, UnreadTransaction } from './stretch.ts'
+import { readMemos, type SignatureChanges } from './read-memos.ts'
+import type { SlotRange, SlotRangeReading, UnreadTransaction } from './stretch.ts'
 import { changesInBlock } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
@@ -17,7 +17,7 @@ type BlockRead = { head: BlockHead; findings: Findings; unread: readonly UnreadT
  * hash, and so proves that none was left out: it reads as far as the chain of parents goes.
  * @throws Fault `remote_failed` where not even the first block follows from what was read before
  */
-export async function readByBlock(scan: SolanaScan, stretch: Stretch): Promise<StretchRead> {
+export async function readByBlock(scan: SolanaScan, stretch: SlotRange): Promise<SlotRangeReading> {
   const { from, to, blocksMax } = stretch
   if (from > to) return { ...nothingFound, unread: [], reached: to }
   const listed = await listBlocks(scan, from, blocksMax + 1)
@@ -47,7 +47,7 @@ async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null
       : { head, findings: nothingFound, unread: [{ slot, tx: null, reason: whole }] }
   }
   const { head, transactions } = whole
-  const touching: Touching[] = []
+  const touching: SignatureChanges[] = []
   const unread: UnreadTransaction[] = []
   for (const transaction of transactions) {
     const signature = transaction.transaction.signatures[0] ?? ''
@@ -70,7 +70,7 @@ async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null
 }
 
 /** The blocks from the first on of which each is the parent of the next. */
-function linkedPart(stretch: Stretch, blocks: readonly (BlockRead | null)[]): BlockRead[] {
+function linkedPart(stretch: SlotRange, blocks: readonly (BlockRead | null)[]): BlockRead[] {
   const linked: BlockRead[] = []
   let last: BlockHead | undefined
   for (const block of blocks) {
@@ -82,14 +82,14 @@ function linkedPart(stretch: Stretch, blocks: readonly (BlockRead | null)[]): Bl
 }
 
 /** The first block is measured by what was read before, or, where nothing was, by where the stretch begins. */
-function isChildOf({ parent }: BlockHead, { from, below }: Stretch, last: BlockHead | undefined): boolean {
+function isChildOf({ parent }: BlockHead, { from, below }: SlotRange, last: BlockHead | undefined): boolean {
   const expected: BlockMark | null = last === undefined ? below : { height: last.slot, hash: last.hash }
   // The first block of all names its own slot as its parent's.
   if (expected === null) return parent.height < from || from === 0n
   return parent.height === expected.height && parent.hash === expected.hash
 }
 
-function brokenLink({ from, below }: Stretch, [first]: readonly (BlockRead | null)[]): string {
+function brokenLink({ from, below }: SlotRange, [first]: readonly (BlockRead | null)[]): string {
   if (first === undefined) return 'it lists none, though later ones are final'
   if (first === null) return 'it lists a block that it does not have'
   const { parent, slot } = first.head

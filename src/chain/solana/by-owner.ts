@@ -6,8 +6,8 @@ import { accountsOf, readMints } from './accounts.ts'
 import { readBlock, readHead, type Unread } from './blocks.ts'
 import { type Findings, findingsOf, joinFindings } from './findings.ts'
 import { refusal } from './node.ts'
-import { type Listed, listSignatures, requireHistory } from './signatures.ts'
-import type { Stretch, StretchRead } from './stretch.ts'
+import { type ListedSignature, listSignatures, requireHistory } from './signatures.ts'
+import type { SlotRange, SlotRangeReading } from './stretch.ts'
 import { type Effects, readEffects } from './transactions.ts'
 import { keepWalk, waitingFor, walkOf } from './walk.ts'
 import type { SolanaScan } from './watch.ts'
@@ -17,12 +17,12 @@ import type { SolanaScan } from './watch.ts'
  * than one scan reads, it reads through the last slot that fits whole.
  * @throws Fault `remote_failed` where the node cannot be believed
  */
-export async function readByOwner(scan: SolanaScan, stretch: Stretch): Promise<StretchRead> {
+export async function readByOwner(scan: SolanaScan, stretch: SlotRange): Promise<SlotRangeReading> {
   const { bounds, memory, watch } = scan
   const walk = walkOf(memory.walks, stretch)
   const listed = waitingFor(walk, stretch, watch.owners) ?? (await listKnown(scan, stretch))
   const since = walk?.since ?? stretch.from - stretch.overlap
-  const entries = new Map<string, Listed>(listed.waiting.map((entry) => [entry.signature, entry]))
+  const entries = new Map<string, ListedSignature>(listed.waiting.map((entry) => [entry.signature, entry]))
   for (;;) {
     const oldestFirst = [...entries.values()].toSorted((left, right) => Number(left.slot - right.slot))
     const { due, through } = cutToBound(oldestFirst, stretch.from, bounds.transactionsPerScan)
@@ -53,7 +53,10 @@ export async function readByOwner(scan: SolanaScan, stretch: Stretch): Promise<S
 }
 
 /** What touched all accounts that are known to be an owner's. */
-async function listKnown(scan: SolanaScan, stretch: Stretch): Promise<{ waiting: Listed[]; to: bigint }> {
+async function listKnown(
+  scan: SolanaScan,
+  stretch: SlotRange,
+): Promise<{ waiting: ListedSignature[]; to: bigint }> {
   const { from, to, overlap } = stretch
   await requireSameHistory(scan, stretch)
   const accounts = await knownAccounts(scan, stretch)
@@ -61,7 +64,7 @@ async function listKnown(scan: SolanaScan, stretch: Stretch): Promise<{ waiting:
 }
 
 /** A node that does not have the old block says nothing; by block the chain of parents shows as much. */
-async function requireSameHistory(scan: SolanaScan, { below }: Stretch): Promise<void> {
+async function requireSameHistory(scan: SolanaScan, { below }: SlotRange): Promise<void> {
   const head = below === null ? null : await readHead(scan, below.height)
   if (below === null || head === null || head.hash === below.hash) return
   throw refusal(
@@ -71,7 +74,7 @@ async function requireSameHistory(scan: SolanaScan, { below }: Stretch): Promise
   )
 }
 
-async function knownAccounts(scan: SolanaScan, { from, to, overlap }: Stretch): Promise<string[]> {
+async function knownAccounts(scan: SolanaScan, { from, to, overlap }: SlotRange): Promise<string[]> {
   await requireHistory(scan, from - overlap)
   const { requestsAtOnce } = scan.bounds
   await readMints(scan)
@@ -86,7 +89,7 @@ async function listAll(
   scan: SolanaScan,
   accounts: readonly string[],
   { from, to }: HeightRange,
-): Promise<Listed[]> {
+): Promise<ListedSignature[]> {
   const { owners, native } = scan.watch
   const lists = await mapBounded(accounts, scan.bounds.requestsAtOnce, (account) => {
     const failed = native !== null && isOneOf(owners, account)
@@ -118,10 +121,10 @@ function isOneOf(owners: ReadonlySet<string>, account: string): boolean {
 
 /** Cuts what is due to whole slots; `through` is null where nothing had to be cut. */
 function cutToBound(
-  listed: readonly Listed[],
+  listed: readonly ListedSignature[],
   from: bigint,
   max: number,
-): { due: readonly Listed[]; through: bigint | null } {
+): { due: readonly ListedSignature[]; through: bigint | null } {
   const last = listed.filter(({ slot }) => slot >= from)[max - 1]
   const due = last === undefined ? listed : listed.filter(({ slot }) => slot <= last.slot)
   return last === undefined || due.length === listed.length
@@ -129,13 +132,13 @@ function cutToBound(
     : { due, through: last.slot }
 }
 
-type Read = { entry: Listed; effects: Effects | Unread }
+type SignatureEffects = { entry: ListedSignature; effects: Effects | Unread }
 
 /** Each block is asked for once, however many of the transactions are in it. */
 async function findingsIn(
   scan: SolanaScan,
-  read: readonly Read[],
-): Promise<Findings & Pick<StretchRead, 'unread'>> {
+  read: readonly SignatureEffects[],
+): Promise<Findings & Pick<SlotRangeReading, 'unread'>> {
   const { owners } = scan.watch
   const touching = read.flatMap(({ entry, effects }) =>
     typeof effects !== 'string' && effects.changes.some(({ owner }) => owners.has(owner))

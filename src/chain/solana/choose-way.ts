@@ -1,8 +1,8 @@
 /** Reading each owner's history, or reading every block and picking out the owners. */
-export type Way = 'by_owner' | 'by_block'
+export type SolanaReadStrategy = 'by_owner' | 'by_block'
 
 /** Milliseconds that one owner's history, or one block, costs on one node, with requests under way at once. */
-export type Costs = Record<Way, Cost | null> & {
+export type Costs = Record<SolanaReadStrategy, Cost | null> & {
   /** Counts the scans for which a way was chosen. */
   choices: number
 }
@@ -17,7 +17,7 @@ export type Workload = {
 }
 
 /** What is still unknown has to be tried: blocks by reading a few of them, owners by listing a few. */
-export type Choice = { way: Way; trial: boolean } | { way: 'measure_owners' }
+export type StrategyChoice = { way: SolanaReadStrategy; trial: boolean } | { way: 'measure_owners' }
 
 /** As long as listing owners takes so few requests, blocks, which may be large, are not even tried. */
 const fewRequests = 16
@@ -30,7 +30,7 @@ export function noCosts(): Costs {
 }
 
 /** Chooses the way that costs less. A request for one history is never dearer than one for a whole block. */
-export function chooseWay(costs: Costs, { owners, requestsPerOwner, slots }: Workload): Choice {
+export function chooseWay(costs: Costs, { owners, requestsPerOwner, slots }: Workload): StrategyChoice {
   costs.choices += 1
   const requests = owners * requestsPerOwner
   if (requests <= fewRequests || requests <= slots) return { way: 'by_owner', trial: false }
@@ -44,27 +44,27 @@ export function chooseWay(costs: Costs, { owners, requestsPerOwner, slots }: Wor
  * The way for nodes whose answers are compared: it must be the same for all of them, because reading by owner tells
  * again what came shortly before.
  */
-export function commonWay({ owners, requestsPerOwner }: Omit<Workload, 'slots'>): Way {
+export function commonWay({ owners, requestsPerOwner }: Omit<Workload, 'slots'>): SolanaReadStrategy {
   return owners * requestsPerOwner <= fewRequests ? 'by_owner' : 'by_block'
 }
 
 /** A single slow answer changes little. */
 const newestWeight = 0.3
 
-export function noteCost(costs: Costs, way: Way, ms: number): void {
+export function noteCost(costs: Costs, way: SolanaReadStrategy, ms: number): void {
   const known = fresh(costs, way)
   const usual = known === null || known === Infinity ? ms : known
   costs[way] = { ms: usual + (ms - usual) * newestWeight, measuredAt: costs.choices }
 }
 
 /** A way that failed may be one that the node does not offer: for a few scans the other is taken. */
-export function noteFailure(costs: Costs, way: Way): void {
+export function noteFailure(costs: Costs, way: SolanaReadStrategy): void {
   costs[way] = { ms: Infinity, measuredAt: costs.choices - choicesPerTrial + choicesPerFailure }
 }
 
 const choicesPerFailure = 4
 
-function fresh({ choices, ...costs }: Costs, way: Way): number | null {
+function fresh({ choices, ...costs }: Costs, way: SolanaReadStrategy): number | null {
   const cost = costs[way]
   return cost === null || choices - cost.measuredAt > choicesPerTrial ? null : cost.ms
 }

@@ -33,7 +33,7 @@ function withIntegers(value: unknown): unknown {
 }
 
 function exactNumbers(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? (JSON as unknown as RawJson).rawJSON(value.toString()) : value
+  return typeof value === 'bigint' ? (JSON as unknown as RawJsonFactory).rawJSON(value.toString()) : value
 }
 
-type RawJson = { rawJSON(text: string): unknown }
+type RawJsonFactory = { rawJSON(text: string): unknown }

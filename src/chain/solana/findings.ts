@@ -1,27 +1,27 @@
 import { assetCode, type TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
-import type { Movement, Stage, StagedTransfer } from '../port.ts'
+import type { BalanceMovement, FinalityStage, StagedTransfer } from '../port.ts'
 import type { BalanceChange } from './balances.ts'
 import type { SlotBlock } from './memory.ts'
 import type { SolanaWatch } from './watch.ts'
 
 /** What concerns the watched owners. */
-export type Findings = { transfers: readonly StagedTransfer[]; movements: readonly Movement[] }
+export type Findings = { transfers: readonly StagedTransfer[]; movements: readonly BalanceMovement[] }
 
 /** One transaction with its block; without a stage it is final. */
-export type Included = {
+export type TransactionChanges = {
   tx: TxId
   slot: bigint
   block: SlotBlock
   changes: readonly BalanceChange[]
   memo: string | null
-  stage?: Stage
+  stage?: FinalityStage
 }
 
 export const nothingFound: Findings = { transfers: [], movements: [] }
 
 /** What one transaction paid to watched owners, and what else changed their balances. */
-export function findingsOf({ network, owners }: SolanaWatch, included: Included): Findings {
+export function findingsOf({ network, owners }: SolanaWatch, included: TransactionChanges): Findings {
   const { tx, slot, block, changes, memo, stage = 'final' } = included
   const watched = changes.filter(({ owner }) => owners.has(owner))
   const common = ({ asset, owner }: BalanceChange) => ({

@@ -5,7 +5,7 @@ import { firstAvailable } from './signatures.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** A slot with a block, and when that was made. */
-type Timed = { slot: bigint; at: Date }
+type SlotDate = { slot: bigint; at: Date }
 
 /** A slot takes 400 ms at least, so that so many milliseconds back are not more slots back than this tells. */
 const slotMsMin = 350
@@ -24,15 +24,15 @@ export async function heightAt(scan: SolanaScan, wanted: Date): Promise<bigint |
   return below.at <= wanted ? halve(scan, { below, above: newest.slot, wanted }) : null
 }
 
-function guessBelow({ slot, at }: Timed, wanted: Date, first: bigint): bigint {
+function guessBelow({ slot, at }: SlotDate, wanted: Date, first: bigint): bigint {
   const guess = slot - BigInt(Math.ceil((at.getTime() - wanted.getTime()) / slotMsMin)) - 1n
   return guess > first ? guess : first
 }
 
 /** From slot `above` on, blocks are later than wanted. */
-type Between = { below: Timed; above: bigint; wanted: Date }
+type SlotSearch = { below: SlotDate; above: bigint; wanted: Date }
 
-async function halve(scan: SolanaScan, { below, above, wanted }: Between): Promise<bigint> {
+async function halve(scan: SolanaScan, { below, above, wanted }: SlotSearch): Promise<bigint> {
   let [low, high] = [below.slot, above]
   while (high - low > 1n) {
     const middle = (low + high) / 2n
@@ -44,7 +44,7 @@ async function halve(scan: SolanaScan, { below, above, wanted }: Between): Promi
 }
 
 /** The first block in a slot or behind it. */
-export async function blockFrom(scan: SolanaScan, slot: bigint): Promise<Timed> {
+export async function blockFrom(scan: SolanaScan, slot: bigint): Promise<SlotDate> {
   const [found] = await listBlocks(scan, slot, 1)
   const head = found === undefined ? null : await readHead(scan, found)
   if (head === null) throw refusal(scan.node, `block from slot ${slot} on`, 'it cannot be read')

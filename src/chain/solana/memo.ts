@@ -11,7 +11,7 @@ const charactersMax = 256
 type Instruction = Readonly<{ programIdIndex: number; data: Base58EncodedBytes }>
 
 /** A transaction in full, as a node answers it. */
-type Told = {
+type FullTransaction = {
   transaction: {
     message: { accountKeys: readonly string[]; instructions: readonly Instruction[] }
   }
@@ -19,7 +19,7 @@ type Told = {
 }
 
 /** Programs are never taken from lookup tables, so that the transaction's own accounts name them. */
-export function memoIn({ transaction, meta }: Told): string | null {
+export function memoIn({ transaction, meta }: FullTransaction): string | null {
   const { accountKeys, instructions } = transaction.message
   const inner = (meta?.innerInstructions ?? []).flatMap((called) => called.instructions)
   return memoOf({ accounts: accountKeys, outer: instructions, inner })

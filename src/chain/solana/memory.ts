@@ -1,7 +1,7 @@
 import type { Address } from '../../core/asset.ts'
 import { type Costs, noCosts } from './choose-way.ts'
-import type { Mint } from './mints.ts'
-import type { Listed } from './signatures.ts'
+import type { MintAccountInfo } from './mints.ts'
+import type { ListedSignature } from './signatures.ts'
 import type { Effects } from './transactions.ts'
 import type { Walks } from './walk.ts'
 
@@ -18,9 +18,9 @@ export type SolanaMemory = {
   effects: BoundedMap<string, Effects>
   /** Token accounts once found, by owner: a closed one is no longer listed, but still has its history. */
   accounts: BoundedMap<Address, ReadonlySet<string>>
-  mints: BoundedMap<Address, Mint>
+  mints: BoundedMap<Address, MintAccountInfo>
   /** The newest entry of each account's history, when it was last listed. */
-  newest: BoundedMap<string, Listed>
+  newest: BoundedMap<string, ListedSignature>
   /** The first slot of which the node has the block, as it said last; null where it does not tell. */
   firstSlot: bigint | null
   /** By owner: where reading has come to. */

@@ -7,13 +7,13 @@ import { toKit } from './watch.ts'
 /** Token-2022. Its mints and accounts begin with the layout of Token's, and extensions follow. */
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as KitAddress
 
-export type Mint = { program: KitAddress; decimals: number }
+export type MintAccountInfo = { program: KitAddress; decimals: number }
 
 /** Where a mint's account keeps its decimals: behind the optional authority (36 bytes) and the supply (8). */
 const decimalsOffset = 44
 
 /** Null where the address is not a mint of either token program. */
-export async function readMint(node: SolanaNode, mint: Address): Promise<Mint | null> {
+export async function readMint(node: SolanaNode, mint: Address): Promise<MintAccountInfo | null> {
   const { value } = await ask(node, `mint ${mint}`, (rpc) =>
     rpc.getAccountInfo(toKit(mint), { commitment: 'finalized', encoding: 'base64' }).send(),
   )

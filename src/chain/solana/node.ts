@@ -7,26 +7,26 @@ import {
 } from '@solana/kit'
 import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import { shorten } from '../../core/shorten.ts'
-import type { Health } from '../health.ts'
-import { openExchange, type Payload } from '../json-rpc.ts'
-import { type Connection, nodeName } from '../options.ts'
+import type { NodeHealth } from '../health.ts'
+import { openExchange, type RpcPayload } from '../json-rpc.ts'
+import { type NodeConnection, nodeName } from '../options.ts'
 import type { UnreadObserver } from '../port.ts'
 import { exactJson } from './exact-json.ts'
 
-export type SolanaRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
+export type SolanaNodeRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
 
 /** One JSON-RPC server and what this process learned of it. */
 export type SolanaNode = {
   readonly name: string
   readonly host: string
-  readonly health: Health
-  readonly rpc: SolanaRpc
+  readonly health: NodeHealth
+  readonly rpc: SolanaNodeRpc
   readonly slotMs: number
   /** Reports a transaction that cannot be read. */
   readonly reportUnread: (transaction: Omit<Parameters<UnreadObserver>[0], 'network'>) => void
 }
 
-export function openNode(connection: Connection): SolanaNode {
+export function openNode(connection: NodeConnection): SolanaNode {
   return {
     name: nodeName(connection),
     host: connection.url.host,
@@ -50,7 +50,7 @@ export const notYetTriesMax = 8
 export async function ask<Result>(
   node: SolanaNode,
   what: string,
-  call: (rpc: SolanaRpc) => Promise<Result>,
+  call: (rpc: SolanaNodeRpc) => Promise<Result>,
 ): Promise<Result> {
   try {
     return await askOnceThere(node, call)
@@ -62,7 +62,7 @@ export async function ask<Result>(
 
 async function askOnceThere<Result>(
   { rpc, slotMs }: SolanaNode,
-  call: (rpc: SolanaRpc) => Promise<Result>,
+  call: (rpc: SolanaNodeRpc) => Promise<Result>,
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
@@ -81,8 +81,8 @@ export function refusal(node: SolanaNode, what: string, problem: string): Fault<
 }
 
 /** The library's own transport bounds neither the wait nor the size of an answer, and would follow redirects. */
-function transportOf(connection: Connection): RpcTransport {
+function transportOf(connection: NodeConnection): RpcTransport {
   const { ask: exchange } = openExchange(connection, exactJson)
-  const transport = ({ payload }: Parameters<RpcTransport>[0]) => exchange(payload as Payload)
+  const transport = ({ payload }: Parameters<RpcTransport>[0]) => exchange(payload as RpcPayload)
   return transport as RpcTransport
 }

@@ -3,12 +3,12 @@ import { mapBounded } from '../map-bounded.ts'
 import type { BalanceHistory, HeightRange, HistoryRequest } from '../port.ts'
 import { accountsOf } from './accounts.ts'
 import { type BalanceTrace, balancesTold, type Touch } from './balance-trace.ts'
-import type { Balances } from './balances.ts'
+import type { TransactionBalances } from './balances.ts'
 import { readWhole } from './blocks.ts'
 import { readFinalMark } from './final-mark.ts'
 import { refusal } from './node.ts'
 import { readAtOneSlot, tokensOf } from './read-balances.ts'
-import { type Listed, listBack } from './signatures.ts'
+import { type ListedSignature, listBack } from './signatures.ts'
 import { readTold, toldInBlock } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
@@ -16,7 +16,7 @@ import type { SolanaScan } from './watch.ts'
 type Holder = { owner: Address; code: Address | 'native' }
 
 /** The transactions that touched one account, and what it holds behind them all. */
-type AccountHistory = { account: string; listed: readonly Listed[]; now: bigint }
+type AccountHistory = { account: string; listed: readonly ListedSignature[]; now: bigint }
 
 /** Accounts of the owner may show only in transactions of others, and again in theirs. */
 const turnsMax = 4
@@ -46,13 +46,13 @@ export async function readBalanceHistory(
   throw refusal(scan.node, `history of ${address}`, 'it shows ever more token accounts')
 }
 
-type Listing = { accounts: readonly string[]; from: bigint; slot: bigint }
+type AccountHistoryQuery = { accounts: readonly string[]; from: bigint; slot: bigint }
 
 /** What accounts hold is read before they are listed, so that a transaction in between is listed. */
 async function listAccounts(
   scan: SolanaScan,
   { owner, code }: Holder,
-  { accounts, from, slot: notBefore }: Listing,
+  { accounts, from, slot: notBefore }: AccountHistoryQuery,
 ): Promise<AccountHistory[]> {
   const { slot, holdings } = await readAtOneSlot(scan, accounts, notBefore)
   const concerned = accounts.filter((account) => {
@@ -82,14 +82,14 @@ function reachedWith(
 }
 
 /** By slot, the transactions that were read of it, in their order; none if one of them cannot be read. */
-type Told = ReadonlyMap<bigint, readonly Balances[]>
+type SlotBalances = ReadonlyMap<bigint, readonly TransactionBalances[]>
 
 /** Reads the slots of a stretch, and for each account the one before it and the one behind it. */
 async function readSlots(
   scan: SolanaScan,
   histories: readonly AccountHistory[],
   { from, to }: HeightRange,
-): Promise<Told> {
+): Promise<SlotBalances> {
   const needed = histories.flatMap(({ listed }) => {
     const slots = [...new Set(listed.map(({ slot }) => slot))].toSorted(ascending)
     const [before, behind] = [slots.findLast((slot) => slot < from), slots.find((slot) => slot > to)]
@@ -110,8 +110,8 @@ async function readSlots(
 async function readSlot(
   scan: SolanaScan,
   slot: bigint,
-  [first, second]: readonly Listed[],
-): Promise<Balances[]> {
+  [first, second]: readonly ListedSignature[],
+): Promise<TransactionBalances[]> {
   if (first !== undefined && second === undefined) {
     const told = await readTold(scan, first)
     return typeof told === 'string' ? [] : [told]
@@ -126,7 +126,11 @@ async function readSlot(
 }
 
 /** Accounts of the owner that show only in what was read: they were made, filled, emptied and closed since. */
-function unlisted({ owner, code }: Holder, histories: readonly AccountHistory[], told: Told): string[] {
+function unlisted(
+  { owner, code }: Holder,
+  histories: readonly AccountHistory[],
+  told: SlotBalances,
+): string[] {
   const known = new Set(histories.map(({ account }) => account))
   const found = [...told.values()]
     .flat()
@@ -138,7 +142,7 @@ function unlisted({ owner, code }: Holder, histories: readonly AccountHistory[],
   return [...new Set(found)].filter((account) => !known.has(account))
 }
 
-function traceOf(holder: Holder, { account, now }: AccountHistory, told: Told): BalanceTrace {
+function traceOf(holder: Holder, { account, now }: AccountHistory, told: SlotBalances): BalanceTrace {
   const touches = [...told].flatMap(([slot, transactions]): Touch[] => {
     const amounts = transactions
       .filter(({ accounts }) => accounts.includes(account))
@@ -155,13 +159,13 @@ function traceOf(holder: Holder, { account, now }: AccountHistory, told: Told): 
 function amountsOf(
   { owner, code }: Holder,
   account: string,
-  balances: Balances,
+  balances: TransactionBalances,
 ): Pick<Touch, 'before' | 'after'> {
   const place = balances.accounts.indexOf(account)
   if (code === 'native') {
     return { before: balances.lamportsBefore[place] ?? 0n, after: balances.lamportsAfter[place] ?? 0n }
   }
-  const tokensIn = (holdings: Balances['tokensBefore']) =>
+  const tokensIn = (holdings: TransactionBalances['tokensBefore']) =>
     holdings.find((one) => one.account === place && one.mint === code && one.owner === owner)?.amount ?? 0n
   const before = tokensIn(balances.tokensBefore)
   return { before, after: balances.failed ? before : tokensIn(balances.tokensAfter) }

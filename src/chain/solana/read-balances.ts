@@ -10,8 +10,11 @@ import { ask, refusal } from './node.ts'
 import { type SolanaScan, toKit } from './watch.ts'
 
 /** An account as it is at a slot: its lamports, and its tokens where it is a token account. */
-type Holding = { lamports: bigint; token: { mint: string; owner: string; amount: bigint } | null }
-type Holdings = ReadonlyMap<string, Holding>
+type SolanaAccountHolding = {
+  lamports: bigint
+  token: { mint: string; owner: string; amount: bigint } | null
+}
+type Holdings = ReadonlyMap<string, SolanaAccountHolding>
 
 /** The protocol's bound. */
 const accountsPerRequest = 100
@@ -48,9 +51,9 @@ export async function readBalances(
 }
 
 /** The tokens of a mint that an owner has in accounts. */
-type Tokens = { mint: Address; accounts: ReadonlySet<string>; holdings: Holdings }
+type MintHoldings = { mint: Address; accounts: ReadonlySet<string>; holdings: Holdings }
 
-export function tokensOf(owner: Address, { mint, accounts, holdings }: Tokens): bigint {
+export function tokensOf(owner: Address, { mint, accounts, holdings }: MintHoldings): bigint {
   const amounts = [...accounts].map((account) => {
     const token = holdings.get(account)?.token
     return token?.mint === mint && token.owner === owner ? token.amount : 0n
@@ -88,7 +91,7 @@ async function readAccounts({ node }: SolanaScan, accounts: readonly string[], m
       .send(),
   )
   if (value.length !== accounts.length) throw refusal(node, `${accounts.length} accounts`, 'it left some out')
-  const held = accounts.flatMap((account, place): [string, Holding][] => {
+  const held = accounts.flatMap((account, place): [string, SolanaAccountHolding][] => {
     const found = value[place]
     if (found === null || found === undefined) return []
     return [
@@ -104,7 +107,7 @@ async function readAccounts({ node }: SolanaScan, accounts: readonly string[], m
 /** Accounts of both token programs begin with the mint, the owner and the amount. */
 const tokenPart = { offset: 0, length: 72 }
 
-function readToken(base64: string): Holding['token'] {
+function readToken(base64: string): SolanaAccountHolding['token'] {
   const bytes = getBase64Encoder().encode(base64)
   if (bytes.length < tokenPart.length) return null
   const decoder = getAddressDecoder()

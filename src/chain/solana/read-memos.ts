@@ -7,7 +7,7 @@ import { refusal } from './node.ts'
 import { findTransaction } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
-export type Touching = { signature: string; changes: readonly BalanceChange[] }
+export type SignatureChanges = { signature: string; changes: readonly BalanceChange[] }
 
 /** From so many payments on, the whole block is asked for again, with its instructions. */
 const paymentsPerBlock = 4
@@ -20,7 +20,7 @@ const paymentsPerBlock = 4
 export async function readMemos(
   scan: SolanaScan,
   slot: bigint,
-  touching: readonly Touching[],
+  touching: readonly SignatureChanges[],
 ): Promise<ReadonlyMap<string, string | null> | null> {
   const { owners } = scan.watch
   const paying = touching

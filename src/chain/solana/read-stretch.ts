@@ -2,16 +2,22 @@ import { mapBounded } from '../map-bounded.ts'
 import { accountsOf } from './accounts.ts'
 import { readByBlock } from './by-block.ts'
 import { readByOwner } from './by-owner.ts'
-import { type Choice, chooseWay, noteCost, noteFailure, type Way } from './choose-way.ts'
+import {
+  chooseWay,
+  noteCost,
+  noteFailure,
+  type SolanaReadStrategy,
+  type StrategyChoice,
+} from './choose-way.ts'
 import { listSignatures } from './signatures.ts'
-import type { Stretch, StretchRead } from './stretch.ts'
+import type { SlotRange, SlotRangeReading } from './stretch.ts'
 import type { SolanaScan, SolanaWatch } from './watch.ts'
 
 /** Final slots to be read: what a stretch is, before it is known how it is read. */
-export type StretchWanted = Omit<Stretch, 'blocksMax'>
+export type SlotRangeRequest = Omit<SlotRange, 'blocksMax'>
 
 /** Reads in the way that costs less: few owners one by one, many by picking them out of every block. */
-export async function readStretch(scan: SolanaScan, wanted: StretchWanted): Promise<StretchRead> {
+export async function readStretch(scan: SolanaScan, wanted: SlotRangeRequest): Promise<SlotRangeReading> {
   const { way, trial } = await chosenWay(scan, wanted)
   const startedMs = performance.now()
   const blocksMax = trial ? scan.bounds.requestsAtOnce : scan.bounds.slotsPerScan
@@ -24,9 +30,15 @@ export async function readStretch(scan: SolanaScan, wanted: StretchWanted): Prom
   return read
 }
 
-const readers: Record<Way, typeof readByOwner> = { by_owner: readByOwner, by_block: readByBlock }
+const readers: Record<SolanaReadStrategy, typeof readByOwner> = {
+  by_owner: readByOwner,
+  by_block: readByBlock,
+}
 
-async function chosenWay(scan: SolanaScan, wanted: StretchWanted): Promise<{ way: Way; trial: boolean }> {
+async function chosenWay(
+  scan: SolanaScan,
+  wanted: SlotRangeRequest,
+): Promise<{ way: SolanaReadStrategy; trial: boolean }> {
   if (scan.way !== null) return { way: scan.way, trial: false }
   const choice = choose(scan, wanted)
   if (choice.way !== 'measure_owners') return choice
@@ -34,7 +46,7 @@ async function chosenWay(scan: SolanaScan, wanted: StretchWanted): Promise<{ way
   return { way: 'by_block', trial: true }
 }
 
-function choose({ watch, memory }: SolanaScan, { from, to }: StretchWanted): Choice {
+function choose({ watch, memory }: SolanaScan, { from, to }: SlotRangeRequest): StrategyChoice {
   return chooseWay(memory.costs, { ...ownersOf(watch), slots: Number(to - from) + 1 })
 }
 
@@ -44,7 +56,7 @@ export function ownersOf({ owners, mints }: Pick<SolanaWatch, 'owners' | 'mints'
 }
 
 /** Lists a few owners, as many as are asked for at once, to learn what one costs. */
-async function measureOwners(scan: SolanaScan, { from, to }: StretchWanted): Promise<void> {
+async function measureOwners(scan: SolanaScan, { from, to }: SlotRangeRequest): Promise<void> {
   const { requestsAtOnce } = scan.bounds
   const some = [...scan.watch.owners].slice(0, requestsAtOnce)
   const startedMs = performance.now()

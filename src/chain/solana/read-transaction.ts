@@ -1,10 +1,10 @@
 import { isSignature, type Signature } from '@solana/kit'
 import type { TxId } from '../../core/asset.ts'
-import type { Stage, TransactionReading } from '../port.ts'
+import type { FinalityStage, TransactionReading } from '../port.ts'
 import { readBlock, readConfirmed, type Unread } from './blocks.ts'
 import { findingsOf } from './findings.ts'
 import { refusal } from './node.ts'
-import { type Found, findTransaction } from './transactions.ts'
+import { findTransaction, type TransactionEffects } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**
@@ -28,7 +28,7 @@ async function find(
   scan: SolanaScan,
   tx: Signature,
   commitment: 'confirmed' | 'finalized',
-): Promise<Found | null> {
+): Promise<TransactionEffects | null> {
   const found = await findTransaction(scan, { signature: tx, commitment })
   if (typeof found === 'string') throw refusal(scan.node, `transaction ${tx}`, unreadable[found])
   return found
@@ -39,9 +39,12 @@ const unreadable: Record<Unread, string> = {
   owner: 'it does not say whose a balance is',
 }
 
-type Told = { tx: TxId; found: Found; stage: Stage }
+type StagedTransaction = { tx: TxId; found: TransactionEffects; stage: FinalityStage }
 
-async function toReading(scan: SolanaScan, { tx, found, stage }: Told): Promise<TransactionReading> {
+async function toReading(
+  scan: SolanaScan,
+  { tx, found, stage }: StagedTransaction,
+): Promise<TransactionReading> {
   const { slot, changes, memo } = found
   const block = stage === 'final' ? await readBlock(scan, slot) : await readConfirmed(scan, slot)
   if (block === null) return { kind: 'unknown' }

@@ -2,7 +2,7 @@ import type { Address } from '../../core/asset.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool } from '../pool.ts'
-import type { NetworkSettings, Reader } from '../port.ts'
+import type { FullChainReader, NetworkSettings } from '../port.ts'
 import { createQuorum, nodesWithout } from '../quorum.ts'
 import { commonWay } from './choose-way.ts'
 import { readFinalMark } from './final-mark.ts'
@@ -25,7 +25,7 @@ const nobody: ReadonlySet<Address> = new Set()
  * a quorum as many nodes read it, and only what they agree on counts.
  * @throws Fault `settings_bad` without a URL
  */
-export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): Reader {
+export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
   const parts = openParts(settings, options)
   const { nodes, pool, cluster, bounds, scanOf } = parts
   const wanted = (settings.reading ?? defaultReading).quorum

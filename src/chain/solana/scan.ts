@@ -3,8 +3,8 @@ import { readBlock } from './blocks.ts'
 import { readFinalMark } from './final-mark.ts'
 import { nothingFound } from './findings.ts'
 import { refusal } from './node.ts'
-import { readStretch, type StretchWanted } from './read-stretch.ts'
-import { provedPart, reportUnread, type StretchRead } from './stretch.ts'
+import { readStretch, type SlotRangeRequest } from './read-stretch.ts'
+import { provedPart, reportUnread, type SlotRangeReading } from './stretch.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** Slots below the cursor that are listed again: a final slot may become readable late (about a minute). */
@@ -50,7 +50,10 @@ function firstUnread({ node }: SolanaScan, { cursor, startHeight }: ScanRequest,
 }
 
 /** Where nothing was read before, nothing can have come late. */
-async function readOn(scan: SolanaScan, stretch: Omit<StretchWanted, 'overlap'>): Promise<StretchRead> {
+async function readOn(
+  scan: SolanaScan,
+  stretch: Omit<SlotRangeRequest, 'overlap'>,
+): Promise<SlotRangeReading> {
   if (stretch.below !== null) return readStretch(scan, { ...stretch, overlap: overlapSlots })
   if (stretch.from <= stretch.to) return readStretch(scan, { ...stretch, overlap: 0n })
   return { ...nothingFound, unread: [], reached: stretch.to }

@@ -1,12 +1,12 @@
 import { isSolanaError, type Signature, SOLANA_ERROR__JSON_RPC__METHOD_NOT_FOUND } from '@solana/kit'
 import type { Address } from '../../core/asset.ts'
-import { ask, refusal, type SolanaRpc } from './node.ts'
+import { ask, refusal, type SolanaNodeRpc } from './node.ts'
 import { type SolanaScan, toKit } from './watch.ts'
 
 /** A transaction, as an address's history lists it. */
-export type Listed = { signature: Signature; slot: bigint }
+export type ListedSignature = { signature: Signature; slot: bigint }
 
-type Range = {
+type SignatureRange = {
   account: string
   floor: bigint
   slot: bigint
@@ -14,17 +14,17 @@ type Range = {
   failed?: boolean
 }
 
-type Entry = Listed & { failed: boolean }
+type SignatureEntry = ListedSignature & { failed: boolean }
 
 /** What was listed, newest first as the node has it, and whether that is all there is. */
-type History = { entries: ReadonlyMap<Signature, Entry>; isWhole: boolean }
+type SignatureHistory = { entries: ReadonlyMap<Signature, SignatureEntry>; isWhole: boolean }
 
 /**
  * Lists what touched an account from slot `floor` on.
  * @throws Fault `remote_failed` where the floor is not reached within the bound of pages, or where the node no longer
  * lists what it listed before
  */
-export async function listSignatures(scan: SolanaScan, range: Range): Promise<Listed[]> {
+export async function listSignatures(scan: SolanaScan, range: SignatureRange): Promise<ListedSignature[]> {
   const { account, floor, slot, failed = false } = range
   const history = await walkBack(scan, range)
   requireKnown(scan, range, history)
@@ -38,7 +38,7 @@ export async function listSignatures(scan: SolanaScan, range: Range): Promise<Li
  * Lists all that touched an account from slot `floor` on, failed ones too, and some of what did before, if anything did.
  * @throws Fault `remote_failed` as `listSignatures`
  */
-export async function listBack(scan: SolanaScan, range: Range): Promise<Listed[]> {
+export async function listBack(scan: SolanaScan, range: SignatureRange): Promise<ListedSignature[]> {
   const history = await walkBack(scan, range)
   requireKnown(scan, range, history)
   return [...history.entries.values()]
@@ -48,10 +48,10 @@ export async function listBack(scan: SolanaScan, range: Range): Promise<Listed[]
  * Pages back until an entry below the floor, or the end of the history, was seen. `until` is not used, because a node
  * that does not know that signature answers with the newest page as if nothing were missing (solana-labs/solana#24620).
  */
-async function walkBack(scan: SolanaScan, range: Range): Promise<History> {
+async function walkBack(scan: SolanaScan, range: SignatureRange): Promise<SignatureHistory> {
   const { signaturesPerPage, pagesPerAddress } = scan.bounds
-  const entries = new Map<Signature, Entry>()
-  let place: Place | null = null
+  const entries = new Map<Signature, SignatureEntry>()
+  let place: SignatureCursor | null = null
   for (let pages = 0; pages < pagesPerAddress; pages++) {
     const page = await requestPage(scan, range, place?.before)
     requireJoint(scan, range, { place, page })
@@ -67,14 +67,14 @@ async function walkBack(scan: SolanaScan, range: Range): Promise<History> {
 }
 
 /** Where the next page begins, and what it has to begin with. */
-type Place = { before: Signature | undefined; joint: Signature | null; slot: bigint | undefined }
+type SignatureCursor = { before: Signature | undefined; joint: Signature | null; slot: bigint | undefined }
 
 /**
  * The last slot of a page is asked for again: the order within a slot may be another in the next answer, and what both
  * answers have shows that the second goes on where the first ended. A node that does not know `before` answers nothing.
  * Where slots fill whole pages that would not get on, and the next page begins behind the last entry.
  */
-function placeBehind(page: readonly Listed[], previous: Place | null): Place {
+function placeBehind(page: readonly ListedSignature[], previous: SignatureCursor | null): SignatureCursor {
   const last = page.at(-1)
   const before = page.findLast(({ slot }) => slot !== last?.slot)
   const slot = last?.slot
@@ -83,9 +83,9 @@ function placeBehind(page: readonly Listed[], previous: Place | null): Place {
     : { before: before.signature, joint: last.signature, slot }
 }
 
-type Turn = { place: Place | null; page: readonly Listed[] }
+type Turn = { place: SignatureCursor | null; page: readonly ListedSignature[] }
 
-function requireJoint({ node }: SolanaScan, { account }: Range, { place, page }: Turn): void {
+function requireJoint({ node }: SolanaScan, { account }: SignatureRange, { place, page }: Turn): void {
   const joint = place?.joint ?? null
   if (joint === null || page.some(({ signature }) => signature === joint)) return
   throw refusal(
@@ -96,7 +96,11 @@ function requireJoint({ node }: SolanaScan, { account }: Range, { place, page }:
 }
 
 /** What was listed once stays listed, unless it is older than all that the node keeps. */
-function requireKnown({ node, memory }: SolanaScan, { account, floor }: Range, history: History): void {
+function requireKnown(
+  { node, memory }: SolanaScan,
+  { account, floor }: SignatureRange,
+  history: SignatureHistory,
+): void {
   const known = memory.newest.get(account)
   if (known === undefined || history.entries.has(known.signature)) return
   const isKept = memory.firstSlot !== null && memory.firstSlot <= known.slot
@@ -121,7 +125,7 @@ export function firstAvailable(node: SolanaScan['node']): Promise<bigint | null>
   return ask(node, 'first block', firstAvailableBlock)
 }
 
-async function firstAvailableBlock(rpc: SolanaRpc): Promise<bigint | null> {
+async function firstAvailableBlock(rpc: SolanaNodeRpc): Promise<bigint | null> {
   try {
     return await rpc.getFirstAvailableBlock().send()
   } catch (error) {
@@ -130,7 +134,11 @@ async function firstAvailableBlock(rpc: SolanaRpc): Promise<bigint | null> {
   }
 }
 
-function requestPage({ node, bounds }: SolanaScan, { account, slot }: Range, before: Signature | undefined) {
+function requestPage(
+  { node, bounds }: SolanaScan,
+  { account, slot }: SignatureRange,
+  before: Signature | undefined,
+) {
   const start = before === undefined ? {} : { before }
   return ask(node, `history of ${account}`, (rpc) =>
     rpc

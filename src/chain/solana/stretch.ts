@@ -4,7 +4,7 @@ import type { Findings } from './findings.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** Final slots to be read, both ends included. */
-export type Stretch = HeightRange & {
+export type SlotRange = HeightRange & {
   /** The block that was read before `from`, where its hash is known. */
   below: BlockMark | null
   /** By owner: so many slots below `from` are listed again. */
@@ -14,7 +14,7 @@ export type Stretch = HeightRange & {
 }
 
 /** What was read, through slot `reached`. */
-export type StretchRead = Findings & {
+export type SlotRangeReading = Findings & {
   /** Transactions that cannot be read: their slots are not proved. */
   unread: readonly UnreadTransaction[]
   reached: bigint
@@ -24,12 +24,12 @@ export type StretchRead = Findings & {
 export type UnreadTransaction = { slot: bigint; tx: string | null; reason: Unread }
 
 /** Names what cannot be read; what is listed again below a range was named before. */
-export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: StretchRead): void {
+export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: SlotRangeReading): void {
   for (const one of unread) if (one.slot >= from) node.reportUnread(one)
 }
 
 /** The slots that were read whole, as ranges. */
-export function provedPart(from: bigint, { unread, reached }: StretchRead): HeightRange[] {
+export function provedPart(from: bigint, { unread, reached }: SlotRangeReading): HeightRange[] {
   const holes = [...new Set(unread.map(({ slot }) => slot))]
     .filter((slot) => slot >= from)
     .toSorted((left, right) => (left < right ? -1 : 1))

@@ -1,17 +1,25 @@
 import { MAX_SUPPORTED_TRANSACTION_VERSION, type Signature } from '@solana/kit'
 import type { Address } from '../../core/asset.ts'
-import { type BalanceChange, type Balances, balanceChanges, type TokenHolding } from './balances.ts'
+import {
+  type BalanceChange,
+  balanceChanges,
+  type TokenHolding,
+  type TransactionBalances,
+} from './balances.ts'
 import { type readWhole, type Unread, unlessUnsupported } from './blocks.ts'
 import { memoIn } from './memo.ts'
-import { ask, refusal, type SolanaRpc } from './node.ts'
-import type { Listed } from './signatures.ts'
+import { ask, refusal, type SolanaNodeRpc } from './node.ts'
+import type { ListedSignature } from './signatures.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**
  * What a listed transaction changed.
  * @throws Fault `remote_failed` where the node lists a transaction and does not have it
  */
-export async function readEffects(scan: SolanaScan, { signature, slot }: Listed): Promise<Effects | Unread> {
+export async function readEffects(
+  scan: SolanaScan,
+  { signature, slot }: ListedSignature,
+): Promise<Effects | Unread> {
   const known = scan.memory.effects.get(signature)
   if (known !== undefined) return known
   const found = await findTransaction(scan, { signature, commitment: 'finalized' })
@@ -25,14 +33,17 @@ export async function readEffects(scan: SolanaScan, { signature, slot }: Listed)
  * Every balance that a listed transaction names.
  * @throws Fault `remote_failed` where the node lists a transaction and does not have it
  */
-export async function readTold(scan: SolanaScan, listed: Listed): Promise<Balances | Unread> {
+export async function readTold(
+  scan: SolanaScan,
+  listed: ListedSignature,
+): Promise<TransactionBalances | Unread> {
   const told = await requestTold(scan, { signature: listed.signature, commitment: 'finalized' })
   return typeof told === 'string' ? told : checkedBalances(scan, requireListed(scan, listed, told))
 }
 
 function requireListed<Answer extends { slot: bigint }>(
   { node }: SolanaScan,
-  { signature, slot }: Listed,
+  { signature, slot }: ListedSignature,
   answer: Answer | null,
 ): Answer {
   const what = `transaction ${signature}`
@@ -50,12 +61,15 @@ export type Effects = {
 }
 
 /** A transaction that was asked for by its signature. */
-export type Found = Effects & { slot: bigint; failed: boolean }
+export type TransactionEffects = Effects & { slot: bigint; failed: boolean }
 
-export type Sought = { signature: Signature; commitment: 'confirmed' | 'finalized' }
+export type SignatureQuery = { signature: Signature; commitment: 'confirmed' | 'finalized' }
 
 /** Null where the node does not have it at that commitment. */
-export async function findTransaction(scan: SolanaScan, sought: Sought): Promise<Found | Unread | null> {
+export async function findTransaction(
+  scan: SolanaScan,
+  sought: SignatureQuery,
+): Promise<TransactionEffects | Unread | null> {
   const told = await requestTold(scan, sought)
   if (typeof told === 'string' || told === null) return told
   const balances = checkedBalances(scan, told)
@@ -65,9 +79,12 @@ export async function findTransaction(scan: SolanaScan, sought: Sought): Promise
   return { slot, failed: meta.err !== null, changes, memo, holders: holdersOf(scan, accounts, meta) }
 }
 
-type Included = Told & { slot: bigint; memo: string | null }
+type TransactionAnswer = TransactionDetails & { slot: bigint; memo: string | null }
 
-async function requestTold(scan: SolanaScan, sought: Sought): Promise<Included | Unread | null> {
+async function requestTold(
+  scan: SolanaScan,
+  sought: SignatureQuery,
+): Promise<TransactionAnswer | Unread | null> {
   const what = `transaction ${sought.signature}`
   const found = await ask(scan.node, what, (rpc) => unlessUnsupported(requestTransaction(rpc, sought)))
   if (typeof found === 'string') return found
@@ -82,7 +99,11 @@ async function requestTold(scan: SolanaScan, sought: Sought): Promise<Included |
   return { what, slot, accounts, meta, memo: memoIn(found) }
 }
 
-function holdersOf({ watch }: SolanaScan, accounts: readonly string[], meta: Meta): Effects['holders'] {
+function holdersOf(
+  { watch }: SolanaScan,
+  accounts: readonly string[],
+  meta: BlockTransactionMeta,
+): Effects['holders'] {
   const named = [...(meta.preTokenBalances ?? []), ...(meta.postTokenBalances ?? [])]
   return named.flatMap(({ accountIndex, mint, owner }) => {
     const account = accounts[accountIndex]
@@ -93,12 +114,12 @@ function holdersOf({ watch }: SolanaScan, accounts: readonly string[], meta: Met
   })
 }
 
-type Whole = Exclude<Awaited<ReturnType<typeof readWhole>>, null | Unread>
+type BlockWithAccounts = Exclude<Awaited<ReturnType<typeof readWhole>>, null | Unread>
 
 /** What a transaction of a block changed. */
 export function changesInBlock(
   scan: SolanaScan,
-  included: Whole['transactions'][number],
+  included: BlockWithAccounts['transactions'][number],
 ): readonly BalanceChange[] | Unread {
   const balances = toldInBlock(scan, included)
   return typeof balances === 'string' ? balances : balanceChanges(scan.watch, balances)
@@ -107,14 +128,14 @@ export function changesInBlock(
 /** Every balance that a transaction of a block names. */
 export function toldInBlock(
   scan: SolanaScan,
-  { meta, transaction }: Whole['transactions'][number],
-): Balances | Unread {
+  { meta, transaction }: BlockWithAccounts['transactions'][number],
+): TransactionBalances | Unread {
   const what = `transaction ${transaction.signatures[0] ?? ''}`
   if (meta === null) throw refusal(scan.node, what, 'its block does not tell what it did')
   return checkedBalances(scan, { what, accounts: transaction.accountKeys.map(({ pubkey }) => pubkey), meta })
 }
 
-function requestTransaction(rpc: SolanaRpc, { signature, commitment }: Sought) {
+function requestTransaction(rpc: SolanaNodeRpc, { signature, commitment }: SignatureQuery) {
   return rpc
     .getTransaction(signature, {
       commitment,
@@ -124,11 +145,14 @@ function requestTransaction(rpc: SolanaRpc, { signature, commitment }: Sought) {
     .send()
 }
 
-type Meta = NonNullable<Whole['transactions'][number]['meta']>
-type Told = { what: string; accounts: readonly string[]; meta: Meta }
+type BlockTransactionMeta = NonNullable<BlockWithAccounts['transactions'][number]['meta']>
+type TransactionDetails = { what: string; accounts: readonly string[]; meta: BlockTransactionMeta }
 
 /** @throws Fault `remote_failed` where the balances are not those of the accounts */
-function checkedBalances({ node, watch }: SolanaScan, { what, accounts, meta }: Told): Balances | 'owner' {
+function checkedBalances(
+  { node, watch }: SolanaScan,
+  { what, accounts, meta }: TransactionDetails,
+): TransactionBalances | 'owner' {
   const balances = toBalances(accounts, meta)
   const { lamportsBefore, lamportsAfter, tokensBefore, tokensAfter } = balances
   const sameLength = [lamportsBefore, lamportsAfter].every(({ length }) => length === accounts.length)
@@ -140,7 +164,7 @@ function checkedBalances({ node, watch }: SolanaScan, { what, accounts, meta }: 
   return nobodys ? 'owner' : balances
 }
 
-function toBalances(accounts: readonly string[], meta: Meta): Balances {
+function toBalances(accounts: readonly string[], meta: BlockTransactionMeta): TransactionBalances {
   return {
     failed: meta.err !== null,
     accounts,
@@ -152,8 +176,8 @@ function toBalances(accounts: readonly string[], meta: Meta): Balances {
   }
 }
 
-type TokenBalance = NonNullable<Meta['preTokenBalances']>[number]
+type MetaTokenBalance = NonNullable<BlockTransactionMeta['preTokenBalances']>[number]
 
-function toHolding({ accountIndex, mint, owner, uiTokenAmount }: TokenBalance): TokenHolding {
+function toHolding({ accountIndex, mint, owner, uiTokenAmount }: MetaTokenBalance): TokenHolding {
   return { account: accountIndex, mint, owner, amount: BigInt(uiTokenAmount.amount) }
 }

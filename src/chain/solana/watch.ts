@@ -1,8 +1,8 @@
 import { address, type Address as KitAddress } from '@solana/kit'
 import { type Address, type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
-import type { Bounds } from '../options.ts'
+import type { ReaderBounds } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
-import type { Way } from './choose-way.ts'
+import type { SolanaReadStrategy } from './choose-way.ts'
 import type { SolanaMemory } from './memory.ts'
 import type { SolanaNode } from './node.ts'
 
@@ -19,10 +19,10 @@ export type SolanaWatch = {
 export type SolanaScan = {
   node: SolanaNode
   watch: SolanaWatch
-  bounds: Bounds
+  bounds: ReaderBounds
   memory: SolanaMemory
   /** The way of reading; null chooses by cost. */
-  way: Way | null
+  way: SolanaReadStrategy | null
 }
 
 export function watchOf(settings: NetworkSettings, owners: ReadonlySet<Address>): SolanaWatch {

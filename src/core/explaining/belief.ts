@@ -1,4 +1,4 @@
-import { type DecidedDeposit, decide, type Group, type Rules } from '../decide.ts'
+import { type DecidedDeposit, decide, type ObservationGroup, type Rules } from '../decide.ts'
 import { linkKeys, type Observation, transferRef } from '../evidence.ts'
 import { components } from '../matching/components.ts'
 import type { StoredObservation } from './explain-sources.ts'
@@ -6,9 +6,9 @@ import type { StoredObservation } from './explain-sources.ts'
 /** What is known of a group, each piece with the time from which it was known. */
 export type DatedGroup = {
   observations: readonly (StoredObservation & { knownAt: Date })[]
-  approvals: readonly { approval: Group['approvals'][number]; knownAt: Date }[]
-  known: readonly { deposit: Group['known'][number]; knownAt: Date }[]
-  booked: readonly { journal: Group['booked'][number]; knownAt: Date }[]
+  approvals: readonly { approval: ObservationGroup['approvals'][number]; knownAt: Date }[]
+  known: readonly { deposit: ObservationGroup['known'][number]; knownAt: Date }[]
+  booked: readonly { journal: ObservationGroup['booked'][number]; knownAt: Date }[]
 }
 
 /**

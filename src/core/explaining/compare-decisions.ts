@@ -1,32 +1,32 @@
-import type { DecidedDeposit, Decision } from '../decide.ts'
+import type { DecidedDeposit, GroupVerdict } from '../decide.ts'
 import type { ServiceId, TransferRef } from '../evidence.ts'
 import type { DepositState } from '../judging/reconcile.ts'
 import type { MismatchKind } from '../mismatch.ts'
 import type { Journal } from '../posting.ts'
 
 /** What a decision comes to for one deposit, or for one delivery that no deposit explains, which has no state. */
-export type Outcome = {
+export type VerdictSummary = {
   state: DepositState | null
   mismatches: readonly MismatchKind[]
   /** Still to be booked. */
   journals: readonly Journal[]
 }
 
-export type Change = {
+export type VerdictChange = {
   /** Null where the store has no deposit of it yet, or it is a delivery. */
   id: bigint | null
   serviceId: ServiceId | null
   transfer: TransferRef | null
-  before: Outcome
-  after: Outcome
+  before: VerdictSummary
+  after: VerdictSummary
 }
 
-type Subject = Omit<Change, 'before' | 'after'> & { outcome: Outcome }
+type Subject = Omit<VerdictChange, 'before' | 'after'> & { outcome: VerdictSummary }
 
-const nothing: Outcome = { state: null, mismatches: [], journals: [] }
+const nothing: VerdictSummary = { state: null, mismatches: [], journals: [] }
 
 /** Where two decisions of one group, under different rules, come to something else. */
-export function compareDecisions(before: Decision, after: Decision): Change[] {
+export function compareDecisions(before: GroupVerdict, after: GroupVerdict): VerdictChange[] {
   const subjects = new Map(subjectsOf(before))
   const others = new Map(subjectsOf(after))
   return [...new Map([...subjects, ...others])].flatMap(([key, { id, serviceId, transfer }]) => {
@@ -41,7 +41,7 @@ export function compareDecisions(before: Decision, after: Decision): Change[] {
   })
 }
 
-function subjectsOf({ deposits, strays }: Decision): [string, Subject][] {
+function subjectsOf({ deposits, strays }: GroupVerdict): [string, Subject][] {
   return [
     ...deposits.map(subjectOf),
     ...strays.map(({ leg: { ref }, mismatch: { kind } }): [string, Subject] => {
@@ -61,7 +61,7 @@ function subjectOf({ id, dossier, verdict, journals }: DecidedDeposit): [string,
   ]
 }
 
-function textOf(outcome: Outcome): string {
+function textOf(outcome: VerdictSummary): string {
   return JSON.stringify(outcome, (_key, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
   )

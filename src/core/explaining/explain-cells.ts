@@ -1,21 +1,21 @@
 import type { Claim } from '../evidence.ts'
-import { type Cell, isCredited, type Leg, type Source } from '../judging/matrix.ts'
-import type { Dossier } from '../matching/divide.ts'
+import { type Cell, type DepositLeg, type EvidenceSource, isCredited } from '../judging/matrix.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
 import type { RequiredCell } from '../policy.ts'
-import type { Judged, Reason } from './explain.ts'
-import type { Sources } from './explain-sources.ts'
+import type { VerdictContext, VerdictReason } from './explain.ts'
+import type { InboxRowIndex } from './explain-sources.ts'
 
-export const legCells: readonly { leg: Leg; source: Source }[] = (['deposit', 'settlement'] as const).flatMap(
-  (leg) => (['webhook', 'api', 'chain'] as const).map((source) => ({ leg, source })),
-)
+export const legCells: readonly { leg: DepositLeg; source: EvidenceSource }[] = (
+  ['deposit', 'settlement'] as const
+).flatMap((leg) => (['webhook', 'api', 'chain'] as const).map((source) => ({ leg, source })))
 
 /** What one source says of one leg, and why its cell is as it is. */
 export function explainCell(
   { leg, source }: (typeof legCells)[number],
-  judged: Judged,
-  sources: Sources,
-): Reason {
+  judged: VerdictContext,
+  sources: InboxRowIndex,
+): VerdictReason {
   const { dossier, verdict, policy } = judged
   const cell = verdict.matrix[leg][source]
   const name: RequiredCell = `${leg}.${source}`
@@ -31,7 +31,7 @@ export function explainCell(
   }
 }
 
-function legsOf(leg: Leg, { deposit, settlements }: Dossier): readonly ChainLeg[] {
+function legsOf(leg: DepositLeg, { deposit, settlements }: DepositEvidence): readonly ChainLeg[] {
   if (leg === 'settlement') return settlements
   return deposit === null ? [] : [deposit]
 }
@@ -45,7 +45,7 @@ function saidByChain(legs: readonly ChainLeg[]): string {
   return texts.join('; ')
 }
 
-function saidByService(leg: Leg, claim: Claim | null): string {
+function saidByService(leg: DepositLeg, claim: Claim | null): string {
   if (claim === null) return 'nothing was received'
   const head = `${claim.serviceId} is ${claim.status}`
   const told = claim[leg]
@@ -54,9 +54,9 @@ function saidByService(leg: Leg, claim: Claim | null): string {
   return `${head}, ${told.amount ?? 'no amount'} of ${told.asset} to ${told.address} on ${told.network}${transaction}`
 }
 
-type Place = { leg: Leg; source: Source; dossier: Dossier }
+type CellContext = { leg: DepositLeg; source: EvidenceSource; dossier: DepositEvidence }
 
-function ruleOf(cell: Cell, place: Place): string {
+function ruleOf(cell: Cell, place: CellContext): string {
   const isChain = place.source === 'chain'
   if (cell === 'not_applicable') return 'a credit to a StableWallet is on no chain'
   if (cell === 'absent') return isChain ? 'nothing was read on the chain' : 'it does not speak of this leg'
@@ -70,20 +70,20 @@ function ruleOf(cell: Cell, place: Place): string {
   return `${what} differs from ${otherSide(place)}`
 }
 
-function agreement({ leg, dossier }: Place): string {
+function agreement({ leg, dossier }: CellContext): string {
   if (leg === 'deposit') return 'asset, amount and address are the same as on chain'
   return isCredited(dossier)
     ? "asset and amount are the same as in the API's record"
     : 'asset and amount are what reached the approved recipient'
 }
 
-function otherSide({ leg, dossier }: Place): string {
+function otherSide({ leg, dossier }: CellContext): string {
   if (leg === 'deposit') return 'the other sources'
   return isCredited(dossier) ? 'the record, or from the wallet paid' : 'what reached the approved recipient'
 }
 
 /** What of the leg is stated otherwise than the chain has it. */
-function disagreement({ leg, source, dossier }: Place): string[] {
+function disagreement({ leg, source, dossier }: CellContext): string[] {
   const legs = legsOf(leg, dossier).filter(({ state }) => state !== 'orphaned')
   const claims = source === 'chain' ? [dossier.webhook, dossier.api] : [dossier[source]]
   const amount = legs.reduce((sum, one) => sum + one.amount, 0n)

@@ -1,22 +1,22 @@
-import { type Claim, type Observation, type Sighting, transferRef } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import { type Claim, type Observation, type ObservedChainTransfer, transferRef } from '../evidence.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
 
 /** An observation, and the number of the inbox row that it was read from. */
 export type StoredObservation = { inboxId: bigint; observation: Observation }
 
 /** Finds the inbox rows behind what was folded. */
-export type Sources = {
+export type InboxRowIndex = {
   ofClaim(claim: Claim | null): bigint[]
   /** Every sighting of the transfer in that role. */
   ofLeg(leg: ChainLeg | null): bigint[]
   ofRuling(id: string | null): bigint[]
   /** All that the deposit is judged by, oldest first. */
-  ofDossier(dossier: Dossier): bigint[]
+  ofDossier(dossier: DepositEvidence): bigint[]
 }
 
 /** The fold keeps the very claims it was given, so that they are known again. */
-export function sourcesOf(stored: readonly StoredObservation[]): Sources {
+export function sourcesOf(stored: readonly StoredObservation[]): InboxRowIndex {
   const rowOf = new Map<Observation, bigint>(stored.map(({ inboxId, observation }) => [observation, inboxId]))
   const idsOf = (observations: readonly (Observation | null)[]) =>
     observations.map((one) => (one === null ? undefined : rowOf.get(one))).filter((id) => id !== undefined)
@@ -43,6 +43,6 @@ export function sourcesOf(stored: readonly StoredObservation[]): Sources {
   }
 }
 
-function legKey(sighting: Sighting): string {
+function legKey(sighting: ObservedChainTransfer): string {
   return `${sighting.role} ${transferRef(sighting)}`
 }

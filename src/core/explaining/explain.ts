@@ -1,18 +1,18 @@
-import type { DecidedDeposit, Decision, Rules } from '../decide.ts'
-import type { Cell, Leg, Source } from '../judging/matrix.ts'
+import type { DecidedDeposit, GroupVerdict, Rules } from '../decide.ts'
+import type { Cell, DepositLeg, EvidenceSource } from '../judging/matrix.ts'
 import { awaited } from '../judging/overdue.ts'
-import { hasEnded, type Verdict } from '../judging/reconcile.ts'
+import { type DepositVerdict, hasEnded } from '../judging/reconcile.ts'
 import { policyOf } from '../judging/route.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { linkRules } from '../matching/link.ts'
 import { type Mismatch, mismatchKinds } from '../mismatch.ts'
 import type { Policy, RequiredCell } from '../policy.ts'
 import { explainCell, legCells } from './explain-cells.ts'
 import { policyLine, ruledBy } from './explain-policy.ts'
-import { type Sources, type StoredObservation, sourcesOf } from './explain-sources.ts'
+import { type InboxRowIndex, type StoredObservation, sourcesOf } from './explain-sources.ts'
 
 /** One reason of a verdict. */
-export type Reason = {
+export type VerdictReason = {
   /** `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, `mismatch` with its kind, or `awaited` with its kind. */
   what: string
   /** What was said, or is missing. */
@@ -27,14 +27,14 @@ export type Reason = {
   until: Date | null
 }
 
-export type Judged = { dossier: Dossier; verdict: Verdict; policy: Policy }
+export type VerdictContext = { dossier: DepositEvidence; verdict: DepositVerdict; policy: Policy }
 
 /** Why each deposit of a group is judged as it is. */
 export function explainAll(
-  deposits: Decision['deposits'],
+  deposits: GroupVerdict['deposits'],
   stored: readonly StoredObservation[],
   rules: Rules,
-): (DecidedDeposit & { reasons: Reason[] })[] {
+): (DecidedDeposit & { reasons: VerdictReason[] })[] {
   const sources = sourcesOf(stored)
   return deposits.map((deposit) => {
     const judged = { ...deposit, policy: policyOf(deposit.dossier, rules) }
@@ -43,7 +43,7 @@ export function explainAll(
 }
 
 /** Why a deposit is judged as it is: the state, each cell, how its transfers were found, what is wrong, what is awaited. */
-export function explain(judged: Judged, sources: Sources): Reason[] {
+export function explain(judged: VerdictContext, sources: InboxRowIndex): VerdictReason[] {
   return [
     stateReason(judged, sources),
     ...legCells.map((name) => explainCell(name, judged, sources)),
@@ -54,7 +54,7 @@ export function explain(judged: Judged, sources: Sources): Reason[] {
   ]
 }
 
-function stateReason({ dossier, verdict, policy }: Judged, sources: Sources): Reason {
+function stateReason({ dossier, verdict, policy }: VerdictContext, sources: InboxRowIndex): VerdictReason {
   const { state, finalAt, settledAt } = verdict
   const open = openCells(verdict, policy)
   const rules: Record<typeof state, string> = {
@@ -85,10 +85,10 @@ function stateReason({ dossier, verdict, policy }: Judged, sources: Sources): Re
   }
 }
 
-function openCells({ matrix }: Verdict, { required }: Policy): RequiredCell[] {
+function openCells({ matrix }: DepositVerdict, { required }: Policy): RequiredCell[] {
   const done: ReadonlySet<Cell> = new Set(['agrees', 'not_applicable'])
   return required.filter((name) => {
-    const [leg, source] = name.split('.') as [Leg, Source]
+    const [leg, source] = name.split('.') as [DepositLeg, EvidenceSource]
     return !done.has(matrix[leg][source])
   })
 }
@@ -96,7 +96,7 @@ function openCells({ matrix }: Verdict, { required }: Policy): RequiredCell[] {
 const whatOf = { deposit: 'payment', recipient: 'delivery' } as const
 
 /** How each transfer was found to be of this deposit. */
-function transferReasons({ dossier }: Judged, sources: Sources): Reason[] {
+function transferReasons({ dossier }: VerdictContext, sources: InboxRowIndex): VerdictReason[] {
   const { deposit, settlements, refunds, links } = dossier
   const legs = [...(deposit === null ? [] : [deposit]), ...settlements, ...refunds]
   return links.map(({ transfer, role, rule, ruling }) => {
@@ -112,14 +112,18 @@ function transferReasons({ dossier }: Judged, sources: Sources): Reason[] {
   })
 }
 
-function writeOffReasons({ dossier: { writeOff } }: Judged): Reason[] {
+function writeOffReasons({ dossier: { writeOff } }: VerdictContext): VerdictReason[] {
   if (writeOff === null) return []
   const says = `to ${writeOff.account} at ${writeOff.at.toISOString()}`
   const rule = 'a person decided that what was paid is not expected any more'
   return [{ what: 'write-off', says, evidence: [], rule, policy: null, until: null }]
 }
 
-function mismatchReason({ kind, detail }: Mismatch, { dossier, policy }: Judged, sources: Sources): Reason {
+function mismatchReason(
+  { kind, detail }: Mismatch,
+  { dossier, policy }: VerdictContext,
+  sources: InboxRowIndex,
+): VerdictReason {
   const field = ruledBy(kind)
   const since = detail.since === undefined ? null : new Date(detail.since)
   const withinMs = field === null ? null : policy[field]
@@ -147,7 +151,7 @@ function detailSaid({ asset, paidAsset, ...said }: Mismatch['detail']): string {
 }
 
 /** What is still in time: the verdict is looked at again when the first of it is not any more. */
-function awaitedReasons({ dossier, verdict, policy }: Judged): Reason[] {
+function awaitedReasons({ dossier, verdict, policy }: VerdictContext): VerdictReason[] {
   const { matrix, finalAt, settledAt, recheckAt } = verdict
   if (recheckAt === null) return []
   const known = { dossier, matrix, finalAt, settledAt, ended: hasEnded(dossier, verdict) }

@@ -1,14 +1,14 @@
 import type { Address, NetworkName, TxId } from '../asset.ts'
-import type { Search, Sighting } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { LegSearch, ObservedChainTransfer } from '../evidence.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import type { Policy } from '../policy.ts'
 import { earliest } from '../time.ts'
-import { approvedPlace, type Leg } from './matrix.ts'
+import { approvedPlace, type DepositLeg } from './matrix.ts'
 
 /** A leg that no chain has shown, and where it should be. */
 export type SoughtLeg = {
-  role: Sighting['role']
+  role: ObservedChainTransfer['role']
   network: NetworkName
   address: Address
   tx: TxId | null
@@ -17,7 +17,7 @@ export type SoughtLeg = {
   until: Date
 }
 
-export type Absence =
+export type LegAbsence =
   | { kind: 'proved'; proof: string }
   | { kind: 'not_read'; detail: Readonly<Record<string, string>> }
   /** No search has answered yet. */
@@ -27,12 +27,12 @@ export type Absence =
 const nodesWanted = 2
 
 /** Where the payment should be, once per statement of the service; or where the delivery should be. */
-export function soughtLegs(dossier: Dossier, leg: Leg, policy: Policy): SoughtLeg[] {
+export function soughtLegs(dossier: DepositEvidence, leg: DepositLeg, policy: Policy): SoughtLeg[] {
   return leg === 'deposit' ? soughtPayments(dossier, policy) : soughtDeliveries(dossier)
 }
 
 /** The service may report a payment that it names no transaction of as late as the policy allows. */
-function soughtPayments({ api, webhook, words }: Dossier, policy: Policy): SoughtLeg[] {
+function soughtPayments({ api, webhook, words }: DepositEvidence, policy: Policy): SoughtLeg[] {
   const until = earliest([...words.api, ...words.webhook].flatMap((one) => [one.occurredAt, one.receivedAt]))
   if (until === null) return []
   const unnamedFrom = new Date(until.getTime() - policy.chainWithinMs - policy.reportWithinMs)
@@ -49,7 +49,7 @@ function soughtPayments({ api, webhook, words }: Dossier, policy: Policy): Sough
   })
 }
 
-function soughtDeliveries(dossier: Dossier): SoughtLeg[] {
+function soughtDeliveries(dossier: DepositEvidence): SoughtLeg[] {
   const { deposit } = dossier
   const stated = claimOf(dossier)?.settlement ?? null
   const place = approvedPlace(dossier) ?? stated
@@ -65,7 +65,7 @@ function isSame(one: SoughtLeg, other: SoughtLeg): boolean {
 }
 
 /** The searches for one leg, the oldest first. */
-export function searchesOf({ searches }: Dossier, leg: SoughtLeg): Search[] {
+export function searchesOf({ searches }: DepositEvidence, leg: SoughtLeg): LegSearch[] {
   return searches.filter(
     ({ role, network, to, tx }) =>
       role === leg.role && network === leg.network && to === leg.address && tx === leg.tx,
@@ -77,10 +77,10 @@ export function searchesOf({ searches }: Dossier, leg: SoughtLeg): Search[] {
  * @param due what was searched before does not prove that it is missing: it may have come in time
  */
 export function judgeAbsence(
-  dossier: Dossier,
+  dossier: DepositEvidence,
   legs: readonly SoughtLeg[],
   { due, policy }: { due: Date; policy: Policy },
-): Absence {
+): LegAbsence {
   const found = legs.map((leg) => absenceOf(leg, searchesOf(dossier, leg), { due, policy }))
   const unread = found.find((one) => one.kind === 'not_read')
   if (unread !== undefined) return unread
@@ -91,9 +91,9 @@ export function judgeAbsence(
 
 function absenceOf(
   leg: SoughtLeg,
-  searches: readonly Search[],
+  searches: readonly LegSearch[],
   { due, policy }: { due: Date; policy: Policy },
-): Absence {
+): LegAbsence {
   const last = searches.at(-1)
   if (last === undefined) return { kind: 'open' }
   const proofs = searches
@@ -105,12 +105,12 @@ function absenceOf(
   return isBehind ? { kind: 'open' } : { kind: 'not_read', detail: unreadDetail(leg, last) }
 }
 
-function nodeProof({ network, tx, nodes, receivedAt }: Search): string | null {
+function nodeProof({ network, tx, nodes, receivedAt }: LegSearch): string | null {
   if (tx === null || nodes.length < nodesWanted) return null
   return `${nodes.length} nodes of ${network} do not know the transaction (${nodes.join(', ')}), asked at ${receivedAt.toISOString()}`
 }
 
-function rangeProof(search: Search, leg: SoughtLeg, { clockSkewMs }: Policy): string | null {
+function rangeProof(search: LegSearch, leg: SoughtLeg, { clockSkewMs }: Policy): string | null {
   const { network, read } = search
   // Clocks differ, and a quiet chain makes no block for a while.
   const isReached = read !== null && read.to.blockAt.getTime() >= leg.until.getTime() - clockSkewMs
@@ -120,14 +120,14 @@ function rangeProof(search: Search, leg: SoughtLeg, { clockSkewMs }: Policy): st
 }
 
 /** From before it can have moved; an address that was read ever since it was made cannot have been paid before. */
-function reachesBack({ read, bookedAt }: Search, { from, until }: SoughtLeg): boolean {
+function reachesBack({ read, bookedAt }: LegSearch, { from, until }: SoughtLeg): boolean {
   if (read === null) return false
   const isSinceMade = bookedAt !== null && bookedAt <= until && read.from.blockAt <= bookedAt
   return isSinceMade || read.from.blockAt <= from
 }
 
 /** Why nothing is known of the leg, and what to do. */
-export function unreadDetail(leg: SoughtLeg, search: Search | undefined): Record<string, string> {
+export function unreadDetail(leg: SoughtLeg, search: LegSearch | undefined): Record<string, string> {
   const { network, address, tx } = leg
   const found = search?.found ?? null
   const steps = search === undefined ? [] : stepsOf(leg, search)
@@ -142,7 +142,7 @@ export function unreadDetail(leg: SoughtLeg, search: Search | undefined): Record
 }
 
 /** The commands by which it would be read. */
-function stepsOf({ role, network, address }: SoughtLeg, search: Search): string[] {
+function stepsOf({ role, network, address }: SoughtLeg, search: LegSearch): string[] {
   const { isUnread, bookedAt, found, claimed } = search
   if (isUnread) return []
   const owners = role === 'deposit' ? 'channels or wallets' : 'channels'
@@ -153,7 +153,7 @@ function stepsOf({ role, network, address }: SoughtLeg, search: Search): string[
   ]
 }
 
-function reasonOf({ network, from }: SoughtLeg, search: Search | undefined): string {
+function reasonOf({ network, from }: SoughtLeg, search: LegSearch | undefined): string {
   if (search === undefined)
     return `${network} could not be searched for a day: look at its nodes with \`bin/depositd doctor\``
   if (search.isUnread) return `${network} is not read: set an RPC URL for it`

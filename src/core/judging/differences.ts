@@ -1,7 +1,7 @@
 import { ownerText } from '../address-book.ts'
 import type { AssetKey } from '../asset.ts'
 import type { Claim } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import { lossOf, type Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
@@ -10,14 +10,14 @@ import { feeDiffers } from './fee.ts'
 import { finishedDelivery } from './finished-delivery.ts'
 import { findIdentityDifferences } from './identity.ts'
 import { claimedOf, misnamedOf, owedOf, paidOf, spreadOf, strayedOf } from './losses.ts'
-import { approvedPlace, deliveredLegs, type Leg, liveLeg, otherPlace, total } from './matrix.ts'
+import { approvedPlace, type DepositLeg, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
 import { otherNetworkOf } from './other-network.ts'
 import { findStateDifferences } from './state-differences.ts'
 import { isTolerated } from './tolerance.ts'
 
 /** What the sources contradict each other in, whatever the time is. */
-export function findDifferences(dossier: Dossier, policy: Policy): Mismatch[] {
+export function findDifferences(dossier: DepositEvidence, policy: Policy): Mismatch[] {
   const found = [
     amountDiffers(dossier),
     assetDiffers(dossier),
@@ -36,7 +36,7 @@ export function findDifferences(dossier: Dossier, policy: Policy): Mismatch[] {
   return found.filter(({ kind }, place) => found.findIndex((one) => one.kind === kind) === place)
 }
 
-function amountDiffers({ webhook, api, deposit }: Dossier): Mismatch | null {
+function amountDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch | null {
   return (
     amountContradiction({
       chain: liveLeg(deposit),
@@ -51,13 +51,13 @@ function amountDiffers({ webhook, api, deposit }: Dossier): Mismatch | null {
 }
 
 /** Assets are of their networks: where those differ, that is a mismatch of its own, and one cause is told once. */
-function assetDiffers(dossier: Dossier): Mismatch | null {
-  const isApart = (leg: Leg) => otherNetworkOf(dossier, leg) !== null
+function assetDiffers(dossier: DepositEvidence): Mismatch | null {
+  const isApart = (leg: DepositLeg) => otherNetworkOf(dossier, leg) !== null
   const paid = isApart('deposit') ? null : paidAssetDiffers(dossier)
   return paid ?? (isApart('settlement') ? null : deliveredAssetDiffers(dossier))
 }
 
-function paidAssetDiffers({ webhook, api, deposit }: Dossier): Mismatch | null {
+function paidAssetDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch | null {
   const shown = liveLeg(deposit)?.asset
   return contradiction(
     'asset_mismatch',
@@ -71,7 +71,7 @@ function paidAssetDiffers({ webhook, api, deposit }: Dossier): Mismatch | null {
 }
 
 /** Of several deliveries, the first that is of another asset than stated. */
-function deliveredAssetDiffers({ webhook, api, settlements }: Dossier): Mismatch | null {
+function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): Mismatch | null {
   const [settlementWebhook, settlementApi] = [webhook?.settlement?.asset, api?.settlement?.asset]
   const shown = settlements.filter((leg) => leg.state !== 'orphaned').map(({ asset }) => asset)
   const other = shown.find((asset) => asset !== (settlementApi ?? settlementWebhook))
@@ -81,7 +81,7 @@ function deliveredAssetDiffers({ webhook, api, settlements }: Dossier): Mismatch
 }
 
 /** Only a finished delivery can be short: until then more may come. Amounts of different assets are not compared. */
-function deliveredDiffers(dossier: Dossier, policy: Policy): Mismatch | null {
+function deliveredDiffers(dossier: DepositEvidence, policy: Policy): Mismatch | null {
   const legs = deliveredLegs(dossier)
   const { amount: stated = null, asset } = finishedDelivery(dossier) ?? {}
   if (asset === undefined || stated === null || legs.length === 0) return null
@@ -94,7 +94,7 @@ function deliveredDiffers(dossier: Dossier, policy: Policy): Mismatch | null {
   return { kind: delivered < stated ? 'settlement_short' : 'settlement_over', detail, loss }
 }
 
-function recipientDiffers(dossier: Dossier): Mismatch | null {
+function recipientDiffers(dossier: DepositEvidence): Mismatch | null {
   const other = otherPlace(dossier)
   const approved = approvedPlace(dossier)
   if (!other || !approved) return null
@@ -108,7 +108,7 @@ function recipientDiffers(dossier: Dossier): Mismatch | null {
   }
 }
 
-function addressChanged({ stranger }: Dossier): Mismatch | null {
+function addressChanged({ stranger }: DepositEvidence): Mismatch | null {
   if (stranger === null) return null
   const { owner, network, stated, kept } = stranger
   const detail = { owner: ownerText(owner), network, approved: kept ?? 'none', address: stated }
@@ -116,7 +116,7 @@ function addressChanged({ stranger }: Dossier): Mismatch | null {
 }
 
 /** An address that belongs to nobody; one that is stated for an owner of ours is told of as changed. */
-function addressUnknown({ webhook, api, approval, stranger }: Dossier): Mismatch | null {
+function addressUnknown({ webhook, api, approval, stranger }: DepositEvidence): Mismatch | null {
   const claim = api ?? webhook
   if (approval !== null || claim === null || stranger !== null) return null
   return {
@@ -127,13 +127,13 @@ function addressUnknown({ webhook, api, approval, stranger }: Dossier): Mismatch
 }
 
 /** Somebody whom the book does not have, for an address that it has; where it has neither, the address is told of. */
-function ownerUnknown({ unknownOwner, approval }: Dossier): Mismatch | null {
+function ownerUnknown({ unknownOwner, approval }: DepositEvidence): Mismatch | null {
   if (unknownOwner === null || approval === null) return null
   const detail = { stated: ownerText(unknownOwner), approved: ownerText(approval.owner) }
   return { kind: 'unknown_owner', detail, loss: null }
 }
 
-function vanishedAfterFinality(dossier: Dossier): Mismatch | null {
+function vanishedAfterFinality(dossier: DepositEvidence): Mismatch | null {
   const { deposit } = dossier
   if (deposit?.state !== 'orphaned' || deposit.finalAt === null) return null
   const detail = { transfer: deposit.ref, block: deposit.blockHash }
@@ -141,7 +141,7 @@ function vanishedAfterFinality(dossier: Dossier): Mismatch | null {
 }
 
 /** What the service itself calls failed contradicts nothing. */
-function transactionFailed(dossier: Dossier): Mismatch | null {
+function transactionFailed(dossier: DepositEvidence): Mismatch | null {
   if (claimOf(dossier)?.status === 'failed') return null
   const failure = failureOf(dossier, 'deposit') ?? failureOf(dossier, 'recipient')
   if (failure === null) return null
@@ -151,11 +151,11 @@ function transactionFailed(dossier: Dossier): Mismatch | null {
   return { kind: 'tx_failed', detail, loss: leg === 'deposit' ? claimedOf(dossier) : owedOf(dossier) }
 }
 
-type Stated = { asset: AssetKey; amount: bigint }
+type SourceAmount = { asset: AssetKey; amount: bigint }
 
 /** Amounts are compared within one asset only. */
-function amountContradiction(stated: Record<string, Stated | null | undefined>): Mismatch | null {
-  const all = Object.entries(stated).filter((entry): entry is [string, Stated] => !!entry[1])
+function amountContradiction(stated: Record<string, SourceAmount | null | undefined>): Mismatch | null {
+  const all = Object.entries(stated).filter((entry): entry is [string, SourceAmount] => !!entry[1])
   const perAsset = [...Map.groupBy(all, ([, { asset }]) => asset)]
   return (
     perAsset.map(([asset, alike]) => contradictionWithin(asset, alike)).find((one) => one !== null) ?? null
@@ -163,7 +163,7 @@ function amountContradiction(stated: Record<string, Stated | null | undefined>):
 }
 
 /** Amounts that differ by nothing but zeros at their end are most likely the same one, in other decimals. */
-function contradictionWithin(asset: AssetKey, stated: readonly [string, Stated][]): Mismatch | null {
+function contradictionWithin(asset: AssetKey, stated: readonly [string, SourceAmount][]): Mismatch | null {
   const amounts = stated.map(([, { amount }]) => amount)
   const said = Object.fromEntries(stated.map(([source, { amount }]) => [source, amount.toString()]))
   const isUnits = isShifted(amounts)
@@ -176,7 +176,7 @@ function isShifted(amounts: readonly bigint[]): boolean {
   return new Set(amounts.map((amount) => amount.toString().replace(/0+$/, ''))).size === 1
 }
 
-function settledOf(claim: Claim | null): Stated | null {
+function settledOf(claim: Claim | null): SourceAmount | null {
   const { asset, amount = null } = (claim?.status === 'settled' && claim.settlement) || {}
   return asset === undefined || amount === null ? null : { asset, amount }
 }

@@ -1,5 +1,5 @@
 import type { SettlementClaim } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { lossOf, type Mismatch } from '../mismatch.ts'
 import type { Amount } from '../money.ts'
 import type { FeeModel, Policy } from '../policy.ts'
@@ -8,7 +8,7 @@ import { excessOf } from './losses.ts'
 import { liveLeg } from './matrix.ts'
 
 /** What the service kept of what was paid, as it states the delivery; what of it arrived is a question of its own. */
-export function feeDiffers(dossier: Dossier, { fee, line }: Policy): Mismatch | null {
+export function feeDiffers(dossier: DepositEvidence, { fee, line }: Policy): Mismatch | null {
   const settlement = finishedDelivery(dossier)
   if (settlement === null) return null
   if (fee.kind === 'fixed') return fixedDiffers(fee, settlement, line)
@@ -28,7 +28,7 @@ export function feeDiffers(dossier: Dossier, { fee, line }: Policy): Mismatch | 
 }
 
 /** What the API states; or else what the policy derives from what was paid and delivered, where it accepts that. */
-export function feeOf(dossier: Dossier, { fee }: Policy): Amount | null {
+export function feeOf(dossier: DepositEvidence, { fee }: Policy): Amount | null {
   const settlement = statedByApi(dossier)
   return settlement === null ? null : (settlement.fee ?? derivedFee(dossier, settlement, fee))
 }
@@ -36,7 +36,11 @@ export function feeOf(dossier: Dossier, { fee }: Policy): Amount | null {
 type Band = Extract<FeeModel, { kind: 'bps' | 'band' }>
 
 /** `scaled` and `paid` are in the same unit: so small that neither asset has a part of it. */
-type Kept = { scaled: bigint; paid: bigint; detail: { paid: string; paidAsset: string; delivered: string } }
+type FeeRatio = {
+  scaled: bigint
+  paid: bigint
+  detail: { paid: string; paidAsset: string; delivered: string }
+}
 
 function fixedDiffers(
   { amount }: Extract<FeeModel, { kind: 'fixed' }>,
@@ -48,7 +52,7 @@ function fixedDiffers(
   return { kind: 'fee_out_of_band', detail, loss: lossOf(asset, fee - amount, delivered ?? 0n) }
 }
 
-function keptOf({ deposit }: Dossier, { amount }: SettlementClaim, { units }: Band): Kept | null {
+function keptOf({ deposit }: DepositEvidence, { amount }: SettlementClaim, { units }: Band): FeeRatio | null {
   const leg = liveLeg(deposit)
   if (leg === null || amount === null) return null
   const paid = leg.amount * units.delivered
@@ -56,20 +60,20 @@ function keptOf({ deposit }: Dossier, { amount }: SettlementClaim, { units }: Ba
   return { scaled: paid - amount * units.paid, paid, detail }
 }
 
-function derivedFee(dossier: Dossier, settlement: SettlementClaim, fee: FeeModel): Amount | null {
+function derivedFee(dossier: DepositEvidence, settlement: SettlementClaim, fee: FeeModel): Amount | null {
   if (fee.kind === 'stated') return null
   return fee.kind === 'fixed' ? fee.amount : shareOf(keptOf(dossier, settlement, fee), fee)
 }
 
 /** Null where it is no whole number of base units of the delivered asset: nothing is rounded. */
-function shareOf(kept: Kept | null, fee: Band): Amount | null {
+function shareOf(kept: FeeRatio | null, fee: Band): Amount | null {
   if (kept === null || kept.scaled <= 0n || !isInBand(kept, fee)) return null
   const { paid: scale } = fee.units
   return kept.scaled % scale === 0n ? ((kept.scaled / scale) as Amount) : null
 }
 
 /** To within one base unit of the coarser asset, since a share of an amount is seldom a whole number of them. */
-export function isInBand({ scaled, paid }: Pick<Kept, 'scaled' | 'paid'>, fee: Band): boolean {
+export function isInBand({ scaled, paid }: Pick<FeeRatio, 'scaled' | 'paid'>, fee: Band): boolean {
   const [low, high] = fee.kind === 'bps' ? [fee.bps, fee.bps] : [fee.lowBps, fee.highBps]
   const { paid: ofPaid, delivered: ofDelivered } = fee.units
   const slack = 10_000n * (ofPaid > ofDelivered ? ofPaid : ofDelivered)
@@ -82,7 +86,7 @@ function bandText(fee: Band): string {
 }
 
 /** With two digits behind the point, cut off: for people. */
-function bpsText({ scaled, paid }: Kept): string {
+function bpsText({ scaled, paid }: FeeRatio): string {
   if (paid === 0n) return '0'
   const hundredths = (scaled * 1_000_000n) / paid
   const [sign, size] = hundredths < 0n ? ['-', -hundredths] : ['', hundredths]

@@ -1,11 +1,11 @@
 import type { ClaimStatus, SettlementClaim } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import type { Policy } from '../policy.ts'
 import { deliveredLegs, total } from './matrix.ts'
 import { isTolerated } from './tolerance.ts'
 
 /** The delivery as the service states it, once it calls the deposit settled; by its API where that does. */
-export function finishedDelivery({ api, webhook }: Pick<Dossier, 'api' | 'webhook'>) {
+export function finishedDelivery({ api, webhook }: Pick<DepositEvidence, 'api' | 'webhook'>) {
   return [api, webhook].find((one) => one?.status === 'settled')?.settlement ?? null
 }
 
@@ -13,7 +13,7 @@ export function finishedDelivery({ api, webhook }: Pick<Dossier, 'api' | 'webhoo
  * The delivery as the API states it. Where its furthest word states no amount, as when it goes on to call the deposit
  * refunded, what it stated last is what the chain is held against; a fee that it stated with none holds with it.
  */
-export function statedByApi({ api, words }: Pick<Dossier, 'api' | 'words'>): SettlementClaim | null {
+export function statedByApi({ api, words }: Pick<DepositEvidence, 'api' | 'words'>): SettlementClaim | null {
   const told = [api, ...words.api.toReversed()]
   const said = told.flatMap((word) => word?.settlement ?? [])
   const [furthest] = said
@@ -30,7 +30,7 @@ const last: ReadonlySet<ClaimStatus> = new Set(['settled', 'refunded', 'failed']
  * units of the delivered asset; 0 where the policy does not accept the difference. Nothing is booked by what a webhook
  * states.
  */
-export function toleratedLack(dossier: Dossier, policy: Policy): bigint {
+export function toleratedLack(dossier: DepositEvidence, policy: Policy): bigint {
   const legs = deliveredLegs(dossier)
   const { amount, asset } = statedByApi(dossier) ?? {}
   const isOver = dossier.api !== null && last.has(dossier.api.status)

@@ -1,12 +1,12 @@
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import type { Mismatch } from '../mismatch.ts'
 import { contradiction } from './contradiction.ts'
 import { claimedOf, sharedLack } from './losses.ts'
-import type { Leg } from './matrix.ts'
+import type { DepositLeg } from './matrix.ts'
 import { otherNetworkOf } from './other-network.ts'
 
 /** What is said about which transfer is which deposit's and where it is, and cannot be so. */
-export function findIdentityDifferences(dossier: Dossier): Mismatch[] {
+export function findIdentityDifferences(dossier: DepositEvidence): Mismatch[] {
   return [
     networkDiffers(dossier, 'deposit') ?? networkDiffers(dossier, 'settlement'),
     transactionReused(dossier),
@@ -14,7 +14,7 @@ export function findIdentityDifferences(dossier: Dossier): Mismatch[] {
   ].filter((mismatch) => mismatch !== null)
 }
 
-function networkDiffers(dossier: Dossier, leg: Leg): Mismatch | null {
+function networkDiffers(dossier: DepositEvidence, leg: DepositLeg): Mismatch | null {
   const found = otherNetworkOf(dossier, leg)
   if (found === null) return null
   const { tx, ...named } = found
@@ -23,14 +23,14 @@ function networkDiffers(dossier: Dossier, leg: Leg): Mismatch | null {
   })
 }
 
-function transactionReused(dossier: Dossier): Mismatch | null {
+function transactionReused(dossier: DepositEvidence): Mismatch | null {
   const { reuse } = dossier
   if (reuse === null) return null
   const detail = { transfer: reuse.transfer, deposit: reuse.serviceId }
   return { kind: 'tx_reused', detail, loss: claimedOf(dossier) }
 }
 
-function matchAmbiguous(dossier: Dossier): Mismatch | null {
+function matchAmbiguous(dossier: DepositEvidence): Mismatch | null {
   const { ambiguity } = dossier
   if (ambiguity === null) return null
   const { stated, delivered, asset, deposits, transfers } = ambiguity

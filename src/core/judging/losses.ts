@@ -1,5 +1,5 @@
 import type { AssetKey } from '../asset.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import { type Loss, lossOf } from '../mismatch.ts'
 import type { FeeModel } from '../policy.ts'
@@ -7,24 +7,24 @@ import { statedByApi } from './finished-delivery.ts'
 import { deliveredLegs, isElsewhere, liveLeg, total } from './matrix.ts'
 
 /** What the service still owes of a payment: what it states of the delivery, or else what was paid, less what arrived. */
-export function owedOf(dossier: Dossier): Loss | null {
+export function owedOf(dossier: DepositEvidence): Loss | null {
   const due = statedDelivery(dossier) ?? liveLeg(dossier.deposit)
   return due && lossOf(due.asset, due.amount - arrivedOf(dossier, due.asset), due.amount)
 }
 
 /** What the chain shows to have been paid. */
-export function paidOf({ deposit }: Dossier): Loss | null {
+export function paidOf({ deposit }: DepositEvidence): Loss | null {
   return deposit && lossOf(deposit.asset, deposit.amount)
 }
 
 /** What the service claims to have been paid. */
-export function claimedOf(dossier: Dossier): Loss | null {
+export function claimedOf(dossier: DepositEvidence): Loss | null {
   const paid = claimOf(dossier)?.deposit
   return paid ? lossOf(paid.asset, paid.amount) : null
 }
 
 /** What went to another place than the approved one; as long as no chain shows it, what is stated to go there. */
-export function strayedOf(dossier: Dossier): Loss | null {
+export function strayedOf(dossier: DepositEvidence): Loss | null {
   const gone = dossier.settlements.filter(
     (leg) => leg.state !== 'orphaned' && isElsewhere({ ...leg, address: leg.to }, dossier),
   )
@@ -35,10 +35,13 @@ export function strayedOf(dossier: Dossier): Loss | null {
   return lossOf(first.asset, amount, stated?.asset === first.asset ? stated.amount : amount)
 }
 
-type Stated = { asset: AssetKey; amount: bigint | null }
+type StatedAmount = { asset: AssetKey; amount: bigint | null }
 
 /** What is stated in an asset that the chain does not show; without a chain, what is stated first. */
-export function misnamedOf(stated: readonly (Stated | null | undefined)[], shown?: AssetKey): Loss | null {
+export function misnamedOf(
+  stated: readonly (StatedAmount | null | undefined)[],
+  shown?: AssetKey,
+): Loss | null {
   const wrong = stated.find((one) => one && one.asset !== shown)
   return wrong?.amount ? lossOf(wrong.asset, wrong.amount) : null
 }
@@ -50,7 +53,7 @@ export function spreadOf(asset: AssetKey, amounts: readonly bigint[]): Loss | nu
 }
 
 /** What several deposits together lack of what is stated of them: at the first of them, so that it counts once. */
-export function sharedLack({ serviceId, ambiguity }: Dossier): Loss | null {
+export function sharedLack({ serviceId, ambiguity }: DepositEvidence): Loss | null {
   if (ambiguity === null || ambiguity.deposits[0] !== serviceId) return null
   const { stated, delivered, asset } = ambiguity
   return asset === null || stated === null ? null : lossOf(asset, stated - delivered, stated)
@@ -65,12 +68,12 @@ export function excessOf(
   return (scaled * 10_000n - allowed) / (10_000n * fee.units.paid)
 }
 
-function statedDelivery(dossier: Dossier): { asset: AssetKey; amount: bigint } | null {
+function statedDelivery(dossier: DepositEvidence): { asset: AssetKey; amount: bigint } | null {
   const stated = statedByApi(dossier) ?? dossier.webhook?.settlement
   return stated && stated.amount !== null ? { asset: stated.asset, amount: stated.amount } : null
 }
 
-function arrivedOf(dossier: Dossier, asset: AssetKey): bigint {
+function arrivedOf(dossier: DepositEvidence, asset: AssetKey): bigint {
   return total(deliveredLegs(dossier).filter((leg) => leg.asset === asset))
 }
 

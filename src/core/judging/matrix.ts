@@ -1,12 +1,12 @@
 import type { Address, NetworkName } from '../asset.ts'
 import { type Claim, stableWalletNetwork } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
 import type { Policy } from '../policy.ts'
 import { otherNetworkOf } from './other-network.ts'
 import { isTolerated } from './tolerance.ts'
 
-export type Source = 'webhook' | 'api' | 'chain'
+export type EvidenceSource = 'webhook' | 'api' | 'chain'
 
 /**
  * `present`: it speaks of this leg, and what would prove or refute it is still missing. A final transfer is the proof:
@@ -14,12 +14,12 @@ export type Source = 'webhook' | 'api' | 'chain'
  */
 export type Cell = 'absent' | 'present' | 'agrees' | 'differs' | 'not_applicable'
 
-export type Leg = 'deposit' | 'settlement'
+export type DepositLeg = 'deposit' | 'settlement'
 
 /** Three sources by two legs. */
-export type Matrix = Record<Leg, Record<Source, Cell>>
+export type Matrix = Record<DepositLeg, Record<EvidenceSource, Cell>>
 
-export function matrixOf(dossier: Dossier, policy: Policy): Matrix {
+export function matrixOf(dossier: DepositEvidence, policy: Policy): Matrix {
   const deposit = liveLeg(dossier.deposit)
   return {
     deposit: {
@@ -36,7 +36,7 @@ export function matrixOf(dossier: Dossier, policy: Policy): Matrix {
 }
 
 /** A deposit to a StableWallet is settled by a credit in the service's own books, which is on no chain. */
-export function isCredited({ approval, api, webhook }: Dossier): boolean {
+export function isCredited({ approval, api, webhook }: DepositEvidence): boolean {
   const owner = approval?.owner ?? api?.owner ?? webhook?.owner
   return owner?.kind === 'stable_wallet'
 }
@@ -47,7 +47,7 @@ export function liveLeg(leg: ChainLeg | null): ChainLeg | null {
 }
 
 /** What has reached the approved recipient for good. */
-export function deliveredLegs(dossier: Dossier): ChainLeg[] {
+export function deliveredLegs(dossier: DepositEvidence): ChainLeg[] {
   return dossier.settlements.filter(
     (leg) => leg.state === 'final' && !isElsewhere({ ...leg, address: leg.to }, dossier),
   )
@@ -65,12 +65,12 @@ function depositCell(claim: Claim | null, leg: ChainLeg | null): Cell {
   return isPlace && asset === leg.asset && amount === leg.amount ? 'agrees' : 'differs'
 }
 
-function depositChainCell({ webhook, api }: Dossier, leg: ChainLeg | null): Cell {
+function depositChainCell({ webhook, api }: DepositEvidence, leg: ChainLeg | null): Cell {
   if (leg === null) return 'absent'
   return leg.state !== 'final' || (webhook === null && api === null) ? 'present' : 'agrees'
 }
 
-function settlementCell(claim: Claim | null, dossier: Dossier, policy: Policy): Cell {
+function settlementCell(claim: Claim | null, dossier: DepositEvidence, policy: Policy): Cell {
   const settlement = claim?.settlement
   if (!settlement || settlement.amount === null || !isUnderWay(claim)) return 'absent'
   if (isElsewhere(settlement, dossier)) return 'differs'
@@ -89,10 +89,10 @@ function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[], 
   return isFinished ? 'agrees' : 'present'
 }
 
-type Place = { network: NetworkName; address: Address }
+type DeliveryAddress = { network: NetworkName; address: Address }
 
 /** Where the deposit is to be delivered: to the forward recipient, or into the StableWallet that was paid. */
-export function approvedPlace({ approval }: Dossier): Place | null {
+export function approvedPlace({ approval }: DepositEvidence): DeliveryAddress | null {
   if (approval === null) return null
   const { forward, owner } = approval
   return forward === null
@@ -100,13 +100,13 @@ export function approvedPlace({ approval }: Dossier): Place | null {
     : { network: forward.network, address: forward.recipient }
 }
 
-export function isElsewhere({ network, address }: Place, dossier: Dossier): boolean {
+export function isElsewhere({ network, address }: DeliveryAddress, dossier: DepositEvidence): boolean {
   const approved = approvedPlace(dossier)
   return approved !== null && (approved.network !== network || approved.address !== address)
 }
 
 /** Where else than to the approved place it went, or is said to go while no chain shows where that transaction is. */
-export function otherPlace(dossier: Dossier): Place | null {
+export function otherPlace(dossier: DepositEvidence): DeliveryAddress | null {
   const apart = otherNetworkOf(dossier, 'settlement')
   const shown = apart?.chain === undefined ? null : apart.tx
   const said = [dossier.api, dossier.webhook]
@@ -117,14 +117,14 @@ export function otherPlace(dossier: Dossier): Place | null {
 }
 
 /** A credit is proved by the API's record; a webhook is held against it. */
-function creditCell(claim: Claim, { api }: Dossier): Cell {
+function creditCell(claim: Claim, { api }: DepositEvidence): Cell {
   if (claim.status !== 'settled') return 'present'
   if (api?.status !== 'settled') return 'present'
   const [one, other] = [claim.settlement, api.settlement]
   return one?.asset === other?.asset && one?.amount === other?.amount ? 'agrees' : 'differs'
 }
 
-function settlementChainCell(dossier: Dossier): Cell {
+function settlementChainCell(dossier: DepositEvidence): Cell {
   if (isCredited(dossier)) return 'not_applicable'
   const live = dossier.settlements.filter((leg) => leg.state !== 'orphaned')
   if (live.length === 0) return dossier.ambiguity === null ? 'absent' : 'present'

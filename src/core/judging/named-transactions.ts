@@ -1,6 +1,6 @@
 import type { Address, NetworkName, TxId } from '../asset.ts'
-import type { Failure } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { TransactionFailure } from '../evidence.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { approvedPlace, liveLeg } from './matrix.ts'
 
 /** A transaction that the service names for a leg of a deposit, and the address that it says was paid. */
@@ -12,7 +12,7 @@ export type NamedTransaction = {
 }
 
 /** Those of which no chain has shown anything, where it could show something: at addresses of the address book. */
-export function unseenTransactions(dossier: Dossier): NamedTransaction[] {
+export function unseenTransactions(dossier: DepositEvidence): NamedTransaction[] {
   const isPaid = liveLeg(dossier.deposit) !== null
   const isDelivered = dossier.settlements.some((leg) => liveLeg(leg) !== null)
   const all = [...(isPaid ? [] : paymentsNamed(dossier)), ...(isDelivered ? [] : deliveriesNamed(dossier))]
@@ -21,13 +21,16 @@ export function unseenTransactions(dossier: Dossier): NamedTransaction[] {
 }
 
 /** A transaction of that leg that failed, while none that the service names has moved anything. */
-export function failureOf(dossier: Dossier, role: Failure['role']): Failure | null {
+export function failureOf(
+  dossier: DepositEvidence,
+  role: TransactionFailure['role'],
+): TransactionFailure | null {
   const legs = role === 'deposit' ? [dossier.deposit] : dossier.settlements
   if (legs.some((leg) => liveLeg(leg) !== null)) return null
   return dossier.failures.find((failure) => failure.role === role) ?? null
 }
 
-function paymentsNamed({ api, webhook, approval }: Dossier): NamedTransaction[] {
+function paymentsNamed({ api, webhook, approval }: DepositEvidence): NamedTransaction[] {
   return [api, webhook].flatMap((claim): NamedTransaction[] => {
     if (claim === null || claim.deposit.tx === null || approval === null) return []
     const { network, tx, address } = claim.deposit
@@ -36,7 +39,7 @@ function paymentsNamed({ api, webhook, approval }: Dossier): NamedTransaction[] 
   })
 }
 
-function deliveriesNamed(dossier: Dossier): NamedTransaction[] {
+function deliveriesNamed(dossier: DepositEvidence): NamedTransaction[] {
   const approved = dossier.approval?.forward ? approvedPlace(dossier) : null
   return [dossier.api, dossier.webhook].flatMap((claim): NamedTransaction[] => {
     if (!claim?.settlement || claim.settlement.tx === null || approved === null) return []
@@ -50,6 +53,6 @@ function isSame(one: NamedTransaction, other: NamedTransaction): boolean {
   return one.role === other.role && one.network === other.network && one.tx === other.tx
 }
 
-function isOf({ role, network, tx }: Failure, named: NamedTransaction): boolean {
+function isOf({ role, network, tx }: TransactionFailure, named: NamedTransaction): boolean {
   return role === named.role && network === named.network && tx === named.tx
 }

@@ -1,10 +1,10 @@
 import type { NetworkName, TxId } from '../asset.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { type ChainLeg, claimOf } from '../matching/fold.ts'
-import type { Leg } from './matrix.ts'
+import type { DepositLeg } from './matrix.ts'
 
 /** Who places a leg on which network, where they do not all agree. */
-export type OtherNetwork = {
+export type NetworkConflict = {
   /** The transaction that the chain shows; else the one that the service names. */
   tx: TxId | null
   webhook: NetworkName | undefined
@@ -17,7 +17,7 @@ export type OtherNetwork = {
  * Null where all that speak of the leg place it on one network. A transaction id is one of a family of networks, so
  * that it names the same wherever it is found.
  */
-export function otherNetworkOf(dossier: Dossier, leg: Leg): OtherNetwork | null {
+export function otherNetworkOf(dossier: DepositEvidence, leg: DepositLeg): NetworkConflict | null {
   const [webhook, api] = [dossier.webhook, dossier.api].map((claim) => claim?.[leg]?.network)
   const stated = [webhook, api].filter((network) => network !== undefined)
   const live = liveLegs(dossier, leg)
@@ -28,7 +28,7 @@ export function otherNetworkOf(dossier: Dossier, leg: Leg): OtherNetwork | null 
   return { tx, webhook, api, chain: shown?.network }
 }
 
-function liveLegs({ deposit, settlements }: Dossier, leg: Leg): ChainLeg[] {
+function liveLegs({ deposit, settlements }: DepositEvidence, leg: DepositLeg): ChainLeg[] {
   const legs = leg === 'settlement' ? settlements : [deposit].filter((one) => one !== null)
   return legs.filter(({ state }) => state !== 'orphaned')
 }

@@ -1,16 +1,16 @@
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import type { Loss, Mismatch, MismatchKind } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
 import { judgeAbsence, type SoughtLeg, searchesOf, soughtLegs, unreadDetail } from './absence.ts'
 import { claimedOf, owedOf, paidOf } from './losses.ts'
-import { type Cell, isCredited, type Leg, type Matrix, otherPlace } from './matrix.ts'
+import { type Cell, type DepositLeg, isCredited, type Matrix, otherPlace } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
 import { refusalOf } from './refusal.ts'
 import { stepsOf } from './steps.ts'
 
-export type Known = {
-  dossier: Dossier
+export type DeadlineContext = {
+  dossier: DepositEvidence
   matrix: Matrix
   finalAt: Date | null
   settledAt: Date | null
@@ -27,29 +27,33 @@ type Wait = {
   withinMs: number
   loss?: Loss | null
   /** The leg that a chain should show: that it is missing has to be proved. */
-  leg?: Leg
+  leg?: DepositLeg
 }
 
 /** What is not there yet, and until when it is waited for. */
-export type Awaited = {
+export type PendingEvidence = {
   kind: MismatchKind
   what: string
   since: Date
   due: Date
   loss: Loss | null
-  leg?: Leg
+  leg?: DepositLeg
 }
 
 /** A leg to be searched for on its chain, unless that was done at that time or later. */
-export type WantedSearch = SoughtLeg & { notBefore: Date }
+export type LegSearchRequest = SoughtLeg & { notBefore: Date }
 
 /** How long nodes may be away, or the daemon, before a leg that nobody could search for counts as not covered. */
 const searchWithinMs = 24 * 3_600_000
 
-type Found = { mismatches: readonly Mismatch[]; searches: readonly WantedSearch[]; recheckAt: Date | null }
+type OverdueFindings = {
+  mismatches: readonly Mismatch[]
+  searches: readonly LegSearchRequest[]
+  recheckAt: Date | null
+}
 
 /** What should have come by now, what to search for, and when to look again for what may still come in time. */
-export function findOverdue(known: Known, policy: Policy, now: Date): Found {
+export function findOverdue(known: DeadlineContext, policy: Policy, now: Date): OverdueFindings {
   const found = awaited(known, policy).map((one) =>
     one.leg === undefined
       ? plain(one, now)
@@ -65,7 +69,7 @@ export function findOverdue(known: Known, policy: Policy, now: Date): Found {
   }
 }
 
-function plain({ kind, what, since, due, loss }: Awaited, now: Date): Found {
+function plain({ kind, what, since, due, loss }: PendingEvidence, now: Date): OverdueFindings {
   if (due > now) return { mismatches: [], searches: [], recheckAt: due }
   const mismatch: Mismatch = { kind, detail: { what, since: since.toISOString() }, loss }
   return { mismatches: [mismatch], searches: [], recheckAt: null }
@@ -73,10 +77,10 @@ function plain({ kind, what, since, due, loss }: Awaited, now: Date): Found {
 
 /** What a chain does not show is missing only if that is proved; otherwise nobody has read where it should be. */
 function onChain(
-  awaiting: Awaited & { leg: Leg },
-  dossier: Dossier,
+  awaiting: PendingEvidence & { leg: DepositLeg },
+  dossier: DepositEvidence,
   { policy, now }: { policy: Policy; now: Date },
-): Found {
+): OverdueFindings {
   const { kind, what, since, due, leg, loss } = awaiting
   const sought = soughtLegs(dossier, leg, policy)
   const isDue = due <= now
@@ -87,7 +91,7 @@ function onChain(
     .filter(() => absence.kind !== 'proved' && (isDue || isUnwatched))
     .map((one) => ({ ...one, notBefore: isDue ? due : since }))
   const start = { what, since: since.toISOString() }
-  const open = (mismatch: Mismatch): Found => {
+  const open = (mismatch: Mismatch): OverdueFindings => {
     return { mismatches: [mismatch], searches, recheckAt: isDue ? null : due }
   }
   if (absence.kind === 'not_read')
@@ -102,7 +106,7 @@ function onChain(
 }
 
 /** All that is not there yet, in time or not. */
-export function awaited(known: Known, policy: Policy): Awaited[] {
+export function awaited(known: DeadlineContext, policy: Policy): PendingEvidence[] {
   return waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs, leg, loss = null }) =>
     missing && since !== null
       ? [{ kind, what, since, due: new Date(since.getTime() + withinMs), loss, ...(leg && { leg }) }]
@@ -110,7 +114,7 @@ export function awaited(known: Known, policy: Policy): Awaited[] {
   )
 }
 
-function waitsOf(asked: Known, policy: Policy): Wait[] {
+function waitsOf(asked: DeadlineContext, policy: Policy): Wait[] {
   const { dossier, settledAt } = asked
   // What the policy does not accept is neither to be reported nor to be delivered.
   const refused = settledAt === null && refusalOf(dossier, policy) !== null
@@ -128,7 +132,7 @@ function waitsOf(asked: Known, policy: Policy): Wait[] {
 }
 
 /** Every step that the API or the chain knows is to be told by a webhook of its own. */
-function webhookWaits({ dossier, finalAt, settledAt }: Known, policy: Policy): Wait[] {
+function webhookWaits({ dossier, finalAt, settledAt }: DeadlineContext, policy: Policy): Wait[] {
   const steps = stepsOf(dossier, { finalAt, settledAt }, policy.webhookStatuses)
   return steps.map(({ status, since, isTold }) => ({
     kind: 'webhook_missing',
@@ -142,13 +146,13 @@ function webhookWaits({ dossier, finalAt, settledAt }: Known, policy: Policy): W
   }))
 }
 
-function untoldWaits({ dossier, finalAt }: Known, policy: Policy): Wait[] {
+function untoldWaits({ dossier, finalAt }: DeadlineContext, policy: Policy): Wait[] {
   const what = 'the service has not reported the payment'
   const loss = paidOf(dossier)
   return [{ kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs, loss }]
 }
 
-function paymentWaits({ dossier, matrix, finalAt, ended }: Known, policy: Policy): Wait[] {
+function paymentWaits({ dossier, matrix, finalAt, ended }: DeadlineContext, policy: Policy): Wait[] {
   const { webhookAt, apiAt } = dossier
   return [
     {
@@ -170,7 +174,10 @@ function paymentWaits({ dossier, matrix, finalAt, ended }: Known, policy: Policy
   ]
 }
 
-function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, policy: Policy): Wait[] {
+function deliveryWaits(
+  { dossier, matrix, finalAt, settledAt, ended }: DeadlineContext,
+  policy: Policy,
+): Wait[] {
   const where = isCredited(dossier)
     ? 'the API does not say that it is credited'
     : 'nothing final has reached the recipient'
@@ -196,12 +203,12 @@ function deliveryWaits({ dossier, matrix, finalAt, settledAt, ended }: Known, po
 }
 
 /** What failed, or is another deposit's, is not missing: that is a mismatch of its own, and one cause is told once. */
-function isPaymentToldOtherwise(dossier: Dossier): boolean {
+function isPaymentToldOtherwise(dossier: DepositEvidence): boolean {
   return dossier.reuse !== null || failureOf(dossier, 'deposit') !== null
 }
 
 /** What went elsewhere, failed, or is there and does not add up, is not missing. */
-function isToldOtherwise(dossier: Dossier): boolean {
+function isToldOtherwise(dossier: DepositEvidence): boolean {
   return (
     otherPlace(dossier) !== null ||
     failureOf(dossier, 'recipient') !== null ||
@@ -210,7 +217,7 @@ function isToldOtherwise(dossier: Dossier): boolean {
   )
 }
 
-function refundWait({ dossier, finalAt, settledAt, ended }: Known, policy: Policy): Wait {
+function refundWait({ dossier, finalAt, settledAt, ended }: DeadlineContext, policy: Policy): Wait {
   return {
     kind: 'refund_due',
     what: 'the service says that it failed, and does not say that it gave it back',
@@ -222,12 +229,12 @@ function refundWait({ dossier, finalAt, settledAt, ended }: Known, policy: Polic
 }
 
 /** What the service calls failed it does not deliver any more: it owes what was paid. */
-function hasFailed({ api, webhook }: Dossier): boolean {
+function hasFailed({ api, webhook }: DepositEvidence): boolean {
   return api?.status === 'failed' && webhook?.status !== 'refunded'
 }
 
 /** A credit is on no chain: that its webhook tells of it is all that shows what the API fails to list. */
-function creditToldAt({ webhook, ...dossier }: Dossier): Date | null {
+function creditToldAt({ webhook, ...dossier }: DepositEvidence): Date | null {
   const isTold = isCredited({ webhook, ...dossier }) && webhook?.status === 'settled'
   return isTold ? webhook.receivedAt : null
 }

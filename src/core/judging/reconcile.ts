@@ -1,5 +1,5 @@
 import type { ClaimStatus } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import { isGivenUp } from '../matching/write-off.ts'
 import type { Mismatch } from '../mismatch.ts'
@@ -11,14 +11,14 @@ import { feeOf } from './fee.ts'
 import { statedByApi, toleratedLack } from './finished-delivery.ts'
 import {
   deliveredLegs,
+  type EvidenceSource,
   isCredited,
   isElsewhere,
   type Matrix,
   matrixOf,
-  type Source,
   total,
 } from './matrix.ts'
-import { findOverdue, type WantedSearch } from './overdue.ts'
+import { findOverdue, type LegSearchRequest } from './overdue.ts'
 import { refusalOf } from './refusal.ts'
 import { findStuck } from './stuck.ts'
 
@@ -38,7 +38,7 @@ export const depositStates = [
 
 export type DepositState = (typeof depositStates)[number]
 
-export type Verdict = {
+export type DepositVerdict = {
   state: DepositState
   matrix: Matrix
   mismatches: readonly Mismatch[]
@@ -50,13 +50,13 @@ export type Verdict = {
   finalAt: Date | null
   settledAt: Date | null
   /** Legs to be searched for on their chains. */
-  searches: readonly WantedSearch[]
+  searches: readonly LegSearchRequest[]
   /** The next moment at which time alone may change this verdict. */
   recheckAt: Date | null
 }
 
 /** Judges one deposit from all that is known of it. The same dossier, policy and time give the same verdict. */
-export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict {
+export function reconcile(dossier: DepositEvidence, policy: Policy, now: Date): DepositVerdict {
   const matrix = matrixOf(dossier, policy)
   const { deposit } = dossier
   // A later history may hold it without being final yet.
@@ -86,18 +86,21 @@ export function reconcile(dossier: Dossier, policy: Policy, now: Date): Verdict 
 }
 
 /** What is no deposit: nothing is due for it, nothing is wrong with it and nothing is booked. */
-export function ignore(dossier: Dossier, policy: Policy): Verdict {
+export function ignore(dossier: DepositEvidence, policy: Policy): DepositVerdict {
   const { deposit } = dossier
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
   const nothing = { mismatches: [], searches: [], fee: null, lack: 0n, settledAt: null, recheckAt: null }
   return { state: 'ignored', matrix: matrixOf(dossier, policy), finalAt, ...nothing }
 }
 
-type Milestones = { finalAt: Date | null; settledAt: Date | null }
+type ProofTimes = { finalAt: Date | null; settledAt: Date | null }
 
-type Judged = { dossier: Dossier; matrix: Matrix; policy: Policy }
+type DepositStateContext = { dossier: DepositEvidence; matrix: Matrix; policy: Policy }
 
-function stateOf({ dossier, matrix, policy }: Judged, { finalAt, settledAt }: Milestones): DepositState {
+function stateOf(
+  { dossier, matrix, policy }: DepositStateContext,
+  { finalAt, settledAt }: ProofTimes,
+): DepositState {
   if (dossier.deposit?.state === 'orphaned') return 'orphaned'
   if (finalAt === null) return 'observed'
   if (settledAt !== null)
@@ -106,7 +109,7 @@ function stateOf({ dossier, matrix, policy }: Judged, { finalAt, settledAt }: Mi
 }
 
 /** States that the service alone decides; its API's word is needed, a webhook's is not enough. */
-function sideState({ api }: Dossier): 'held' | 'refunded' | 'failed' | null {
+function sideState({ api }: DepositEvidence): 'held' | 'refunded' | 'failed' | null {
   const side: Partial<Record<ClaimStatus, 'held' | 'refunded' | 'failed'>> = {
     held: 'held',
     refunded: 'refunded',
@@ -115,7 +118,7 @@ function sideState({ api }: Dossier): 'held' | 'refunded' | 'failed' | null {
   return (api && side[api.status]) ?? null
 }
 
-function isUnderWay(dossier: Dossier): boolean {
+function isUnderWay(dossier: DepositEvidence): boolean {
   const status = claimOf(dossier)?.status
   return status === 'settling' || status === 'settled' || dossier.settlements.length > 0
 }
@@ -125,7 +128,7 @@ function isUnderWay(dossier: Dossier): boolean {
  * first said so. A part of what is stated proves nothing until the service says that it is all.
  * @param lack what the delivery may lack of what the API states
  */
-function settlementProvedAt(dossier: Dossier, lack: bigint): Date | null {
+function settlementProvedAt(dossier: DepositEvidence, lack: bigint): Date | null {
   if (isCredited(dossier))
     return isCreditProved(dossier) ? (dossier.statuses.api.get('settled') ?? null) : null
   const legs = deliveredLegs(dossier)
@@ -134,13 +137,13 @@ function settlementProvedAt(dossier: Dossier, lack: bigint): Date | null {
   return new Date(Math.max(...legs.map((leg) => leg.finalAt?.getTime() ?? 0)))
 }
 
-function isWhole(dossier: Dossier, lack: bigint): boolean {
+function isWhole(dossier: DepositEvidence, lack: bigint): boolean {
   const arrived = total(deliveredLegs(dossier))
   const isAsListed = arrived + lack >= (statedByApi(dossier)?.amount ?? 0n)
   return isAsListed && arrived >= (dossier.webhook?.settlement?.amount ?? 0n)
 }
 
-function isCreditProved(dossier: Dossier): boolean {
+function isCreditProved(dossier: DepositEvidence): boolean {
   const { settlement, status } = dossier.api ?? {}
   return (
     !!settlement && settlement.amount !== null && status === 'settled' && !isElsewhere(settlement, dossier)
@@ -150,7 +153,7 @@ function isCreditProved(dossier: Dossier): boolean {
 /** What the policy requires has to agree; the rest may be missing, but may not contradict. */
 function isAgreed(matrix: Matrix, { required }: Policy): boolean {
   const agrees = required.every((name) => {
-    const [leg, source] = name.split('.') as [keyof Matrix, Source]
+    const [leg, source] = name.split('.') as [keyof Matrix, EvidenceSource]
     return ['agrees', 'not_applicable'].includes(matrix[leg][source])
   })
   const cells = [matrix.deposit, matrix.settlement].flatMap((leg) => Object.values(leg))
@@ -162,8 +165,8 @@ function isAgreed(matrix: Matrix, { required }: Policy): boolean {
  * paid, until it is written off.
  */
 export function hasEnded(
-  dossier: Dossier,
-  { state, settledAt }: Pick<Verdict, 'state' | 'settledAt'>,
+  dossier: DepositEvidence,
+  { state, settledAt }: Pick<DepositVerdict, 'state' | 'settledAt'>,
 ): boolean {
   const isOver = state === 'held' || state === 'refunded' || state === 'orphaned'
   return isOver || isGivenUp(dossier, settledAt)

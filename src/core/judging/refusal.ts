@@ -1,9 +1,12 @@
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 
 /** Why the policy does not accept a final payment: it is then neither to be reported nor to be delivered. */
-export function refusalOf({ deposit }: Dossier, { supported, minimum, line }: Policy): Mismatch | null {
+export function refusalOf(
+  { deposit }: DepositEvidence,
+  { supported, minimum, line }: Policy,
+): Mismatch | null {
   if (deposit?.state !== 'final') return null
   const paid = { asset: deposit.asset, amount: deposit.amount.toString() }
   if (!supported) return { kind: 'unsupported_token', detail: { ...paid, policy: line }, loss: null }

@@ -1,10 +1,10 @@
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
-import type { Policy, Route, RoutePattern, RoutePolicy } from '../policy.ts'
+import type { DepositRoute, Policy, RoutePattern, RoutePolicy } from '../policy.ts'
 import { approvedPlace } from './matrix.ts'
 
 /** Where a deposit comes from and goes to, as the chain and the address book have it, or else the service. */
-export function routeOf(dossier: Dossier): Route {
+export function routeOf(dossier: DepositEvidence): DepositRoute {
   const { paid, place, delivered } = legsOf(dossier)
   return {
     owner: (dossier.approval ?? claimOf(dossier))?.owner,
@@ -15,7 +15,7 @@ export function routeOf(dossier: Dossier): Route {
   }
 }
 
-function legsOf(dossier: Dossier) {
+function legsOf(dossier: DepositEvidence) {
   const claim = claimOf(dossier)
   const stated = claim?.settlement
   return {
@@ -25,18 +25,18 @@ function legsOf(dossier: Dossier) {
   }
 }
 
-type Policies = { policy: Policy; routes: readonly RoutePolicy[] }
+type RoutePolicies = { policy: Policy; routes: readonly RoutePolicy[] }
 
-export function policyOf(dossier: Dossier, policies: Policies): Policy {
+export function policyOf(dossier: DepositEvidence, policies: RoutePolicies): Policy {
   return policyOfRoute(routeOf(dossier), policies)
 }
 
 /** The policy of the first route that fits, or else the one for all. */
-export function policyOfRoute(route: Route, { policy, routes }: Policies): Policy {
+export function policyOfRoute(route: DepositRoute, { policy, routes }: RoutePolicies): Policy {
   return routes.find(({ pattern }) => fits(pattern, route))?.policy ?? policy
 }
 
-export function fits(pattern: RoutePattern, { owner, ...route }: Route): boolean {
+export function fits(pattern: RoutePattern, { owner, ...route }: DepositRoute): boolean {
   const { ownerKind = owner?.kind, ownerId = owner?.id, ...named } = pattern
   const isOwner = ownerKind === owner?.kind && ownerId === owner?.id
   return (

@@ -1,12 +1,12 @@
 import type { Claim, ClaimStatus } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { statusRank } from '../matching/fold.ts'
 import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { deliveredLegs, total } from './matrix.ts'
 
 /** What cannot be in the course of a deposit, as the service tells it. */
-export function findStateDifferences(dossier: Dossier, policy: Policy): Mismatch[] {
+export function findStateDifferences(dossier: DepositEvidence, policy: Policy): Mismatch[] {
   return [
     statusRegressed(dossier, 'api', policy) ?? statusRegressed(dossier, 'webhook', policy),
     terminalReopened(dossier, 'api', policy) ?? terminalReopened(dossier, 'webhook', policy),
@@ -15,13 +15,13 @@ export function findStateDifferences(dossier: Dossier, policy: Policy): Mismatch
   ].filter((mismatch) => mismatch !== null)
 }
 
-type Source = Claim['source']
+type ClaimSource = Claim['source']
 
 /**
  * A status further back than one that was told before it. A hold may come after any status, and what is released
  * begins anew. What was finished is told of as reopened.
  */
-function statusRegressed(dossier: Dossier, source: Source, policy: Policy): Mismatch | null {
+function statusRegressed(dossier: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
   const words = timelyWords(dossier, source, policy)
   const newest = words.at(-1)
   if (newest === undefined || !isOnTheWay(newest) || words.some(isFinished)) return null
@@ -33,7 +33,7 @@ function statusRegressed(dossier: Dossier, source: Source, policy: Policy): Mism
 }
 
 /** What the service called finished has become something else, and the chain does not bear it out. */
-function terminalReopened(dossier: Dossier, source: Source, policy: Policy): Mismatch | null {
+function terminalReopened(dossier: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
   const words = timelyWords(dossier, source, policy)
   const finished = words.find(isFinished)
   const newest = words.at(-1)
@@ -50,7 +50,7 @@ function terminalReopened(dossier: Dossier, source: Source, policy: Policy): Mis
  * The two voices end at statuses of which only one can be so. One that is merely behind, as it tells of what the other
  * told of before, contradicts nothing.
  */
-function statusConflict(dossier: Dossier, policy: Policy): Mismatch | null {
+function statusConflict(dossier: DepositEvidence, policy: Policy): Mismatch | null {
   const webhook = wordThatHolds(dossier, 'webhook', policy)
   const api = wordThatHolds(dossier, 'api', policy)
   if (webhook === null || api === null) return null
@@ -61,7 +61,11 @@ function statusConflict(dossier: Dossier, policy: Policy): Mismatch | null {
 }
 
 /** By what was received last, so that a clock that is set right ends it. */
-function clockSkewed(dossier: Dossier, source: Source, { clockSkewMs }: Policy): Mismatch | null {
+function clockSkewed(
+  dossier: DepositEvidence,
+  source: ClaimSource,
+  { clockSkewMs }: Policy,
+): Mismatch | null {
   const words = dossier.words[source].toSorted(
     (left, right) => Number(left.receivedAt) - Number(right.receivedAt),
   )
@@ -80,12 +84,12 @@ function clockSkewed(dossier: Dossier, source: Source, { clockSkewMs }: Policy):
 }
 
 /** When the block was made; null also where its clock is ahead of ours, since it then tells nothing. */
-function paidBefore({ deposit }: Dossier): Date | null {
+function paidBefore({ deposit }: DepositEvidence): Date | null {
   return deposit === null || deposit.blockAt > deposit.seenAt ? null : deposit.blockAt
 }
 
 /** What a clock that is ahead tells does not say what came after what. */
-function timelyWords({ words }: Dossier, source: Source, { clockSkewMs }: Policy): Claim[] {
+function timelyWords({ words }: DepositEvidence, source: ClaimSource, { clockSkewMs }: Policy): Claim[] {
   return words[source].filter((word) => !isAhead(word, clockSkewMs))
 }
 
@@ -94,7 +98,7 @@ function isAhead({ occurredAt, receivedAt }: Claim, byMs: number): boolean {
 }
 
 /** The newest word of a source; or the furthest, where a webhook states no time and may only be late. */
-function wordThatHolds(dossier: Dossier, source: Source, policy: Policy): Claim | null {
+function wordThatHolds(dossier: DepositEvidence, source: ClaimSource, policy: Policy): Claim | null {
   const newest = timelyWords(dossier, source, policy).at(-1)
   return newest !== undefined && statesTime(newest) ? newest : dossier[source]
 }
@@ -109,7 +113,7 @@ function statesTime({ source, isUndated }: Claim): boolean {
   return source === 'api' || isUndated !== true
 }
 
-function holdsBefore(newest: Claim, { words }: Dossier): Claim[] {
+function holdsBefore(newest: Claim, { words }: DepositEvidence): Claim[] {
   return [...words.api, ...words.webhook].filter(
     (word) => word.status === 'held' && timeOf(word) <= timeOf(newest),
   )
@@ -138,7 +142,7 @@ function isSameDelivery({ settlement: before }: Claim, { settlement: after }: Cl
 }
 
 /** Only a chain bears out what the service says; a credit stands on its word alone. */
-function isBorneOut({ status, settlement }: Claim, dossier: Dossier): boolean {
+function isBorneOut({ status, settlement }: Claim, dossier: DepositEvidence): boolean {
   const legs = deliveredLegs(dossier)
   if (status !== 'settled' || settlement === null || legs.length === 0) return false
   const isThere = legs.every(({ asset, to }) => asset === settlement.asset && to === settlement.address)

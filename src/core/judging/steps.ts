@@ -1,10 +1,10 @@
 import type { ClaimStatus } from '../evidence.ts'
-import type { Dossier } from '../matching/divide.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
 import { statusRank } from '../matching/fold.ts'
 import { earliest } from '../time.ts'
 
 /** A status of a deposit of which somebody else than a webhook told, and whether a webhook told of it too. */
-export type Step = { status: ClaimStatus; since: Date; isTold: boolean }
+export type StatusStep = { status: ClaimStatus; since: Date; isTold: boolean }
 
 /** When the chain showed that the payment is final, and that the delivery is. */
 type Proofs = { finalAt: Date | null; settledAt: Date | null }
@@ -14,17 +14,17 @@ type Proofs = { finalAt: Date | null; settledAt: Date | null }
  * to tell of. A chain knows no word of the service: that a webhook tells of a later step is as good there.
  */
 export function stepsOf(
-  { statuses, webhook }: Dossier,
+  { statuses, webhook }: DepositEvidence,
   proofs: Proofs,
   wanted: readonly ClaimStatus[],
-): Step[] {
+): StatusStep[] {
   const proved = new Map<ClaimStatus, Date | null>([
     ['confirmed', proofs.finalAt],
     ['settled', proofs.settledAt],
   ])
   const told = webhook === null ? -1 : statusRank[webhook.status]
   return wanted
-    .flatMap((status): Step[] => {
+    .flatMap((status): StatusStep[] => {
       const listedAt = statuses.api.get(status) ?? null
       const since = earliest([listedAt, proved.get(status) ?? null])
       if (since === null) return []
@@ -36,7 +36,7 @@ export function stepsOf(
 
 /** How many steps there are, of how many a webhook told, and since when the first waits for one. */
 export function countSteps(
-  dossier: Dossier,
+  dossier: DepositEvidence,
   { state, ...proofs }: Proofs & { state: string },
   { webhookStatuses }: { webhookStatuses: readonly ClaimStatus[] },
 ): { known: number; told: number; untoldSince: Date | null } {

@@ -3,16 +3,16 @@ import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
 import { owedOf } from './losses.ts'
-import { awaited, type Known } from './overdue.ts'
-import type { DepositState, Verdict } from './reconcile.ts'
+import { awaited, type DeadlineContext } from './overdue.ts'
+import type { DepositState, DepositVerdict } from './reconcile.ts'
 
-type Judged = Known & Pick<Verdict, 'state' | 'mismatches'>
+type StuckContext = DeadlineContext & Pick<DepositVerdict, 'state' | 'mismatches'>
 
 /**
  * A deposit that stays in one state, where nothing else tells why: nothing is wrong with it, and nothing is waited for
  * that would be told of as missing.
  */
-export function findStuck(judged: Judged, policy: Policy, now: Date) {
+export function findStuck(judged: StuckContext, policy: Policy, now: Date) {
   const { state, mismatches } = judged
   const since = sinceWhen(judged)
   const isTold = [...mismatches, ...awaited(judged, policy)].some(({ kind }) => tellsWhy(kind, state))
@@ -34,7 +34,7 @@ function tellsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
  * Since when it is in its state; null for one in which it may stay, or that is written off. The delivery of what is
  * confirmed or settling is waited for by a deadline of its own.
  */
-function sinceWhen({ dossier, state, finalAt, settledAt }: Judged): Date | null {
+function sinceWhen({ dossier, state, finalAt, settledAt }: StuckContext): Date | null {
   if (isGivenUp(dossier, settledAt)) return null
   const { deposit, webhookAt, apiAt, statuses } = dossier
   const began: Partial<Record<DepositState, Date | null>> = {

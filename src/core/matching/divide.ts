@@ -1,22 +1,29 @@
 import type { Address, NetworkName } from '../asset.ts'
-import type { Failure, Observation, Owner, Ruling, Search, ServiceId } from '../evidence.ts'
+import type {
+  LegSearch,
+  Observation,
+  Owner,
+  ServiceId,
+  TransactionFailure,
+  TransferDecision,
+} from '../evidence.ts'
 import { earliest } from '../time.ts'
 import {
   type ChainLeg,
+  type ClaimHistory,
   claimOf,
   compareLegs,
   foldClaims,
   foldFailures,
   foldSearches,
   foldSightings,
-  type Story,
 } from './fold.ts'
-import { type Link, linkOf } from './link.ts'
-import { type Deliveries, type Delivery, matchDeliveries } from './match-deliveries.ts'
+import { linkOf, type TransferLink } from './link.ts'
+import { type Deliveries, type DeliveryLeg, matchDeliveries } from './match-deliveries.ts'
 import { matchPayments, type Payments, type Reuse } from './match-payments.ts'
 import { matchRefunds } from './match-refunds.ts'
 import { foldRulings } from './rulings.ts'
-import type { Ambiguity } from './settle-contest.ts'
+import type { DeliveryAmbiguity } from './settle-contest.ts'
 import { type WriteOff, writeOffOf } from './write-off.ts'
 
 /** What a deposit address stands for in the address book. */
@@ -29,19 +36,19 @@ export type Approval = {
 }
 
 /** All that is known of one deposit, folded so that order and repetition of the evidence do not matter. */
-export type Dossier = Omit<Story, 'serviceId'> & {
+export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {
   /** Null while the service has not told of it. */
   serviceId: ServiceId | null
   deposit: ChainLeg | null
-  settlements: readonly Delivery[]
+  settlements: readonly DeliveryLeg[]
   /** Transfers to a recipient by which the payment went back, as the service says. */
   refunds: readonly ChainLeg[]
   /** How each of these transfers came to it: the payment first, then the deliveries and the refunds. */
-  links: readonly Link[]
+  links: readonly TransferLink[]
   /** Of the transactions that the service names, those that failed. */
-  failures: readonly Failure[]
+  failures: readonly TransactionFailure[]
   /** Where its legs were searched for, the oldest search first. */
-  searches: readonly Search[]
+  searches: readonly LegSearch[]
   approval: Approval | null
   /** Where the service names an owner of ours with an address that is not its own. */
   stranger: StrangeAddress | null
@@ -50,7 +57,7 @@ export type Dossier = Omit<Story, 'serviceId'> & {
   /** What is claimed as its payment, and is another deposit's. */
   reuse: Reuse | null
   /** Deliveries that it shares with other deposits, and that do not add up. */
-  ambiguity: Ambiguity | null
+  ambiguity: DeliveryAmbiguity | null
   writeOff: WriteOff | null
 }
 
@@ -58,7 +65,7 @@ export type Dossier = Omit<Story, 'serviceId'> & {
 export type StrangeAddress = { owner: Owner; network: NetworkName; stated: Address; kept: Address | null }
 
 /** A group's deposits, and transfers to recipients that no deposit explains. */
-export type Division = { dossiers: readonly Dossier[]; strays: readonly ChainLeg[] }
+export type Division = { dossiers: readonly DepositEvidence[]; strays: readonly ChainLeg[] }
 
 /** Divides a group of linked evidence into its deposits. The same evidence in any order gives the same division. */
 export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
@@ -86,25 +93,25 @@ export function divide(observations: readonly Observation[], approvals: readonly
   return { dossiers: [...told, ...untold], strays: deliveries.strays.filter((leg) => !back.has(leg)) }
 }
 
-type Matched = {
+type MatchResults = {
   payments: Payments
   deliveries: Deliveries
   refunds: ReturnType<typeof matchRefunds>
 }
 
 /** What a dossier takes from beside its own story and transfers. */
-type Given = {
-  ruled: readonly Ruling[]
+type SupportingEvidence = {
+  ruled: readonly TransferDecision[]
   approvals: readonly Approval[]
-  failures: readonly Failure[]
-  searches: readonly Search[]
+  failures: readonly TransactionFailure[]
+  searches: readonly LegSearch[]
 }
 
 function toldDossier(
-  story: Story,
-  { payments, deliveries, refunds: returned }: Matched,
-  { ruled, approvals, failures, searches }: Given,
-): Dossier {
+  story: ClaimHistory,
+  { payments, deliveries, refunds: returned }: MatchResults,
+  { ruled, approvals, failures, searches }: SupportingEvidence,
+): DepositEvidence {
   const payment = payments.of.get(story)
   const parts = deliveries.of.get(story) ?? []
   const deposit = payment?.leg ?? null
@@ -128,7 +135,7 @@ function toldDossier(
   }
 }
 
-function untoldDossier(leg: ChainLeg, { ruled, approvals }: Given): Dossier {
+function untoldDossier(leg: ChainLeg, { ruled, approvals }: SupportingEvidence): DepositEvidence {
   return {
     ...nothingTold,
     deposit: leg,
@@ -157,15 +164,15 @@ const nothingTold = {
 }
 
 /** Of two that claim one transfer, the one that was told of first has it; of those told of at once, the lesser id. */
-function firstToldFirst(left: Story, right: Story): number {
+function firstToldFirst(left: ClaimHistory, right: ClaimHistory): number {
   return toldAt(left) - toldAt(right)
 }
 
-function toldAt({ webhookAt, apiAt }: Story): number {
+function toldAt({ webhookAt, apiAt }: ClaimHistory): number {
   return earliest([webhookAt, apiAt])?.getTime() ?? 0
 }
 
-function isNamed({ role, network, tx }: Failure, { api, webhook }: Story): boolean {
+function isNamed({ role, network, tx }: TransactionFailure, { api, webhook }: ClaimHistory): boolean {
   const named = [api, webhook].map((claim) => (role === 'deposit' ? claim?.deposit : claim?.settlement))
   return named.some((leg) => leg?.network === network && leg.tx === tx)
 }
@@ -183,22 +190,22 @@ function isReplaced(leg: ChainLeg, legs: readonly ChainLeg[]): boolean {
 }
 
 /** An early sighting that was withdrawn, and came back under another index, is not a second payment. */
-function isBack(leg: ChainLeg, told: readonly Dossier[]): boolean {
+function isBack(leg: ChainLeg, told: readonly DepositEvidence[]): boolean {
   if (leg.state !== 'orphaned' || leg.finalAt !== null) return false
   return told.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
 }
 
-type Place = { network: NetworkName; address: Address }
+type LegAddress = { network: NetworkName; address: Address }
 
-function placeOf({ network, to }: ChainLeg): Place {
+function placeOf({ network, to }: ChainLeg): LegAddress {
   return { network, address: to }
 }
 
-function approvalAt({ network, address }: Place, approvals: readonly Approval[]): Approval | null {
+function approvalAt({ network, address }: LegAddress, approvals: readonly Approval[]): Approval | null {
   return approvals.find((one) => one.network === network && one.address === address) ?? null
 }
 
-function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): StrangeAddress | null {
+function strangerOf({ api, webhook }: ClaimHistory, approvals: readonly Approval[]): StrangeAddress | null {
   const strangers = [api, webhook].map((claim) => {
     if (claim === null || claim.owner === null) return null
     const { owner, deposit } = claim
@@ -213,7 +220,7 @@ function strangerOf({ api, webhook }: Story, approvals: readonly Approval[]): St
   return strangers.find((one) => one !== null) ?? null
 }
 
-function unknownOwnerOf({ api, webhook }: Story, approvals: readonly Approval[]): Owner | null {
+function unknownOwnerOf({ api, webhook }: ClaimHistory, approvals: readonly Approval[]): Owner | null {
   const isUnknown = (owner: Owner) => !approvals.some((one) => isOf(one, owner))
   const owners = [api?.owner ?? null, webhook?.owner ?? null]
   return owners.find((owner) => owner !== null && isUnknown(owner)) ?? null
@@ -224,7 +231,7 @@ function isOf({ owner }: Approval, { kind, id }: Owner): boolean {
 }
 
 /** Where the service places one address on two networks, that of the network on which it is ours. */
-function claimedApproval(story: Story, approvals: readonly Approval[]): Approval | null {
+function claimedApproval(story: ClaimHistory, approvals: readonly Approval[]): Approval | null {
   const claims = [claimOf(story), story.api, story.webhook].filter((claim) => claim !== null)
   const places = claims
     .map(({ deposit }) => deposit)

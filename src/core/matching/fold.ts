@@ -1,10 +1,10 @@
 import {
   type Claim,
   type ClaimStatus,
-  type Failure,
-  type Search,
+  type LegSearch,
+  type ObservedChainTransfer,
   type ServiceId,
-  type Sighting,
+  type TransactionFailure,
   type TransferRef,
   transferRef,
 } from '../evidence.ts'
@@ -12,16 +12,16 @@ import { encodeObservation } from '../observation-json.ts'
 import { earliest } from '../time.ts'
 
 /** What is known of one chain transfer after all its sightings. */
-export type ChainLeg = Omit<Sighting, 'kind' | 'stage' | 'receivedAt'> & {
+export type ChainLeg = Omit<ObservedChainTransfer, 'kind' | 'stage' | 'receivedAt'> & {
   ref: TransferRef
-  state: Sighting['stage']
+  state: ObservedChainTransfer['stage']
   /** When it was first read, and when it was first read as final. */
   seenAt: Date
   finalAt: Date | null
 }
 
 /** What the service told of one deposit, by its own id. */
-export type Story = {
+export type ClaimHistory = {
   serviceId: ServiceId
   /** The furthest claim of each source. */
   webhook: Claim | null
@@ -36,7 +36,7 @@ export type Story = {
 }
 
 /** Within one epoch a final reading outranks a withdrawal, which outranks an early sighting. */
-const stageRank: Record<Sighting['stage'], number> = { seen: 0, orphaned: 1, final: 2 }
+const stageRank: Record<ObservedChainTransfer['stage'], number> = { seen: 0, orphaned: 1, final: 2 }
 
 export const statusRank: Record<ClaimStatus, number> = {
   observed: 0,
@@ -54,7 +54,7 @@ export function isFurther(one: Claim, other: Claim): boolean {
 }
 
 /** The service's word on a deposit: its API's, unless only a webhook tells of a later step. */
-export function claimOf({ api, webhook }: Pick<Story, 'webhook' | 'api'>): Claim | null {
+export function claimOf({ api, webhook }: Pick<ClaimHistory, 'webhook' | 'api'>): Claim | null {
   if (api === null || webhook === null) return api ?? webhook
   return isFurther(webhook, api) ? webhook : api
 }
@@ -63,7 +63,7 @@ export function claimOf({ api, webhook }: Pick<Story, 'webhook' | 'api'>): Claim
  * One leg per transfer, in the order of their references; two where the address is watched as both, since it is then
  * the payment of one deposit and the delivery of another.
  */
-export function foldSightings(sightings: readonly Sighting[]): ChainLeg[] {
+export function foldSightings(sightings: readonly ObservedChainTransfer[]): ChainLeg[] {
   return groupBy(sightings, (one) => `${one.role} ${transferRef(one)}`).map(([, all]) => {
     const { kind: _, stage, receivedAt, ...facts } = all.reduce(further)
     const finals = all.filter((one) => one.stage === 'final')
@@ -85,7 +85,7 @@ export function compareLegs(left: ChainLeg, right: ChainLeg): number {
 }
 
 /** One per transaction and address, in the order of both: the newest reading of it. */
-export function foldFailures(failures: readonly Failure[]): Failure[] {
+export function foldFailures(failures: readonly TransactionFailure[]): TransactionFailure[] {
   return groupBy(failures, ({ role, network, tx, to }) => `${role} ${network}/${tx}/${to}`).map(([, all]) =>
     all.reduce((left, right) => {
       const order =
@@ -96,7 +96,7 @@ export function foldFailures(failures: readonly Failure[]): Failure[] {
 }
 
 /** The oldest first; of one moment, in the order of what they say, so that the order in which they came is no matter. */
-export function foldSearches(searches: readonly Search[]): Search[] {
+export function foldSearches(searches: readonly LegSearch[]): LegSearch[] {
   return searches.toSorted(
     (left, right) =>
       left.receivedAt.getTime() - right.receivedAt.getTime() ||
@@ -105,7 +105,7 @@ export function foldSearches(searches: readonly Search[]): Search[] {
 }
 
 /** One story per service id, in the order of the ids. */
-export function foldClaims(claims: readonly Claim[]): Story[] {
+export function foldClaims(claims: readonly Claim[]): ClaimHistory[] {
   return groupBy(claims, (claim) => claim.serviceId).map(([serviceId, all]) => {
     const webhooks = all.filter((claim) => claim.source === 'webhook')
     const records = all.filter((claim) => claim.source === 'api')
@@ -155,7 +155,7 @@ function compareWords(left: Claim, right: Claim): number {
   return left.occurredAt.getTime() - right.occurredAt.getTime() || read || compareClaims(left, right)
 }
 
-function further(left: Sighting, right: Sighting): Sighting {
+function further(left: ObservedChainTransfer, right: ObservedChainTransfer): ObservedChainTransfer {
   const order =
     left.epoch - right.epoch ||
     stageRank[left.stage] - stageRank[right.stage] ||

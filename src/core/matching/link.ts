@@ -1,4 +1,4 @@
-import type { Sighting, TransferRef } from '../evidence.ts'
+import type { ObservedChainTransfer, TransferRef } from '../evidence.ts'
 import type { ChainLeg } from './fold.ts'
 
 /** The ways in which a transfer comes to a deposit, strongest first, and what each of them says for people. */
@@ -19,14 +19,14 @@ export const linkRules = {
 export type LinkRule = keyof typeof linkRules
 
 /** How one transfer came to a deposit. */
-export type Link = {
+export type TransferLink = {
   transfer: TransferRef
-  role: Sighting['role']
+  role: ObservedChainTransfer['role']
   rule: LinkRule
   /** The id of the ruling, where the rule is one. */
   ruling: string | null
 }
 
-export function linkOf({ ref, role }: ChainLeg, rule: LinkRule, ruling: string | null = null): Link {
+export function linkOf({ ref, role }: ChainLeg, rule: LinkRule, ruling: string | null = null): TransferLink {
   return { transfer: ref, role, rule, ruling }
 }

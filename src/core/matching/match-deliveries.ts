@@ -1,31 +1,31 @@
 import type { TxId } from '../asset.ts'
 import type { ServiceId, SettlementClaim } from '../evidence.ts'
 import type { Amount } from '../money.ts'
-import type { ChainLeg, Story } from './fold.ts'
-import { type Link, type LinkRule, linkOf } from './link.ts'
+import type { ChainLeg, ClaimHistory } from './fold.ts'
+import { type LinkRule, linkOf, type TransferLink } from './link.ts'
 import type { Payments } from './match-payments.ts'
-import type { Rulings, Together } from './rulings.ts'
+import type { DecidedLink, DecisionLookup } from './rulings.ts'
 import {
-  type Ambiguity,
   type Basis,
   type Contest,
+  type ContestOutcome,
   contestsOf,
+  type DeliveryAmbiguity,
   legsOf,
-  type Outcome,
   settleContest,
   statedAmount,
   storiesOf,
 } from './settle-contest.ts'
 
 /** A delivery of a deposit, or its share in one. */
-export type Delivery = ChainLeg & {
+export type DeliveryLeg = ChainLeg & {
   /** What the whole transfer brought; `amount` is this deposit's share of it. */
   whole: Amount
 }
 
 export type Deliveries = {
-  of: ReadonlyMap<Story, readonly { leg: Delivery; link: Link }[]>
-  ambiguous: ReadonlyMap<Story, Ambiguity>
+  of: ReadonlyMap<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
+  ambiguous: ReadonlyMap<ClaimHistory, DeliveryAmbiguity>
   /** What no story has, or may have, any part in. */
   strays: readonly ChainLeg[]
 }
@@ -50,13 +50,13 @@ const passes = [false, true].flatMap((isGone) => tiers.map((tier) => ({ ...tier,
  * @param told the stories, in the order in which they are served, and what of them claims another's payment
  */
 export function matchDeliveries(
-  { stories, reused }: { stories: readonly Story[]; reused: Payments['reused'] },
+  { stories, reused }: { stories: readonly ClaimHistory[]; reused: Payments['reused'] },
   legs: readonly ChainLeg[],
-  rulings: Rulings,
+  rulings: DecisionLookup,
 ): Deliveries {
   if (legs.length === 0) return { of: new Map(), ambiguous: new Map(), strays: [] }
   const field = fieldOf(stories, legs, rulings)
-  const state: State = {
+  const state: DeliveryMatchState = {
     open: new Set(stories),
     free: new Set(legs),
     of: new Map(),
@@ -75,15 +75,15 @@ export function matchDeliveries(
   return { ...state, strays: [...state.free] }
 }
 
-type State = {
-  open: Set<Story>
+type DeliveryMatchState = {
+  open: Set<ClaimHistory>
   free: Set<ChainLeg>
-  of: Map<Story, readonly { leg: Delivery; link: Link }[]>
-  ambiguous: Map<Story, Ambiguity>
-  doubtful: ReadonlySet<Story>
+  of: Map<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
+  ambiguous: Map<ClaimHistory, DeliveryAmbiguity>
+  doubtful: ReadonlySet<ClaimHistory>
 }
 
-function settle(state: State, contest: Contest): void {
+function settle(state: DeliveryMatchState, contest: Contest): void {
   for (const outcome of settleContest(contest, state.doubtful)) {
     const stories = storiesOf(outcome)
     for (const story of stories) state.open.delete(story)
@@ -94,7 +94,7 @@ function settle(state: State, contest: Contest): void {
   }
 }
 
-function deliveriesOf({ story, parts }: Extract<Outcome, { kind: 'given' }>, contest: Contest) {
+function deliveriesOf({ story, parts }: Extract<ContestOutcome, { kind: 'given' }>, contest: Contest) {
   const stated = statedAmount(story)
   const isAll = parts.reduce((sum, { amount }) => sum + amount, 0n) === stated
   return parts.map(({ leg, amount }) => {
@@ -108,18 +108,22 @@ function deliveriesOf({ story, parts }: Extract<Outcome, { kind: 'given' }>, con
 }
 
 /** Who may be looked at for what: by rulings, and by the transactions that are named. */
-type Field = {
-  rulings: Rulings
-  ruled: ReadonlyMap<ServiceId, readonly Together[]>
-  named: ReadonlyMap<Story, readonly Named[]>
+type DeliveryCandidates = {
+  rulings: DecisionLookup
+  ruled: ReadonlyMap<ServiceId, readonly DecidedLink[]>
+  named: ReadonlyMap<ClaimHistory, readonly TransactionClaims[]>
   /** Without what was ruled to belong to deposits: that is theirs alone. */
   byTx: ReadonlyMap<TxId, readonly ChainLeg[]>
   placeOf: ReadonlyMap<ChainLeg, number>
 }
 
-type Named = readonly [TxId, readonly SettlementClaim[]]
+type TransactionClaims = readonly [TxId, readonly SettlementClaim[]]
 
-function fieldOf(stories: readonly Story[], legs: readonly ChainLeg[], rulings: Rulings): Field {
+function fieldOf(
+  stories: readonly ClaimHistory[],
+  legs: readonly ChainLeg[],
+  rulings: DecisionLookup,
+): DeliveryCandidates {
   const together = legs.flatMap((leg) => rulings.togetherWith(leg))
   const reserved = new Set(together.map(({ leg }) => leg))
   const open = legs.filter((leg) => !reserved.has(leg))
@@ -135,7 +139,11 @@ function fieldOf(stories: readonly Story[], legs: readonly ChainLeg[], rulings: 
 type Pass = Tier & { isHere: (leg: ChainLeg) => boolean }
 
 /** In the order in which the chain has them. */
-function fitsOf(story: Story, { rule, isFit, isHere }: Pass, field: Field): Map<ChainLeg, Basis> {
+function fitsOf(
+  story: ClaimHistory,
+  { rule, isFit, isHere }: Pass,
+  field: DeliveryCandidates,
+): Map<ChainLeg, Basis> {
   const ruled = field.ruled.get(story.serviceId) ?? []
   const named = field.named.get(story) ?? []
   const fits = new Map<ChainLeg, Basis>()
@@ -147,19 +155,23 @@ function fitsOf(story: Story, { rule, isFit, isHere }: Pass, field: Field): Map<
   return ruled.length + named.length > 1 ? inOrder(fits, field) : fits
 }
 
-function* legsNamed(named: readonly Named[], { serviceId }: Story, { byTx, rulings }: Field) {
+function* legsNamed(
+  named: readonly TransactionClaims[],
+  { serviceId }: ClaimHistory,
+  { byTx, rulings }: DeliveryCandidates,
+) {
   for (const [tx, claims] of named) {
     for (const leg of byTx.get(tx) ?? []) if (!rulings.isApart(serviceId, leg)) yield [leg, claims] as const
   }
 }
 
-function inOrder(fits: Map<ChainLeg, Basis>, { placeOf }: Field): Map<ChainLeg, Basis> {
+function inOrder(fits: Map<ChainLeg, Basis>, { placeOf }: DeliveryCandidates): Map<ChainLeg, Basis> {
   const place = (leg: ChainLeg) => placeOf.get(leg) ?? 0
   return new Map([...fits].toSorted(([one], [other]) => place(one) - place(other)))
 }
 
 /** Every delivery that the service named for the deposit over time, by its transaction. */
-function namedBy({ words }: Story): Named[] {
+function namedBy({ words }: ClaimHistory): TransactionClaims[] {
   const named = [...words.api, ...words.webhook].flatMap(({ settlement }) => settlement ?? [])
   const byTx = Map.groupBy(named, ({ tx }) => tx)
   return [...byTx].flatMap(([tx, claims]) => (tx === null ? [] : [[tx, claims]]))

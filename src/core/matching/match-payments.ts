@@ -1,19 +1,19 @@
 import type { TxId } from '../asset.ts'
 import type { Claim, ServiceId } from '../evidence.ts'
 import { earliest } from '../time.ts'
-import type { ChainLeg, Story } from './fold.ts'
-import { type Link, type LinkRule, linkOf } from './link.ts'
-import { outrankedFirst, type Rulings } from './rulings.ts'
+import type { ChainLeg, ClaimHistory } from './fold.ts'
+import { type LinkRule, linkOf, type TransferLink } from './link.ts'
+import { type DecisionLookup, outrankedFirst } from './rulings.ts'
 
-export type Payment = { leg: ChainLeg; link: Link }
+export type PaymentMatch = { leg: ChainLeg; link: TransferLink }
 
 /** A transfer that is another deposit's payment, and which. */
 export type Reuse = { transfer: ChainLeg['ref']; serviceId: ServiceId }
 
 export type Payments = {
-  of: ReadonlyMap<Story, Payment>
+  of: ReadonlyMap<ClaimHistory, PaymentMatch>
   /** Of stories without a payment, those that claim one which another story has. */
-  reused: ReadonlyMap<Story, Reuse>
+  reused: ReadonlyMap<ClaimHistory, Reuse>
 }
 
 type Fit = Extract<
@@ -34,9 +34,9 @@ const strongestFirst = fitsInOrder.flat()
  * @param stories in the order in which they are served of those that were named at once
  */
 export function matchPayments(
-  stories: readonly Story[],
+  stories: readonly ClaimHistory[],
   legs: readonly ChainLeg[],
-  rulings: Rulings,
+  rulings: DecisionLookup,
 ): Payments {
   if (stories.length === 0 || legs.length === 0) return { of: new Map(), reused: new Map() }
   const { of, takerOf } = matchRuled(stories, legs, rulings)
@@ -66,9 +66,9 @@ export function matchPayments(
  * Of one deposit and of one transfer the ruling that outranks the others holds. A transfer waits for a deposit that is
  * not told of yet.
  */
-function matchRuled(stories: readonly Story[], legs: readonly ChainLeg[], rulings: Rulings) {
+function matchRuled(stories: readonly ClaimHistory[], legs: readonly ChainLeg[], rulings: DecisionLookup) {
   const takerOf = new Map<ChainLeg, ServiceId>()
-  const of = new Map<Story, Payment>()
+  const of = new Map<ClaimHistory, PaymentMatch>()
   const together = legs.flatMap((leg) => rulings.togetherWith(leg))
   const served = new Set<ServiceId>()
   for (const { leg, serviceId, ruling } of together.toSorted((a, b) => outrankedFirst(b.ruling, a.ruling))) {
@@ -84,10 +84,10 @@ function matchRuled(stories: readonly Story[], legs: readonly ChainLeg[], ruling
 type Fits = readonly { leg: ChainLeg; fit: Fit }[]
 
 function findReuse(
-  unserved: readonly { story: Story; fits: Fits }[],
+  unserved: readonly { story: ClaimHistory; fits: Fits }[],
   takerOf: ReadonlyMap<ChainLeg, ServiceId>,
-): Map<Story, Reuse> {
-  const reused = new Map<Story, Reuse>()
+): Map<ClaimHistory, Reuse> {
+  const reused = new Map<ClaimHistory, Reuse>()
   for (const { story, fits } of unserved) {
     const leg = fits.find((one) => takerOf.has(one.leg))?.leg
     const serviceId = leg && takerOf.get(leg)
@@ -96,19 +96,19 @@ function findReuse(
   return reused
 }
 
-function transactionsOf({ api, webhook }: Story): TxId[] {
+function transactionsOf({ api, webhook }: ClaimHistory): TxId[] {
   const [one, other] = [api?.deposit.tx ?? null, webhook?.deposit.tx ?? null]
   return [one, other === one ? null : other].filter((tx) => tx !== null)
 }
 
-function namedFirst(stories: readonly Story[]): readonly Story[] {
+function namedFirst(stories: readonly ClaimHistory[]): readonly ClaimHistory[] {
   if (stories.length < 2) return stories
   const timed = stories.map((story) => ({ story, since: namedAt(story) }))
   return timed.toSorted((left, right) => left.since - right.since).map(({ story }) => story)
 }
 
 /** When the service first named the transaction that it names now: what is claimed later takes nothing away. */
-function namedAt(story: Story): number {
+function namedAt(story: ClaimHistory): number {
   const { words } = story
   const txs = new Set<TxId | null>(transactionsOf(story))
   const naming = [...words.api, ...words.webhook].filter(({ deposit: { tx } }) => txs.has(tx))
@@ -116,7 +116,11 @@ function namedAt(story: Story): number {
 }
 
 /** Either of the service's voices may be the one that names the transaction. */
-function fitsOf({ serviceId, api, webhook }: Story, around: readonly ChainLeg[], rulings: Rulings): Fits {
+function fitsOf(
+  { serviceId, api, webhook }: ClaimHistory,
+  around: readonly ChainLeg[],
+  rulings: DecisionLookup,
+): Fits {
   return around.flatMap((leg) => {
     const fits = [api, webhook].map((claim) => (claim === null ? null : fitOfClaim(claim, leg, around)))
     const fit = strongestFirst.find((one) => fits.includes(one))

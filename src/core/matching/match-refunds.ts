@@ -1,7 +1,7 @@
 import type { TransferRef } from '../evidence.ts'
-import { type ChainLeg, claimOf, type Story } from './fold.ts'
+import { type ChainLeg, type ClaimHistory, claimOf } from './fold.ts'
 import type { Payments } from './match-payments.ts'
-import type { Rulings } from './rulings.ts'
+import type { DecisionLookup } from './rulings.ts'
 
 /**
  * Gives each story, of the transfers to recipients that deliver nothing, those by which the service ever said that its
@@ -10,11 +10,11 @@ import type { Rulings } from './rulings.ts'
  * @param told the stories, in the order in which they are served, and what is the payment of each
  */
 export function matchRefunds(
-  { stories, payments }: { stories: readonly Story[]; payments: Payments['of'] },
+  { stories, payments }: { stories: readonly ClaimHistory[]; payments: Payments['of'] },
   legs: readonly ChainLeg[],
-  rulings: Rulings,
-): ReadonlyMap<Story, readonly ChainLeg[]> {
-  const of = new Map<Story, readonly ChainLeg[]>()
+  rulings: DecisionLookup,
+): ReadonlyMap<ClaimHistory, readonly ChainLeg[]> {
+  const of = new Map<ClaimHistory, readonly ChainLeg[]>()
   if (legs.length === 0) return of
   const taken = new Set<TransferRef>()
   const inTurn = legs.toSorted(nearestFirst)
@@ -30,7 +30,7 @@ export function matchRefunds(
   return of
 }
 
-function isRefund(leg: ChainLeg, { words }: Story): boolean {
+function isRefund(leg: ChainLeg, { words }: ClaimHistory): boolean {
   return [...words.api, ...words.webhook].some(
     ({ deposit, refund }) =>
       refund?.tx === leg.tx && deposit.network === leg.network && deposit.asset === leg.asset,
@@ -38,7 +38,7 @@ function isRefund(leg: ChainLeg, { words }: Story): boolean {
 }
 
 /** As the chain has it, or as the service states it where no payment is found, or one of another asset. */
-function paidIn(story: Story, payments: Payments['of']): (leg: ChainLeg) => bigint {
+function paidIn(story: ClaimHistory, payments: Payments['of']): (leg: ChainLeg) => bigint {
   const paid = payments.get(story)?.leg
   const stated = claimOf(story)?.deposit.amount ?? 0n
   return ({ asset }) => (paid?.asset === asset ? paid.amount : stated)

@@ -1,27 +1,27 @@
 import { isInBand } from '../judging/fee.ts'
 import { isTolerated } from '../judging/tolerance.ts'
 import type { Policy } from '../policy.ts'
-import type { Pair, Reason } from './propose.ts'
+import type { CandidatePair, RuleResult } from './propose.ts'
 
-export type Rule = {
+export type ScoringRule = {
   name: string
   /** In hundredths of the score; those of one list add up to 100. */
   weight: number
   /** Without it, nothing is proposed. */
   isNeeded: boolean
   hold: (
-    pair: Pair,
+    pair: CandidatePair,
     by: { policy: Policy; senders: ReadonlySet<string> },
-  ) => Pick<Reason, 'fulfilled' | 'compares'>
+  ) => Pick<RuleResult, 'fulfilled' | 'compares'>
 }
 
-const asset: Omit<Rule, 'weight'> = {
+const asset: Omit<ScoringRule, 'weight'> = {
   name: 'asset',
   isNeeded: true,
   hold: ({ transfer, deposit }) => same(transfer.asset, deposit.asset ?? 'none stated'),
 }
 
-const transaction: Omit<Rule, 'weight'> = {
+const transaction: Omit<ScoringRule, 'weight'> = {
   name: 'transaction',
   isNeeded: false,
   hold: ({ transfer, deposit: { tx } }) => ({
@@ -30,14 +30,14 @@ const transaction: Omit<Rule, 'weight'> = {
   }),
 }
 
-const address: Omit<Rule, 'weight' | 'name'> = {
+const address: Omit<ScoringRule, 'weight' | 'name'> = {
   isNeeded: true,
   hold: ({ transfer, deposit }) =>
     same(`${transfer.network}/${transfer.to}`, `${deposit.network}/${deposit.address}`),
 }
 
 /** Whether a transfer is the payment that the service states, which names no transaction, or another one. */
-export const paymentRules: readonly Rule[] = [
+export const paymentRules: readonly ScoringRule[] = [
   { name: 'address', weight: 25, ...address },
   { weight: 20, ...asset },
   {
@@ -61,7 +61,7 @@ export const paymentRules: readonly Rule[] = [
 ]
 
 /** Whether a transfer to a recipient is the delivery of a deposit that was paid and not delivered. */
-export const deliveryRules: readonly Rule[] = [
+export const deliveryRules: readonly ScoringRule[] = [
   { name: 'recipient', weight: 20, ...address },
   { weight: 15, ...asset },
   {
@@ -102,7 +102,10 @@ export const deliveryRules: readonly Rule[] = [
 ]
 
 /** What the service states, to the tolerance; where it states nothing, what a share of the payment leaves as the fee. */
-function holdAmount({ transfer, deposit }: Pair, policy: Policy): Pick<Reason, 'fulfilled' | 'compares'> {
+function holdAmount(
+  { transfer, deposit }: CandidatePair,
+  policy: Policy,
+): Pick<RuleResult, 'fulfilled' | 'compares'> {
   const { amount: stated, paid } = deposit
   const { fee } = policy
   if (stated !== null) {
@@ -121,11 +124,14 @@ function holdAmount({ transfer, deposit }: Pair, policy: Policy): Pick<Reason, '
   }
 }
 
-function same(one: string, other: string): Pick<Reason, 'fulfilled' | 'compares'> {
+function same(one: string, other: string): Pick<RuleResult, 'fulfilled' | 'compares'> {
   return { fulfilled: one === other, compares: one === other ? one : `${one}, ${other}` }
 }
 
-function within(time: Date, { from, to }: { from: Date; to: Date }): Pick<Reason, 'fulfilled' | 'compares'> {
+function within(
+  time: Date,
+  { from, to }: { from: Date; to: Date },
+): Pick<RuleResult, 'fulfilled' | 'compares'> {
   const compares = `${time.toISOString()}, ${from.toISOString()} to ${to.toISOString()}`
   return { fulfilled: time >= from && time <= to, compares }
 }

@@ -1,15 +1,21 @@
 import type { Address, AssetKey, NetworkName, TxId } from '../asset.ts'
-import { type Owner, type ServiceId, type Sighting, type TransferRef, transferRef } from '../evidence.ts'
+import {
+  type ObservedChainTransfer,
+  type Owner,
+  type ServiceId,
+  type TransferRef,
+  transferRef,
+} from '../evidence.ts'
 import { policyOfRoute } from '../judging/route.ts'
 import type { Amount } from '../money.ts'
 import type { Policy, RoutePolicy } from '../policy.ts'
 import { compareText } from './fold.ts'
-import { deliveryRules, paymentRules, type Rule } from './proposal-rules.ts'
+import { deliveryRules, paymentRules, type ScoringRule } from './proposal-rules.ts'
 
 /** A final transfer that no deposit names in time. */
 export type UnnamedTransfer = {
   /** What its address is watched as. */
-  role: Sighting['role']
+  role: ObservedChainTransfer['role']
   network: NetworkName
   tx: TxId
   index: string
@@ -38,14 +44,14 @@ export type OpenDeposit = {
   paid: { network: NetworkName; asset: AssetKey; amount: Amount }
 }
 
-export type Pair = { transfer: UnnamedTransfer; deposit: OpenDeposit }
+export type CandidatePair = { transfer: UnnamedTransfer; deposit: OpenDeposit }
 
 /** One rule, as it turned out. The weights of the fulfilled ones add up to the score. */
-export type Reason = { rule: string; weight: number; fulfilled: boolean; compares: string }
+export type RuleResult = { rule: string; weight: number; fulfilled: boolean; compares: string }
 
-export type Proposal = Pair & {
+export type Proposal = CandidatePair & {
   score: number
-  reasons: readonly Reason[]
+  reasons: readonly RuleResult[]
   /** The line of the policy that was held against them. */
   policy: string
   /** Whether the policy agrees to it, so that nobody has to be asked. */
@@ -53,7 +59,7 @@ export type Proposal = Pair & {
 }
 
 /** A transfer for which there is more than one deposit, or whose deposit has more than one transfer. */
-export type Ambiguity = {
+export type ProposalAmbiguity = {
   transfer: UnnamedTransfer
   deposits: readonly ServiceId[]
   transfers: readonly TransferRef[]
@@ -65,12 +71,12 @@ export type ProposalRules = { policy: Policy; routes: readonly RoutePolicy[]; se
  * Proposes what fits nothing else on either side; everything else that fits is ambiguous. The same pairs in any order
  * give the same answer. All deposits of a transfer, and all transfers of those, have to be among the pairs.
  */
-export function propose(pairs: readonly Pair[], rules: ProposalRules) {
+export function propose(pairs: readonly CandidatePair[], rules: ProposalRules) {
   const fitting = pairs.map((pair) => judge(pair, rules)).filter((one) => one !== null)
   const ofTransfers = Map.groupBy(fitting, ({ transfer }) => placeOf(transfer))
   const ofDeposits = Map.groupBy(fitting, ({ transfer, deposit }) => `${transfer.role} ${deposit.serviceId}`)
   const proposals: Proposal[] = []
-  const ambiguities: Ambiguity[] = []
+  const ambiguities: ProposalAmbiguity[] = []
   for (const [, all] of [...ofTransfers].toSorted(([left], [right]) => compareText(left, right))) {
     const rivals = all.flatMap(
       ({ transfer, deposit }) => ofDeposits.get(`${transfer.role} ${deposit.serviceId}`) ?? [],
@@ -89,7 +95,10 @@ export function propose(pairs: readonly Pair[], rules: ProposalRules) {
 }
 
 /** Null where something that is needed is not so. */
-function judge({ transfer, deposit }: Pair, { senders, ...policies }: ProposalRules): Proposal | null {
+function judge(
+  { transfer, deposit }: CandidatePair,
+  { senders, ...policies }: ProposalRules,
+): Proposal | null {
   const policy = policyOfRoute(
     {
       owner: deposit.owner,
@@ -100,7 +109,7 @@ function judge({ transfer, deposit }: Pair, { senders, ...policies }: ProposalRu
     },
     policies,
   )
-  const rules: readonly Rule[] = transfer.role === 'deposit' ? paymentRules : deliveryRules
+  const rules: readonly ScoringRule[] = transfer.role === 'deposit' ? paymentRules : deliveryRules
   const judged = rules.map((rule) => ({ rule, ...rule.hold({ transfer, deposit }, { policy, senders }) }))
   if (judged.some(({ rule, fulfilled }) => rule.isNeeded && !fulfilled)) return null
   const fulfilled = judged.filter((one) => one.fulfilled)

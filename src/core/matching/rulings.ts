@@ -1,21 +1,21 @@
-import { isByPolicy, type Ruling, type ServiceId, transferRef } from '../evidence.ts'
+import { isByPolicy, type ServiceId, type TransferDecision, transferRef } from '../evidence.ts'
 import { type ChainLeg, compareText } from './fold.ts'
 
 /** What was ruled about which transfer belongs to which deposit, as far as it still holds. */
-export type Rulings = {
+export type DecisionLookup = {
   /** By which the transfer belongs to deposits, what outranks the others first. */
-  togetherWith: (leg: ChainLeg) => readonly Together[]
+  togetherWith: (leg: ChainLeg) => readonly DecidedLink[]
   isApart: (serviceId: ServiceId, leg: ChainLeg) => boolean
 }
 
-export type Together = { leg: ChainLeg; serviceId: ServiceId; ruling: Ruling }
+export type DecidedLink = { leg: ChainLeg; serviceId: ServiceId; ruling: TransferDecision }
 
-const nothingRuled: Rulings = { togetherWith: () => [], isApart: () => false }
+const nothingRuled: DecisionLookup = { togetherWith: () => [], isApart: () => false }
 
 /** Of one deposit and one transfer the ruling that outranks the others holds. */
-export function foldRulings(rulings: readonly Ruling[], legs: readonly ChainLeg[]): Rulings {
+export function foldRulings(rulings: readonly TransferDecision[], legs: readonly ChainLeg[]): DecisionLookup {
   if (rulings.length === 0) return nothingRuled
-  const together = new Map<ChainLeg, Map<ServiceId, Together>>()
+  const together = new Map<ChainLeg, Map<ServiceId, DecidedLink>>()
   const apart = new Map<ChainLeg, Set<ServiceId>>()
   for (const ruling of rulings.toSorted(outrankedFirst)) {
     const { verdict } = ruling
@@ -34,13 +34,13 @@ export function foldRulings(rulings: readonly Ruling[], legs: readonly ChainLeg[
 }
 
 /** A person's ruling outranks a policy's, which may have been made without knowing of it; of each the newer one holds. */
-export function outrankedFirst(left: Ruling, right: Ruling): number {
+export function outrankedFirst(left: TransferDecision, right: TransferDecision): number {
   const ranks = Number(isByPolicy(right)) - Number(isByPolicy(left))
   return ranks || left.receivedAt.getTime() - right.receivedAt.getTime() || compareText(left.id, right.id)
 }
 
 /** A transfer that came back under another index is still the one that was ruled about, where it is the only one. */
-function legOf(ruling: Ruling, legs: readonly ChainLeg[]): ChainLeg | null {
+function legOf(ruling: TransferDecision, legs: readonly ChainLeg[]): ChainLeg | null {
   const { role, network, tx, to } = ruling
   const around = legs.filter(
     (leg) => leg.role === role && leg.network === network && leg.tx === tx && leg.to === to,

@@ -1,18 +1,18 @@
 import type { AssetKey } from '../asset.ts'
 import type { ServiceId, TransferRef } from '../evidence.ts'
 import { components } from './components.ts'
-import { type ChainLeg, claimOf, type Story } from './fold.ts'
-import type { Link } from './link.ts'
+import { type ChainLeg, type ClaimHistory, claimOf } from './fold.ts'
+import type { TransferLink } from './link.ts'
 import { share } from './share.ts'
 
 /** By what a story may have a part in a delivery. */
-export type Basis = Pick<Link, 'rule' | 'ruling'>
+export type Basis = Pick<TransferLink, 'rule' | 'ruling'>
 
 /** Stories, and of each the deliveries that it may have a part in. */
-export type Contest = ReadonlyMap<Story, ReadonlyMap<ChainLeg, Basis>>
+export type Contest = ReadonlyMap<ClaimHistory, ReadonlyMap<ChainLeg, Basis>>
 
 /** Deposits that share deliveries which do not add up to what is stated of them. */
-export type Ambiguity = {
+export type DeliveryAmbiguity = {
   /** Null where the service does not state it of all of them. */
   stated: bigint | null
   delivered: bigint
@@ -22,10 +22,10 @@ export type Ambiguity = {
   transfers: readonly TransferRef[]
 }
 
-export type Outcome =
-  | { kind: 'given'; story: Story; parts: readonly { leg: ChainLeg; amount: bigint }[] }
+export type ContestOutcome =
+  | { kind: 'given'; story: ClaimHistory; parts: readonly { leg: ChainLeg; amount: bigint }[] }
   /** Nobody gets any of it. The ambiguity is null as long as more may come, or be stated, that clears it. */
-  | { kind: 'left'; contest: Contest; ambiguity: Ambiguity | null }
+  | { kind: 'left'; contest: Contest; ambiguity: DeliveryAmbiguity | null }
 
 /** Divides a contest into those that have no transfer in common. */
 export function contestsOf(all: Contest): Contest[] {
@@ -38,7 +38,7 @@ export function contestsOf(all: Contest): Contest[] {
  * If it does not, doubtful stories step back behind the others; then those are served whose amount is there exactly,
  * and what then still does not add up is nobody's.
  */
-export function settleContest(contest: Contest, doubtful: ReadonlySet<Story>): Outcome[] {
+export function settleContest(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): ContestOutcome[] {
   const [first, second] = contest.keys()
   if (first === undefined) return []
   if (second === undefined) return [{ kind: 'given', story: first, parts: takeAlone(contest, first) }]
@@ -55,35 +55,35 @@ export function settleContest(contest: Contest, doubtful: ReadonlySet<Story>): O
 }
 
 /** Settles it without its doubtful stories; null where it has none, or has no others. */
-function settleSure(contest: Contest, doubtful: ReadonlySet<Story>): Outcome[] | null {
+function settleSure(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): ContestOutcome[] | null {
   const sure = restrict(contest, (story) => !doubtful.has(story))
   if (sure.size === 0 || sure.size === contest.size) return null
   return contestsOf(sure).flatMap((part) => settleContest(part, doubtful))
 }
 
 /** The stories that an outcome decides. */
-export function storiesOf(outcome: Outcome): Story[] {
+export function storiesOf(outcome: ContestOutcome): ClaimHistory[] {
   return outcome.kind === 'given' ? [outcome.story] : [...outcome.contest.keys()]
 }
 
 /** The transfers that an outcome decides. */
-export function legsOf(outcome: Outcome): ChainLeg[] {
+export function legsOf(outcome: ContestOutcome): ChainLeg[] {
   return outcome.kind === 'given' ? outcome.parts.map(({ leg }) => leg) : legsIn(outcome.contest)
 }
 
 /** What the service says that the deposit is delivered by; null where it does not say. */
-export function statedAmount(story: Story): bigint | null {
+export function statedAmount(story: ClaimHistory): bigint | null {
   const claims = [claimOf(story), story.api, story.webhook]
   return claims.map((claim) => claim?.settlement?.amount ?? null).find((amount) => amount !== null) ?? null
 }
 
-type Given = Extract<Outcome, { kind: 'given' }>
+type ContestAward = Extract<ContestOutcome, { kind: 'given' }>
 
 /**
  * All of its transfers, unless one transaction holds several of them: a transfer of the very amount is the story's then,
  * or the one that was ruled to be, and the others are somebody else's.
  */
-function takeAlone(contest: Contest, story: Story): Given['parts'] {
+function takeAlone(contest: Contest, story: ClaimHistory): ContestAward['parts'] {
   const links = contest.get(story) ?? new Map<ChainLeg, Basis>()
   const legs = [...links.keys()]
   const wanted = statedAmount(story)
@@ -97,14 +97,14 @@ function takeAlone(contest: Contest, story: Story): Given['parts'] {
   return kept.map((leg) => ({ leg, amount: leg.amount }))
 }
 
-function shareAll(contest: Contest): Given[] | null {
+function shareAll(contest: Contest): ContestAward[] | null {
   const legs = legsIn(contest)
   const isOneAsset = new Set(legs.map(({ network, asset, to }) => `${network} ${asset} ${to}`)).size === 1
   return isOneAsset && statedOf(contest) === total(legs) ? divideShares(contest) : null
 }
 
 /** Those whose stated amounts are there, each in a transfer of its own; of one transaction there may be more of them. */
-function serveExact(contest: Contest): Given[] {
+function serveExact(contest: Contest): ContestAward[] {
   const exact = restrict(
     contest,
     () => true,
@@ -118,8 +118,8 @@ function serveExact(contest: Contest): Given[] {
   })
 }
 
-function divideShares(contest: Contest): Given[] | null {
-  const shares = share<Story, ChainLeg>({
+function divideShares(contest: Contest): ContestAward[] | null {
+  const shares = share<ClaimHistory, ChainLeg>({
     takers: [...contest.keys()],
     sources: legsIn(contest),
     wants: (story) => statedAmount(story) ?? 0n,
@@ -135,7 +135,7 @@ function divideShares(contest: Contest): Given[] | null {
 }
 
 /** More may be delivered, or stated, as long as the service has not finished with all of them. */
-function ambiguityOf(contest: Contest): Ambiguity | null {
+function ambiguityOf(contest: Contest): DeliveryAmbiguity | null {
   const stories = [...contest.keys()]
   const legs = legsIn(contest)
   const [stated, delivered] = [statedOf(contest), total(legs)]
@@ -160,8 +160,8 @@ function legsIn(contest: Contest): ChainLeg[] {
 
 function restrict(
   contest: Contest,
-  isStory: (story: Story) => boolean,
-  isLeg: (leg: ChainLeg, story: Story) => boolean = () => true,
+  isStory: (story: ClaimHistory) => boolean,
+  isLeg: (leg: ChainLeg, story: ClaimHistory) => boolean = () => true,
 ): Contest {
   const stories = [...contest].filter(([story]) => isStory(story))
   return new Map(

@@ -1,5 +1,5 @@
 /** Who may get how much of what. */
-export type Sharing<Taker, Source> = {
+export type AllocationProblem<Taker, Source> = {
   takers: readonly Taker[]
   sources: readonly Source[]
   wants: (taker: Taker) => bigint
@@ -16,7 +16,9 @@ export type Shares<Taker, Source> = ReadonlyMap<Taker, ReadonlyMap<Source, bigin
  * The same takers and sources in the same order give the same shares.
  * @returns null where no division gives everybody all of it
  */
-export function share<Taker, Source>(sharing: Sharing<Taker, Source>): Shares<Taker, Source> | null {
+export function share<Taker, Source>(
+  sharing: AllocationProblem<Taker, Source>,
+): Shares<Taker, Source> | null {
   const state = begin(sharing)
   for (const isWhole of [true, false]) {
     for (const taker of sharing.takers) giveInOrder(state, taker, isWhole)
@@ -25,14 +27,14 @@ export function share<Taker, Source>(sharing: Sharing<Taker, Source>): Shares<Ta
   return isFed ? state.given : null
 }
 
-type State<Taker, Source> = Sharing<Taker, Source> & {
+type AllocationState<Taker, Source> = AllocationProblem<Taker, Source> & {
   given: Map<Taker, Map<Source, bigint>>
   takersOf: Map<Source, Set<Taker>>
   need: Map<Taker, bigint>
   left: Map<Source, bigint>
 }
 
-function begin<Taker, Source>(sharing: Sharing<Taker, Source>): State<Taker, Source> {
+function begin<Taker, Source>(sharing: AllocationProblem<Taker, Source>): AllocationState<Taker, Source> {
   const { takers, sources, wants, holds } = sharing
   return {
     ...sharing,
@@ -43,7 +45,11 @@ function begin<Taker, Source>(sharing: Sharing<Taker, Source>): State<Taker, Sou
   }
 }
 
-function giveInOrder<Taker, Source>(state: State<Taker, Source>, taker: Taker, isWhole: boolean): void {
+function giveInOrder<Taker, Source>(
+  state: AllocationState<Taker, Source>,
+  taker: Taker,
+  isWhole: boolean,
+): void {
   for (const source of state.sourcesOf(taker)) {
     const [need, left] = [amountOf(state.need, taker), amountOf(state.left, source)]
     const isUntouched = amountOf(state.need, taker) === state.wants(taker) && left === state.holds(source)
@@ -55,7 +61,7 @@ function giveInOrder<Taker, Source>(state: State<Taker, Source>, taker: Taker, i
 }
 
 /** Finds what a taker still needs at sources that others have shares of and can do without. */
-function feed<Taker, Source>(state: State<Taker, Source>, taker: Taker): boolean {
+function feed<Taker, Source>(state: AllocationState<Taker, Source>, taker: Taker): boolean {
   while (amountOf(state.need, taker) > 0n) {
     const path = findPath(state, taker)
     if (path === null) return false
@@ -72,19 +78,22 @@ function feed<Taker, Source>(state: State<Taker, Source>, taker: Taker): boolean
 }
 
 /** One taker gets of a source: from another taker, or where that is null of what is left. */
-type Step<Taker, Source> = { taker: Taker; source: Source; from: Taker | null }
+type AllocationStep<Taker, Source> = { taker: Taker; source: Source; from: Taker | null }
 
 /** A taker that is to give up a share, and by which step; null of the one that the search began with. */
-type Arrival<Taker, Source> = {
+type AllocationPathNode<Taker, Source> = {
   taker: Taker
-  by: { step: Step<Taker, Source>; before: Arrival<Taker, Source> } | null
+  by: { step: AllocationStep<Taker, Source>; before: AllocationPathNode<Taker, Source> } | null
 }
 
 /** The shortest chain of takers, each giving up a share for the next source, that ends where something is left. */
-function findPath<Taker, Source>(state: State<Taker, Source>, first: Taker): Step<Taker, Source>[] | null {
+function findPath<Taker, Source>(
+  state: AllocationState<Taker, Source>,
+  first: Taker,
+): AllocationStep<Taker, Source>[] | null {
   const seen = new Set<Source>()
   const reached = new Set([first])
-  const arrivals: Arrival<Taker, Source>[] = [{ taker: first, by: null }]
+  const arrivals: AllocationPathNode<Taker, Source>[] = [{ taker: first, by: null }]
   for (const arrival of arrivals) {
     const { taker } = arrival
     for (const source of state.sourcesOf(taker).filter((one) => !seen.has(one))) {
@@ -102,17 +111,17 @@ function findPath<Taker, Source>(state: State<Taker, Source>, first: Taker): Ste
   return null
 }
 
-function pathTo<Taker, Source>(arrival: Arrival<Taker, Source>): Step<Taker, Source>[] {
-  const steps: Step<Taker, Source>[] = []
+function pathTo<Taker, Source>(arrival: AllocationPathNode<Taker, Source>): AllocationStep<Taker, Source>[] {
+  const steps: AllocationStep<Taker, Source>[] = []
   for (let { by } = arrival; by !== null; { by } = by.before) steps.push(by.step)
   return steps.toReversed()
 }
 
-type Part<Taker, Source> = { taker: Taker; source: Source; amount: bigint }
+type AllocationShare<Taker, Source> = { taker: Taker; source: Source; amount: bigint }
 
 function give<Taker, Source>(
-  state: State<Taker, Source>,
-  { taker, source, amount }: Part<Taker, Source>,
+  state: AllocationState<Taker, Source>,
+  { taker, source, amount }: AllocationShare<Taker, Source>,
 ): void {
   state.given.get(taker)?.set(source, shareOf(state, taker, source) + amount)
   state.takersOf.get(source)?.add(taker)
@@ -121,8 +130,8 @@ function give<Taker, Source>(
 }
 
 function take<Taker, Source>(
-  state: State<Taker, Source>,
-  { taker, source, amount }: Part<Taker, Source>,
+  state: AllocationState<Taker, Source>,
+  { taker, source, amount }: AllocationShare<Taker, Source>,
 ): void {
   const rest = shareOf(state, taker, source) - amount
   if (rest > 0n) state.given.get(taker)?.set(source, rest)
@@ -131,11 +140,15 @@ function take<Taker, Source>(
   state.left.set(source, amountOf(state.left, source) + amount)
 }
 
-function isTaken<Taker, Source>({ takersOf }: State<Taker, Source>, source: Source): boolean {
+function isTaken<Taker, Source>({ takersOf }: AllocationState<Taker, Source>, source: Source): boolean {
   return (takersOf.get(source)?.size ?? 0) > 0
 }
 
-function shareOf<Taker, Source>({ given }: State<Taker, Source>, taker: Taker, source: Source): bigint {
+function shareOf<Taker, Source>(
+  { given }: AllocationState<Taker, Source>,
+  taker: Taker,
+  source: Source,
+): bigint {
   return given.get(taker)?.get(source) ?? 0n
 }
 

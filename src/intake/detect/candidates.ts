@@ -1,10 +1,10 @@
 import type {
-  Delivery,
   HmacSettings,
   PublicKeySettings,
   SchemeSettings,
   SharedSecretSettings,
   SignedSettings,
+  WebhookDelivery,
 } from '../signature/scheme.ts'
 import {
   type HeaderPart,
@@ -23,7 +23,10 @@ import { templates } from './templates.ts'
 export const anyAge = Number.MAX_SAFE_INTEGER
 
 /** Every setting under which this delivery might verify, the best known scheme first. */
-export function* candidates(delivery: Delivery, secrets: readonly string[]): Generator<SchemeSettings> {
+export function* candidates(
+  delivery: WebhookDelivery,
+  secrets: readonly string[],
+): Generator<SchemeSettings> {
   const parts = partsOf(delivery)
   yield* presets(parts)
   yield* sharedSecrets(parts, secrets)
@@ -54,9 +57,9 @@ function* sharedSecrets(
   }
 }
 
-type Signed = { settings: SignedSettings; bytes: number }
+type SignatureCandidate = { settings: SignedSettings; bytes: number }
 
-function* signedForms(parts: readonly HeaderPart[]): Generator<Signed> {
+function* signedForms(parts: readonly HeaderPart[]): Generator<SignatureCandidate> {
   for (const part of parts) {
     for (const { bytes, ...written } of signaturesIn(part.text)) {
       const place = {
@@ -74,10 +77,10 @@ function* signedForms(parts: readonly HeaderPart[]): Generator<Signed> {
 const timestampsMax = 4
 const idsMax = 12
 
-type Content = Pick<SignedSettings, 'template' | 'id' | 'timestamp'>
+type SignedContent = Pick<SignedSettings, 'template' | 'id' | 'timestamp'>
 
 /** Everything that may have been signed. */
-function contents(parts: readonly HeaderPart[], version: string | null): Content[] {
+function contents(parts: readonly HeaderPart[], version: string | null): SignedContent[] {
   const timestamps = timestampsIn(parts)
     .slice(0, timestampsMax)
     .map((timestamp) => ({ timestamp }))
@@ -104,7 +107,7 @@ const hashes: Readonly<Record<number, HmacSettings['algorithm']>> = {
 }
 const keyForms: readonly HmacSettings['key'][] = ['utf8', 'whsec', 'base64', 'hex']
 
-function* withKeys({ settings, bytes }: Signed): Generator<SchemeSettings> {
+function* withKeys({ settings, bytes }: SignatureCandidate): Generator<SchemeSettings> {
   const algorithm = hashes[bytes]
   if (algorithm !== undefined)
     for (const key of keyForms) yield { scheme: 'hmac', ...settings, algorithm, key }

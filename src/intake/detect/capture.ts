@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { Delivery } from '../signature/scheme.ts'
+import type { WebhookDelivery } from '../signature/scheme.ts'
 
 /**
  * Reads captured deliveries: a JSON document, or one on each line, with `headers` (values as text or lists of it), the
  * body as `body` or byte for byte as `body_base64`, and `received_at` in ISO 8601. Every one that does not fit is named.
  */
-export function parseCaptures(text: string): { captures: Delivery[]; faults: string[] } {
-  const captures: Delivery[] = []
+export function parseCaptures(text: string): { captures: WebhookDelivery[]; faults: string[] } {
+  const captures: WebhookDelivery[] = []
   const faults: string[] = []
   for (const [line, document] of documentsIn(text)) {
     const result = capture.safeParse(document)
@@ -45,7 +45,7 @@ const capture = z
     error: 'give either body or body_base64',
   })
   .transform(
-    (one): Delivery => ({
+    (one): WebhookDelivery => ({
       headers: Object.fromEntries(
         Object.entries(one.headers).map(([name, value]) => [name.toLowerCase(), value]),
       ),

@@ -1,6 +1,6 @@
 import { isFault } from '../../core/errors.ts'
 import { createScheme } from '../signature/create-scheme.ts'
-import type { Delivery, Keys, Scheme, SchemeSettings } from '../signature/scheme.ts'
+import type { Keys, SchemeSettings, SignatureScheme, WebhookDelivery } from '../signature/scheme.ts'
 import { anyAge, candidates } from './candidates.ts'
 import { restoreSecrets } from './restore-secrets.ts'
 
@@ -19,7 +19,7 @@ export type Detection =
   | { kind: 'none'; tried: number }
 
 /** A delivery as it was kept; `source` names the client, where that was kept too. */
-export type Captured = Delivery & { source?: string }
+export type CapturedDelivery = WebhookDelivery & { source?: string }
 
 /** So many are searched; all are verified. */
 const searchedMax = 60
@@ -35,10 +35,10 @@ const usualTolerance = 300_000
  * Finds the settings under which the most captures verify, by trying all that their headers allow. A setting found
  * is proved: it is the verifier itself that is tried, and no signature comes out right by chance.
  */
-export function detectScheme(captures: readonly Captured[], keys: Keys): Detection {
+export function detectScheme(captures: readonly CapturedDelivery[], keys: Keys): Detection {
   const secrets = keys.secrets.map(({ text }) => text)
   const deliveries = captures.map(
-    (capture): Captured => ({ ...capture, ...restoreSecrets(capture, secrets) }),
+    (capture): CapturedDelivery => ({ ...capture, ...restoreSecrets(capture, secrets) }),
   )
   let tried = 0
   for (const delivery of toSearch(deliveries)) {
@@ -54,12 +54,12 @@ export function detectScheme(captures: readonly Captured[], keys: Keys): Detecti
 }
 
 /** Each candidate hashes the body. */
-function candidatesFor({ body }: Delivery): number {
+function candidatesFor({ body }: WebhookDelivery): number {
   return Math.min(candidatesMax, Math.floor(hashedBytesMax / Math.max(1, body.length)))
 }
 
 /** Clients take turns, and so do the kinds of requests of each: whoever sends the most hides nobody. */
-function toSearch(captures: readonly Captured[]): Captured[] {
+function toSearch(captures: readonly CapturedDelivery[]): CapturedDelivery[] {
   const clients = [...Map.groupBy(captures, ({ source = '' }) => source).values()]
   return inTurns(clients.map((ofClient) => inTurns(kindsOf(ofClient))))
     .slice(0, searchedMax)
@@ -67,7 +67,7 @@ function toSearch(captures: readonly Captured[]): Captured[] {
 }
 
 /** A kind is told by the names of its headers. Of each there are some, from all over the time in which they came. */
-function kindsOf(captures: readonly Captured[]): Captured[][] {
+function kindsOf(captures: readonly CapturedDelivery[]): CapturedDelivery[][] {
   const kinds = Map.groupBy(captures, ({ headers }) => Object.keys(headers).toSorted().join())
   return [...kinds.values()].map((kind) => {
     const step = Math.max(1, kind.length / searchedOfKind)
@@ -82,7 +82,7 @@ function inTurns<Item>(lists: readonly (readonly Item[])[]): Item[] {
 }
 
 /** Null where the secret or key cannot be one of this scheme. */
-function schemeOf(settings: SchemeSettings, keys: Keys): Scheme | null {
+function schemeOf(settings: SchemeSettings, keys: Keys): SignatureScheme | null {
   try {
     return createScheme(settings, keys)
   } catch (error) {
@@ -93,7 +93,7 @@ function schemeOf(settings: SchemeSettings, keys: Keys): Scheme | null {
 
 function bestOf(
   hits: readonly SchemeSettings[],
-  deliveries: readonly Delivery[],
+  deliveries: readonly WebhookDelivery[],
   keys: Keys,
 ): Detection | null {
   const counted = hits
@@ -139,7 +139,7 @@ function saysTheSame(named: SchemeSettings, other: SchemeSettings): boolean {
   return named.scheme !== other.scheme && 'header' in other && other.scheme !== 'shared-secret'
 }
 
-function verifiedBy(settings: SchemeSettings, deliveries: readonly Delivery[], keys: Keys): number[] {
+function verifiedBy(settings: SchemeSettings, deliveries: readonly WebhookDelivery[], keys: Keys): number[] {
   const scheme = schemeOf(settings, keys)
   return [...deliveries.keys()].filter((place) => {
     const delivery = deliveries[place]

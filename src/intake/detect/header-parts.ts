@@ -1,4 +1,4 @@
-import type { Delivery, SignedSettings, TimestampSettings } from '../signature/scheme.ts'
+import type { SignedSettings, TimestampSettings, WebhookDelivery } from '../signature/scheme.ts'
 
 /** A value of a header, or one of the fields of a header like `t=…,v1=…`. */
 export type HeaderPart = { header: string; field: string | undefined; text: string }
@@ -6,7 +6,7 @@ export type HeaderPart = { header: string; field: string | undefined; text: stri
 /** What a part would be as a signature: where it begins, how it is written, and how long it is. */
 export type WrittenSignature = Pick<SignedSettings, 'prefix' | 'encoding'> & { bytes: number }
 
-export function partsOf({ headers }: Delivery): HeaderPart[] {
+export function partsOf({ headers }: WebhookDelivery): HeaderPart[] {
   return Object.entries(headers).flatMap(([header, text]) => {
     if (typeof text !== 'string' || text.length > 2000) return []
     return [{ header, field: undefined, text }, ...fieldsOf(header, text)]

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Delivery } from '../signature/scheme.ts'
+import type { WebhookDelivery } from '../signature/scheme.ts'
 
 /** What may stand before a secret in a header. */
 const usualPrefixes = ['', 'Bearer ', 'bearer ', 'Token ', 'token ', 'ApiKey ', 'Basic ', 'Secret ']
@@ -8,7 +8,10 @@ const usualPrefixes = ['', 'Bearer ', 'bearer ', 'Token ', 'token ', 'ApiKey ', 
  * Puts a secret back where a capture holds only its hash: in the quarantine, headers that are credentials by their
  * name are kept as `sha256:` and hexadecimal digits. Who has the secret recognises it, and nobody else.
  */
-export function restoreSecrets<Kept extends Delivery>(delivery: Kept, secrets: readonly string[]): Kept {
+export function restoreSecrets<Kept extends WebhookDelivery>(
+  delivery: Kept,
+  secrets: readonly string[],
+): Kept {
   const known = new Map(
     secrets.flatMap((secret) =>
       usualPrefixes.map((prefix) => [`sha256:${hash(prefix + secret)}`, prefix + secret]),
@@ -18,7 +21,7 @@ export function restoreSecrets<Kept extends Delivery>(delivery: Kept, secrets: r
     name,
     typeof value === 'string' ? (known.get(value) ?? value) : value,
   ])
-  return { ...delivery, headers: Object.fromEntries(headers) as Delivery['headers'] }
+  return { ...delivery, headers: Object.fromEntries(headers) as WebhookDelivery['headers'] }
 }
 
 function hash(text: string): string {

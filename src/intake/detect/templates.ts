@@ -1,7 +1,7 @@
-type Place = 'id' | 'timestamp' | 'body'
+type TemplateField = 'id' | 'timestamp' | 'body'
 
 /** What a signature may have been made over, the plainest first. */
-const orders: readonly (readonly Place[])[] = [
+const orders: readonly (readonly TemplateField[])[] = [
   ['body'],
   ['timestamp', 'body'],
   ['body', 'timestamp'],

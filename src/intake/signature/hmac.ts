@@ -1,16 +1,16 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { HmacSettings, Scheme, Secret, SignedSettings } from './scheme.ts'
+import type { HmacSettings, Secret, SignatureScheme, SignedSettings } from './scheme.ts'
 import { keyForms, keysAt, parseSecrets } from './secret-keys.ts'
 import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
 
-type Algorithm = HmacSettings['algorithm']
+type HmacAlgorithm = HmacSettings['algorithm']
 type Encoding = SignedSettings['encoding']
 
 /**
  * An HMAC (RFC 2104) in a header, over the body alone or a template of it.
  * @throws Fault `settings_bad`
  */
-export function createHmacScheme(settings: HmacSettings, secrets: readonly Secret[]): Scheme {
+export function createHmacScheme(settings: HmacSettings, secrets: readonly Secret[]): SignatureScheme {
   const { algorithm, encoding } = settings
   const keys = parseSecrets(secrets, keyForms[settings.key])
   const find = signatureFinder(settings)
@@ -27,10 +27,10 @@ const spelled: Record<Encoding, (text: string) => string> = {
   base64url: (text) => text.replace(/=+$/, ''),
 }
 
-type Making = { signed: SignedDelivery; algorithm: Algorithm; encoding: Encoding }
+type HmacInput = { signed: SignedDelivery; algorithm: HmacAlgorithm; encoding: Encoding }
 
 /** What each key would have signed with, as text. */
-export function hmacsOf(keys: readonly KeyObject[], { signed, algorithm, encoding }: Making): string[] {
+export function hmacsOf(keys: readonly KeyObject[], { signed, algorithm, encoding }: HmacInput): string[] {
   const { head, body, tail } = signed
   return keys.map((key) => {
     const hmac = createHmac(algorithm, key).update(head).update(body)

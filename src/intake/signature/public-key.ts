@@ -1,18 +1,18 @@
 import { constants, type KeyObject, verify } from 'node:crypto'
 import { Fault } from '../../core/errors.ts'
 import { parsePublicKeys } from './parse-public-keys.ts'
-import type { PublicKeySettings, Scheme } from './scheme.ts'
+import type { PublicKeySettings, SignatureScheme } from './scheme.ts'
 import { bytesOf } from './secret-keys.ts'
 import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
 
-type Algorithm = PublicKeySettings['algorithm']
+type PublicKeyAlgorithm = PublicKeySettings['algorithm']
 
 /**
  * A signature that anybody can verify and only the sender can make: ed25519, RSA or ECDSA, by any of the keys.
  * @param text of a PEM file or a JWKS.
  * @throws Fault `settings_bad` where no key in it fits the algorithm.
  */
-export function createPublicKeyScheme(settings: PublicKeySettings, text: string): Scheme {
+export function createPublicKeyScheme(settings: PublicKeySettings, text: string): SignatureScheme {
   const { algorithm, encoding, signatureForm } = settings
   const keys = fittingKeys(text, algorithm)
   const find = signatureFinder(settings)
@@ -38,7 +38,7 @@ export function createPublicKeyScheme(settings: PublicKeySettings, text: string)
   })
 }
 
-const digests: Record<Algorithm, string | null> = {
+const digests: Record<PublicKeyAlgorithm, string | null> = {
   ed25519: null,
   'rsa-sha256': 'sha256',
   'rsa-sha512': 'sha512',
@@ -48,7 +48,7 @@ const digests: Record<Algorithm, string | null> = {
 }
 
 const pkcs1 = { padding: constants.RSA_PKCS1_PADDING }
-const paddings: Record<Algorithm, { padding?: number }> = {
+const paddings: Record<PublicKeyAlgorithm, { padding?: number }> = {
   ed25519: {},
   'rsa-sha256': pkcs1,
   'rsa-sha512': pkcs1,
@@ -81,7 +81,7 @@ const keysMax = 16
 const rsaBitsMin = 2048
 
 /** A published set holds keys for other uses as well; those are passed over as long as one is left. */
-function fittingKeys(text: string, algorithm: Algorithm): KeyObject[] {
+function fittingKeys(text: string, algorithm: PublicKeyAlgorithm): KeyObject[] {
   const keys = parsePublicKeys(text).filter((key) => fits(key, algorithm))
   const name = 'DEPOSITD_CONFIG, webhooks.publicKeys:'
   if (keys.length > keysMax) throw bad(`${name} the file holds more than ${keysMax} keys for ${algorithm}`)
@@ -94,7 +94,7 @@ function bad(fault: string): Fault<'settings_bad'> {
   return new Fault('settings_bad', { faults: [fault] })
 }
 
-function fits(key: KeyObject, algorithm: Algorithm): boolean {
+function fits(key: KeyObject, algorithm: PublicKeyAlgorithm): boolean {
   const type = key.asymmetricKeyType
   if (algorithm === 'ed25519') return type === 'ed25519'
   if (algorithm.startsWith('ecdsa')) return type === 'ec'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** One request as it came: header names in lower case, the body byte for byte. */
-export type Delivery = { headers: IncomingHttpHeaders; body: Buffer; receivedAt: Date }
+export type WebhookDelivery = { headers: IncomingHttpHeaders; body: Buffer; receivedAt: Date }
 
 /** Why a delivery is not believed. Safe to count and to log: it holds nothing the sender chose. */
 export type Refusal =
@@ -16,10 +16,10 @@ export type Refusal =
  * `id` is the sender's own for this event; it was signed, so that a resend has the same. It is null where the scheme
  * signs no id beside the body.
  */
-export type Verdict = { kind: 'verified'; id: string | null } | { kind: 'refused'; reason: Refusal }
+export type SignatureVerdict = { kind: 'verified'; id: string | null } | { kind: 'refused'; reason: Refusal }
 
 /** Decides whether the sender holds the secret. Synchronous, and without a clock of its own. */
-export type Scheme = (delivery: Delivery) => Verdict
+export type SignatureScheme = (delivery: WebhookDelivery) => SignatureVerdict
 
 /** How the sender signs. Header names are in lower case; `tolerance` is in milliseconds. */
 export type SchemeSettings =

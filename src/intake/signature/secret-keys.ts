@@ -12,7 +12,7 @@ export function keysAt<Key>(keys: readonly DatedKey<Key>[], at: Date): Key[] {
     .map(({ key }) => key)
 }
 
-type Reading<Key> = { parse: (text: string) => Key | null; form: string }
+type SecretFormat<Key> = { parse: (text: string) => Key | null; form: string }
 
 /**
  * Reads every secret into a key, once: with a `KeyObject` a signature costs about a sixth of what a string key costs.
@@ -20,7 +20,7 @@ type Reading<Key> = { parse: (text: string) => Key | null; form: string }
  */
 export function parseSecrets<Key>(
   secrets: readonly Secret[],
-  { parse, form }: Reading<Key>,
+  { parse, form }: SecretFormat<Key>,
 ): DatedKey<Key>[] {
   const faults = secrets.length > 0 ? [] : ['WEBHOOK_SECRETS is empty: give the secret of the webhook']
   const keys = secrets.flatMap(({ text, ...dates }, place) => {
@@ -33,7 +33,7 @@ export function parseSecrets<Key>(
 }
 
 /** How the bytes of a key are written. Each has one spelling: decoders pass over what they do not know. */
-export const keyForms: Record<HmacSettings['key'], Reading<KeyObject>> = {
+export const keyForms: Record<HmacSettings['key'], SecretFormat<KeyObject>> = {
   utf8: { parse: (text) => keyOf(Buffer.from(text)), form: 'text' },
   hex: { parse: (text) => exactly(text.toLowerCase(), 'hex'), form: 'hexadecimal digits, two for each byte' },
   base64: { parse: (text) => exactly(text, 'base64'), form: 'base64' },

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Scheme, Secret, SharedSecretSettings } from './scheme.ts'
+import type { Secret, SharedSecretSettings, SignatureScheme } from './scheme.ts'
 import { keysAt, parseSecrets } from './secret-keys.ts'
 import { headerText, refused } from './signed-scheme.ts'
 
@@ -10,7 +10,7 @@ import { headerText, refused } from './signed-scheme.ts'
 export function createSharedSecret(
   { header, prefix }: SharedSecretSettings,
   secrets: readonly Secret[],
-): Scheme {
+): SignatureScheme {
   const keys = parseSecrets(secrets, {
     parse: (text) => (ascii.test(text) ? digest(prefix + text) : null),
     form: 'text in ASCII, as headers are',

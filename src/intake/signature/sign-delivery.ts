@@ -6,9 +6,9 @@ import { keyForms } from './secret-keys.ts'
 import { stripe } from './stripe.ts'
 
 /** What is to be signed. `id` is visible ASCII without any punctuation, which a template could stand beside. */
-export type Unsigned = { id: string; body: Buffer; at: Date }
+export type UnsignedDelivery = { id: string; body: Buffer; at: Date }
 
-type Signing = { settings: SchemeSettings; secrets: readonly Secret[] }
+type SchemeWithSecrets = { settings: SchemeSettings; secrets: readonly Secret[] }
 
 /**
  * The headers by which the scheme knows its sender, from the first secret that counts then: what verifies by a secret can
@@ -16,8 +16,8 @@ type Signing = { settings: SchemeSettings; secrets: readonly Secret[] }
  * @returns null where nothing that verifies can sign, as with public keys
  */
 export function signDelivery(
-  { settings, secrets }: Signing,
-  unsigned: Unsigned,
+  { settings, secrets }: SchemeWithSecrets,
+  unsigned: UnsignedDelivery,
 ): Record<string, string> | null {
   if (settings.scheme === 'none') return {}
   if (settings.scheme === 'public-key') return null
@@ -59,7 +59,7 @@ function hmacOf(settings: Symmetric): HmacSettings {
 function headersOf(
   settings: HmacSettings,
   key: KeyObject,
-  { id, body, at }: Unsigned,
+  { id, body, at }: UnsignedDelivery,
 ): Record<string, string> {
   const { header, field, prefix, template, timestamp, algorithm, encoding } = settings
   const time = timestamp === undefined ? '' : spelled[timestamp.unit](at)

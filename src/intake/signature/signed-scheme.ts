@@ -1,4 +1,4 @@
-import type { Delivery, Refusal, Scheme, SignedSettings, Verdict } from './scheme.ts'
+import type { Refusal, SignatureScheme, SignatureVerdict, SignedSettings, WebhookDelivery } from './scheme.ts'
 import { refuseTimestamp } from './timestamp.ts'
 
 /** What was signed, piece by piece, and the header that the signature is in. */
@@ -14,10 +14,10 @@ export type SignedDelivery = {
 /** Holds the signature against the keys; null where it is right. */
 export type Judge = (signed: SignedDelivery) => 'signature_missing' | 'signature_wrong' | null
 
-type Reading = Pick<SignedSettings, 'header' | 'template' | 'id' | 'timestamp' | 'tolerance'>
+type SignatureLayout = Pick<SignedSettings, 'header' | 'template' | 'id' | 'timestamp' | 'tolerance'>
 
 /** What schemes with a signature in a header have in common: reads what was signed, and leaves the key to `judge`. */
-export function createSignedScheme(settings: Reading, judge: Judge): Scheme {
+export function createSignedScheme(settings: SignatureLayout, judge: Judge): SignatureScheme {
   const { header, id, timestamp, tolerance } = settings
   const idForm = idFormOf(settings.template)
   const [fillHead = fillNothing, fillTail = fillNothing] = settings.template.split('{body}').map(createFiller)
@@ -50,15 +50,15 @@ function createFiller(template: string): Filler {
 }
 
 /** Empty where the header is missing, or came more than once in a way that Node does not join. */
-export function headerText({ headers }: Pick<Delivery, 'headers'>, name: string): string {
+export function headerText({ headers }: Pick<WebhookDelivery, 'headers'>, name: string): string {
   const value = headers[name]
   return typeof value === 'string' ? value : ''
 }
 
-export const refused = (reason: Refusal): Verdict => ({ kind: 'refused', reason })
+export const refused = (reason: Refusal): SignatureVerdict => ({ kind: 'refused', reason })
 
 function timestampText(
-  delivery: Delivery,
+  delivery: WebhookDelivery,
   { header, field }: { header: string; field?: string | undefined },
 ): string {
   const text = headerText(delivery, header)

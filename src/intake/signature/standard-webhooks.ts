@@ -1,7 +1,7 @@
 import { createPublicKey, createSecretKey, type KeyObject, verify } from 'node:crypto'
 import { hmacsOf, judgeHmacs } from './hmac.ts'
 import { signaturesFor, signedBytes } from './public-key.ts'
-import type { Scheme, Secret, StandardWebhooksSettings } from './scheme.ts'
+import type { Secret, SignatureScheme, StandardWebhooksSettings } from './scheme.ts'
 import { bytesOf, keysAt, parseSecrets } from './secret-keys.ts'
 import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
 
@@ -14,7 +14,7 @@ import { createSignedScheme, type SignedDelivery, signatureFinder } from './sign
 export function createStandardWebhooks(
   { headers, tolerance }: StandardWebhooksSettings,
   secrets: readonly Secret[],
-): Scheme {
+): SignatureScheme {
   const keys = parseSecrets(secrets, { parse: parseKey, form: keyForm })
   const settings = {
     header: `${headers}-signature`,

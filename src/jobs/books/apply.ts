@@ -6,7 +6,7 @@ import { type Lag, secondsBetween } from '../../core/lag.ts'
 import { decodeObservation } from '../../core/observation-json.ts'
 import { earliest } from '../../core/time.ts'
 import { reach } from '../../failpoint.ts'
-import type { ClaimReader, Reading as ClaimReading } from '../../provider/read-claim.ts'
+import type { ClaimReader, ClaimReading } from '../../provider/read-claim.ts'
 import { numberDeposits, saveDeposits } from '../../store/books/deposits.ts'
 import { type LinkedObservation, saveEvidence } from '../../store/books/evidence.ts'
 import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
@@ -15,11 +15,11 @@ import { loadGroups } from '../../store/books/load-groups.ts'
 import { askChains } from '../../store/chain/leg-searches.ts'
 import { inTransaction } from '../../store/database.ts'
 import {
-  type Bounds,
+  type BatchLimits,
   finishPending,
   type PendingRow,
+  type PendingSelection,
   takePending,
-  type Wanted,
   waitingSince,
 } from '../../store/inbox.ts'
 import {
@@ -31,7 +31,7 @@ import {
 import type { Tables } from '../../store/tables.ts'
 import { heldMismatches, unreadableMismatch } from './held-mismatches.ts'
 import { refuseReplaced } from './put-in-force.ts'
-import { clock, type StepTimes, type Trail, trailsOf } from './trail.ts'
+import { clock, type DecisionTrail, type StepTimes, trailsOf } from './trail.ts'
 
 export type ApplyDeps = {
   db: Kysely<Tables>
@@ -46,7 +46,7 @@ export type ApplyDeps = {
   now: () => Date
 }
 
-export type Applied = {
+export type ApplyResult = {
   /** Inbox rows taken, and groups decided. */
   rows: number
   groups: number
@@ -59,16 +59,16 @@ export type Applied = {
   named: readonly NetworkName[]
   /** The rows taken, what came of each deposit that was decided, and when. */
   taken: readonly Pick<PendingRow, 'id' | 'source'>[]
-  trails: readonly Trail[]
+  trails: readonly DecisionTrail[]
   times: StepTimes
 }
 
 /** What one transaction takes. */
-export const batchMax: Bounds = { rowsMax: 2000, bytesMax: 8_000_000 }
+export const batchMax: BatchLimits = { rowsMax: 2000, bytesMax: 8_000_000 }
 const groupsMax = 500
 
 /** Applies what was stored and not applied yet, a batch or one row of it. Safe to run twice and beside itself. */
-export function applyPending(deps: ApplyDeps, wanted: Wanted = batchMax): Promise<Applied> {
+export function applyPending(deps: ApplyDeps, wanted: PendingSelection = batchMax): Promise<ApplyResult> {
   return inTransaction(deps.db, async (tx) => {
     const begunAt = clock()
     const rows = await takePending(tx, wanted)
@@ -93,7 +93,7 @@ export function applyPending(deps: ApplyDeps, wanted: Wanted = batchMax): Promis
 }
 
 /** Decides again what time alone may have changed, by the time until which all that came in was applied. */
-export function applyDue(deps: ApplyDeps): Promise<Applied> {
+export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
   return inTransaction(deps.db, async (tx) => {
     const now = deps.now()
     const completeUntil = await waitingSince(tx, [...(deps.failing ?? [])])
@@ -124,9 +124,9 @@ export async function keepRows(
   return { readable, unreadable, kept, groups: [...new Set(kept.map(({ groupId }) => groupId))] }
 }
 
-type Reading = { kind: 'observation'; observation: Observation } | ClaimReading
+type InboxRowReading = { kind: 'observation'; observation: Observation } | ClaimReading
 
-function read({ source, body, receivedAt }: PendingRow, readClaim: ClaimReader): Reading {
+function read({ source, body, receivedAt }: PendingRow, readClaim: ClaimReader): InboxRowReading {
   if (source === 'chain' || source === 'person')
     return { kind: 'observation', observation: decodeObservation(body.toString()) }
   return readClaim({ source, body, receivedAt })
@@ -179,7 +179,7 @@ async function link(
   return linked
 }
 
-type Deciding = {
+type GroupDecisionInput = {
   groups: readonly bigint[]
   /** Evidence of theirs that was kept just now. */
   kept?: readonly LinkedObservation[]
@@ -191,9 +191,9 @@ type Deciding = {
 /** Reads all that is known of the locked groups, decides, and writes what follows. */
 export async function decideGroups(
   tx: Transaction<Tables>,
-  { groups, kept, completeUntil = null, now }: Deciding,
+  { groups, kept, completeUntil = null, now }: GroupDecisionInput,
   { rules, readNetworks }: Pick<ApplyDeps, 'rules' | 'readNetworks'>,
-): Promise<Omit<Applied, 'rows' | 'told' | 'taken'>> {
+): Promise<Omit<ApplyResult, 'rows' | 'told' | 'taken'>> {
   const begunAt = clock()
   if (groups.length === 0) return nothingDecided(begunAt)
   const loaded = await loadGroups(tx, groups, kept)
@@ -226,7 +226,7 @@ export async function decideGroups(
   return { groups: groups.length, journals: journals.length, ...told }
 }
 
-function nothingDecided(at: number): Omit<Applied, 'rows' | 'told' | 'taken'> {
+function nothingDecided(at: number): Omit<ApplyResult, 'rows' | 'told' | 'taken'> {
   const times = { begunAt: at, loadedAt: at, decidedAt: at, bookedAt: at }
   return { groups: 0, journals: 0, lags: [], mismatches: [], named: [], trails: [], times }
 }

@@ -1,6 +1,6 @@
 import type { Seal } from '../../ledger/seals/seal.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
-import { type Checked, syncChecked } from '../../store/ledger/checked-mismatches.ts'
+import { type BooksCheckResult, syncChecked } from '../../store/ledger/checked-mismatches.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type CheckedSeal, checkSeals } from './check-seals.ts'
@@ -23,7 +23,7 @@ export function createSealAudit(
   }
 }
 
-function toChecked({ seal: { number }, faults }: CheckedSeal): Checked {
+function toChecked({ seal: { number }, faults }: CheckedSeal): BooksCheckResult {
   return { subject: `seal/${number}`, detail: { seal: number }, faults }
 }
 

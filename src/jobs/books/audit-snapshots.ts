@@ -1,5 +1,5 @@
 import { type Database, inTransaction } from '../../store/database.ts'
-import { type Checked, syncChecked } from '../../store/ledger/checked-mismatches.ts'
+import { type BooksCheckResult, syncChecked } from '../../store/ledger/checked-mismatches.ts'
 import { snapshotDays, snapshotFaults } from '../../store/ledger/snapshots.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -21,7 +21,7 @@ export function createSnapshotAudit(
   return async () => {
     const days = await snapshotDays(db, behind, daysMax)
     behind = days.length < daysMax ? '-infinity' : (days.at(-1) ?? '-infinity')
-    const checked: Checked[] = []
+    const checked: BooksCheckResult[] = []
     for (const day of days) {
       const faults = await snapshotFaults(db, day, faultsMax)
       checked.push({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
-import type { Transfer } from '../../core/posting.ts'
+import type { LedgerTransfer } from '../../core/posting.ts'
 import { checkSecondPerson } from '../../core/second-person.ts'
 import { type DraftLine, draftTransfers, isReason } from '../../ledger/journals/draft-journal.ts'
 import { readAssetNames } from '../../store/assets.ts'
@@ -26,7 +26,7 @@ export type WrittenJournal = {
   lines: readonly DraftLine[]
 }
 
-type Deps = {
+type ManualJournalDeps = {
   db: Kysely<Tables>
   /** Patterns of the accounts that the settings know. */
   known: readonly string[]
@@ -34,14 +34,14 @@ type Deps = {
 }
 
 /** What would be booked, and in the books of which month. */
-export type Checked = Pick<BookedJournal, 'key' | 'eventAt' | 'period' | 'transfers'>
+export type JournalPreview = Pick<BookedJournal, 'key' | 'eventAt' | 'period' | 'transfers'>
 
 /**
  * Books a journal by hand, whole or not at all. The same journal, or another with its reference, is booked once.
  * @throws Fault `usage_bad` that says all that is wrong with it.
  */
 export async function addJournal(
-  deps: Deps,
+  deps: ManualJournalDeps,
   written: WrittenJournal,
   people: Omit<ByHand, 'reason'>,
 ): Promise<BookedJournal> {
@@ -64,9 +64,9 @@ export async function addJournal(
  * @throws Fault `usage_bad` where it would refuse it.
  */
 export async function checkJournal(
-  { db, known, now }: Deps,
+  { db, known, now }: ManualJournalDeps,
   { date, reason, reference, lines }: WrittenJournal,
-): Promise<Checked> {
+): Promise<JournalPreview> {
   if (date > now) throw refused(`${date.toISOString()} is in the future`, 'date it when it happened')
   const named = lines.flatMap(({ debit, credit }) => [debit, credit].filter((one) => one !== undefined))
   refuseTransit(named)
@@ -112,7 +112,7 @@ export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByH
  * What `reverseJournal` would book.
  * @throws Fault `usage_bad` where it would refuse it.
  */
-export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<Checked> {
+export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<JournalPreview> {
   refuseOnePerson(byHand)
   refuseReason(byHand.reason)
   const original = await reversible(db, id)
@@ -132,7 +132,7 @@ async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal
 
 const reversalPrefix = 'reversal/'
 
-function reversalOf({ key, eventAt, transfers }: BookedJournal): Omit<Checked, 'period'> {
+function reversalOf({ key, eventAt, transfers }: BookedJournal): Omit<JournalPreview, 'period'> {
   const back = transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
   return { key: `${reversalPrefix}${key}`, eventAt, transfers: back }
 }
@@ -207,7 +207,7 @@ function bookedBefore(id: bigint, journal: BookedJournal | null): Fault {
 }
 
 /** What a journal without a reference is known by. */
-function digestOf(content: { date: Date; reason: string; transfers: readonly Transfer[] }): string {
+function digestOf(content: { date: Date; reason: string; transfers: readonly LedgerTransfer[] }): string {
   const text = JSON.stringify(content, (_key, value: unknown) =>
     typeof value === 'bigint' ? `${value}` : value,
   )

@@ -1,10 +1,10 @@
-import { type BalanceLine, hashBalance } from '../../ledger/frozen-balance.ts'
+import { type FrozenBalanceLine, hashBalance } from '../../ledger/frozen-balance.ts'
 import {
-  type Closing,
   closingsOf,
   type FrozenBesideMade,
   findIntruders,
   frozenBesideMade,
+  type PeriodClose,
 } from '../../store/ledger/frozen-balances.ts'
 import type { LedgerCheck } from './ledger-checks.ts'
 
@@ -40,20 +40,23 @@ export const checkFrozenBalances: LedgerCheck = {
       }),
 }
 
-type Checked = {
-  closing: Closing
+type FrozenBalanceCheck = {
+  closing: PeriodClose
   frozen: ReturnType<typeof hashBalance>
   made: ReturnType<typeof hashBalance>
   differing: string[]
   count: number
 }
 
-function startOf(closing: Closing): Checked {
+function startOf(closing: PeriodClose): FrozenBalanceCheck {
   const { period } = closing
   return { closing, frozen: hashBalance(period), made: hashBalance(period), differing: [], count: 0 }
 }
 
-function compare(checked: Checked | undefined, { frozen, made, account, asset }: FrozenBesideMade): void {
+function compare(
+  checked: FrozenBalanceCheck | undefined,
+  { frozen, made, account, asset }: FrozenBesideMade,
+): void {
   if (checked === undefined) return
   if (frozen !== null) checked.frozen.add({ account, asset, ...frozen })
   if (made !== null) checked.made.add({ account, asset, ...made })
@@ -64,11 +67,11 @@ function compare(checked: Checked | undefined, { frozen, made, account, asset }:
     checked.differing.push(`${account} in ${asset} is frozen with ${is}, the journals say ${shouldBe}`)
 }
 
-function sidesOf(sides: Pick<BalanceLine, 'debit' | 'credit'> | null): string {
+function sidesOf(sides: Pick<FrozenBalanceLine, 'debit' | 'credit'> | null): string {
   return sides === null ? 'nothing' : `debit ${sides.debit}, credit ${sides.credit}`
 }
 
-function findingsOf({ closing, frozen, made, differing, count }: Checked): string[] {
+function findingsOf({ closing, frozen, made, differing, count }: FrozenBalanceCheck): string[] {
   const { period, at, sha256 } = closing
   const name = `${period}, closed at ${at.toISOString()}`
   const others = count > differing.length ? [`${name}: ${count - differing.length} more accounts differ`] : []

@@ -100,7 +100,7 @@ async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<Che
   return { journals, faults: [...named, ...untold, ...others] }
 }
 
-type Stretch = {
+type SealRangeContents = {
   journals: number
   root: string
   found: LeafById
@@ -109,7 +109,7 @@ type Stretch = {
   strays: bigint[]
 }
 
-async function readStretch(db: Database<Tables>, seal: Seal): Promise<Stretch> {
+async function readStretch(db: Database<Tables>, seal: Seal): Promise<SealRangeContents> {
   const tree = createTree()
   const found = new Map<bigint, string>()
   const doubled = new Set<bigint>()

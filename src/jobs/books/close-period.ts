@@ -1,5 +1,5 @@
 import { assert } from '../../core/errors.ts'
-import { addUp, type BalanceLine, hashBalance } from '../../ledger/frozen-balance.ts'
+import { addUp, type FrozenBalanceLine, hashBalance } from '../../ledger/frozen-balance.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
 import { cutLedger, patiently } from '../../store/ledger/ground.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../store/ledger/periods.ts'
 import type { Tables } from '../../store/tables.ts'
 
-export type Closed = PeriodEvent & {
+export type PeriodChangeResult = PeriodEvent & {
   sha256: string | null
   lines: number
   /** What is severe and open, and did not stop it. */
@@ -27,7 +27,7 @@ const closing = 'closing the books'
  * booked up to it. Nothing is booked while it is frozen, so most of it is added up before that.
  * @throws Fault `usage_bad` where the rules of periods refuse it; `remote_failed` where writers do not come to an end.
  */
-export async function changePeriod(db: Database<Tables>, change: PeriodChange): Promise<Closed> {
+export async function changePeriod(db: Database<Tables>, change: PeriodChange): Promise<PeriodChangeResult> {
   await refusePeriodChange(db, change)
   const { period } = change
   const elsewhere = await severeElsewhere(db, period)
@@ -53,7 +53,7 @@ export async function changePeriod(db: Database<Tables>, change: PeriodChange): 
   )
 }
 
-function digestOf({ period }: PeriodChange, lines: readonly BalanceLine[]): string {
+function digestOf({ period }: PeriodChange, lines: readonly FrozenBalanceLine[]): string {
   const hash = hashBalance(period)
   for (const line of lines) hash.add(line)
   return hash.digest()

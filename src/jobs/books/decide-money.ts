@@ -1,6 +1,11 @@
 import type { Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
-import { type Ruling, type RulingVerdict, type ServiceId, transferRef } from '../../core/evidence.ts'
+import {
+  type DecisionOutcome,
+  type ServiceId,
+  type TransferDecision,
+  transferRef,
+} from '../../core/evidence.ts'
 import { checkSecondPerson, type SecondPersonLimits } from '../../core/second-person.ts'
 import { recordRulings } from '../../store/books/rulings.ts'
 import { inTransaction } from '../../store/database.ts'
@@ -17,11 +22,11 @@ import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, applyPending } from './apply.ts'
 
 /** Who decides what, under which id; `approvedBy` is the second person. */
-export type Decision = Pick<Ruling, 'id' | 'by' | 'approvedBy' | 'reason'>
+export type DecisionAttribution = Pick<TransferDecision, 'id' | 'by' | 'approvedBy' | 'reason'>
 
 export type DecideDeps = ApplyDeps & { secondPersonAbove: SecondPersonLimits }
 
-type WriteOffVerdict = Extract<RulingVerdict, { kind: 'write_off' | 'write_off_withdrawn' }>
+type WriteOffVerdict = Extract<DecisionOutcome, { kind: 'write_off' | 'write_off_withdrawn' }>
 
 /**
  * Writes off what the payment of a mismatch brought in transit, and resolves the mismatch; or takes that back. It is
@@ -32,8 +37,8 @@ type WriteOffVerdict = Extract<RulingVerdict, { kind: 'write_off' | 'write_off_w
 export async function decideWriteOff(
   deps: DecideDeps,
   { mismatchId, verdict }: { mismatchId: bigint; verdict: WriteOffVerdict },
-  decision: Decision,
-): Promise<Ruling> {
+  decision: DecisionAttribution,
+): Promise<TransferDecision> {
   const ruling = await inTransaction(deps.db, async (tx) => {
     const [one] = await lockCases(tx, [mismatchId])
     const deposit = await lockDeposit(tx, `${one?.depositId ?? ''}`)
@@ -61,9 +66,14 @@ export async function decideWriteOff(
  */
 export async function decideMatch(
   deps: DecideDeps,
-  about: { deposit: string; transfer: string; role: Ruling['role'] | null; kind: 'together' | 'apart' },
-  decision: Decision,
-): Promise<Ruling> {
+  about: {
+    deposit: string
+    transfer: string
+    role: TransferDecision['role'] | null
+    kind: 'together' | 'apart'
+  },
+  decision: DecisionAttribution,
+): Promise<TransferDecision> {
   const ruling = await inTransaction(deps.db, async (tx) => {
     const deposit = await lockDeposit(tx, about.deposit)
     if (deposit === undefined)
@@ -103,7 +113,7 @@ function refuseIdle({ id, inTransit, writtenOff }: StakedDeposit, { kind }: Writ
 
 function theOne(
   found: readonly StakedTransfer[],
-  { transfer, role }: { transfer: string; role: Ruling['role'] | null },
+  { transfer, role }: { transfer: string; role: TransferDecision['role'] | null },
 ): StakedTransfer {
   const fitting = found.filter((one) => role === null || one.role === role)
   const [one, ...others] = fitting
@@ -120,17 +130,26 @@ function theOne(
   return one
 }
 
-type Asked = { stake: StakedTransfer; verdict: RulingVerdict }
+type StakeDecision = { stake: StakedTransfer; verdict: DecisionOutcome }
 
 async function record(
   tx: Transaction<Tables>,
-  { stake, verdict }: Asked,
-  { secondPersonAbove, now, id, by, approvedBy, reason }: Decision & DecideDeps,
-): Promise<Ruling> {
+  { stake, verdict }: StakeDecision,
+  { secondPersonAbove, now, id, by, approvedBy, reason }: DecisionAttribution & DecideDeps,
+): Promise<TransferDecision> {
   checkSecondPerson(stake, { by, approvedBy }, secondPersonAbove)
   const { role, network, tx: transaction, index, to } = stake
   const place = { role, network, tx: transaction, index, to }
-  const ruling: Ruling = { kind: 'ruling', id, ...place, verdict, by, approvedBy, reason, receivedAt: now() }
+  const ruling: TransferDecision = {
+    kind: 'ruling',
+    id,
+    ...place,
+    verdict,
+    by,
+    approvedBy,
+    reason,
+    receivedAt: now(),
+  }
   await recordRulings(tx, [ruling])
   return ruling
 }
@@ -142,14 +161,14 @@ const actions = {
   apart: 'split',
 } as const
 
-function eventOf(ruling: Ruling, mismatchId: bigint): CaseEvent {
+function eventOf(ruling: TransferDecision, mismatchId: bigint): CaseEvent {
   const { id, by: actor, approvedBy, reason: text, verdict } = ruling
   const after = { ruling: id, transfer: transferRef(ruling), ...verdict }
   return { mismatchId, actor, action: actions[verdict.kind], text, approvedBy, before: null, after }
 }
 
 /** Where a running worker has taken it already, it is the one to apply it. */
-async function apply(deps: ApplyDeps, ruling: Ruling): Promise<Ruling> {
+async function apply(deps: ApplyDeps, ruling: TransferDecision): Promise<TransferDecision> {
   await applyPending(deps, { id: await inboxIdOf(deps.db, ruling.id) })
   return ruling
 }

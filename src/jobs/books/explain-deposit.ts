@@ -5,12 +5,12 @@ import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { Explanation } from '../../telling/told-reasons.ts'
 
-type Stored = { id: bigint; groupId: bigint }
+type DepositIds = { id: bigint; groupId: bigint }
 
 /** Why a deposit is judged as it is by these rules, decided anew from all evidence of it. */
 export async function explainDeposit(
   db: Database<Tables>,
-  { id, groupId }: Stored,
+  { id, groupId }: DepositIds,
   rules: Rules,
 ): Promise<Explanation> {
   const evidence = await loadEvidence(db, groupId)

@@ -6,18 +6,18 @@ import type {
   ExportedJournal,
   ExportedTransfer,
 } from '../../ledger/export/exported-journal.ts'
-import { type FormatName, formatOf } from '../../ledger/export/formats.ts'
+import { type ExportFormatName, formatOf } from '../../ledger/export/formats.ts'
 import { type AssetTotal, Tally, type TallyState } from '../../ledger/export/tally.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import type { Database } from '../../store/database.ts'
 import {
   accountsUnder,
   isOwner,
-  type JournalRow,
+  type LedgerJournalRow,
+  type LedgerTransferRow,
   readAccountLabels,
   readExtent,
   readJournals,
-  type TransferRow,
 } from '../../store/ledger/read-journals.ts'
 import type { Tables } from '../../store/tables.ts'
 
@@ -32,7 +32,7 @@ export type ExportSelection = {
 }
 
 export type ExportWish = {
-  format: FormatName
+  format: ExportFormatName
   selection: ExportSelection
   folder: string
   /** Go on where an export into that folder was broken off. */
@@ -48,7 +48,7 @@ export type ExportProgress = { journals: string; at: bigint; of: bigint }
 /** What `manifest.json` holds: nothing in it depends on when the export was made, unless its note says so. */
 export type Manifest = {
   version: 1
-  format: FormatName
+  format: ExportFormatName
   selection: ExportSelection
   note?: string
   file: { name: string; bytes: number; sha256: string }
@@ -58,8 +58,8 @@ export type Manifest = {
 }
 
 /** What an export that was broken off needs in order to go on. */
-type State = {
-  format: FormatName
+type ExportCheckpoint = {
+  format: ExportFormatName
   /** As it was asked for. */
   wished: ExportSelection
   recordedAsOf: string | null
@@ -91,7 +91,7 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
   const format = formatOf(wish.format, (account) => labels.get(account) ?? { code: null, name: null })
   const { size, pagesPerCheckpoint } = wish.paging ?? usualPaging
   const accounts = await requiredAccounts(db, wish.selection)
-  await using folder = await ExportFolder.open<State>(wish.folder, {
+  await using folder = await ExportFolder.open<ExportCheckpoint>(wish.folder, {
     file: format.file,
     resume: wish.resume,
   })
@@ -147,7 +147,11 @@ async function requiredAccounts(
   })
 }
 
-async function courseOf(db: Database<Tables>, wish: ExportWish, begun: State | null): Promise<Course> {
+async function courseOf(
+  db: Database<Tables>,
+  wish: ExportWish,
+  begun: ExportCheckpoint | null,
+): Promise<Course> {
   const names = await readAssetNames(db)
   const assetOf = assetReader(names)
   if (begun === null) {
@@ -168,7 +172,7 @@ async function courseOf(db: Database<Tables>, wish: ExportWish, begun: State | n
   }
 }
 
-function stateOf({ format, selection }: ExportWish, course: Course): State {
+function stateOf({ format, selection }: ExportWish, course: Course): ExportCheckpoint {
   return {
     format,
     wished: selection,
@@ -209,9 +213,12 @@ function assetReader(names: AssetNames): (key: string) => ExportedAsset {
   }
 }
 
-type Read = { journals: readonly JournalRow[]; transfers: readonly TransferRow[] }
+type ExportRowPage = { journals: readonly LedgerJournalRow[]; transfers: readonly LedgerTransferRow[] }
 
-function joined({ journals, transfers }: Read, assetOf: (key: string) => ExportedAsset): ExportedJournal[] {
+function joined(
+  { journals, transfers }: ExportRowPage,
+  assetOf: (key: string) => ExportedAsset,
+): ExportedJournal[] {
   const byJournal = Map.groupBy(transfers, ({ journal_id: id }) => id)
   return journals.map((row) => ({
     id: row.id,

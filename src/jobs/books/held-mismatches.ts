@@ -1,4 +1,4 @@
-import type { Stray } from '../../core/decide.ts'
+import type { UnmatchedDelivery } from '../../core/decide.ts'
 import { type MismatchKind, mismatchKinds, type UnreadableKind } from '../../core/mismatch.ts'
 import type { NumberedDeposit } from '../../store/books/deposits.ts'
 import type { PendingRow } from '../../store/inbox.ts'
@@ -7,7 +7,7 @@ import type { HeldMismatch } from '../../store/mismatches/mismatches.ts'
 /** Everything that is wrong with these deposits and unexplained deliveries, as rows of the store. */
 export function heldMismatches(
   deposits: readonly NumberedDeposit[],
-  strays: readonly { groupId: bigint; strays: readonly Stray[] }[],
+  strays: readonly { groupId: bigint; strays: readonly UnmatchedDelivery[] }[],
 ): HeldMismatch[] {
   const ofDeposits = deposits.flatMap(({ id, groupId, verdict, payment }) =>
     verdict.mismatches.map(({ kind, detail, loss }) => ({

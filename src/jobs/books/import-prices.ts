@@ -16,11 +16,11 @@ export type PriceFile = {
   /** Checks everything and keeps nothing. */
   isDryRun: boolean
   now: Date
-  onProgress: (imported: Imported) => void
+  onProgress: (imported: PriceImportCounts) => void
 }
 
 /** Lines with a price, and of how many it was not known before. */
-export type Imported = { prices: number; added: number }
+export type PriceImportCounts = { prices: number; added: number }
 
 const batchMax = 1000
 /** Of more faults than these no more is read: a file of the wrong sort has one on each line. */
@@ -31,7 +31,7 @@ const faultsMax = 20
  * comes, so that a file of any size will do. Importing the same again changes nothing.
  * @throws Fault `settings_bad` that names the lines
  */
-export async function importPrices(db: Database<Tables>, file: PriceFile): Promise<Imported> {
+export async function importPrices(db: Database<Tables>, file: PriceFile): Promise<PriceImportCounts> {
   const undone = new Undone()
   try {
     await inTransaction(db, async (tx) => {
@@ -58,7 +58,7 @@ export async function importPrices(db: Database<Tables>, file: PriceFile): Promi
 
 /** Thrown to roll back; what was found out is told all the same. */
 class Undone extends Error {
-  imported: Imported = { prices: 0, added: 0 }
+  imported: PriceImportCounts = { prices: 0, added: 0 }
 }
 
 class Faults {

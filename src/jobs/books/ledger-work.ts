@@ -3,7 +3,7 @@ import type { Database } from '../../store/database.ts'
 import { isBusy } from '../../store/ledger/ground.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
-import type { Audited } from '../audit-owners.ts'
+import type { OwnerAudit } from '../audit-owners.ts'
 import { auditBooks } from './audit-books.ts'
 import { createSealAudit } from './audit-seals.ts'
 import { createSnapshotAudit } from './audit-snapshots.ts'
@@ -12,7 +12,7 @@ import { snapshotBooks } from './snapshot-books.ts'
 
 type LedgerWorkDeps = {
   db: Database<Tables>
-  audit: () => Promise<Audited>
+  audit: () => Promise<OwnerAudit>
   observe: { mismatches: (changes: readonly MismatchChange[]) => void }
 }
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { policyName, type Ruling, transferRef } from '../../core/evidence.ts'
+import { policyName, type TransferDecision, transferRef } from '../../core/evidence.ts'
 import { type Proposal, type ProposalRules, propose } from '../../core/matching/propose.ts'
 import { findPairs } from '../../store/books/find-pairs.ts'
 import { lockGroups } from '../../store/books/groups.ts'
@@ -68,7 +68,7 @@ export function proposeMatches({ db, rules, now }: ProposeDeps, after = 0n): Pro
   })
 }
 
-function rulingOf({ transfer, deposit, policy, reasons }: Proposal, now: Date): Ruling {
+function rulingOf({ transfer, deposit, policy, reasons }: Proposal, now: Date): TransferDecision {
   const { role, network, tx, index, to } = transfer
   return {
     kind: 'ruling',

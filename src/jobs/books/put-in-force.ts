@@ -6,7 +6,7 @@ import { markAllDue } from '../../store/books/groups.ts'
 import { inForce, keepApplied, keepInForce } from '../../store/books/rules-in-force.ts'
 import type { Tables } from '../../store/tables.ts'
 
-type Deps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
+type RulesActivationDeps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
 
 /**
  * Makes these rules the ones by which everything is decided. Where others were in force, all that is stored becomes
@@ -14,7 +14,7 @@ type Deps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
  * in force already.
  * @returns whether everything is decided again by them: not where they were already, nor where others are by now.
  */
-export async function putInForce({ db, rules, now }: Deps): Promise<boolean> {
+export async function putInForce({ db, rules, now }: RulesActivationDeps): Promise<boolean> {
   const digest = digestOf(rules)
   const before = await inForce(db)
   if (before?.digest === digest && before.isApplied) return false

@@ -1,9 +1,9 @@
 import { inTransaction } from '../../store/database.ts'
-import { type KeptFilter, syncUnreadable, takeKept } from '../../store/mismatches/kept.ts'
+import { syncUnreadable, takeKept, type UnappliedPayloadFilter } from '../../store/mismatches/kept.ts'
 import { type ApplyDeps, applyRows, batchMax } from './apply.ts'
 
 /** What became of payloads that were kept and not applied. */
-export type Replayed = {
+export type ReplayCounts = {
   /** Those that were read again; each is in one of the three counts that follow. */
   rows: number
   applied: number
@@ -19,10 +19,10 @@ export type Replayed = {
  */
 export async function replayKept(
   deps: ApplyDeps,
-  filter: KeptFilter,
-  onBatch: (soFar: Replayed) => void,
-): Promise<Replayed> {
-  let sum: Replayed = { rows: 0, applied: 0, passedOver: 0, unreadable: 0, journals: 0 }
+  filter: UnappliedPayloadFilter,
+  onBatch: (soFar: ReplayCounts) => void,
+): Promise<ReplayCounts> {
+  let sum: ReplayCounts = { rows: 0, applied: 0, passedOver: 0, unreadable: 0, journals: 0 }
   let after: bigint | null = 0n
   while (after !== null) {
     const batch = await replayBatch(deps, filter, after)
@@ -33,9 +33,9 @@ export async function replayKept(
   return sum
 }
 
-type Batch = Replayed & { last: bigint | null }
+type Batch = ReplayCounts & { last: bigint | null }
 
-function replayBatch(deps: ApplyDeps, filter: KeptFilter, after: bigint): Promise<Batch> {
+function replayBatch(deps: ApplyDeps, filter: UnappliedPayloadFilter, after: bigint): Promise<Batch> {
   return inTransaction(deps.db, async (tx) => {
     const rows = await takeKept(tx, filter, { after, ...batchMax })
     const { readable, unreadable, decided } = await applyRows(tx, rows, deps)
@@ -52,7 +52,7 @@ function replayBatch(deps: ApplyDeps, filter: KeptFilter, after: bigint): Promis
   })
 }
 
-function add(sum: Replayed, batch: Replayed): Replayed {
+function add(sum: ReplayCounts, batch: ReplayCounts): ReplayCounts {
   return {
     rows: sum.rows + batch.rows,
     applied: sum.applied + batch.applied,

@@ -3,7 +3,7 @@ import { type Observation, transferRef } from '../../core/evidence.ts'
 import type { NumberedDeposit } from '../../store/books/deposits.ts'
 
 /** What came of one deposit that was decided, and what led to it: told in logs and traces, and kept nowhere. */
-export type Trail = {
+export type DecisionTrail = {
   depositId: bigint
   state: DecidedDeposit['verdict']['state']
   /** Posting keys of what was booked. */
@@ -20,20 +20,20 @@ export type StepTimes = { begunAt: number; loadedAt: number; decidedAt: number; 
 /** Of an old deposit the newest rows; the others, lines from before tell. */
 const rowsMax = 32
 
-type Linked = { inboxId: bigint; groupId: bigint; observation: Observation }
-type Decided = Pick<NumberedDeposit, 'id' | 'groupId'> & {
+type TrailEvidence = { inboxId: bigint; groupId: bigint; observation: Observation }
+type TrailDeposit = Pick<NumberedDeposit, 'id' | 'groupId'> & {
   verdict: Pick<NumberedDeposit['verdict'], 'state'>
   journals: readonly Pick<NumberedDeposit['journals'][number], 'key'>[]
   dossier: Pick<NumberedDeposit['dossier'], 'serviceId' | 'links'>
 }
-type Loaded = { id: bigint; webhooks: readonly { inboxId: bigint; serviceId: string }[] }
+type TrailGroup = { id: bigint; webhooks: readonly { inboxId: bigint; serviceId: string }[] }
 
 /** @param kept evidence that was kept just now */
 export function trailsOf(
-  deposits: readonly Decided[],
-  kept: readonly Linked[],
-  groups: readonly Loaded[],
-): Trail[] {
+  deposits: readonly TrailDeposit[],
+  kept: readonly TrailEvidence[],
+  groups: readonly TrailGroup[],
+): DecisionTrail[] {
   const keptOf = Map.groupBy(kept, ({ groupId }) => groupId)
   const webhooksOf = Map.groupBy(
     groups.flatMap(({ webhooks }) => webhooks),
@@ -56,7 +56,11 @@ export function trailsOf(
  * Of the rows of its group those that are not about another deposit alone; all of them where it was booked although none
  * is about it, since deposits that share a transfer are decided by what is known of each.
  */
-function ledTo(deposit: Decided, rows: readonly Linked[], known: ReadonlySet<string>): readonly Linked[] {
+function ledTo(
+  deposit: TrailDeposit,
+  rows: readonly TrailEvidence[],
+  known: ReadonlySet<string>,
+): readonly TrailEvidence[] {
   const own = new Set(subjectsOf(deposit))
   const about = rows.filter(({ observation }) => {
     const subject = subjectOf(observation)
@@ -66,7 +70,7 @@ function ledTo(deposit: Decided, rows: readonly Linked[], known: ReadonlySet<str
 }
 
 /** What evidence of it is about. */
-function subjectsOf({ dossier: { serviceId, links } }: Decided): string[] {
+function subjectsOf({ dossier: { serviceId, links } }: TrailDeposit): string[] {
   const transfers = links.map(({ role, transfer }) => `${role} ${transfer}`)
   return serviceId === null ? transfers : [...transfers, `claim ${serviceId}`]
 }

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
 import { decide, type Rules } from '../../core/decide.ts'
-import { type Change, compareDecisions } from '../../core/explaining/compare-decisions.ts'
+import { compareDecisions, type VerdictChange } from '../../core/explaining/compare-decisions.ts'
 import { countGroups, nextGroups } from '../../store/books/derived-tables.ts'
 import { loadGroups } from '../../store/books/load-groups.ts'
 import type { Tables } from '../../store/tables.ts'
 
-export type Trial = { current: Rules; proposed: Rules; now: Date }
+export type RulesTrial = { current: Rules; proposed: Rules; now: Date }
 
 const groupsMax = 500
 
@@ -16,8 +16,13 @@ const groupsMax = 500
  */
 export function tryRules(
   db: Kysely<Tables>,
-  { current, proposed, now }: Trial,
-  onBatch: (batch: { groups: number; deposits: number; of: number; changes: readonly Change[] }) => void,
+  { current, proposed, now }: RulesTrial,
+  onBatch: (batch: {
+    groups: number
+    deposits: number
+    of: number
+    changes: readonly VerdictChange[]
+  }) => void,
 ): Promise<void> {
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
   return snapshot.execute(async (tx) => {

@@ -7,15 +7,15 @@ import {
   nextApplied,
   nextGroups,
 } from '../../store/books/derived-tables.ts'
-import { type Compared, compareBooks, hashHoldings } from '../../store/books/digest.ts'
+import { type BooksComparison, compareBooks, hashHoldings } from '../../store/books/digest.ts'
 import { openMismatches } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, batchMax, decideGroups, keepRows } from './apply.ts'
 
 /** Something that is otherwise than the evidence says. Null where there is nothing of it. */
-export type Difference = Omit<Compared, 'isDue'>
+export type BooksDifference = Omit<BooksComparison, 'isDue'>
 
-export type Verified = {
+export type BooksVerification = {
   /** Inbox rows that were refolded, and rows that wait to be applied, which are left out of both sides. */
   rows: number
   pending: number
@@ -26,18 +26,18 @@ export type Verified = {
   due: number
   /** Those that differ, and what differs of the first of them. */
   differing: number
-  differences: readonly Difference[]
+  differences: readonly BooksDifference[]
   /** SHA-256 of the books as they stand, and as they come out of the evidence. */
   live: string
   rebuilt: string
 }
 
-export type Progress = { stage: 'read' | 'decided'; done: number; of: number }
+export type BooksVerificationProgress = { stage: 'read' | 'decided'; done: number; of: number }
 
-type Options = {
+type BooksVerificationOptions = {
   /** Of how many subjects the differences are told. */
   subjectsMax: number
-  onProgress: (progress: Progress) => void
+  onProgress: (progress: BooksVerificationProgress) => void
 }
 
 const groupsMax = 500
@@ -47,7 +47,7 @@ const groupsMax = 500
  * compares the two. Everything is read at one moment, so that it may run beside the daemon, and nothing is written that
  * outlasts it.
  */
-export function verifyBooks(deps: ApplyDeps, options: Options): Promise<Verified> {
+export function verifyBooks(deps: ApplyDeps, options: BooksVerificationOptions): Promise<BooksVerification> {
   const snapshot = deps.db.transaction().setIsolationLevel('repeatable read')
   return snapshot.execute(async (tx) => {
     await hideDerivedTables(tx)
@@ -60,7 +60,7 @@ export function verifyBooks(deps: ApplyDeps, options: Options): Promise<Verified
   })
 }
 
-async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress }: Options) {
+async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress }: BooksVerificationOptions) {
   const { applied, pending } = await countApplied(tx)
   let done = 0
   let after = 0n
@@ -80,7 +80,7 @@ async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress 
 async function decideAgain(
   tx: Transaction<Tables>,
   deps: ApplyDeps,
-  { now, onProgress }: Options & { now: Date },
+  { now, onProgress }: BooksVerificationOptions & { now: Date },
 ): Promise<number> {
   const of = await countGroups(tx)
   let done = 0
@@ -97,10 +97,10 @@ async function decideAgain(
   }
 }
 
-async function compare(tx: Transaction<Tables>, now: Date, { subjectsMax }: Options) {
+async function compare(tx: Transaction<Tables>, now: Date, { subjectsMax }: BooksVerificationOptions) {
   const [live, rebuilt] = [hashHoldings(), hashHoldings()]
   const counts = { subjects: 0, due: 0, differing: 0 }
-  const differences: Difference[] = []
+  const differences: BooksDifference[] = []
   for await (const subject of bySubject(compareBooks(tx, now))) {
     if (subject.some(({ isDue }) => isDue)) {
       counts.due++
@@ -119,12 +119,12 @@ async function compare(tx: Transaction<Tables>, now: Date, { subjectsMax }: Opti
   return { ...counts, differences, live: live.digest(), rebuilt: rebuilt.digest() }
 }
 
-function differenceOf({ subject, what, name, live, rebuilt }: Compared): Difference {
+function differenceOf({ subject, what, name, live, rebuilt }: BooksComparison): BooksDifference {
   return { subject, what, name, live, rebuilt }
 }
 
-async function* bySubject(pieces: AsyncIterable<Compared[]>): AsyncGenerator<Compared[]> {
-  let together: Compared[] = []
+async function* bySubject(pieces: AsyncIterable<BooksComparison[]>): AsyncGenerator<BooksComparison[]> {
+  let together: BooksComparison[] = []
   for await (const piece of pieces) {
     for (const one of piece) {
       if (together.length > 0 && together[0]?.subject !== one.subject) {

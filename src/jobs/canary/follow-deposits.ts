@@ -25,7 +25,7 @@ export type DepositResult = {
   problem: string | null
 }
 
-type Order = { asset: Asset; to: Address; amount: CanaryPlace['amount'] }
+type CanaryPaymentOrder = { asset: Asset; to: Address; amount: CanaryPlace['amount'] }
 
 export type FollowDepositsDeps = {
   db: Kysely<Tables>
@@ -33,7 +33,7 @@ export type FollowDepositsDeps = {
   everyMs: number
   withinMs: number
   /** Pays, and tells of the transaction before it is sent; null where somebody else pays. */
-  pay: ((order: Order, onSigned: (tx: string) => Promise<void>) => Promise<void>) | null
+  pay: ((order: CanaryPaymentOrder, onSigned: (tx: string) => Promise<void>) => Promise<void>) | null
   observe: (result: DepositResult) => void
 }
 

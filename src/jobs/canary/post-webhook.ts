@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/errors.ts'
 
-export type Post = {
+export type CanaryPost = {
   url: string
   headers: Readonly<Record<string, string>>
   body: Buffer
@@ -8,7 +8,7 @@ export type Post = {
 }
 
 /** How a post ended: by its status alone, for what stands at the other end is not believed. */
-export type Posted =
+export type CanaryPostResult =
   | { kind: 'accepted' }
   | { kind: 'redirected' | 'refused' | 'failed' | 'timeout'; problem: string }
 
@@ -16,7 +16,7 @@ export type Posted =
  * Posts once to that address and to no other: a redirect is told and not followed, and of the answer nothing is read
  * but its status.
  */
-export async function postWebhook({ url, headers, body, timeoutMs }: Post): Promise<Posted> {
+export async function postWebhook({ url, headers, body, timeoutMs }: CanaryPost): Promise<CanaryPostResult> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, {
@@ -34,7 +34,7 @@ export async function postWebhook({ url, headers, body, timeoutMs }: Post): Prom
   }
 }
 
-function verdictOf(status: number): Posted {
+function verdictOf(status: number): CanaryPostResult {
   if (status === 202) return { kind: 'accepted' }
   const isRedirect = status >= 300 && status < 400
   return { kind: isRedirect ? 'redirected' : 'refused', problem: `answered ${status}` }

@@ -1,22 +1,22 @@
 import type { NetworkName } from '../../core/asset.ts'
 import { Fault, isFault } from '../../core/errors.ts'
-import type { Sighting } from '../../core/evidence.ts'
+import type { ObservedChainTransfer } from '../../core/evidence.ts'
 import { readWatchList, watchFrom } from '../../store/chain/chain-watch.ts'
-import { type Heights, readStanding, withdrawCoverage } from '../../store/chain/coverage.ts'
+import { type CoverageRange, readStanding, withdrawCoverage } from '../../store/chain/coverage.ts'
 import { nextGap } from '../../store/chain/coverage-gaps.ts'
 import { clearTroubles } from '../../store/chain/network-mismatches.ts'
 import { newestInboxId, sightingsAfter } from '../../store/chain/sightings.ts'
 import { inTransaction } from '../../store/database.ts'
 import { releaseLeases, seizeLease } from '../../store/streams.ts'
 import { backfillStream } from './backfill.ts'
-import { readStretch, type Stretch } from './read-stretch.ts'
+import { type BlockRangeTask, readStretch } from './read-stretch.ts'
 import { type NetworkReader, rescanNetwork, type ScanDeps, scanNetwork } from './scan.ts'
 import { scanStream } from './scan-position.ts'
 
 /** Heights to be read again; without an end, up to where the network was read, or anew from there on if it halted. */
-export type Wanted = { from: bigint; to: bigint | null }
+export type BackfillRange = { from: bigint; to: bigint | null }
 
-export type Progress = { reached: bigint; to: bigint; stored: number }
+export type BackfillProgress = { reached: bigint; to: bigint; stored: number }
 
 export type BackfillReport = {
   network: NetworkName
@@ -28,7 +28,7 @@ export type BackfillReport = {
   complete: boolean
   /** How many sightings were not known before, and the first of them. */
   stored: number
-  news: readonly Sighting[]
+  news: readonly ObservedChainTransfer[]
 }
 
 const newsMax = 1000
@@ -41,7 +41,7 @@ const newsMax = 1000
 export async function backfillByHand(
   deps: ScanDeps,
   reader: NetworkReader,
-  { wanted, tell }: { wanted: Wanted; tell: (progress: Progress) => void },
+  { wanted, tell }: { wanted: BackfillRange; tell: (progress: BackfillProgress) => void },
 ): Promise<BackfillReport> {
   const { db, holder } = deps
   const range = await rangeOf(deps, reader.network, wanted)
@@ -65,7 +65,11 @@ export async function backfillByHand(
   }
 }
 
-async function rangeOf({ db }: ScanDeps, network: NetworkName, { from, to }: Wanted): Promise<Heights> {
+async function rangeOf(
+  { db }: ScanDeps,
+  network: NetworkName,
+  { from, to }: BackfillRange,
+): Promise<CoverageRange> {
   const standing = await readStanding(db, network)
   if (standing === null) throw refuse(`${network} was never read`, 'start the daemon first')
   const range = { from, to: to ?? standing.height }
@@ -81,16 +85,16 @@ function refuse(problem: string, mend: string): Fault {
   return new Fault('usage_bad', { problem, mend })
 }
 
-type Told = { tell: (progress: Progress) => void }
+type BackfillReporter = { tell: (progress: BackfillProgress) => void }
 
-type Done = { to: bigint; stored: number }
+type ManualBackfillResult = { to: bigint; stored: number }
 
 /** @returns null where the network has not halted */
 async function resume(
   deps: ScanDeps,
   reader: NetworkReader,
-  { from, tell }: Told & { from: bigint },
-): Promise<Done | null> {
+  { from, tell }: BackfillReporter & { from: bigint },
+): Promise<ManualBackfillResult | null> {
   const { network } = reader
   const seize = () =>
     seizeLease(deps.db, { stream: scanStream(network), holder: deps.holder, ttlMs: deps.leaseMs })
@@ -129,13 +133,13 @@ async function isHalted(deps: ScanDeps, reader: NetworkReader): Promise<boolean>
 async function reread(
   deps: ScanDeps,
   reader: NetworkReader,
-  { range, tell }: Told & { range: Heights },
-): Promise<Done> {
+  { range, tell }: BackfillReporter & { range: CoverageRange },
+): Promise<ManualBackfillResult> {
   const { db, holder, leaseMs } = deps
   const { network } = reader
   const lease = await seizeLease(db, { stream: backfillStream(network), holder, ttlMs: leaseMs })
   const book = (await readWatchList(db, network)).filter(({ number }) => number !== null)
-  const stretch: Omit<Stretch, keyof Heights> = {
+  const stretch: Omit<BlockRangeTask, keyof CoverageRange> = {
     addresses: book.map(({ address }) => address),
     watched: Math.max(0, ...book.map(({ number }) => number ?? 0)),
     assets: (deps.assets.get(network) ?? []).toSorted(),

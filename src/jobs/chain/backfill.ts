@@ -4,16 +4,16 @@ import { clearTroubles, openTrouble } from '../../store/chain/network-mismatches
 import { inTransaction } from '../../store/database.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import { takeLease } from '../../store/streams.ts'
-import { readStretch, type StretchDeps, type StretchReader } from './read-stretch.ts'
+import { type BlockRangeDeps, type BlockRangeReader, readStretch } from './read-stretch.ts'
 
-export type BackfillDeps = StretchDeps & {
+export type BackfillDeps = BlockRangeDeps & {
   holder: string
   /** What is read on each network. */
   assets: ReadonlyMap<NetworkName, readonly AssetKey[]>
   observe: { mismatches: (changes: readonly MismatchChange[]) => void }
 }
 
-export type Backfilled = {
+export type BackfillResult = {
   /** Sightings that were not stored before. */
   stored: number
   /** There may be gaps left that this run had no time for: run again at once. */
@@ -34,7 +34,9 @@ export function backfillStream(network: NetworkName): string {
  * where the one before it stopped: a stretch that cannot be read must not keep those above it waiting.
  * @returns null while another process does so.
  */
-export function createBackfill(deps: BackfillDeps): (reader: StretchReader) => Promise<Backfilled | null> {
+export function createBackfill(
+  deps: BackfillDeps,
+): (reader: BlockRangeReader) => Promise<BackfillResult | null> {
   const places = new Map<NetworkName, bigint>()
   return async (reader) => {
     const { network } = reader

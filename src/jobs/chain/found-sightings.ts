@@ -1,11 +1,21 @@
 import type { StagedTransfer } from '../../chain/port.ts'
-import type { Sighting } from '../../core/evidence.ts'
+import type { ObservedChainTransfer } from '../../core/evidence.ts'
 import type { WatchEntry } from '../../store/chain/chain-watch.ts'
 
-type Reading = { transfers: readonly StagedTransfer[]; book: readonly WatchEntry[]; epoch: number; now: Date }
+type ObservedTransferInput = {
+  transfers: readonly StagedTransfer[]
+  book: readonly WatchEntry[]
+  epoch: number
+  now: Date
+}
 
 /** What was found at the addresses of the book, once for each thing that an address is watched as. */
-export function foundSightings({ transfers, book, epoch, now }: Reading): Sighting[] {
+export function foundSightings({
+  transfers,
+  book,
+  epoch,
+  now,
+}: ObservedTransferInput): ObservedChainTransfer[] {
   const entries = Map.groupBy(book, ({ address }) => address)
   return transfers.flatMap(({ stage, ...transfer }) =>
     (entries.get(transfer.to) ?? []).map(({ role }) => ({

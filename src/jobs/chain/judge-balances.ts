@@ -1,10 +1,10 @@
-import type { Holding } from '../../core/balance-proof.ts'
+import type { AssetHolding } from '../../core/balance-proof.ts'
 import { addDifferences } from '../../store/chain/balance-differences.ts'
 import {
   dropReadings,
   isExplained,
-  type Opening,
-  type Ready,
+  type OpeningBalance,
+  type ReadyBalanceSpan,
   readyReadings,
   setOpenings,
   settleReadings,
@@ -31,7 +31,7 @@ export async function judgeBalances(run: ProofRun): Promise<readonly string[]> {
   return problems
 }
 
-async function storeDifferences(run: ProofRun, unexplained: readonly Ready[]): Promise<void> {
+async function storeDifferences(run: ProofRun, unexplained: readonly ReadyBalanceSpan[]): Promise<void> {
   await findOpenings(
     run,
     unexplained.filter(({ isFirst }) => isFirst),
@@ -44,7 +44,10 @@ async function storeDifferences(run: ProofRun, unexplained: readonly Ready[]): P
 }
 
 /** @returns those that are not explained by what is stored now */
-async function settleExplained({ db, reader, save }: ProofRun, judged: readonly Ready[]): Promise<Ready[]> {
+async function settleExplained(
+  { db, reader, save }: ProofRun,
+  judged: readonly ReadyBalanceSpan[],
+): Promise<ReadyBalanceSpan[]> {
   const wanted = new Set(judged.map(nameOf))
   const ready = (await readyReadings(db, reader.network, readingsMax)).filter((one) =>
     wanted.has(nameOf(one)),
@@ -54,18 +57,21 @@ async function settleExplained({ db, reader, save }: ProofRun, judged: readonly 
   return ready.filter((one) => !isExplained(one))
 }
 
-function nameOf({ holding: { address, asset } }: Ready): string {
+function nameOf({ holding: { address, asset } }: ReadyBalanceSpan): string {
   return `${address} ${asset}`
 }
 
-type Judged = { judged: readonly Ready[]; problems: readonly string[] }
+type MovementReadResult = { judged: readonly ReadyBalanceSpan[]; problems: readonly string[] }
 
 /**
  * A stretch that no node tells of, as where it is older than the logs they keep, keeps none of the others from being
  * judged. Its readings are dropped: the balances are read again in their turn.
  */
-async function readMovements({ reader, save }: ProofRun, ready: readonly Ready[]): Promise<Judged> {
-  const judged: Ready[] = []
+async function readMovements(
+  { reader, save }: ProofRun,
+  ready: readonly ReadyBalanceSpan[],
+): Promise<MovementReadResult> {
+  const judged: ReadyBalanceSpan[] = []
   const problems: string[] = []
   const stretches = Map.groupBy(ready, ({ start, end }) => `${start.height}-${end.height}`)
   for (const same of stretches.values()) {
@@ -89,11 +95,11 @@ async function readMovements({ reader, save }: ProofRun, ready: readonly Ready[]
  * What was held before the first height that is read. Where it cannot be read, an address that was there before the
  * network was read held what is left; any other was made for deposits, and held nothing.
  */
-async function findOpenings(run: ProofRun, first: readonly Ready[]): Promise<void> {
+async function findOpenings(run: ProofRun, first: readonly ReadyBalanceSpan[]): Promise<void> {
   for (const [height, same] of Map.groupBy(first, ({ start }) => start.height)) {
     if (height < 0n) continue
     const past = await readPast(run, height, same.map(holdingOf))
-    const openings = same.flatMap((one, place): Opening[] => {
+    const openings = same.flatMap((one, place): OpeningBalance[] => {
       const { holding } = one
       const amount = past.kind === 'read' ? past.amounts[place] : undefined
       if (amount !== undefined) return [{ holding, amount, is: 'read' }]
@@ -109,6 +115,6 @@ function isCut({ startHeight = null }: ProofRun, below: bigint): boolean {
   return startHeight !== null && below < startHeight
 }
 
-function holdingOf({ holding }: { holding: Holding }): Holding {
+function holdingOf({ holding }: { holding: AssetHolding }): AssetHolding {
   return holding
 }

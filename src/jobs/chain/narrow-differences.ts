@@ -1,9 +1,9 @@
-import { beginSearch, isNarrow, learn, nextHeight, type Search } from '../../core/balance-proof.ts'
+import { type BalanceSearch, beginSearch, isNarrow, learn, nextHeight } from '../../core/balance-proof.ts'
 import {
+  type DifferenceSearchResult,
   dueDifferences,
   narrowDifference,
   recheckDifferences,
-  type Searched,
   type StoredDifference,
 } from '../../store/chain/balance-differences.ts'
 import { knownChanges } from '../../store/chain/balance-points.ts'
@@ -43,17 +43,19 @@ export async function narrowDifferences(run: ProofRun): Promise<number> {
   return stored
 }
 
-type Open = { difference: StoredDifference; search: Search; problem: string | null }
+type DifferenceSearch = { difference: StoredDifference; search: BalanceSearch; problem: string | null }
 
 /** Searches that want the balance at the same height share the request. */
-async function searchAll(run: ProofRun, due: readonly StoredDifference[]): Promise<Searched[]> {
-  let open = due.map((difference): Open => ({ difference, search: beginSearch(difference), problem: null }))
+async function searchAll(run: ProofRun, due: readonly StoredDifference[]): Promise<DifferenceSearchResult[]> {
+  let open = due.map(
+    (difference): DifferenceSearch => ({ difference, search: beginSearch(difference), problem: null }),
+  )
   for (;;) {
     const wanted = Map.groupBy(open, ({ search }) => nextHeight(search))
     wanted.delete(null)
     if (wanted.size === 0) break
     const done = open.filter(({ search }) => nextHeight(search) === null)
-    const probed: Open[] = []
+    const probed: DifferenceSearch[] = []
     for (const [height, same] of wanted) if (height !== null) probed.push(...(await probe(run, height, same)))
     open = [...done, ...probed]
   }
@@ -64,7 +66,11 @@ async function searchAll(run: ProofRun, due: readonly StoredDifference[]): Promi
   })
 }
 
-async function probe(run: ProofRun, height: bigint, open: readonly Open[]): Promise<Open[]> {
+async function probe(
+  run: ProofRun,
+  height: bigint,
+  open: readonly DifferenceSearch[],
+): Promise<DifferenceSearch[]> {
   const past = await readPast(
     run,
     height,

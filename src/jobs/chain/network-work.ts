@@ -4,21 +4,21 @@ import { clearTroubles, type NetworkTrouble, openTrouble } from '../../store/cha
 import { inTransaction } from '../../store/database.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import { type BackfillDeps, createBackfill } from './backfill.ts'
-import { type NetworkReader, type ScanDeps, type Scanned, scanNetwork } from './scan.ts'
+import { type NetworkReader, type ScanDeps, type ScanReport, scanNetwork } from './scan.ts'
 import { type SearchReader, searchLegs } from './search-legs.ts'
 import {
+  type ChainVerificationResult,
   type TransactionReader,
-  type Verified,
   type VerifyDeps,
   verifyTransactions,
 } from './verify-transactions.ts'
 
 /** All that is read of one network. */
-type Reader = NetworkReader & TransactionReader & SearchReader
+type ChainWorkReader = NetworkReader & TransactionReader & SearchReader
 
 export type NetworkWorkDeps = ScanDeps &
   BackfillDeps & {
-    readers: ReadonlyMap<NetworkName, Reader>
+    readers: ReadonlyMap<NetworkName, ChainWorkReader>
     /** Whether one more transaction may be read by its name, at a time in milliseconds. */
     mayVerify: (network: string, nowMs: number) => boolean
     /** Asks for a run of a job; may fail, since the schedule asks again. */
@@ -30,7 +30,7 @@ export type NetworkWorkDeps = ScanDeps &
   }
 
 /** What is done again and again for each network that is read. */
-export type NetworkWork = {
+export type ChainWork = {
   /** Reads a network on and has what was found applied; one that has halted is told of as a mismatch. */
   scan: (network: string) => Promise<void>
   /** Reads what a network's addresses miss below where it stands, and has what was found applied. */
@@ -43,7 +43,7 @@ export type NetworkWork = {
   verifyAll: () => Promise<boolean>
 }
 
-export function createNetworkWork(deps: NetworkWorkDeps): NetworkWork {
+export function createNetworkWork(deps: NetworkWorkDeps): ChainWork {
   const scanNext = createScan(deps)
   const backfillNext = createBackfill(deps)
   const readerOf = identifyOnce(deps)
@@ -93,7 +93,7 @@ export function createNetworkWork(deps: NetworkWorkDeps): NetworkWork {
 }
 
 /** A search comes last: what is read by its name need not be searched for. */
-async function verify(deps: VerifyDeps, reader: Reader): Promise<Verified> {
+async function verify(deps: VerifyDeps, reader: ChainWorkReader): Promise<ChainVerificationResult> {
   const [named, searched] = await Promise.allSettled([
     verifyTransactions(deps, reader),
     searchLegs(deps, reader),
@@ -104,7 +104,7 @@ async function verify(deps: VerifyDeps, reader: Reader): Promise<Verified> {
 }
 
 /** Null while another process scans the network. */
-function createScan(deps: NetworkWorkDeps): (reader: NetworkReader) => Promise<Scanned | null> {
+function createScan(deps: NetworkWorkDeps): (reader: NetworkReader) => Promise<ScanReport | null> {
   return async (reader) => {
     const { network } = reader
     const scanned = await scanNetwork(deps, reader).catch((error: unknown) =>
@@ -119,7 +119,7 @@ function createScan(deps: NetworkWorkDeps): (reader: NetworkReader) => Promise<S
 /** Nodes that were outvoted are told of until something becomes final without anybody's dissent. */
 async function settleTroubles(
   { db }: NetworkWorkDeps,
-  { network, movedOn, dissent }: Scanned,
+  { network, movedOn, dissent }: ScanReport,
 ): Promise<MismatchChange[]> {
   if (dissent.length === 0) {
     return clearTroubles(db, network, movedOn ? ['history_lost', 'rpc_disagreement'] : ['history_lost'])
@@ -133,7 +133,7 @@ async function settleTroubles(
 }
 
 /** Before the first time, makes sure that the nodes are of the chain they are taken for. */
-function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promise<Reader> {
+function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promise<ChainWorkReader> {
   const identified = new Set<NetworkName>()
   return async (network) => {
     const reader = readers.get(network as NetworkName)

@@ -1,13 +1,13 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { BalanceReading, ChainReader, OnDemandReader } from '../../chain/port.ts'
 import type { NetworkName, NetworkSettings } from '../../core/asset.ts'
-import type { Holding } from '../../core/balance-proof.ts'
+import type { AssetHolding } from '../../core/balance-proof.ts'
 import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import { inTransaction } from '../../store/database.ts'
 import { keepLease, readCursor, releaseLease, takeLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { ScanDeps } from './scan.ts'
-import { decodePosition, type Position, scanStream } from './scan-position.ts'
+import { decodePosition, type ScanPosition, scanStream } from './scan-position.ts'
 
 export type ProveDeps = Pick<ScanDeps, 'db' | 'holder' | 'leaseMs' | 'now'>
 
@@ -23,7 +23,7 @@ export type ProvenNetwork = {
 export type ProofRun = ProveDeps &
   ProvenNetwork & {
     /** Up to where the network had been read when the run began. */
-    position: Position
+    position: ScanPosition
     /**
      * Writes in one transaction.
      * @throws Fault `lease_lost` where another process proves this network by now, `conflict` where its final history
@@ -67,7 +67,7 @@ async function requireEpoch(tx: Transaction<Tables>, network: NetworkName, epoch
   if (now?.epoch !== epoch) throw new Fault('conflict', { what: `the final history of ${network} changed` })
 }
 
-async function readPosition(db: Kysely<Tables>, network: NetworkName): Promise<Position | null> {
+async function readPosition(db: Kysely<Tables>, network: NetworkName): Promise<ScanPosition | null> {
   return decodePosition(await readCursor(db, scanStream(network)))
 }
 
@@ -79,7 +79,7 @@ export type PastBalances =
 export async function readPast(
   { reader, settings }: ProofRun,
   height: bigint,
-  pairs: readonly Holding[],
+  pairs: readonly AssetHolding[],
 ): Promise<PastBalances> {
   if (settings.family === 'solana') return { kind: 'gone', problem: 'no node of Solana keeps past balances' }
   const reading = await unlessRemote(reader.readBalances({ pairs, at: { height } }))

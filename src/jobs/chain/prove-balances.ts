@@ -1,5 +1,5 @@
 import type { AssetKey, NetworkName } from '../../core/asset.ts'
-import type { Holding } from '../../core/balance-proof.ts'
+import type { AssetHolding } from '../../core/balance-proof.ts'
 import { recheckDifferences, syncUnexplained } from '../../store/chain/balance-differences.ts'
 import { dueHoldings, fillSightings, saveReadings } from '../../store/chain/balance-points.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
@@ -19,7 +19,7 @@ const holdingsMax = 1000
 /** Of so many the answers can be had for one block, also where a slot ends while they are read. */
 const holdingsAtOnce = 200
 
-export type Proved = {
+export type BalanceProofResult = {
   network: NetworkName
   /** Balances read. */
   read: number
@@ -39,7 +39,7 @@ export async function proveBalances(
   deps: ProveDeps,
   network: ProvenNetwork,
   readBefore: Date = deps.now(),
-): Promise<Proved | NoProof> {
+): Promise<BalanceProofResult | NoProof> {
   const run = await beginProof(deps, network)
   if (typeof run === 'string') return run
   try {
@@ -49,7 +49,7 @@ export async function proveBalances(
   }
 }
 
-async function prove(run: ProofRun, readBefore: Date): Promise<Proved> {
+async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResult> {
   await fillSightings(run.db)
   const { read, problems } = await readDue(run, readBefore)
   const unjudged = await judgeBalances(run)
@@ -85,7 +85,7 @@ async function readDue(
 async function readAsset(
   { reader, position, save, now }: ProofRun,
   asset: AssetKey,
-  holdings: readonly Holding[],
+  holdings: readonly AssetHolding[],
 ): Promise<string | null> {
   for (let first = 0; first < holdings.length; first += holdingsAtOnce) {
     const part = holdings.slice(first, first + holdingsAtOnce)

@@ -3,7 +3,7 @@ import type { OnDemandReader, RangeResult } from '../../chain/port.ts'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
-import { addCoverage, type Heights } from '../../store/chain/coverage.ts'
+import { addCoverage, type CoverageRange } from '../../store/chain/coverage.ts'
 import { searchAgain } from '../../store/chain/leg-searches.ts'
 import { appendMovements } from '../../store/chain/movements.ts'
 import { appendSightings } from '../../store/chain/sightings.ts'
@@ -13,13 +13,13 @@ import type { Tables } from '../../store/tables.ts'
 import { foundSightings } from './found-sightings.ts'
 import { decodePosition, scanStream } from './scan-position.ts'
 
-export type StretchDeps = { db: Kysely<Tables>; leaseMs: number; now: () => Date }
+export type BlockRangeDeps = { db: Kysely<Tables>; leaseMs: number; now: () => Date }
 
 /** The reader of one network, as far as stretches of it are read. */
-export type StretchReader = { network: NetworkName } & Pick<OnDemandReader, 'readRange'>
+export type BlockRangeReader = { network: NetworkName } & Pick<OnDemandReader, 'readRange'>
 
 /** Heights to be read for some addresses, and what is covered once they are. */
-export type Stretch = Heights & {
+export type BlockRangeTask = CoverageRange & {
   addresses: readonly Address[]
   watched: number
   assets: readonly AssetKey[]
@@ -27,7 +27,7 @@ export type Stretch = Heights & {
   lease: Lease
 }
 
-export type StretchRead = {
+export type BlockRangeResult = {
   /** The last height that was read; below `from` where none was. */
   reached: bigint
   /** Sightings that were not stored before. */
@@ -41,10 +41,10 @@ export type StretchRead = {
  * @throws Fault `lease_lost` where somebody else reads stretches of this network by now; nothing is stored then.
  */
 export async function readStretch(
-  deps: StretchDeps,
-  reader: StretchReader,
-  stretch: Stretch,
-): Promise<StretchRead | null> {
+  deps: BlockRangeDeps,
+  reader: BlockRangeReader,
+  stretch: BlockRangeTask,
+): Promise<BlockRangeResult | null> {
   const { from, to, addresses, lease } = stretch
   const { db } = deps
   const stream = scanStream(reader.network)
@@ -73,7 +73,7 @@ function epochOf(cursor: unknown): number {
   return decodePosition(cursor)?.epoch ?? 0
 }
 
-function requireWithin({ from, to }: Heights, { reached, proved }: RangeResult): void {
+function requireWithin({ from, to }: CoverageRange, { reached, proved }: RangeResult): void {
   const isWithin = proved.every((one) => from <= one.from && one.from <= one.to && one.to <= reached)
   assert(reached <= to && isWithin, `reading ${from} to ${to} proves nothing else`)
 }

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
-import type { ChainTransfer, HeightRange, Movement } from '../../chain/port.ts'
+import type { BalanceMovement, ChainTransfer, HeightRange } from '../../chain/port.ts'
 import type { Address } from '../../core/asset.ts'
-import { isNarrow, type Span } from '../../core/balance-proof.ts'
-import type { Searched } from '../../store/chain/balance-differences.ts'
+import { type BalanceSpan, isNarrow } from '../../core/balance-proof.ts'
+import type { DifferenceSearchResult } from '../../store/chain/balance-differences.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
 import { appendMovements } from '../../store/chain/movements.ts'
 import { appendSightings } from '../../store/chain/sightings.ts'
@@ -15,7 +15,7 @@ const readingsMax = 10
 /** Blocks that are read whole in all; where a stretch has more, histories have to do. Those of Solana are megabytes. */
 const blocksMax = 1000n
 
-type Found = { transfers: ChainTransfer[]; movements: Movement[]; problem: string | null }
+type RereadResult = { transfers: ChainTransfer[]; movements: BalanceMovement[]; problem: string | null }
 
 /**
  * Reads stretches once more, for the addresses whose balances changed in them, and stores what it finds. A stretch that
@@ -23,11 +23,11 @@ type Found = { transfers: ChainTransfer[]; movements: Movement[]; problem: strin
  */
 export async function rereadStretches(
   run: ProofRun,
-  searched: readonly Searched[],
-): Promise<{ stored: number; searched: Searched[] }> {
+  searched: readonly DifferenceSearchResult[],
+): Promise<{ stored: number; searched: DifferenceSearchResult[] }> {
   let stored = 0
   let blocksLeft = blocksMax
-  const told: Searched[] = []
+  const told: DifferenceSearchResult[] = []
   const stretches = Map.groupBy(searched, ({ found }) => `${found.start.height}-${found.end.height}`)
   for (const same of stretches.values()) {
     const [first] = same
@@ -43,13 +43,17 @@ export async function rereadStretches(
   return { stored, searched: told }
 }
 
-type Way = { watched: ReadonlySet<Address>; byBlock: boolean }
+type RereadOptions = { watched: ReadonlySet<Address>; byBlock: boolean }
 
-async function reread(run: ProofRun, found: Span, { watched, byBlock }: Way): Promise<Found> {
+async function reread(
+  run: ProofRun,
+  found: BalanceSpan,
+  { watched, byBlock }: RereadOptions,
+): Promise<RereadResult> {
   const { reader, settings } = run
   // A trace costs the node many times what a block does: only of the one block in question.
   const traced = isNarrow(found) && settings.reading?.traces !== 'never'
-  const all: Found = { transfers: [], movements: [], problem: null }
+  const all: RereadResult = { transfers: [], movements: [], problem: null }
   let { from, to }: HeightRange = { from: found.start.height + 1n, to: found.end.height }
   for (let readings = 0; from <= to && readings < readingsMax; readings++) {
     const result = await unlessRemote(reader.readRange({ from, to, watched, traced, byBlock }))
@@ -69,7 +73,7 @@ async function reread(run: ProofRun, found: Span, { watched, byBlock }: Way): Pr
 async function store(
   tx: Transaction<Tables>,
   { reader, position, now }: ProofRun,
-  { transfers, movements }: Pick<Found, 'transfers' | 'movements'>,
+  { transfers, movements }: Pick<RereadResult, 'transfers' | 'movements'>,
 ): Promise<number> {
   await appendMovements(tx, movements)
   const book = await readWatchList(tx, reader.network)

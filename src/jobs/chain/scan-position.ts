@@ -7,12 +7,12 @@ export function scanStream(network: NetworkName): string {
 }
 
 /** Where a network's scans stand. `epoch` counts the times that its final history changed. */
-export type Position = { cursor: ScanCursor; epoch: number }
+export type ScanPosition = { cursor: ScanCursor; epoch: number }
 
 type StoredMark = { height: string; hash: string }
 type StoredPosition = { final: StoredMark; seenHeight: string; trail: StoredMark[]; epoch: number }
 
-export function encodePosition({ cursor, epoch }: Position): StoredPosition {
+export function encodePosition({ cursor, epoch }: ScanPosition): StoredPosition {
   return {
     final: encodeMark(cursor.final),
     seenHeight: cursor.seenHeight.toString(),
@@ -22,7 +22,7 @@ export function encodePosition({ cursor, epoch }: Position): StoredPosition {
 }
 
 /** Null before the first scan. */
-export function decodePosition(stored: unknown): Position | null {
+export function decodePosition(stored: unknown): ScanPosition | null {
   if (stored === null) return null
   const { final, seenHeight, trail, epoch } = stored as StoredPosition
   const cursor = { final: decodeMark(final), seenHeight: BigInt(seenHeight), trail: trail.map(decodeMark) }

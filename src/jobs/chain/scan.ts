@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { ChainReader, OnDemandReader, ScanResult } from '../../chain/port.ts'
 import type { AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
-import type { Sighting } from '../../core/evidence.ts'
+import type { ObservedChainTransfer } from '../../core/evidence.ts'
 import { reach } from '../../failpoint.ts'
 import { rewindBalances } from '../../store/chain/balance-points.ts'
 import {
@@ -19,7 +19,7 @@ import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../
 import type { Tables } from '../../store/tables.ts'
 import { planEnrolment } from './enrol-addresses.ts'
 import { foundSightings } from './found-sightings.ts'
-import { decodePosition, encodePosition, type Position, scanStream } from './scan-position.ts'
+import { decodePosition, encodePosition, type ScanPosition, scanStream } from './scan-position.ts'
 
 export type NetworkReader = ChainReader & Pick<OnDemandReader, 'readRange' | 'heightAt'>
 
@@ -35,7 +35,7 @@ export type ScanDeps = {
   now: () => Date
 }
 
-export type Scanned = {
+export type ScanReport = {
   network: NetworkName
   /** Sightings that are new, and how many of them say that a transfer is gone. */
   stored: number
@@ -56,7 +56,7 @@ export type Scanned = {
  * Reads one network on from where it stands and stores what was found together with the new place.
  * @returns null while another process scans this network.
  */
-export async function scanNetwork(deps: ScanDeps, reader: NetworkReader): Promise<Scanned | null> {
+export async function scanNetwork(deps: ScanDeps, reader: NetworkReader): Promise<ScanReport | null> {
   return whileLeased(deps, reader, async (started) => {
     const { position, book } = started
     const startHeight = deps.startHeights.get(reader.network) ?? null
@@ -76,7 +76,7 @@ export async function rescanNetwork(
   deps: ScanDeps,
   reader: NetworkReader,
   from: bigint,
-): Promise<Scanned | null> {
+): Promise<ScanReport | null> {
   return whileLeased(deps, reader, async (started) => {
     const watched = new Set(started.book.map(({ address }) => address))
     const read = await reader.scan({ cursor: null, startHeight: from, watched })
@@ -93,14 +93,14 @@ export async function rescanNetwork(
   })
 }
 
-type Started = { lease: Lease; position: Position | null; book: readonly WatchEntry[] }
+type ScanContext = { lease: Lease; position: ScanPosition | null; book: readonly WatchEntry[] }
 
 /** @returns null while another process scans this network. */
 async function whileLeased(
   { db, holder, leaseMs }: ScanDeps,
   { network }: NetworkReader,
-  scan: (started: Started) => Promise<Scanned>,
-): Promise<Scanned | null> {
+  scan: (started: ScanContext) => Promise<ScanReport>,
+): Promise<ScanReport | null> {
   const lease = await takeLease(db, { stream: scanStream(network), holder, ttlMs: leaseMs })
   if (lease === null) return null
   return underLease(db, lease, async () =>
@@ -108,12 +108,12 @@ async function whileLeased(
   )
 }
 
-type Read = Started & { result: ScanResult; startHeight: bigint | null }
+type ScanReading = ScanContext & { result: ScanResult; startHeight: bigint | null }
 
 const nobody: Enrolment = { addresses: [], fromHeight: 0n }
 
 /** Where new addresses belong may be unknown for now; what was read for the others is stored all the same. */
-async function finish(deps: ScanDeps, reader: NetworkReader, read: Read): Promise<Scanned> {
+async function finish(deps: ScanDeps, reader: NetworkReader, read: ScanReading): Promise<ScanReport> {
   const { position, book, result, startHeight } = read
   const first = position === null ? result : null
   const [planned] = await Promise.allSettled([planEnrolment(reader, { book, startHeight, first })])
@@ -135,16 +135,16 @@ async function finish(deps: ScanDeps, reader: NetworkReader, read: Read): Promis
   }
 }
 
-type Storing = Read & { network: NetworkName; enrolment: Enrolment }
+type ScanCommit = ScanReading & { network: NetworkName; enrolment: Enrolment }
 
-function store(deps: ScanDeps, storing: Storing): Promise<Pick<Scanned, 'stored' | 'withdrawn'>> {
+function store(deps: ScanDeps, storing: ScanCommit): Promise<Pick<ScanReport, 'stored' | 'withdrawn'>> {
   const { lease, position, book, result, network } = storing
   const epoch = (position?.epoch ?? 0) + (result.rewoundTo === null ? 0 : 1)
   const now = deps.now()
   return inTransaction(deps.db, async (tx) => {
     // First of all: who reads a stretch of the same network waits here, and so never waits for what this one waits for.
     await keepLease(tx, lease, deps.leaseMs)
-    const withdraw = (gone: readonly Sighting[]) =>
+    const withdraw = (gone: readonly ObservedChainTransfer[]) =>
       appendSightings(
         tx,
         gone.map((one) => ({ ...one, stage: 'orphaned', epoch, receivedAt: now })),
@@ -164,7 +164,7 @@ function store(deps: ScanDeps, storing: Storing): Promise<Pick<Scanned, 'stored'
 async function storeCoverage(
   tx: Transaction<Tables>,
   deps: ScanDeps,
-  { network, result, enrolment }: Storing,
+  { network, result, enrolment }: ScanCommit,
 ): Promise<void> {
   const { rewoundTo, proved, movements, cursor } = result
   const { height } = cursor.final
@@ -189,7 +189,7 @@ async function rewoundBy(
   tx: Transaction<Tables>,
   network: NetworkName,
   { rewoundTo }: ScanResult,
-): Promise<Sighting[]> {
+): Promise<ObservedChainTransfer[]> {
   return rewoundTo === null ? [] : rewoundSightings(tx, network, rewoundTo)
 }
 
@@ -197,8 +197,8 @@ async function rewoundBy(
 function vanishedBy(
   tx: Transaction<Tables>,
   network: NetworkName,
-  { result, position }: { result: ScanResult; position: Position | null },
-): Promise<Sighting[]> {
+  { result, position }: { result: ScanResult; position: ScanPosition | null },
+): Promise<ObservedChainTransfer[]> {
   const above = result.rewoundTo ?? position?.cursor.final.height ?? -1n
   return vanishedSightings(tx, { network, above, upTo: result.cursor.final.height })
 }

@@ -3,11 +3,11 @@ import { mapBounded } from '../../chain/map-bounded.ts'
 import type { OnDemandReader, TransactionReading } from '../../chain/port.ts'
 import type { Address, NetworkName } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
-import type { Failure, Search } from '../../core/evidence.ts'
+import type { LegSearch, TransactionFailure } from '../../core/evidence.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
 import {
   appendSearches,
-  type DueSearch,
+  type DueLegSearch,
   dropShown,
   readHeightsOf,
   takeDueSearches,
@@ -15,7 +15,7 @@ import {
 import { appendFailures, renewTransactions } from '../../store/chain/named-transactions.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
-import type { Verified, VerifyDeps } from './verify-transactions.ts'
+import type { ChainVerificationResult, VerifyDeps } from './verify-transactions.ts'
 
 /** The reader of one network, as far as claimed legs are searched for. */
 export type SearchReader = { network: NetworkName } & Pick<
@@ -32,14 +32,14 @@ const firstPauseMs = 60_000
 const reportMarginMs = 3_600_000
 
 /** `isReadable`: the transaction pays an address of the address book, so that it is stored as read. */
-type Found = { search: Search; failure: Failure | null; isReadable: boolean }
+type LegSearchResult = { search: LegSearch; failure: TransactionFailure | null; isReadable: boolean }
 
 /**
  * Searches the chain for legs that the service claims and that no scan has shown, whether or not the address book has
  * their addresses. What it shows is stored as evidence. Safe to run twice and beside itself.
  * @throws what kept one from being searched for, once what the others showed is stored; it is repeated later
  */
-export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promise<Verified> {
+export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promise<ChainVerificationResult> {
   const { db, mayRead } = deps
   const { network } = reader
   const now = deps.now()
@@ -53,7 +53,7 @@ export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promis
   const answers = await mapBounded(
     [...due],
     readAtOnce,
-    (leg): Promise<Found | Error> => search(db, reader, { leg, watched, now }).catch(asError),
+    (leg): Promise<LegSearchResult | Error> => search(db, reader, { leg, watched, now }).catch(asError),
   )
   const found = answers.flatMap((one) => (one instanceof Error ? [] : [one]))
   const stored = await inTransaction(db, async (tx) => {
@@ -87,13 +87,13 @@ function asError(error: unknown): Error {
 
 type NamedReading = TransactionReading | null
 
-type Searching = { leg: DueSearch; watched: ReadonlySet<Address>; now: Date }
+type LegSearchInput = { leg: DueLegSearch; watched: ReadonlySet<Address>; now: Date }
 
 async function search(
   db: Kysely<Tables>,
   reader: SearchReader,
-  { leg, watched, now }: Searching,
-): Promise<Found> {
+  { leg, watched, now }: LegSearchInput,
+): Promise<LegSearchResult> {
   const { address: to, from, ...named } = leg
   const { tx } = leg
   const reading = tx === null ? null : await reader.readTransaction(tx, new Set([...watched, to]))
@@ -123,7 +123,7 @@ function blockOf(height: bigint | null): { height: bigint } | null {
 async function timesOf(
   reader: SearchReader,
   { from, to }: { from: bigint | null; to: bigint | null },
-): Promise<Search['read']> {
+): Promise<LegSearch['read']> {
   if (from === null || to === null) return null
   return {
     from: { height: from, blockAt: await reader.timeAt(from) },
@@ -132,12 +132,16 @@ async function timesOf(
 }
 
 /** From where on to read for it; a chain, or what its nodes keep of it, may have begun within the margin. */
-async function claimedHeight(reader: SearchReader, read: Search['read'], from: Date): Promise<bigint | null> {
+async function claimedHeight(
+  reader: SearchReader,
+  read: LegSearch['read'],
+  from: Date,
+): Promise<bigint | null> {
   if (read !== null && read.from.blockAt <= from) return read.from.height
   return (await reader.heightAt(new Date(from.getTime() - reportMarginMs))) ?? (await reader.heightAt(from))
 }
 
-function failureOf(leg: DueSearch, reading: NamedReading, receivedAt: Date): Failure | null {
+function failureOf(leg: DueLegSearch, reading: NamedReading, receivedAt: Date): TransactionFailure | null {
   if (leg.tx === null || reading?.kind !== 'failed') return null
   const { role, network, tx, address: to } = leg
   return { kind: 'failure', role, network, tx, to, height: reading.height, receivedAt }

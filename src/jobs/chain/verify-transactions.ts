@@ -3,7 +3,7 @@ import { mapBounded } from '../../chain/map-bounded.ts'
 import type { OnDemandReader, ScanCursor, StagedTransfer, TransactionReading } from '../../chain/port.ts'
 import type { NetworkName } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
-import { type Failure, transferRef } from '../../core/evidence.ts'
+import { type TransactionFailure, transferRef } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
 import { readWatchList, type WatchEntry } from '../../store/chain/chain-watch.ts'
 import {
@@ -20,7 +20,7 @@ import { inTransaction } from '../../store/database.ts'
 import { readCursor } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { foundSightings } from './found-sightings.ts'
-import { decodePosition, type Position, scanStream } from './scan-position.ts'
+import { decodePosition, type ScanPosition, scanStream } from './scan-position.ts'
 
 export type VerifyDeps = {
   db: Kysely<Tables>
@@ -32,7 +32,7 @@ export type VerifyDeps = {
 /** The reader of one network, as far as transactions are read by their names. */
 export type TransactionReader = { network: NetworkName } & Pick<OnDemandReader, 'readTransaction'>
 
-export type Verified = {
+export type ChainVerificationResult = {
   /** Sightings and failures that were not stored before. */
   stored: number
   /** More was due than one run reads. */
@@ -50,14 +50,17 @@ const putOffMs = 30_000
 const triesMax = 16
 const pause = { firstMs: 2000, longestMs: 600_000 }
 
-const nothing: Verified = { stored: 0, more: false }
+const nothing: ChainVerificationResult = { stored: 0, more: false }
 
 /**
  * Reads transactions that the service names and no scan has shown yet, and stores what they moved or that they failed.
  * Safe to run twice and beside itself.
  * @throws what kept one from being read, once what the others showed is stored; it is read again later
  */
-export async function verifyTransactions(deps: VerifyDeps, reader: TransactionReader): Promise<Verified> {
+export async function verifyTransactions(
+  deps: VerifyDeps,
+  reader: TransactionReader,
+): Promise<ChainVerificationResult> {
   const { db } = deps
   // Where reading begins is decided by the first scan.
   const position = await readPosition(db, reader)
@@ -86,24 +89,28 @@ async function takeDue(
   return due
 }
 
-type Answer = { named: DueTransaction; reading: TransactionReading | Error }
+type NamedTransactionReading = { named: DueTransaction; reading: TransactionReading | Error }
 
 /** One transaction may be named for several legs, and is read once. */
 async function readAll(
   reader: TransactionReader,
   due: readonly DueTransaction[],
   book: readonly WatchEntry[],
-): Promise<Answer[]> {
+): Promise<NamedTransactionReading[]> {
   const watched = new Set(book.map(({ address }) => address))
   const failures: Error[] = []
   const legsOf = Map.groupBy(due, ({ tx }) => tx)
-  const read = await mapBounded([...legsOf], readAtOnce, async ([tx, legs]): Promise<Answer[]> => {
-    // Nodes that are away would be waited for once per transaction.
-    const away = failures.length < readAtOnce ? null : failures[0]
-    const reading = away ?? (await reader.readTransaction(tx, watched).catch(asError))
-    if (reading instanceof Error) failures.push(reading)
-    return legs.map((named) => ({ named, reading }))
-  })
+  const read = await mapBounded(
+    [...legsOf],
+    readAtOnce,
+    async ([tx, legs]): Promise<NamedTransactionReading[]> => {
+      // Nodes that are away would be waited for once per transaction.
+      const away = failures.length < readAtOnce ? null : failures[0]
+      const reading = away ?? (await reader.readTransaction(tx, watched).catch(asError))
+      if (reading instanceof Error) failures.push(reading)
+      return legs.map((named) => ({ named, reading }))
+    },
+  )
   return read.flat()
 }
 
@@ -112,13 +119,18 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(messageOf(error))
 }
 
-type Read = { answers: readonly Answer[]; book: readonly WatchEntry[]; position: Position; now: Date }
+type VerificationBatch = {
+  answers: readonly NamedTransactionReading[]
+  book: readonly WatchEntry[]
+  position: ScanPosition
+  now: Date
+}
 
 /** What was read is of the history that was valid before: where that has changed meanwhile, it is read again. */
 async function store(
   tx: Transaction<Tables>,
   reader: TransactionReader,
-  { answers, book, position, now }: Read,
+  { answers, book, position, now }: VerificationBatch,
 ): Promise<number> {
   const current = await readPosition(tx, reader)
   if (current === null || current.epoch !== position.epoch) return 0
@@ -141,7 +153,7 @@ async function store(
   return stored + failed
 }
 
-type Outcome = {
+type NamedTransactionOutcome = {
   named: NamedTransaction
   /** `ended`: another reading would show nothing more. `waiting`: it is read again later. */
   next: 'found' | 'ended' | 'waiting'
@@ -149,9 +161,12 @@ type Outcome = {
   failedAt: bigint | null
 }
 
-function outcomeOf({ named, reading }: Answer, { cursor }: Position): Outcome {
+function outcomeOf(
+  { named, reading }: NamedTransactionReading,
+  { cursor }: ScanPosition,
+): NamedTransactionOutcome {
   const blank = { named, transfers: [], failedAt: null }
-  const later: Outcome = { ...blank, next: named.tries < triesMax ? 'waiting' : 'ended' }
+  const later: NamedTransactionOutcome = { ...blank, next: named.tries < triesMax ? 'waiting' : 'ended' }
   if (reading instanceof Error || reading.kind === 'unknown') return later
   if (reading.kind === 'failed') return { ...blank, next: 'ended', failedAt: reading.height }
   const { transfers } = reading
@@ -169,13 +184,16 @@ function provedBy({ final }: ScanCursor, transfer: StagedTransfer): StagedTransf
   return transfer.height > final.height ? { ...transfer, stage: 'seen' } : transfer
 }
 
-function failureOf({ named, failedAt }: Outcome, receivedAt: Date): Failure[] {
+function failureOf({ named, failedAt }: NamedTransactionOutcome, receivedAt: Date): TransactionFailure[] {
   if (failedAt === null) return []
   const { role, network, tx, address: to } = named
   return [{ kind: 'failure', role, network, tx, to, height: failedAt, receivedAt }]
 }
 
 /** Where the network's scans stand. In a transaction, they stay there until that ends. */
-async function readPosition(db: Kysely<Tables>, { network }: TransactionReader): Promise<Position | null> {
+async function readPosition(
+  db: Kysely<Tables>,
+  { network }: TransactionReader,
+): Promise<ScanPosition | null> {
   return decodePosition(await readCursor(db, scanStream(network)))
 }

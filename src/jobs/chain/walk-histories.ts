@@ -1,6 +1,6 @@
 import type { OnDemandReader } from '../../chain/port.ts'
-import { isNarrow, type Span, spansBetween, unexplained } from '../../core/balance-proof.ts'
-import type { Searched, StoredDifference } from '../../store/chain/balance-differences.ts'
+import { type BalanceSpan, isNarrow, spansBetween, unexplained } from '../../core/balance-proof.ts'
+import type { DifferenceSearchResult, StoredDifference } from '../../store/chain/balance-differences.ts'
 import { knownChanges } from '../../store/chain/balance-points.ts'
 import { type ProofRun, unlessRemote } from './proof-run.ts'
 
@@ -15,18 +15,22 @@ export async function walkHistories(
   run: ProofRun,
   due: readonly StoredDifference[],
   read: ReadHistory,
-): Promise<Searched[]> {
-  const searched: Searched[] = []
+): Promise<DifferenceSearchResult[]> {
+  const searched: DifferenceSearchResult[] = []
   for (const difference of due)
     searched.push({ difference, ...(await walk(run, difference, read)), at: run.now() })
   return searched
 }
 
-type Walked = Pick<Searched, 'found' | 'problem'>
+type HistoryWalkResult = Pick<DifferenceSearchResult, 'found' | 'problem'>
 
-async function walk({ db }: ProofRun, difference: StoredDifference, read: ReadHistory): Promise<Walked> {
+async function walk(
+  { db }: ProofRun,
+  difference: StoredDifference,
+  read: ReadHistory,
+): Promise<HistoryWalkResult> {
   const { holding, start, end } = difference
-  const whole: Span = { start, end }
+  const whole: BalanceSpan = { start, end }
   if (isNarrow(whole)) return { found: whole, problem: null }
   const history = await unlessRemote(read({ ...holding, from: start.height + 1n, to: end.height }))
   if (typeof history === 'string') return { found: whole, problem: history }

@@ -9,10 +9,10 @@ const lookEveryMs = 20
 /** Where nothing is applied, records are read all the same. */
 const patienceMs = 500
 
-type Pacing = { db: Kysely<Tables>; wake: (job: 'apply') => Promise<void> }
+type KeepPaceDeps = { db: Kysely<Tables>; wake: (job: 'apply') => Promise<void> }
 
 /** Has applied what was read, until little is left: a webhook need not wait behind all that a long list brings. */
-export async function keepPace({ db, wake }: Pacing, waitMaxMs = patienceMs): Promise<void> {
+export async function keepPace({ db, wake }: KeepPaceDeps, waitMaxMs = patienceMs): Promise<void> {
   await wake('apply')
   const until = performance.now() + waitMaxMs
   while (performance.now() < until && (await isMorePending(db, pendingMax))) await sleep(lookEveryMs)

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { Mark } from '../../provider/page-marks.ts'
+import type { PageMark } from '../../provider/page-marks.ts'
 import type { ListProfile } from '../../provider/profile/list-schema.ts'
 
 export const pollStream = 'poll'
 
 /** How far the reading of records has come. Times are in milliseconds since 1970. */
-export type Position = {
+export type PollPosition = {
   /** When the last complete reading of what is recent began; null before the first. */
   readAt: number | null
   /** When deposits that are open for long were last read again. */
@@ -13,9 +13,9 @@ export type Position = {
   /** The reading of what is recent that is under way. */
   window: Window | null
   /** Where the last page begins that the last reading came to; a list that is oldest first is read on from there. */
-  tail: Mark
+  tail: PageMark
   /** The full reading under way. */
-  sweep: { startedAt: number; mark: Mark } | null
+  sweep: { startedAt: number; mark: PageMark } | null
   /** When the last full reading that came to the end began. */
   sweptAt: number | null
   /** How the list was read that the marks are of; null where that was not kept. */
@@ -30,10 +30,10 @@ export type Window = {
   since: number | null
   readBackTo: number | null
   /** Where it goes on. */
-  mark: Mark
+  mark: PageMark
 }
 
-const beginning: Position = {
+const beginning: PollPosition = {
   readAt: null,
   deepAt: 0,
   window: null,
@@ -44,12 +44,12 @@ const beginning: Position = {
 }
 
 /** What an earlier version kept lacks some of it. */
-export function readPosition(cursor: unknown): Position {
-  return { ...beginning, ...(cursor as Partial<Position> | null) }
+export function readPosition(cursor: unknown): PollPosition {
+  return { ...beginning, ...(cursor as Partial<PollPosition> | null) }
 }
 
 /** Forgets marks of a list that is read in another way by now: where they lead there, nobody can tell. */
-export function positionIn(list: ListProfile, position: Position): Position {
+export function positionIn(list: ListProfile, position: PollPosition): PollPosition {
   const listedBy = createHash('sha256').update(JSON.stringify(list)).digest('hex')
   if (position.listedBy === null || position.listedBy === listedBy) return { ...position, listedBy }
   return { ...position, window: null, tail: null, sweep: null, sweptAt: null, listedBy }

@@ -2,9 +2,9 @@ import { reach } from '../../failpoint.ts'
 import { inTransaction } from '../../store/database.ts'
 import { missedRecords, staleRecords } from '../../store/records.ts'
 import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
-import { type Position, pollStream, positionIn, readPosition } from './poll-position.ts'
+import { type PollPosition, pollStream, positionIn, readPosition } from './poll-position.ts'
 import { readRecent } from './read-recent.ts'
-import { declareGone, nothingRead, type ReadDeps, type Reading, readAlone } from './read-records.ts'
+import { declareGone, nothingRead, type PollReport, type ReadDeps, readAlone } from './read-records.ts'
 import { sweepRecords } from './sweep-records.ts'
 import type { WalkDeps } from './walk-pages.ts'
 
@@ -18,7 +18,7 @@ export type PollDeps = ReadDeps & {
 }
 
 /** Whoever polls, with the lease under which what is read is written. */
-export type Polling = PollDeps & WalkDeps
+export type LeasedPollDeps = PollDeps & WalkDeps
 
 /** Records that one run reads alone, of each kind. */
 const aloneMax = 20
@@ -31,7 +31,7 @@ const staleAfterMs = 3_600_000
  * @returns null while another process polls.
  * @throws Fault `lease_lost` where another one polls by now; what was not yet written is not written then.
  */
-export async function pollDeposits(deps: PollDeps): Promise<Reading | null> {
+export async function pollDeposits(deps: PollDeps): Promise<PollReport | null> {
   const lease = await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
   if (lease === null) return null
   const reading = nothingRead()
@@ -39,9 +39,9 @@ export async function pollDeposits(deps: PollDeps): Promise<Reading | null> {
   return reading
 }
 
-async function pollUnder(taken: Lease, deps: PollDeps, reading: Reading): Promise<void> {
+async function pollUnder(taken: Lease, deps: PollDeps, reading: PollReport): Promise<void> {
   let lease = taken
-  const polling: Polling = { ...deps, keepPlace: (tx) => keepLease(tx, lease, deps.leaseMs) }
+  const polling: LeasedPollDeps = { ...deps, keepPlace: (tx) => keepLease(tx, lease, deps.leaseMs) }
   const before = positionIn(deps.client.list, readPosition(lease.cursor))
   const recent = await readRecent(polling, before, reading)
   reach('poll.read')
@@ -51,10 +51,10 @@ async function pollUnder(taken: Lease, deps: PollDeps, reading: Reading): Promis
   await readMissed(polling, reading)
 }
 
-type Progress = { position: Position; reading: Reading }
+type PollProgress = { position: PollPosition; reading: PollReport }
 
 /** @returns the lease as it goes on from there */
-async function save({ db }: PollDeps, lease: Lease, { position, reading }: Progress): Promise<Lease> {
+async function save({ db }: PollDeps, lease: Lease, { position, reading }: PollProgress): Promise<Lease> {
   const { pages, stored } = reading
   const { sweptAt, window } = position
   const progress = { pages, stored, ...(sweptAt !== null && { sweptAt: sweptAt / 1000 }) }
@@ -66,7 +66,7 @@ async function save({ db }: PollDeps, lease: Lease, { position, reading }: Progr
 }
 
 /** Where records can be read alone, that decides whether one that was missed is gone; else a second full reading. */
-async function readMissed(deps: Polling, reading: Reading): Promise<void> {
+async function readMissed(deps: LeasedPollDeps, reading: PollReport): Promise<void> {
   const { db, client, now } = deps
   if (client.list.one === undefined) {
     const missed = await missedRecords(db, { missesMin: 2, limit: 1000 })

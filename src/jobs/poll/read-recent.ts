@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { DepositPage } from '../../provider/deposit-client.ts'
 import type { Tables } from '../../store/tables.ts'
-import type { PollDeps, Polling } from './poll.ts'
-import type { Position, Window } from './poll-position.ts'
-import type { Reading } from './read-records.ts'
+import type { LeasedPollDeps, PollDeps } from './poll.ts'
+import type { PollPosition, Window } from './poll-position.ts'
+import type { PollReport } from './read-records.ts'
 import { walkPages } from './walk-pages.ts'
 
 /** Pages of one run; the next run goes on from there. */
@@ -14,7 +14,11 @@ const deepEveryMs = 60_000
  * Reads what is recent, or goes on with it where the run before stopped. What comes in or changes meanwhile is left to
  * the next window, which reaches back to when this one was opened.
  */
-export async function readRecent(deps: Polling, given: Position, reading: Reading): Promise<Position> {
+export async function readRecent(
+  deps: LeasedPollDeps,
+  given: PollPosition,
+  reading: PollReport,
+): Promise<PollPosition> {
   const window = given.window ?? (await openWindow(deps, given))
   const { end, mark, lastMark } = await walkPages(deps, walkOf(window), reading)
   if (end === 'paused') return { ...given, window: { ...window, mark } }
@@ -30,7 +34,7 @@ function walkOf({ mark, since, readBackTo }: Window) {
   return { from: mark, since: since === null ? null : new Date(since), pagesMax: pagesPerRun, isEnough }
 }
 
-async function openWindow(deps: PollDeps, position: Position): Promise<Window> {
+async function openWindow(deps: PollDeps, position: PollPosition): Promise<Window> {
   const startedAt = deps.now().getTime()
   // A time that is far ahead is that of a clock that was wrong.
   const isDeep = Math.abs(startedAt - position.deepAt) >= deepEveryMs
@@ -44,7 +48,7 @@ async function openWindow(deps: PollDeps, position: Position): Promise<Window> {
 /** A list of what was updated needs no more than the time since the last reading; others go back to what is open. */
 async function reachOf(
   { db, client, overlapMs, sweepEveryMs }: PollDeps,
-  { readAt }: Position,
+  { readAt }: PollPosition,
   { startedAt, isDeep }: { startedAt: number; isDeep: boolean },
 ): Promise<Pick<Window, 'since' | 'readBackTo'>> {
   const { since, order } = client.list

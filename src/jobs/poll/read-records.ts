@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from 'kysely'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import type { DepositClient, DepositPage } from '../../provider/deposit-client.ts'
-import type { Mark } from '../../provider/page-marks.ts'
+import type { PageMark } from '../../provider/page-marks.ts'
 import { inTransaction } from '../../store/database.ts'
 import { clearMismatches, type MismatchChange, openMismatches } from '../../store/mismatches/mismatches.ts'
-import { type GoneRecord, markGone, type ReadRecord, saveRecords } from '../../store/records.ts'
+import { markGone, type RemovedRecord, type ServiceRecord, saveRecords } from '../../store/records.ts'
 import type { Tables } from '../../store/tables.ts'
 
 export type ReadDeps = {
@@ -18,7 +18,7 @@ export type ReadDeps = {
 }
 
 /** What a reading came to. */
-export type Reading = {
+export type PollReport = {
   pages: number
   /** Records that were new or had changed. */
   stored: number
@@ -27,13 +27,13 @@ export type Reading = {
   mismatches: MismatchChange[]
 }
 
-export const nothingRead = (): Reading => ({ pages: 0, stored: 0, drifts: 0, mismatches: [] })
+export const nothingRead = (): PollReport => ({ pages: 0, stored: 0, drifts: 0, mismatches: [] })
 
 /** Reads one page and keeps what is new. Null where the service does not know the mark any more. */
 export async function readPage(
   deps: ReadDeps,
-  place: { mark: Mark; since: Date | null },
-  reading: Reading,
+  place: { mark: PageMark; since: Date | null },
+  reading: PollReport,
 ): Promise<DepositPage | null> {
   const sentAt = deps.now()
   const page = await deps.client.listDeposits(place)
@@ -47,13 +47,13 @@ export async function readPage(
  * Reads records alone. One that the service has no more, and that was missed before, is `record_disappeared`.
  * @throws what the first one that cannot be read throws, once the others are read
  */
-export async function readAlone(deps: ReadDeps, ids: readonly string[], reading: Reading): Promise<void> {
+export async function readAlone(deps: ReadDeps, ids: readonly string[], reading: PollReport): Promise<void> {
   const faults: unknown[] = []
   for (const id of ids) await readOne(deps, id, reading).catch((fault: unknown) => faults.push(fault))
   if (faults.length > 0) throw faults[0]
 }
 
-async function readOne(deps: ReadDeps, id: string, reading: Reading): Promise<void> {
+async function readOne(deps: ReadDeps, id: string, reading: PollReport): Promise<void> {
   const sentAt = deps.now()
   const record = await deps.client.readDeposit(id)
   if (record === null) await declareGone(deps, [id], { sentAt, reading })
@@ -64,7 +64,7 @@ async function readOne(deps: ReadDeps, id: string, reading: Reading): Promise<vo
 export async function declareGone(
   { db, keepPlace }: ReadDeps,
   ids: readonly string[],
-  { sentAt, reading }: Keeping,
+  { sentAt, reading }: RecordReadContext,
 ): Promise<void> {
   const changes = await inTransaction(db, async (tx) => {
     await keepPlace?.(tx)
@@ -73,12 +73,12 @@ export async function declareGone(
   reading.mismatches.push(...changes)
 }
 
-type Keeping = { sentAt: Date; reading: Reading }
+type RecordReadContext = { sentAt: Date; reading: PollReport }
 
 async function keep(
   { db, now, keepPlace, keepPace }: ReadDeps,
-  records: readonly ReadRecord[],
-  { sentAt, reading }: Keeping,
+  records: readonly ServiceRecord[],
+  { sentAt, reading }: RecordReadContext,
 ): Promise<void> {
   const { stored, cleared } = await inTransaction(db, async (tx) => {
     await keepPlace?.(tx)
@@ -97,7 +97,7 @@ function subjectOf(id: string): string {
 }
 
 /** Of no group: what the evidence says of the deposit stands, and deciding about it again does not end this. */
-function disappearance({ id, depositId, network, asset, amount, state }: GoneRecord) {
+function disappearance({ id, depositId, network, asset, amount, state }: RemovedRecord) {
   return {
     subject: subjectOf(id),
     kind,

@@ -1,8 +1,8 @@
 import { inTransaction } from '../../store/database.ts'
 import { countMisses } from '../../store/records.ts'
-import type { Polling } from './poll.ts'
-import type { Position } from './poll-position.ts'
-import type { Reading } from './read-records.ts'
+import type { LeasedPollDeps } from './poll.ts'
+import type { PollPosition } from './poll-position.ts'
+import type { PollReport } from './read-records.ts'
 import { walkPages } from './walk-pages.ts'
 
 /** Pages of one run; the next run goes on from there. */
@@ -13,7 +13,11 @@ const dayMs = 86_400_000
  * Reads some more of the list as a whole, where that is due. Once its end is reached, what it did not list is counted
  * as missed.
  */
-export async function sweepRecords(deps: Polling, before: Position, reading: Reading): Promise<Position> {
+export async function sweepRecords(
+  deps: LeasedPollDeps,
+  before: PollPosition,
+  reading: PollReport,
+): Promise<PollPosition> {
   const now = deps.now().getTime()
   const isDue = before.sweptAt === null || Math.abs(now - before.sweptAt) >= deps.sweepEveryMs
   if (before.sweep === null && !isDue) return before
@@ -29,7 +33,10 @@ export async function sweepRecords(deps: Polling, before: Position, reading: Rea
   return { ...before, tail: lastMark, sweep: null, sweptAt: startedAt }
 }
 
-async function settleMisses({ db, client, now, keepPlace }: Polling, startedAt: number): Promise<void> {
+async function settleMisses(
+  { db, client, now, keepPlace }: LeasedPollDeps,
+  startedAt: number,
+): Promise<void> {
   const { keptDays } = client.list
   // By now: records grow too old also while the others are read.
   const listedSince = keptDays === undefined ? null : new Date(now().getTime() - keptDays * dayMs)

@@ -1,29 +1,33 @@
 import type { DepositPage } from '../../provider/deposit-client.ts'
-import type { Mark } from '../../provider/page-marks.ts'
+import type { PageMark } from '../../provider/page-marks.ts'
 import type { ListProfile } from '../../provider/profile/list-schema.ts'
-import { type ReadDeps, type Reading, readPage } from './read-records.ts'
+import { type PollReport, type ReadDeps, readPage } from './read-records.ts'
 
 export type WalkDeps = ReadDeps & Required<Pick<ReadDeps, 'keepPlace'>>
 
-export type Walk = {
-  from: Mark
+export type PageWalkOptions = {
+  from: PageMark
   since: Date | null
   pagesMax: number
   /** Whether the page leads as far as was wanted. */
   isEnough: (page: DepositPage) => boolean
 }
 
-export type Walked = {
+export type PageWalkResult = {
   /** `expired`: the service does not know the mark to begin with any more. `paused`: there are more pages than were wanted. */
   end: 'reached' | 'paused' | 'expired'
   /** Where it goes on. */
-  mark: Mark
+  mark: PageMark
   /** Where the last page begins that held records. */
-  lastMark: Mark
+  lastMark: PageMark
 }
 
 /** Reads page after page, and writes each as long as nobody else has taken over. */
-export async function walkPages(deps: WalkDeps, walk: Walk, reading: Reading): Promise<Walked> {
+export async function walkPages(
+  deps: WalkDeps,
+  walk: PageWalkOptions,
+  reading: PollReport,
+): Promise<PageWalkResult> {
   let mark = walk.from
   let lastMark = walk.from
   const isLastAgain = watchRepeats(deps.client.list)
@@ -41,7 +45,7 @@ export async function walkPages(deps: WalkDeps, walk: Walk, reading: Reading): P
 }
 
 /** @throws Error where it is not the first place of the walk that is refused */
-function expired(pages: number): Walked {
+function expired(pages: number): PageWalkResult {
   if (pages > 1) throw new Error('the service refuses the place that it named as its next page')
   return { end: 'expired', mark: null, lastMark: null }
 }

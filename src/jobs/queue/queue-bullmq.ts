@@ -84,7 +84,7 @@ export class CuttableWorker<B extends IQueueBackend, Connection> extends Worker<
 /** How long a worker with no job may take to close; while its server is away BullMQ would take for ever. */
 const farewellMs = 1000
 
-type Stopping<B extends IQueueBackend, Connection> = {
+type StoppableWorker<B extends IQueueBackend, Connection> = {
   worker: CuttableWorker<B, Connection>
   runs: Runs
   /** Closes the worker's connections, whatever is still under way on them. */
@@ -92,7 +92,7 @@ type Stopping<B extends IQueueBackend, Connection> = {
 }
 
 export function runningWorker<B extends IQueueBackend, Connection>(
-  { worker, runs, cut }: Stopping<B, Connection>,
+  { worker, runs, cut }: StoppableWorker<B, Connection>,
   { limits, report }: QueueSettings,
 ): RunningWorker {
   worker.on('error', (error) => report({ kind: 'connection_failed', error }))
@@ -124,9 +124,9 @@ export function wakeOf({ name, data }: Pick<Job<unknown>, 'name' | 'data'>): Wak
   return { name, key: typeof key === 'string' ? key : '' }
 }
 
-type Counting = { getJobCounts: (...states: QueueState[]) => Promise<Record<string, number>> }
+type JobCounter = { getJobCounts: (...states: QueueState[]) => Promise<Record<string, number>> }
 
-export async function countJobs(queue: Counting): Promise<Record<QueueState, number>> {
+export async function countJobs(queue: JobCounter): Promise<Record<QueueState, number>> {
   const counts = await queue.getJobCounts(...queueStates)
   const { waiting = 0, active = 0, delayed = 0, failed = 0, completed = 0 } = counts
   return { waiting, active, delayed, failed, completed }

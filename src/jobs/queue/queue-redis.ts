@@ -66,10 +66,10 @@ async function cutRedis(backend: { connection: Closable; blockingConnection?: Cl
   await backend.connection.close(true)
 }
 
-type Connection = ReturnType<typeof connectionTo>
+type QueueRedisConnection = ReturnType<typeof connectionTo>
 
 /** A client of a cluster is ours: BullMQ closes the copies that it makes of it, and nothing else. */
-function cutCluster(connection: Connection): void {
+function cutCluster(connection: QueueRedisConnection): void {
   if (connection instanceof Cluster) connection.disconnect()
 }
 

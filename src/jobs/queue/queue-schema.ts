@@ -14,10 +14,10 @@ export type QueueSchema =
   | { kind: 'at'; version: number }
   | { kind: 'unusable'; version: number }
 
-type Reading = Parameters<typeof assertSchemaCompatibility>[0]
+type QueueSchemaClient = Parameters<typeof assertSchemaCompatibility>[0]
 
 /** Reads only: a user without the right to make schemas can use one that is up to date. */
-export async function readQueueSchema(client: Reading): Promise<QueueSchema> {
+export async function readQueueSchema(client: QueueSchemaClient): Promise<QueueSchema> {
   try {
     return { kind: 'at', version: await assertSchemaCompatibility(client) }
   } catch (error) {
@@ -90,7 +90,7 @@ export function lookAtQueueSchema(url: string): Promise<QueueSchemaLook> {
   })
 }
 
-type Asked = {
+type QueueSchemaOptions = {
   url: string
   name: string
   /** A server that stands still must not keep a start waiting for ever; many that start at once take their turns. */
@@ -101,7 +101,11 @@ type Asked = {
  * Makes the tables of the queue, or brings them up to date, as the owner of the database, for daemons that are not. The
  * first job of a queue would make a sequence of its own, which only the owner may: it is made here.
  */
-export function prepareQueueSchema({ url, name, queryTimeoutMs = 60_000 }: Asked): Promise<void> {
+export function prepareQueueSchema({
+  url,
+  name,
+  queryTimeoutMs = 60_000,
+}: QueueSchemaOptions): Promise<void> {
   return withClient({ url, applicationName: 'depositd migrate', queryTimeoutMs }, async (client) => {
     // It ends with the connection.
     await client.query(lock)
@@ -113,10 +117,10 @@ export function prepareQueueSchema({ url, name, queryTimeoutMs = 60_000 }: Asked
   })
 }
 
-type Connecting = { url: string; applicationName: string; queryTimeoutMs: number }
+type QueueClientOptions = { url: string; applicationName: string; queryTimeoutMs: number }
 
 async function withClient<Result>(
-  { url, applicationName, queryTimeoutMs }: Connecting,
+  { url, applicationName, queryTimeoutMs }: QueueClientOptions,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new Client({

@@ -2,12 +2,16 @@ import { createWatchdog } from '../watchdog.ts'
 import type { Backend, QueueSettings, RunningWorker, Runs, Wake } from './queue-port.ts'
 
 /** What to run for each name; given the key of the wake-up. Must be safe to run twice. */
-export type Handlers = Readonly<Record<string, (key: string) => Promise<void>>>
+export type QueueJobHandlers = Readonly<Record<string, (key: string) => Promise<void>>>
 
-type Working = { handlers: Handlers; concurrency: number }
+type QueueWorkerOptions = { handlers: QueueJobHandlers; concurrency: number }
 
 /** Runs a worker and replaces it where it takes nothing although work waits. */
-export function keepWorking(backend: Backend, settings: QueueSettings, working: Working): RunningWorker {
+export function keepWorking(
+  backend: Backend,
+  settings: QueueSettings,
+  working: QueueWorkerOptions,
+): RunningWorker {
   const { limits, report } = settings
   const runs = countRuns(working.handlers)
   let worker = backend.startWorker(runs, working.concurrency)
@@ -37,7 +41,7 @@ export function keepWorking(backend: Backend, settings: QueueSettings, working: 
   }
 }
 
-function countRuns(handlers: Handlers): Runs {
+function countRuns(handlers: QueueJobHandlers): Runs {
   let begun = 0
   let ended = 0
   let idle = Promise.withResolvers<void>()

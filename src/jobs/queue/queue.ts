@@ -5,7 +5,7 @@ import { calmly } from './queue-bullmq.ts'
 import type { Backend, QueueLimits, QueueSettings, QueueState, RunningWorker } from './queue-port.ts'
 import { openPostgresQueue } from './queue-postgres.ts'
 import { openRedisQueue } from './queue-redis.ts'
-import { type Handlers, keepWorking } from './queue-worker.ts'
+import { keepWorking, type QueueJobHandlers } from './queue-worker.ts'
 
 export type Queue = {
   /**
@@ -15,7 +15,7 @@ export type Queue = {
    */
   wake: (name: string, key?: string) => Promise<void>
   /** Starts running jobs. Called once. */
-  work: (handlers: Handlers, options: { concurrency: number }) => void
+  work: (handlers: QueueJobHandlers, options: { concurrency: number }) => void
   counts: () => Promise<Record<QueueState, number>>
   /**
    * @returns what works and should not stay as it is; null if there is nothing

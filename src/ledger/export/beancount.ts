@@ -3,19 +3,19 @@ import { formatAmount } from '../../core/money.ts'
 import { beancountAccount } from './account-name.ts'
 import {
   dayOf,
+  type ExportContents,
   type ExportedAsset,
   type ExportedJournal,
   type ExportedTransfer,
-  type Format,
+  type ExportFormat,
   oneLine,
-  type Used,
 } from './exported-journal.ts'
 
 /** Before anything that could be booked: Beancount wants accounts and commodities to be declared of a day. */
 const dayOne = '1970-01-01'
 
 /** A file that "bean-check" accepts. It reads directives in the order of their days, wherever they stand. */
-export const beancount: Format = {
+export const beancount: ExportFormat = {
   file: 'books.beancount',
   head: 'option "title" "depositd"\n\n',
   journal: (journal) =>
@@ -51,7 +51,7 @@ function postingsOf({ debit, credit, asset, amount }: ExportedTransfer): string[
 /** Beancount counts with so many digits and rounds the rest away, without a word. */
 const digitsMax = 28
 
-function declarations({ accounts, assets }: Used): string {
+function declarations({ accounts, assets }: ExportContents): string {
   for (const { asset, amount } of assets) if (amount >= 10n ** BigInt(digitsMax)) throw tooLong(asset)
   const commodities = assets.map(
     ({ asset: { commodity, key, symbol } }) =>

@@ -1,6 +1,11 @@
 import { formatAmount } from '../../core/money.ts'
 import { csvLine } from './csv-cell.ts'
-import { type ExportedJournal, type ExportedTransfer, type Format, monthOf } from './exported-journal.ts'
+import {
+  type ExportedJournal,
+  type ExportedTransfer,
+  type ExportFormat,
+  monthOf,
+} from './exported-journal.ts'
 
 const columns = [
   'journal_id',
@@ -22,7 +27,7 @@ const columns = [
 ]
 
 /** A line for each side of a transfer, as `accounting.entries` has them: debits positive, credits negative. */
-export const entriesCsv: Format = {
+export const entriesCsv: ExportFormat = {
   file: 'entries.csv',
   head: csvLine(columns),
   journal: (journal) => journal.transfers.map((transfer) => linesOf(journal, transfer)).join(''),

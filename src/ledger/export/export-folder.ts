@@ -35,7 +35,7 @@ export class ExportFolder<State> implements AsyncDisposable {
   /** Where an export was broken off, what it left. */
   readonly resumed: State | null
 
-  private constructor(folder: string, file: string, opened: Opened<State>) {
+  private constructor(folder: string, file: string, opened: ExportFile<State>) {
     this.#folder = folder
     this.#file = file
     this.#handle = opened.handle
@@ -107,7 +107,7 @@ export class ExportFolder<State> implements AsyncDisposable {
   }
 }
 
-type Opened<State> = { handle: FileHandle; hash: Hash; bytes: number; state: State | null }
+type ExportFile<State> = { handle: FileHandle; hash: Hash; bytes: number; state: State | null }
 
 function partOf(file: string): string {
   return `${file}.part`
@@ -122,12 +122,12 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-async function begin<State>(path: string): Promise<Opened<State>> {
+async function begin<State>(path: string): Promise<ExportFile<State>> {
   return { handle: await open(path, 'w'), hash: createHash('sha256'), bytes: 0, state: null }
 }
 
 /** What was written behind the checkpoint is cut off and written again. */
-async function reopen<State>(folder: string, file: string): Promise<Opened<State>> {
+async function reopen<State>(folder: string, file: string): Promise<ExportFile<State>> {
   const path = join(folder, partOf(file))
   // It was broken off between the last two steps.
   if (existsSync(join(folder, file))) await rename(join(folder, file), path)

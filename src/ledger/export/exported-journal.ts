@@ -34,17 +34,17 @@ export type ExportedJournal = {
 }
 
 /** What an export turned out to hold, each in order of its name; of an asset also the sum of all amounts. */
-export type Used = {
+export type ExportContents = {
   accounts: readonly string[]
   assets: readonly { asset: ExportedAsset; amount: bigint }[]
 }
 
 /** How one kind of file is written: its head, a piece for each journal, and what is known only at the end. */
-export type Format = {
+export type ExportFormat = {
   file: string
   head: string
   journal: (journal: ExportedJournal) => string
-  tail: (used: Used) => string
+  tail: (used: ExportContents) => string
 }
 
 /** The day, in UTC, on which it happened. */

@@ -2,15 +2,15 @@ import { formatAmount } from '../../core/money.ts'
 import { hledgerAccount } from './account-name.ts'
 import {
   dayOf,
+  type ExportContents,
   type ExportedJournal,
   type ExportedTransfer,
-  type Format,
+  type ExportFormat,
   oneLine,
-  type Used,
 } from './exported-journal.ts'
 
 /** A journal that "hledger check --strict" accepts: what it uses is declared at its end, where all of it is known. */
-export const hledger: Format = {
+export const hledger: ExportFormat = {
   file: 'books.journal',
   head: 'decimal-mark .\n\n',
   journal: (journal) =>
@@ -41,7 +41,7 @@ function postingsOf({ debit, credit, asset, amount }: ExportedTransfer): string[
   return [posting(debit, amount), posting(credit, -amount)]
 }
 
-function declarations({ accounts, assets }: Used): string {
+function declarations({ accounts, assets }: ExportContents): string {
   const commodities = assets.map(({ asset: { commodity, decimals, key, symbol } }) => {
     const places = decimals === 0 ? '1000.' : `1000.${'0'.repeat(decimals)}`
     return `; ${plain(symbol)}, ${plain(key)}\ncommodity ${places} "${commodity}"\n`

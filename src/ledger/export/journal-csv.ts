@@ -4,7 +4,7 @@ import {
   dayOf,
   type ExportedJournal,
   type ExportedTransfer,
-  type Format,
+  type ExportFormat,
   monthOf,
 } from './exported-journal.ts'
 
@@ -31,7 +31,7 @@ const columns = [
  * One file that Xero and QuickBooks both import. There a journal has one currency, so one with several assets becomes
  * one for each, which balances by itself. It is dated in the month in whose books it stands.
  */
-export function journalCsv(chart: Chart): Format {
+export function journalCsv(chart: Chart): ExportFormat {
   return {
     file: 'journal-import.csv',
     head: csvLine(columns),
@@ -43,9 +43,9 @@ export function journalCsv(chart: Chart): Format {
   }
 }
 
-type Part = { chart: Chart; transfers: readonly ExportedTransfer[]; place: number }
+type SingleAssetJournal = { chart: Chart; transfers: readonly ExportedTransfer[]; place: number }
 
-function linesOf(journal: ExportedJournal, { chart, transfers, place }: Part): string {
+function linesOf(journal: ExportedJournal, { chart, transfers, place }: SingleAssetJournal): string {
   const number = `${journal.id}-${place + 1}`
   const [year, month, day] = bookedOn(journal).split('-')
   const narration = `${number} ${journal.kind}`

@@ -1,8 +1,8 @@
 import { formatAmount } from '../../core/money.ts'
-import { type ExportedTransfer, type Format, monthOf } from './exported-journal.ts'
+import { type ExportedTransfer, type ExportFormat, monthOf } from './exported-journal.ts'
 
 /** A JSON document a line, for each journal. Numbers that may be long are strings, so that no reader rounds them. */
-export const journalsJsonl: Format = {
+export const journalsJsonl: ExportFormat = {
   file: 'journals.jsonl',
   head: '',
   journal: (journal) =>

@@ -1,5 +1,5 @@
 import { formatAmount } from '../../core/money.ts'
-import type { ExportedAsset, ExportedJournal, Used } from './exported-journal.ts'
+import type { ExportContents, ExportedAsset, ExportedJournal } from './exported-journal.ts'
 
 /** What was written so far, as an export that was broken off remembers it. */
 export type TallyState = {
@@ -42,7 +42,7 @@ export class Tally {
     }
   }
 
-  used(): Used {
+  used(): ExportContents {
     return { accounts: [...this.#accounts].toSorted(), assets: this.#inOrder() }
   }
 

@@ -2,7 +2,7 @@ import type { AssetKey } from '../../core/asset.ts'
 import { isAccount } from '../../core/chart.ts'
 import { isFault } from '../../core/errors.ts'
 import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
-import type { AccountId, Transfer } from '../../core/posting.ts'
+import type { AccountId, LedgerTransfer } from '../../core/posting.ts'
 
 /** Why people book something: a line that can be kept and shown. */
 export function isReason(text: string): boolean {
@@ -18,7 +18,7 @@ export type DraftLine = {
 }
 
 /** What names in a line may mean: assets by key, and whether an account is known. */
-export type KnownBooks = {
+export type BooksDirectory = {
   assets: ReadonlyMap<string, { symbol: string; network: string; decimals: number }>
   isKnown: (account: string) => boolean
 }
@@ -29,8 +29,8 @@ export type KnownBooks = {
  */
 export function draftTransfers(
   lines: readonly DraftLine[],
-  books: KnownBooks,
-): { transfers: Transfer[]; faults: string[] } {
+  books: BooksDirectory,
+): { transfers: LedgerTransfer[]; faults: string[] } {
   const faults: string[] = []
   const read = lines.map((line, place) =>
     readLine(line, books, (fault) => void faults.push(`line ${place + 1} of the journal: ${fault}`)),
@@ -50,13 +50,18 @@ export function draftTransfers(
   return { transfers, faults }
 }
 
-type Line = { debit: AccountId | null; credit: AccountId | null; asset: AssetKey; amount: Amount }
+type ParsedJournalLine = {
+  debit: AccountId | null
+  credit: AccountId | null
+  asset: AssetKey
+  amount: Amount
+}
 
 function readLine(
   { debit, credit, ...line }: DraftLine,
-  books: KnownBooks,
+  books: BooksDirectory,
   refuse: (fault: string) => void,
-): Line {
+): ParsedJournalLine {
   for (const account of [debit, credit]) {
     if (account === undefined || (isAccount(account) && books.isKnown(account))) continue
     refuse(`there is no account ${account}: take one of the books, or name it in the setting accounts.own`)
@@ -66,7 +71,11 @@ function readLine(
   return { debit: debited ?? null, credit: credited ?? null, asset, amount }
 }
 
-function readAmount({ asset, amount }: DraftLine, { assets }: KnownBooks, refuse: (fault: string) => void) {
+function readAmount(
+  { asset, amount }: DraftLine,
+  { assets }: BooksDirectory,
+  refuse: (fault: string) => void,
+) {
   const found = assetsNamed(asset, assets)
   const [key = asset, ...others] = found
   const { symbol, decimals } = assets.get(key) ?? { symbol: asset, decimals: 38 }
@@ -82,15 +91,19 @@ function readAmount({ asset, amount }: DraftLine, { assets }: KnownBooks, refuse
 }
 
 /** By key, or by the label where that is the only one of its network. */
-function assetsNamed(name: string, assets: KnownBooks['assets']): string[] {
+function assetsNamed(name: string, assets: BooksDirectory['assets']): string[] {
   if (assets.has(name)) return [name]
   return [...assets].flatMap(([key, { network, symbol }]) => (`${network}/${symbol}` === name ? [key] : []))
 }
 
-type Checked = { books: KnownBooks; faults: string[] }
+type DraftContext = { books: BooksDirectory; faults: string[] }
 
 /** Each debit with the next credits, until both are used up; the same lines give the same transfers. */
-function pair(asset: AssetKey, lines: readonly Line[], { books, faults }: Checked): Transfer[] {
+function pair(
+  asset: AssetKey,
+  lines: readonly ParsedJournalLine[],
+  { books, faults }: DraftContext,
+): LedgerTransfer[] {
   const debits = lines.flatMap(({ debit, amount }) => sideOf(debit, amount))
   const credits = lines.flatMap(({ credit, amount }) => sideOf(credit, amount))
   const [debited, credited] = [debits, credits].map((sides) =>
@@ -104,7 +117,7 @@ function pair(asset: AssetKey, lines: readonly Line[], { books, faults }: Checke
     )
     return []
   }
-  const transfers: Transfer[] = []
+  const transfers: LedgerTransfer[] = []
   for (const debit of debits) {
     while (debit.left > 0n) {
       const credit = credits.find(({ left }) => left > 0n)

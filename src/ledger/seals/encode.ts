@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** A row of the books as text, by the names of its columns; null where a column has nothing. */
-export type Row<Name extends string = string> = Readonly<Record<Name, string | null>>
+export type LedgerTextRow<Name extends string = string> = Readonly<Record<Name, string | null>>
 
 /** What is sealed of a row of `ledger_journal`, and of its row in `manual_journal` where it has one, in this order. */
 export const journalFields = [
@@ -33,14 +33,14 @@ export const legFields = [
 
 /** A journal as it stands in the books, with its legs in order. */
 export type JournalRows = {
-  journal: Row<(typeof journalFields)[number]>
-  legs: readonly Row<(typeof legFields)[number]>[]
+  journal: LedgerTextRow<(typeof journalFields)[number]>
+  legs: readonly LedgerTextRow<(typeof legFields)[number]>[]
 }
 
 /** Names and values, in order. What is null is left out, so that it is not what an empty text is. */
 export type Pairs = readonly (readonly [name: string, value: string])[]
 
-export function pairsOf<Name extends string>(names: readonly Name[], row: Row<Name>): Pairs {
+export function pairsOf<Name extends string>(names: readonly Name[], row: LedgerTextRow<Name>): Pairs {
   return names.flatMap((name) => {
     const value = row[name]
     return value === null ? [] : [[name, value] as const]

@@ -1,13 +1,13 @@
 import { Fault } from '../../core/errors.ts'
 
 /** Reads one field of a query; throws Fault `request_refused` where it is not as it must be. */
-export type Field<Value> = (name: string, text: string) => Value
+export type QueryFieldReader<Value> = (name: string, text: string) => Value
 
 /**
  * Reads a query of which each field is known. An empty field, as forms send it, is one that is not there.
  * @throws Fault `request_refused` that names the field, in one line.
  */
-export function readQuery<Fields extends Readonly<Record<string, Field<unknown>>>>(
+export function readQuery<Fields extends Readonly<Record<string, QueryFieldReader<unknown>>>>(
   search: URLSearchParams,
   fields: Fields,
 ): { [Name in keyof Fields]?: ReturnType<Fields[Name]> } {
@@ -24,7 +24,7 @@ export function readQuery<Fields extends Readonly<Record<string, Field<unknown>>
   return Object.fromEntries(read) as { [Name in keyof Fields]?: ReturnType<Fields[Name]> }
 }
 
-export function oneOf<Word extends string>(words: readonly Word[]): Field<Word> {
+export function oneOf<Word extends string>(words: readonly Word[]): QueryFieldReader<Word> {
   return (name, text) => {
     const word = words.find((one) => one === text)
     if (word === undefined) throw refused(`${name} does not know ${quoted(text)}; use ${listOf(words)}`)

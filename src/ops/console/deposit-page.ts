@@ -2,26 +2,26 @@ import { mismatchSentence } from '../../telling/mismatch-words.ts'
 import {
   chainWord,
   claimWord,
+  type DepositDetail,
   depositFacts,
   evidenceColumns,
   journalTitle,
   matrixColumns,
   matrixRows,
   saidOf,
-  type ToldDeposit,
   transferColumns,
 } from '../../telling/told-deposit.ts'
 import { lossText } from '../../telling/told-mismatch.ts'
 import { reasonColumns } from '../../telling/told-reasons.ts'
 import { clip, type Html, html } from './html.ts'
-import { badge, type Page, sectionOf, stateBadge, timeOf, toneOfSeverity } from './page.ts'
-import type { ShownDeposit } from './reading.ts'
+import { badge, type ConsolePage, sectionOf, stateBadge, timeOf, toneOfSeverity } from './page.ts'
+import type { ConsoleDeposit } from './reading.ts'
 import { factsOf, type ShownColumn, tableOf } from './table.ts'
 
 const journalsMax = 100
 
 /** All about one deposit: its course, the matrix, what is wrong, why it is judged so, evidence and journals. */
-export function depositPage(shown: ShownDeposit): Page {
+export function depositPage(shown: ConsoleDeposit): ConsolePage {
   const { id, deposit, mismatches, evidence, isCut } = shown
   const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
 <h1>Deposit ${id} ${stateBadge(saidOf(deposit, 'state'))}</h1>
@@ -43,7 +43,7 @@ ${sectionOf('Journals', journalsHtml(shown))}`
 }
 
 /** From the payment to the books: which steps are done, and when. */
-function courseOf(deposit: ToldDeposit['deposit']): Html {
+function courseOf(deposit: DepositDetail['deposit']): Html {
   const steps = [
     ['paid', 'deposited_at'],
     ['final', 'final_at'],
@@ -67,7 +67,7 @@ const signs: Readonly<Record<string, string>> = {
   not_applicable: '–',
 }
 
-function matrixTable({ matrix }: ShownDeposit): Html {
+function matrixTable({ matrix }: ConsoleDeposit): Html {
   const rows = matrixRows(matrix)
   const [, ...sources] = matrixColumns
   const heads = sources.map(
@@ -91,7 +91,7 @@ function matrixTable({ matrix }: ShownDeposit): Html {
 <tbody>${lines}</tbody></table>`
 }
 
-const mismatchColumns: readonly ShownColumn<ToldDeposit['mismatches'][number]>[] = [
+const mismatchColumns: readonly ShownColumn<DepositDetail['mismatches'][number]>[] = [
   {
     title: 'ID',
     of: ({ id }) => id,
@@ -113,7 +113,7 @@ const mismatchColumns: readonly ShownColumn<ToldDeposit['mismatches'][number]>[]
   { title: 'DETAIL', of: (mismatch) => clip(mismatchSentence(mismatch), 400) },
 ]
 
-function explanationHtml({ explanation, assets }: ShownDeposit): Html {
+function explanationHtml({ explanation, assets }: ConsoleDeposit): Html {
   return 'problem' in explanation
     ? html`<p class="empty">Not told: ${explanation.problem}</p>`
     : tableOf(explanation.reasons, {
@@ -123,7 +123,7 @@ function explanationHtml({ explanation, assets }: ShownDeposit): Html {
       })
 }
 
-function journalsHtml({ id, journals }: ShownDeposit): Html {
+function journalsHtml({ id, journals }: ConsoleDeposit): Html {
   if (journals.length === 0) return html`<p class="empty">Nothing is booked of it yet.</p>`
   const shown = journals.slice(0, journalsMax).map((journal) => {
     const title = journalTitle(journal)

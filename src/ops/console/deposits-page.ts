@@ -1,10 +1,10 @@
 import { depositStates } from '../../core/judging/reconcile.ts'
-import { type DepositRow } from '../../telling/told-deposit.ts'
+import { type DepositListRow } from '../../telling/told-deposit.ts'
 import { numberOf, oneOf, readQuery, shortText } from './asked.ts'
 import { filterForm } from './filter-form.ts'
 import { html } from './html.ts'
 import { depositList } from './lists.ts'
-import { type Page, pager } from './page.ts'
+import { type ConsolePage, pager } from './page.ts'
 import type { DepositsWish } from './reading.ts'
 
 const pageMax = 50
@@ -20,10 +20,10 @@ export function depositsWish(search: URLSearchParams, networks: readonly string[
   return { ...asked, limit: pageMax }
 }
 
-type Listed = { rows: readonly DepositRow[]; wish: DepositsWish; networks: readonly string[] }
+type DepositsPageData = { rows: readonly DepositListRow[]; wish: DepositsWish; networks: readonly string[] }
 
 /** The newest deposits first. */
-export function depositsPage({ rows, wish, networks }: Listed): Page {
+export function depositsPage({ rows, wish, networks }: DepositsPageData): ConsolePage {
   const { state, owner, network, before, limit } = wish
   const query = { state, owner, network, before: before?.toString() }
   const last = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
@@ -39,7 +39,7 @@ ${pager('/deposits', query, { field: 'before', last })}`
 }
 
 /** Several deposits of one reference, to choose from. */
-export function foundPage(reference: string, ids: readonly bigint[]): Page {
+export function foundPage(reference: string, ids: readonly bigint[]): ConsolePage {
   const body = html`<h1>Deposits</h1>
 <p>Several deposits are known by ${reference}:</p>
 <ul>${ids.map((id) => html`<li><a href="/deposits/${id}">deposit ${id}</a></li>`)}</ul>`

@@ -9,10 +9,10 @@ export class Html {
   }
 }
 
-export type Content = Html | string | number | bigint | null | readonly Content[]
+export type HtmlContent = Html | string | number | bigint | null | readonly HtmlContent[]
 
 /** Makes markup of a template: what is put in is text and is escaped, unless it is markup itself; null is nothing. */
-export function html(parts: TemplateStringsArray, ...contents: readonly Content[]): Html {
+export function html(parts: TemplateStringsArray, ...contents: readonly HtmlContent[]): Html {
   return new Html(String.raw({ raw: parts }, ...contents.map(textOf)))
 }
 
@@ -35,7 +35,7 @@ export function linkTo(
   return search.size === 0 ? path : `${path}?${search.toString()}`
 }
 
-function textOf(content: Content): string {
+function textOf(content: HtmlContent): string {
   if (content === null) return ''
   if (content instanceof Html) return content.text
   if (typeof content === 'object') return content.map(textOf).join('')

@@ -5,12 +5,12 @@ import {
   trialBalanceColumns,
 } from '../../telling/told-ledger.ts'
 import { type Html, html } from './html.ts'
-import { badge, type Page, partHtml, sectionOf, timeOf } from './page.ts'
+import { badge, type ConsolePage, partHtml, sectionOf, timeOf } from './page.ts'
 import type { LedgerReading } from './reading.ts'
 import { tableOf, withShown } from './table.ts'
 
 /** The books: each account by asset, the months, and the seals. */
-export function ledgerPage({ readAt, trial, periods, seals }: LedgerReading): Page {
+export function ledgerPage({ readAt, trial, periods, seals }: LedgerReading): ConsolePage {
   const body = html`<h1>Ledger</h1>
 <p class="asof">As of ${timeOf(readAt)}</p>
 ${sectionOf('Trial balance', partHtml(trial, trialHtml))}
@@ -38,9 +38,9 @@ ${sectionOf(
   return { title: 'Ledger', entry: '/ledger', body }
 }
 
-type Trial = { lines: readonly TrialBalanceRow[]; totals: readonly TrialBalanceRow[] }
+type TrialBalanceData = { lines: readonly TrialBalanceRow[]; totals: readonly TrialBalanceRow[] }
 
-function trialHtml({ lines, totals }: Trial): Html {
+function trialHtml({ lines, totals }: TrialBalanceData): Html {
   if (totals.length === 0) return html`<p class="empty">Nothing is booked yet.</p>`
   return html`${totals.map((total) => assetHtml(total, lines))}
 <p class="note">Sums are over all accounts, also over those that are left out where there are very many.</p>`

@@ -1,13 +1,13 @@
 import { mismatchSentence } from '../../telling/mismatch-words.ts'
-import { type DepositRow, depositColumns } from '../../telling/told-deposit.ts'
+import { type DepositListRow, depositColumns } from '../../telling/told-deposit.ts'
 import { entryOf, type MismatchRow, mismatchColumns } from '../../telling/told-mismatch.ts'
-import { type Content, clip, type Html, html } from './html.ts'
+import { clip, type Html, type HtmlContent, html } from './html.ts'
 import { badge, stateBadge, toneOfSeverity } from './page.ts'
 import { tableOf, withShown } from './table.ts'
 
 /** Lists of deposits and of mismatches, as the command line has them, with links. */
 
-export function depositList(rows: readonly DepositRow[], caption: string): Html {
+export function depositList(rows: readonly DepositListRow[], caption: string): Html {
   return tableOf(rows, { caption, columns: depositsShown, empty: 'No deposits.' })
 }
 
@@ -16,7 +16,7 @@ export function mismatchList(rows: readonly MismatchRow[], caption: string): Htm
 }
 
 /** Where the thing that a mismatch is about is shown, where that is a deposit. */
-export function subjectLink(subject: string): Content {
+export function subjectLink(subject: string): HtmlContent {
   const [, id] = /^deposit\/([1-9]\d{0,17})$/.exec(subject) ?? []
   return id === undefined ? clip(subject, longestSubject) : html`<a href="/deposits/${id}">${subject}</a>`
 }
@@ -25,9 +25,9 @@ const longestSubject = 120
 const longestDetail = 240
 
 const depositsShown = withShown(depositColumns, {
-  ID: ({ id }: DepositRow) => html`<a href="/deposits/${id}">${id}</a>`,
-  STATE: ({ state }: DepositRow) => stateBadge(state),
-  MISMATCHES: ({ mismatches }: DepositRow) => (mismatches === '' ? '' : badge('warning', mismatches)),
+  ID: ({ id }: DepositListRow) => html`<a href="/deposits/${id}">${id}</a>`,
+  STATE: ({ state }: DepositListRow) => stateBadge(state),
+  MISMATCHES: ({ mismatches }: DepositListRow) => (mismatches === '' ? '' : badge('warning', mismatches)),
 })
 
 const mismatchesShown = withShown(mismatchColumns, {

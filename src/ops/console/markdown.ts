@@ -15,9 +15,9 @@ export function markdownHtml(text: string): Html {
   return html`${blocks}`
 }
 
-type Block = { block: Html | null; end: number }
+type MarkdownBlock = { block: Html | null; end: number }
 
-function blockAt(lines: readonly string[], at: number): Block {
+function blockAt(lines: readonly string[], at: number): MarkdownBlock {
   const line = lines[at] ?? ''
   if (line.trim() === '') return { block: null, end: at + 1 }
   if (line.startsWith('```')) return codeAt(lines, at)
@@ -30,12 +30,12 @@ function blockAt(lines: readonly string[], at: number): Block {
 
 const bullet = /^(?:[-*]|\d+\.) /
 
-function codeAt(lines: readonly string[], at: number): Block {
+function codeAt(lines: readonly string[], at: number): MarkdownBlock {
   const close = endOf(lines, at + 1, (line) => !line.startsWith('```'))
   return { block: html`<pre>${lines.slice(at + 1, close).join('\n')}</pre>`, end: close + 1 }
 }
 
-function listAt(lines: readonly string[], at: number): Block {
+function listAt(lines: readonly string[], at: number): MarkdownBlock {
   const end = endOf(lines, at, (line) => bullet.test(line) || /^ +\S/.test(line))
   const items: string[] = []
   for (const line of lines.slice(at, end)) {

@@ -1,15 +1,15 @@
-import { adviceOf, historyColumns, mismatchFacts, type ToldMismatch } from '../../telling/told-mismatch.ts'
+import { adviceOf, historyColumns, type MismatchDetail, mismatchFacts } from '../../telling/told-mismatch.ts'
 import type { Fact } from '../../telling/words.ts'
-import { type Content, type Html, html } from './html.ts'
+import { type Html, type HtmlContent, html } from './html.ts'
 import { subjectLink } from './lists.ts'
 import { markdownHtml } from './markdown.ts'
-import { badge, type Page, sectionOf, toneOfSeverity } from './page.ts'
+import { badge, type ConsolePage, sectionOf, toneOfSeverity } from './page.ts'
 import { factsOf, tableOf } from './table.ts'
 
 const historyMax = 200
 
 /** All about one mismatch: what it says, what to do, what was done, and its section of the runbook. */
-export function mismatchPage(shown: ToldMismatch, runbook: string): Page {
+export function mismatchPage(shown: MismatchDetail, runbook: string): ConsolePage {
   const { mismatch, deposit, history } = shown
   const id = String(mismatch.id)
   const advice = adviceOf(shown)
@@ -33,8 +33,8 @@ ${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markd
 
 function linked(
   fact: Fact,
-  { mismatch, deposit }: Pick<ToldMismatch, 'mismatch' | 'deposit'>,
-): Fact & { show?: Content } {
+  { mismatch, deposit }: Pick<MismatchDetail, 'mismatch' | 'deposit'>,
+): Fact & { show?: HtmlContent } {
   if (fact.name === 'about') return { ...fact, show: subjectLink(mismatch.subject) }
   if (fact.name !== 'deposit' || deposit === null) return fact
   return { ...fact, show: html`<a href="/deposits/${deposit.id}">${fact.lines[0] ?? ''}</a>` }

@@ -5,7 +5,7 @@ import { numberOf, oneOf, readQuery } from './asked.ts'
 import { filterForm } from './filter-form.ts'
 import { html } from './html.ts'
 import { mismatchList } from './lists.ts'
-import { type Page, pager } from './page.ts'
+import { type ConsolePage, pager } from './page.ts'
 import type { MismatchesWish } from './reading.ts'
 
 const statuses = ['open', 'snoozed', 'all'] as const
@@ -23,10 +23,10 @@ export function mismatchesWish(search: URLSearchParams, networks: readonly strin
   return { status: 'open', ...asked, limit: pageMax }
 }
 
-type Listed = { rows: readonly MismatchRow[]; wish: MismatchesWish; networks: readonly string[] }
+type MismatchesPageData = { rows: readonly MismatchRow[]; wish: MismatchesWish; networks: readonly string[] }
 
 /** The open mismatches, the gravest and oldest first, each with what to do. */
-export function mismatchesPage({ rows, wish, networks }: Listed): Page {
+export function mismatchesPage({ rows, wish, networks }: MismatchesPageData): ConsolePage {
   const { kind, severity, network, status, after, limit } = wish
   const query = { kind, severity, network, status, after: after?.toString() }
   const last = rows.length === limit ? (rows.at(-1)?.id ?? null) : null

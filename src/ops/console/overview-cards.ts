@@ -1,12 +1,12 @@
 import { duration } from '../../telling/printable.ts'
-import type { Live, Totals } from '../reading.ts'
+import type { Live, MetricTotals } from '../reading.ts'
 import { type Html, html } from './html.ts'
 import type { Tone } from './page.ts'
-import type { Gauges } from './reading.ts'
+import type { OverviewGauges } from './reading.ts'
 import { countBySeverity } from './verdict.ts'
 
 /** The few numbers that tell most; what could not be read has none. */
-export function cardsOf({ live, totals, queue }: Gauges): Html {
+export function cardsOf({ live, totals, queue }: OverviewGauges): Html {
   const cards = [
     ...(totals === null ? [] : [booksCard(totals.value, live?.value ?? null)]),
     ...(live === null ? [] : [mismatchesCard(live.value), waitingCard(live.value)]),
@@ -26,7 +26,7 @@ function cardOf({ name, value, note, tone, path }: Card): Html {
 `
 }
 
-function booksCard({ imbalances }: Totals, live: Live | null): Card {
+function booksCard({ imbalances }: MetricTotals, live: Live | null): Card {
   const isBalanced = imbalances.every(({ units }) => units === 0)
   const off = live?.untied.filter(({ units }) => units !== 0).length ?? 0
   const note = [off === 0 ? null : `${off} controls do not tie`, sealText(live)]
@@ -63,7 +63,7 @@ function waitingCard({ stages }: Live): Card {
   return { name, value: duration(oldest.oldest), note, tone: 'quiet' }
 }
 
-function depositsCard({ deposits }: Totals): Card {
+function depositsCard({ deposits }: MetricTotals): Card {
   const of = (isWanted: (state: string) => boolean) =>
     deposits.filter(({ state }) => isWanted(state)).reduce((sum, { count }) => sum + count, 0)
   const total = of((state) => state !== 'ignored')

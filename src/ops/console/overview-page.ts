@@ -10,17 +10,17 @@ import {
   statesTable,
   streamsTable,
 } from './overview-tables.ts'
-import { type Page, partHtml, sectionOf, timeOf } from './page.ts'
+import { type ConsolePage, partHtml, sectionOf, timeOf } from './page.ts'
 import type { Overview } from './reading.ts'
 import { verdictOf } from './verdict.ts'
 
 const refreshSeconds = 30
 
 /** Whether it refreshes by itself, and the networks by which deposits can be listed. */
-type Settings = { isLive: boolean; networks: readonly string[] }
+type OverviewPageOptions = { isLive: boolean; networks: readonly string[] }
 
 /** How it stands, in one look: the verdict, the numbers, what is wrong, where the money is, what waits, what came last. */
-export function overviewPage(overview: Overview, { isLive, networks }: Settings): Page {
+export function overviewPage(overview: Overview, { isLive, networks }: OverviewPageOptions): ConsolePage {
   const { readAt, gauges, health, gravest, latest } = overview
   const again = isLive
     ? html`<a href="/">Stop refreshing</a>`

@@ -2,8 +2,8 @@ import { depositStates } from '../../core/judging/reconcile.ts'
 import { duration } from '../../telling/printable.ts'
 import { shownAccounts } from '../metrics/books.ts'
 import { severities } from '../metrics/deposits.ts'
-import type { Answer } from '../readiness.ts'
-import type { Live, Totals } from '../reading.ts'
+import type { ReadinessReport } from '../readiness.ts'
+import type { Live, MetricTotals } from '../reading.ts'
 import { type Html, html, linkTo } from './html.ts'
 import { badge, type Tone, toneOfSeverity } from './page.ts'
 import { type ShownColumn, tableOf } from './table.ts'
@@ -57,7 +57,7 @@ function gravity({ severity }: CauseRow): number {
   return severities.findIndex((one) => one === severity)
 }
 
-export function risksTable({ atRisk }: Live, totals: Totals | null): Html | null {
+export function risksTable({ atRisk }: Live, totals: MetricTotals | null): Html | null {
   if (atRisk.length === 0) return null
   const columns: ShownColumn<Live['atRisk'][number]>[] = [
     { title: 'ASSET', of: ({ asset }) => assetText(asset, totals) },
@@ -73,7 +73,7 @@ ${tableOf(atRisk, { caption: 'What may be lost by open mismatches', columns, emp
 <p class="note">Per asset. Each transfer counts once, with its largest loss, under its highest severity.</p>`
 }
 
-function assetText(key: string, totals: Totals | null): string {
+function assetText(key: string, totals: MetricTotals | null): string {
   const known = totals?.assets.find(({ asset }) => asset === key)
   return known === undefined ? key : `${known.symbol} on ${known.network}`
 }
@@ -84,7 +84,7 @@ function unitsText(units: number): string {
 }
 
 /** A row for each asset, a column for each purpose of accounts. */
-export function moneyTable(totals: Totals): Html {
+export function moneyTable(totals: MetricTotals): Html {
   const { balances, assets } = totals
   const accounts = shownAccounts.filter((name) => balances.some(({ account }) => account === name))
   const columns: ShownColumn<string>[] = [
@@ -103,7 +103,7 @@ export function moneyTable(totals: Totals): Html {
 }
 
 /** A row for each network, a column for each state that some deposit is in. Deposits of other networks have no list. */
-export function statesTable({ deposits }: Totals, known: readonly string[]): Html {
+export function statesTable({ deposits }: MetricTotals, known: readonly string[]): Html {
   const states = depositStates.filter((state) => deposits.some((one) => one.state === state))
   const networks = [...new Set(deposits.map(({ network }) => network))].toSorted()
   const columns: ShownColumn<string>[] = [
@@ -131,7 +131,7 @@ export function stagesTable({ stages }: Live): Html {
   return tableOf(rows, { caption: 'The oldest that waits for each stage', columns, empty: 'Nothing waits.' })
 }
 
-export function streamsTable({ streams }: Live, totals: Totals | null): Html {
+export function streamsTable({ streams }: Live, totals: MetricTotals | null): Html {
   const gapsOf = (name: string) =>
     totals?.coverageGaps.find(({ network }) => name === `scan/${network}`)?.stretches ?? 0
   const columns: ShownColumn<Live['streams'][number]>[] = [
@@ -145,11 +145,11 @@ export function streamsTable({ streams }: Live, totals: Totals | null): Html {
   return tableOf(rows, { caption: 'How far each source is read', columns, empty: 'Nothing was read yet.' })
 }
 
-type PartRow = { part: string; tone: Tone; word: string; says: string }
+type ComponentStatusRow = { part: string; tone: Tone; word: string; says: string }
 
 /** What this process needs, and what it only tells of. */
-export function partsTable({ unready, warnings, fine }: Answer): Html {
-  const rows: PartRow[] = [
+export function partsTable({ unready, warnings, fine }: ReadinessReport): Html {
+  const rows: ComponentStatusRow[] = [
     ...unready.map(({ part, problem }) => ({
       part,
       tone: 'severe' as const,
@@ -164,7 +164,7 @@ export function partsTable({ unready, warnings, fine }: Answer): Html {
     })),
     ...fine.map((part) => ({ part, tone: 'fine' as const, word: 'fine', says: '' })),
   ]
-  const columns: ShownColumn<PartRow>[] = [
+  const columns: ShownColumn<ComponentStatusRow>[] = [
     { title: 'PART', of: ({ part }) => part },
     { title: 'STATE', of: ({ word }) => word, show: ({ tone, word }) => badge(tone, word) },
     { title: 'SAYS', of: ({ says }) => says },

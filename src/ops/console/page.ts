@@ -1,11 +1,11 @@
-import { type Content, type Html, html, linkTo } from './html.ts'
-import type { Part } from './reading.ts'
+import { type Html, type HtmlContent, html, linkTo } from './html.ts'
+import type { SectionResult } from './reading.ts'
 
-export type Page = {
+export type ConsolePage = {
   title: string
   /** The entry of the menu that it is below; none where it is of no entry. */
   entry?: (typeof entries)[number][0]
-  body: Content
+  body: HtmlContent
   /** It asks for itself again after so many seconds; only who wants that has it. */
   refreshSeconds?: number
 }
@@ -21,7 +21,7 @@ const entries = [
 export type Frame = { version: string; stylePath: string; dashboards: string | null; now: Date }
 
 /** The whole document. It loads nothing from another host, and runs nothing. */
-export function documentOf(page: Page, { version, stylePath, dashboards, now }: Frame): string {
+export function documentOf(page: ConsolePage, { version, stylePath, dashboards, now }: Frame): string {
   const { title, entry, body, refreshSeconds } = page
   const refresh =
     refreshSeconds === undefined
@@ -98,14 +98,14 @@ export function stateBadge(state: string): Html {
 }
 
 /** A part of a page with a heading of its own. */
-export function sectionOf(title: string, ...body: readonly Content[]): Html {
+export function sectionOf(title: string, ...body: readonly HtmlContent[]): Html {
   return html`<section><h2>${title}</h2>
 ${body}</section>
 `
 }
 
 /** One part of a page that cannot be read leaves the others as they are. */
-export function partHtml<Value>(part: Part<Value>, show: (value: Value) => Html): Html {
+export function partHtml<Value>(part: SectionResult<Value>, show: (value: Value) => Html): Html {
   return 'problem' in part ? html`<p class="empty">Cannot be read now: ${part.problem}</p>` : show(part.value)
 }
 
@@ -113,7 +113,7 @@ export function partHtml<Value>(part: Part<Value>, show: (value: Value) => Html)
 export function pager(
   path: string,
   query: Readonly<Record<string, string | null | undefined>>,
-  next: Paging,
+  next: PagerField,
 ): Html | null {
   const { field, last } = next
   const isFirst = (query[field] ?? '') === ''
@@ -127,4 +127,4 @@ export function pager(
 }
 
 /** The name of the field that says where a page begins, and what it is of the next one; null where there is none. */
-export type Paging = { field: string; last: string | null }
+export type PagerField = { field: string; last: string | null }

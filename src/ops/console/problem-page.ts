@@ -1,8 +1,8 @@
 import { html } from './html.ts'
-import type { Page } from './page.ts'
+import type { ConsolePage } from './page.ts'
 
 /** Why a page is not shown, in one line. */
-export function problemPage(status: number, line: string): Page {
+export function problemPage(status: number, line: string): ConsolePage {
   const title = titles[status] ?? 'This cannot be shown'
   return {
     title,

@@ -1,20 +1,20 @@
-import type { DepositRow, ToldDeposit } from '../../telling/told-deposit.ts'
+import type { DepositDetail, DepositListRow } from '../../telling/told-deposit.ts'
 import type { PeriodRow, SealRow, TrialBalanceRow } from '../../telling/told-ledger.ts'
-import type { MismatchRow, ToldMismatch } from '../../telling/told-mismatch.ts'
+import type { MismatchDetail, MismatchRow } from '../../telling/told-mismatch.ts'
 import type { Explanation } from '../../telling/told-reasons.ts'
 import type { ReadGauges } from '../read-gauges.ts'
-import type { Answer } from '../readiness.ts'
+import type { ReadinessReport } from '../readiness.ts'
 
 /** What metrics show; null of what could not be read. */
-export type Gauges = Awaited<ReturnType<ReadGauges>>
+export type OverviewGauges = Awaited<ReturnType<ReadGauges>>
 
 /** How it stands: what metrics show, what works, and what is to be looked at first. */
 export type Overview = {
   readAt: Date
-  gauges: Gauges
-  health: Answer
-  gravest: Part<readonly MismatchRow[]>
-  latest: Part<readonly DepositRow[]>
+  gauges: OverviewGauges
+  health: ReadinessReport
+  gravest: SectionResult<readonly MismatchRow[]>
+  latest: SectionResult<readonly DepositListRow[]>
 }
 
 export type MismatchesWish = {
@@ -36,7 +36,7 @@ export type DepositsWish = {
   limit: number
 }
 
-export type ShownDeposit = ToldDeposit & {
+export type ConsoleDeposit = DepositDetail & {
   id: bigint
   explanation: Explanation
   /** Whether there is more evidence than is shown. */
@@ -44,13 +44,13 @@ export type ShownDeposit = ToldDeposit & {
 }
 
 /** What could be read of one part of a page, or why it could not. */
-export type Part<Value> = { value: Value } | { problem: string }
+export type SectionResult<Value> = { value: Value } | { problem: string }
 
 export type LedgerReading = {
   readAt: Date
-  trial: Part<{ lines: readonly TrialBalanceRow[]; totals: readonly TrialBalanceRow[] }>
-  periods: Part<readonly PeriodRow[]>
-  seals: Part<readonly SealRow[]>
+  trial: SectionResult<{ lines: readonly TrialBalanceRow[]; totals: readonly TrialBalanceRow[] }>
+  periods: SectionResult<readonly PeriodRow[]>
+  seals: SectionResult<readonly SealRow[]>
 }
 
 /** What the console asks. Each reads in a bounded number of statements, and throws Fault `remote_failed` where it cannot. */
@@ -62,11 +62,11 @@ export type ConsoleReader = {
   networks: readonly string[]
   overview: () => Promise<Overview>
   mismatches: (wish: MismatchesWish) => Promise<readonly MismatchRow[]>
-  mismatch: (id: bigint) => Promise<ToldMismatch | null>
-  deposits: (wish: DepositsWish) => Promise<readonly DepositRow[]>
+  mismatch: (id: bigint) => Promise<MismatchDetail | null>
+  deposits: (wish: DepositsWish) => Promise<readonly DepositListRow[]>
   /** The numbers of deposits by our number, the service's id, or a transaction. */
   findDeposits: (reference: string) => Promise<readonly bigint[]>
-  deposit: (id: bigint) => Promise<ShownDeposit | null>
+  deposit: (id: bigint) => Promise<ConsoleDeposit | null>
   ledger: () => Promise<LedgerReading>
   /** What the runbook says of a kind, in Markdown; empty where it is not at hand. */
   runbook: (kind: string) => string

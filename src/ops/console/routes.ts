@@ -5,10 +5,10 @@ import { ledgerPage } from './ledger-page.ts'
 import { mismatchPage } from './mismatch-page.ts'
 import { mismatchesPage, mismatchesWish } from './mismatches-page.ts'
 import { overviewPage } from './overview-page.ts'
-import type { Page } from './page.ts'
+import type { ConsolePage } from './page.ts'
 import type { ConsoleReader } from './reading.ts'
 
-type Asked = {
+type ConsoleRequest = {
   reader: ConsoleReader
   search: URLSearchParams
   /** The last part of the path, where it names something; else empty. */
@@ -16,10 +16,10 @@ type Asked = {
 }
 
 /** Throws Fault `request_refused` for what cannot be asked, or is not there. */
-export type Answer = (asked: Asked) => Promise<Page | { redirect: string }>
+export type ConsolePageHandler = (asked: ConsoleRequest) => Promise<ConsolePage | { redirect: string }>
 
 /** Every page there is. The first that fits answers. */
-export const routes: readonly (readonly [path: string, answer: Answer])[] = [
+export const routes: readonly (readonly [path: string, answer: ConsolePageHandler])[] = [
   ['/', showOverview],
   ['/mismatches', showMismatches],
   ['/mismatches/:id', showMismatch],
@@ -29,7 +29,7 @@ export const routes: readonly (readonly [path: string, answer: Answer])[] = [
   ['/ledger', showLedger],
 ]
 
-async function showOverview({ reader, search }: Asked): Promise<Page> {
+async function showOverview({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
   const { refresh } = readQuery(search, { refresh: oneOf(['30']) })
   return overviewPage(await reader.overview(), {
     isLive: refresh !== undefined,
@@ -37,26 +37,26 @@ async function showOverview({ reader, search }: Asked): Promise<Page> {
   })
 }
 
-async function showMismatches({ reader, search }: Asked): Promise<Page> {
+async function showMismatches({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
   const { networks } = reader
   const wish = mismatchesWish(search, networks)
   return mismatchesPage({ rows: await reader.mismatches(wish), wish, networks })
 }
 
-async function showMismatch({ reader, search, id }: Asked): Promise<Page> {
+async function showMismatch({ reader, search, id }: ConsoleRequest): Promise<ConsolePage> {
   readQuery(search, {})
   const shown = isNumber(id) ? await reader.mismatch(numberOf('id', id)) : null
   if (shown === null) throw missing(`there is no mismatch ${JSON.stringify(id.slice(0, 60))}`)
   return mismatchPage(shown, reader.runbook(shown.mismatch.kind))
 }
 
-async function showDeposits({ reader, search }: Asked): Promise<Page> {
+async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
   const { networks } = reader
   const wish = depositsWish(search, networks)
   return depositsPage({ rows: await reader.deposits(wish), wish, networks })
 }
 
-async function findDeposit({ reader, search }: Asked): Promise<Page | { redirect: string }> {
+async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsolePage | { redirect: string }> {
   const { reference = '' } = readQuery(search, { reference: shortText })
   const ids = reference === '' ? [] : await reader.findDeposits(reference)
   const [first] = ids
@@ -65,14 +65,18 @@ async function findDeposit({ reader, search }: Asked): Promise<Page | { redirect
 }
 
 /** One that was absorbed by another is shown as that one, under its number. */
-async function showDeposit({ reader, search, id }: Asked): Promise<Page | { redirect: string }> {
+async function showDeposit({
+  reader,
+  search,
+  id,
+}: ConsoleRequest): Promise<ConsolePage | { redirect: string }> {
   readQuery(search, {})
   const shown = isNumber(id) ? await reader.deposit(numberOf('id', id)) : null
   if (shown === null) throw missing(`there is no deposit ${JSON.stringify(id.slice(0, 60))}`)
   return shown.id.toString() === id ? depositPage(shown) : { redirect: `/deposits/${shown.id}` }
 }
 
-async function showLedger({ reader, search }: Asked): Promise<Page> {
+async function showLedger({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
   readQuery(search, {})
   return ledgerPage(await reader.ledger())
 }

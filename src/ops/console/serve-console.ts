@@ -6,7 +6,7 @@ import { isFault } from '../../core/errors.ts'
 import { documentOf, icon, iconPath } from './page.ts'
 import { problemPage } from './problem-page.ts'
 import type { ConsoleReader } from './reading.ts'
-import { type Answer, routes } from './routes.ts'
+import { type ConsolePageHandler, routes } from './routes.ts'
 
 const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
 const stylePath = `/console-${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`
@@ -62,10 +62,14 @@ function serveFile(type: string, text: string): RequestHandler {
     void response.set('Cache-Control', 'public, max-age=86400').type(type).send(text)
 }
 
-type Wanted = { reader: ConsoleReader; answer: Answer }
+type ConsolePageDeps = { reader: ConsoleReader; answer: ConsolePageHandler }
 
 /** Throws what went wrong in the program itself. */
-async function show(request: Request, response: Response, { reader, answer }: Wanted): Promise<void> {
+async function show(
+  request: Request,
+  response: Response,
+  { reader, answer }: ConsolePageDeps,
+): Promise<void> {
   const { version, dashboards } = reader
   const frame = { version, stylePath, dashboards, now: new Date() }
   try {

@@ -1,9 +1,9 @@
-import type { Column } from '../../telling/column.ts'
+import type { TableColumn } from '../../telling/column.ts'
 import type { Fact } from '../../telling/words.ts'
-import { type Content, clip, type Html, html } from './html.ts'
+import { clip, type Html, type HtmlContent, html } from './html.ts'
 
 /** A column as the command line has it, and how its cells are shown where that is more than their text. */
-export type ShownColumn<Row> = Column<Row> & { show?: (row: Row) => Content }
+export type ShownColumn<Row> = TableColumn<Row> & { show?: (row: Row) => HtmlContent }
 
 type TableSettings<Row> = {
   /** What the table is of, for who does not see where it stands. */
@@ -41,8 +41,8 @@ export function tableOf<Row>(rows: readonly Row[], { caption, columns, empty }: 
 
 /** The same columns; those that are named are shown in another way. */
 export function withShown<Row>(
-  columns: readonly Column<Row>[],
-  shown: Readonly<Record<string, (row: Row) => Content>>,
+  columns: readonly TableColumn<Row>[],
+  shown: Readonly<Record<string, (row: Row) => HtmlContent>>,
 ): ShownColumn<Row>[] {
   return columns.map((column) => {
     const show = shown[column.title]
@@ -51,7 +51,7 @@ export function withShown<Row>(
 }
 
 /** What is said of one thing, each under its name. */
-export function factsOf(facts: readonly (Fact & { show?: Content })[]): Html {
+export function factsOf(facts: readonly (Fact & { show?: HtmlContent })[]): Html {
   const parts = facts.map(
     ({ name, lines, show }) =>
       html`<div><dt>${name}</dt>${show === undefined ? lines.map((line) => html`<dd>${line}</dd>`) : html`<dd>${show}</dd>`}</div>

@@ -1,13 +1,13 @@
-import type { Answer } from '../readiness.ts'
-import type { Live, Totals } from '../reading.ts'
+import type { ReadinessReport } from '../readiness.ts'
+import type { Live, MetricTotals } from '../reading.ts'
 import { type Html, html } from './html.ts'
 import type { Tone } from './page.ts'
-import type { Gauges } from './reading.ts'
+import type { OverviewGauges } from './reading.ts'
 
-type Said = { tone: Tone; text: string }
+type VerdictLine = { tone: Tone; text: string }
 
 /** What is to be said of how it stands, the gravest first; where nothing is wrong, one sentence says so. */
-export function verdictOf(gauges: Gauges, health: Answer): Html {
+export function verdictOf(gauges: OverviewGauges, health: ReadinessReport): Html {
   const wrong = [...saidOfReading(gauges), ...saidOfHealth(health)]
   const severe = wrong.filter(({ tone }) => tone === 'severe')
   const others = wrong.filter(({ tone }) => tone !== 'severe')
@@ -17,24 +17,26 @@ export function verdictOf(gauges: Gauges, health: Answer): Html {
 `
 }
 
-const allIsWell: Said = {
+const allIsWell: VerdictLine = {
   tone: 'fine',
   text: 'The books are balanced, no mismatch of weight is open, and everything works.',
 }
 
-function saidOfReading({ live, totals, queue }: Gauges): Said[] {
+function saidOfReading({ live, totals, queue }: OverviewGauges): VerdictLine[] {
   const unread = [
     ...(live === null || totals === null ? ['the database'] : []),
     ...(queue === null ? ['the queue'] : []),
   ]
   return [
-    ...unread.map((what): Said => ({ tone: 'severe', text: `Figures are missing: ${what} cannot be read.` })),
+    ...unread.map(
+      (what): VerdictLine => ({ tone: 'severe', text: `Figures are missing: ${what} cannot be read.` }),
+    ),
     ...(totals === null ? [] : saidOfBooks(totals.value)),
     ...(live === null ? [] : saidOfOpen(live.value)),
   ]
 }
 
-function saidOfBooks({ imbalances }: Totals): Said[] {
+function saidOfBooks({ imbalances }: MetricTotals): VerdictLine[] {
   const off = imbalances.filter(({ units }) => units !== 0)
   return off.map(({ asset, units }) => ({
     tone: 'severe',
@@ -42,12 +44,12 @@ function saidOfBooks({ imbalances }: Totals): Said[] {
   }))
 }
 
-function saidOfOpen(live: Live): Said[] {
+function saidOfOpen(live: Live): VerdictLine[] {
   const { severe, warning } = countBySeverity(live)
   const off = live.untied.filter(({ units }) => units !== 0)
   return [
     ...off.map(
-      ({ control, asset }): Said => ({
+      ({ control, asset }): VerdictLine => ({
         tone: 'severe',
         text: `The control ${control.replaceAll('_', ' ')} of ${asset} does not tie.`,
       }),
@@ -65,12 +67,12 @@ function mismatches(count: number): string {
   return count === 1 ? 'mismatch is' : 'mismatches are'
 }
 
-function saidOfHealth({ unready, warnings }: Answer): Said[] {
+function saidOfHealth({ unready, warnings }: ReadinessReport): VerdictLine[] {
   return [
     ...unready.map(
-      ({ part, problem }): Said => ({ tone: 'severe', text: `Not ready: ${part}: ${problem}.` }),
+      ({ part, problem }): VerdictLine => ({ tone: 'severe', text: `Not ready: ${part}: ${problem}.` }),
     ),
-    ...warnings.map(({ part, problem }): Said => ({ tone: 'warning', text: `${part}: ${problem}.` })),
+    ...warnings.map(({ part, problem }): VerdictLine => ({ tone: 'warning', text: `${part}: ${problem}.` })),
   ]
 }
 

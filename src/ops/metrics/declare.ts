@@ -1,5 +1,12 @@
 import { Counter, Gauge, Histogram, type OpenMetricsContentType, type Registry } from 'prom-client'
-import { type Admit, combinations, createAdmission, type Known, other, type Values } from './label-values.ts'
+import {
+  type Admit,
+  combinations,
+  createAdmission,
+  type KnownLabelValues,
+  other,
+  type Values,
+} from './label-values.ts'
 
 const prefix = 'depositd_'
 
@@ -10,13 +17,13 @@ export const lagBuckets = [
 export const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 /** `units`: of the asset, approximate. `flag`: 0 or 1. */
-export type Unit = 'seconds' | 'ratio' | 'units' | 'height' | 'flag' | 'count'
+export type MetricUnit = 'seconds' | 'ratio' | 'units' | 'height' | 'flag' | 'count'
 
 export type MetricDescription = {
   type: 'counter' | 'gauge' | 'histogram'
   name: string
   help: string
-  unit: Unit
+  unit: MetricUnit
   labels: readonly string[]
   values: Readonly<Record<string, Values>>
   /** Upper bounds of a histogram's buckets. */
@@ -27,13 +34,13 @@ export type MetricDescription = {
 export type Creation = {
   registry: Registry<OpenMetricsContentType>
   admit: Admit
-  known: Known
+  known: KnownLabelValues
   /** Names of gauges that were to be set to what is no number. */
   refused: Set<string>
 }
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>
-type Shape<Label extends string> = { labels?: Readonly<Record<Label, Values>>; unit?: Unit }
+type Shape<Label extends string> = { labels?: Readonly<Record<Label, Values>>; unit?: MetricUnit }
 
 /** What an observation was made on, for whoever looks into one; never a label. */
 export type Exemplar = Readonly<Record<string, string>>
@@ -145,7 +152,7 @@ function describe<Label extends string>(
   }
 }
 
-function unitOf(suffix: string): Unit {
+function unitOf(suffix: string): MetricUnit {
   if (suffix.endsWith('_seconds')) return 'seconds'
   return suffix.endsWith('_ratio') ? 'ratio' : 'count'
 }
@@ -161,7 +168,7 @@ function shown(
   )
 }
 
-function fold(unit: Unit, before: number | undefined, value: number): number {
+function fold(unit: MetricUnit, before: number | undefined, value: number): number {
   if (before === undefined) return value
   if (unit === 'seconds') return Math.max(before, value)
   return unit === 'count' || unit === 'units' ? before + value : value

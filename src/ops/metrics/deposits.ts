@@ -1,8 +1,8 @@
-import type { Cell, Source } from '../../core/judging/matrix.ts'
+import type { Cell, EvidenceSource } from '../../core/judging/matrix.ts'
 import { depositStates } from '../../core/judging/reconcile.ts'
-import type { Stage } from '../../core/lag.ts'
+import type { LagStage } from '../../core/lag.ts'
 import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
-import type { Side } from '../../core/mismatches/mismatch-entry.ts'
+import type { ResponsibleParty } from '../../core/mismatches/mismatch-entry.ts'
 import { counter, gauge, histogram, lagBuckets } from './declare.ts'
 import { assets, networks, type OpenSet } from './label-values.ts'
 
@@ -11,7 +11,7 @@ function every<Member extends string>(members: Readonly<Record<Member, true>>): 
   return Object.keys(members) as Member[]
 }
 
-const stages = every<Stage>({
+const stages = every<LagStage>({
   delivery: true,
   apply: true,
   api_detection: true,
@@ -20,7 +20,7 @@ const stages = every<Stage>({
   settlement: true,
   reconciliation: true,
 })
-const sources = every<Source>({ webhook: true, api: true, chain: true })
+const sources = every<EvidenceSource>({ webhook: true, api: true, chain: true })
 const cells = every<Cell>({
   absent: true,
   present: true,
@@ -32,7 +32,7 @@ const cells = every<Cell>({
 export const severities = every<Severity>({ severe: true, warning: true, info: true })
 const kinds = Object.keys(mismatchKinds)
 
-const sides = every<Side>({
+const sides = every<ResponsibleParty>({
   webhook: true,
   api: true,
   service: true,

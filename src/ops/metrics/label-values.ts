@@ -10,7 +10,7 @@ export type OpenSet = {
 export type Values = readonly string[] | OpenSet
 
 /** Values of open sets that are known beforehand, by set. Others cannot crowd them out. */
-export type Known = Readonly<Record<string, readonly string[]>>
+export type KnownLabelValues = Readonly<Record<string, readonly string[]>>
 
 /** The value under which something is shown. */
 export type Admit = (values: Values, value: string) => string
@@ -28,7 +28,7 @@ export const other = 'other'
 const lengthMax = 120
 
 /** The first values that come to an open set stay in it as long as the process runs, and so do their series. */
-export function createAdmission(known: Known): Admit {
+export function createAdmission(known: KnownLabelValues): Admit {
   const sets = new Map<string, Set<string>>()
   return (values, given) => {
     const value = given.toWellFormed()
@@ -45,7 +45,7 @@ export function createAdmission(known: Known): Admit {
 /** Every combination of the values that are known beforehand; none where a label has no such value. */
 export function combinations(
   labels: Readonly<Record<string, Values>>,
-  known: Known,
+  known: KnownLabelValues,
 ): Record<string, string>[] {
   let found: Record<string, string>[] = [{}]
   for (const [label, values] of Object.entries(labels)) {

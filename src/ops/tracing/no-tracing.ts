@@ -1,7 +1,7 @@
-import type { Tracing } from './tracing.ts'
+import type { TraceRecorder } from './tracing.ts'
 
 /** Traces nothing, and costs nothing. */
-export const noTracing: Tracing = {
+export const noTracing: TraceRecorder = {
   webhook: () => null,
   job: (_job, work) => work(),
   applied: () => undefined,

@@ -10,7 +10,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { Fault } from '../../core/errors.ts'
-import type { TracingDeps, TracingSettings } from './tracing.ts'
+import type { TraceExportSettings, TracingDeps } from './tracing.ts'
 
 const batchMax = 512
 /** Spans that wait to be sent; what goes beyond is dropped. */
@@ -28,7 +28,7 @@ export type Export = {
 
 /** Opens the way to the collector. Nothing of it is global: what is not handed the tracer traces nothing. */
 export function openExport(
-  { url, headers, serviceName, ratio }: TracingSettings,
+  { url, headers, serviceName, ratio }: TraceExportSettings,
   { version, onLost }: Pick<TracingDeps, 'version' | 'onLost'>,
 ): Export {
   const lost = countLost(onLost)

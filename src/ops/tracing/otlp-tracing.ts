@@ -16,7 +16,7 @@ import type { AppliedTrail } from '../tell-applied.ts'
 import { openExport } from './otlp-export.ts'
 import { traceBatch } from './trace-batch.ts'
 import { parseTraceparent, type TracePlace, writeTraceparent } from './traceparent.ts'
-import type { Tracing, TracingDeps, TracingSettings } from './tracing.ts'
+import type { TraceExportSettings, TraceRecorder, TracingDeps } from './tracing.ts'
 
 /** Batches whose rows are still looked up; of more at once none is traced. */
 const lookupsMax = 8
@@ -24,7 +24,7 @@ const lookupsMax = 8
 const statusMax = 1000
 
 /** Sends traces to a collector, by OTLP over HTTP. Only what has an address to send to loads this file. */
-export function startTracing(settings: TracingSettings, deps: TracingDeps): Tracing {
+export function startTracing(settings: TraceExportSettings, deps: TracingDeps): TraceRecorder {
   const { tracer, stop } = openExport(settings, deps)
   const running = new AsyncLocalStorage<Context>()
   const batches = followBatches(tracer, deps)
@@ -60,8 +60,8 @@ export function startTracing(settings: TracingSettings, deps: TracingDeps): Trac
 
 function traceWebhook(
   tracer: Tracer,
-  { sourceKey, traceparent, startedAt }: Parameters<Tracing['webhook']>[0],
-): ReturnType<Tracing['webhook']> {
+  { sourceKey, traceparent, startedAt }: Parameters<TraceRecorder['webhook']>[0],
+): ReturnType<TraceRecorder['webhook']> {
   const parent = contextOf(parseTraceparent(traceparent)) ?? ROOT_CONTEXT
   const attributes = { 'depositd.webhook': sourceKey }
   const options = { kind: SpanKind.SERVER, startTime: startedAt, attributes }

@@ -2,7 +2,7 @@ import { type Context, type Link, SpanKind, type Tracer, trace } from '@opentele
 import type { AppliedTrail } from '../tell-applied.ts'
 import { rowName } from '../tell-webhooks.ts'
 
-type Places = {
+type BatchTraceContexts = {
   /** Of the job that applied the batch. */
   context: Context
   /** Where the trace of a row is to go on; null where it came in without one. */
@@ -18,7 +18,11 @@ const namedMax = 32
  * One span of the batch, which links to the rows it took; and in the trace of each row what came of it. A deposit that
  * was booked by later evidence is found in the traces of the webhooks that told of it, too.
  */
-export function traceBatch(tracer: Tracer, batch: AppliedTrail, { context, contextOf }: Places): void {
+export function traceBatch(
+  tracer: Tracer,
+  batch: AppliedTrail,
+  { context, contextOf }: BatchTraceContexts,
+): void {
   const { times, taken, trails, rows, groups, journals } = batch
   const own = taken.flatMap(({ id, source }) => {
     const place = contextOf(id)
@@ -47,11 +51,15 @@ export function traceBatch(tracer: Tracer, batch: AppliedTrail, { context, conte
   span.end(times.bookedAt)
 }
 
-type Trail = AppliedTrail['trails'][number]
-type Within = { times: AppliedTrail['times']; context: Context; links: Link[] }
+type AppliedDepositTrail = AppliedTrail['trails'][number]
+type DepositTraceContext = { times: AppliedTrail['times']; context: Context; links: Link[] }
 
 /** What was decided of a deposit, and below it what was booked. */
-function traceDeposit(tracer: Tracer, trail: Trail, { times, context, links }: Within): void {
+function traceDeposit(
+  tracer: Tracer,
+  trail: AppliedDepositTrail,
+  { times, context, links }: DepositTraceContext,
+): void {
   const { depositId, state, journals, rows } = trail
   const attributes = {
     'depositd.deposit': depositId.toString(),
@@ -67,8 +75,11 @@ function traceDeposit(tracer: Tracer, trail: Trail, { times, context, links }: W
   decided.end(journals.length > 0 ? times.bookedAt : times.decidedAt)
 }
 
-function byRow(trails: readonly Trail[], rowsOf: (trail: Trail) => readonly bigint[]): Map<bigint, Trail[]> {
-  const found = new Map<bigint, Trail[]>()
+function byRow(
+  trails: readonly AppliedDepositTrail[],
+  rowsOf: (trail: AppliedDepositTrail) => readonly bigint[],
+): Map<bigint, AppliedDepositTrail[]> {
+  const found = new Map<bigint, AppliedDepositTrail[]>()
   for (const trail of trails)
     for (const id of rowsOf(trail)) {
       const known = found.get(id)

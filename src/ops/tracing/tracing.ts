@@ -1,26 +1,32 @@
 import type { Observer } from '../observe.ts'
 import type { AppliedTrail } from '../tell-applied.ts'
 
-export type RpcRequest = { network: string; node: string; method: string; outcome: string; seconds: number }
+export type TracedRpcRequest = {
+  network: string
+  node: string
+  method: string
+  outcome: string
+  seconds: number
+}
 
-type Arriving = { sourceKey: string; traceparent: string | undefined; startedAt: number }
-type ArrivalTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
+type TracedWebhookArrival = { sourceKey: string; traceparent: string | undefined; startedAt: number }
+type WebhookArrivalTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
 
 /** What is traced. Spans are made of what happened once it has happened, so that nothing waits for them. */
-export type Tracing = {
+export type TraceRecorder = {
   /** Begins the trace of a webhook, or goes on with that of its sender; null where it is not sampled. */
-  webhook: (arriving: Arriving) => ArrivalTrace | null
+  webhook: (arriving: TracedWebhookArrival) => WebhookArrivalTrace | null
   /** Runs a job in a span of its own, to which all that it asks of others belongs. */
   job: <Result>(job: { name: string; key: string }, work: () => Promise<Result>) => Promise<Result>
   /** Goes on with the trace of each webhook: its row was applied, a deposit decided, journals posted. */
   applied: (batch: AppliedTrail) => void
-  rpc: (request: RpcRequest) => void
+  rpc: (request: TracedRpcRequest) => void
   apiRequest: (outcome: string) => void
   /** Sends what is left. */
   stop: () => Promise<void>
 }
 
-export type TracingSettings = {
+export type TraceExportSettings = {
   url: string
   headers: Readonly<Record<string, string>>
   serviceName: string
@@ -37,10 +43,10 @@ export type TracingDeps = {
   onLost: (error: unknown) => void
 }
 
-type Handlers = Readonly<Record<string, (key: string) => Promise<void>>>
+type TracedJobHandlers = Readonly<Record<string, (key: string) => Promise<void>>>
 
 /** Each run of a job in a span. */
-export function traceJobs(tracing: Tracing, jobs: Handlers): Handlers {
+export function traceJobs(tracing: TraceRecorder, jobs: TracedJobHandlers): TracedJobHandlers {
   return Object.fromEntries(
     Object.entries(jobs).map(([name, run]) => [
       name,
@@ -50,7 +56,7 @@ export function traceJobs(tracing: Tracing, jobs: Handlers): Handlers {
 }
 
 /** The same observer, which also traces what it is told. */
-export function traceObserved(tracing: Tracing, observer: Observer): Observer {
+export function traceObserved(tracing: TraceRecorder, observer: Observer): Observer {
   return {
     ...observer,
     applied(batch) {

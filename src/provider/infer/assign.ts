@@ -1,31 +1,31 @@
-import type { Column } from './columns.ts'
-import { hasForm, type Words, wordsOf } from './forms.ts'
-import type { LegNames, Rule } from './rules.ts'
+import type { SampleColumn } from './columns.ts'
+import { hasForm, type PathWords, wordsOf } from './forms.ts'
+import type { FieldRule, LegNames } from './rules.ts'
 
 /** Where a field of ours was found, and what makes it doubtful. */
-export type Found = { column: Column; doubt: string | null }
+export type ColumnMatch = { column: SampleColumn; doubt: string | null }
 
 /** What speaks for a column beside its name and form; negative where it speaks against it. */
-export type Weigh<Field extends string> = (field: Field, column: Column) => number
+export type Weigh<Field extends string> = (field: Field, column: SampleColumn) => number
 
 /** One name that matches, however deep its path, is enough; less is a guess that is not made. */
 const scoreMin = 2.5
 /** With a smaller lead over the next column, a field is called unsure. */
 const leadMin = 2
 
-type Scored<Field> = { field: Field; column: Column; score: number }
+type ScoredColumn<Field> = { field: Field; column: SampleColumn; score: number }
 
-type Ways<Field extends string> = {
-  rules: Readonly<Record<Field, Rule>>
+type AssignOptions<Field extends string> = {
+  rules: Readonly<Record<Field, FieldRule>>
   legs: LegNames
   weigh: Weigh<Field>
 }
 
 /** Gives each field the column that fits it best, the clearest first, and no column to two fields. */
 export function assign<Field extends string>(
-  columns: readonly Column[],
-  { rules, legs, weigh }: Ways<Field>,
-): Map<Field, Found> {
+  columns: readonly SampleColumn[],
+  { rules, legs, weigh }: AssignOptions<Field>,
+): Map<Field, ColumnMatch> {
   const fields = Object.keys(rules) as Field[]
   const scored = fields
     .flatMap((field) =>
@@ -39,8 +39,8 @@ export function assign<Field extends string>(
     )
     .filter((one) => one.score >= scoreMin)
     .toSorted((one, other) => other.score - one.score)
-  const found = new Map<Field, Found>()
-  const taken = new Set<Column>()
+  const found = new Map<Field, ColumnMatch>()
+  const taken = new Set<SampleColumn>()
   for (const { field, column } of scored) {
     if (found.has(field) || taken.has(column)) continue
     taken.add(column)
@@ -49,8 +49,8 @@ export function assign<Field extends string>(
   for (const [field, { column }] of found) found.set(field, { column, doubt: doubtOf(field, column) })
   return found
 
-  function doubtOf(field: Field, column: Column): string | null {
-    const ranked: readonly Scored<Field>[] = scored.filter((one) => one.field === field)
+  function doubtOf(field: Field, column: SampleColumn): string | null {
+    const ranked: readonly ScoredColumn<Field>[] = scored.filter((one) => one.field === field)
     const own = ranked.find((one) => one.column === column)?.score ?? 0
     const next = ranked.find((one) => one.column !== column && (!taken.has(one.column) || one.score > own))
     return next !== undefined && own - next.score < leadMin ? `${next.column.path} would fit as well` : null
@@ -65,7 +65,7 @@ const legWeight = 3
 
 type Evidence = { legs: LegNames; weight: number }
 
-function score(rule: Rule, words: Words, { legs, weight }: Evidence): number {
+function score(rule: FieldRule, words: PathWords, { legs, weight }: Evidence): number {
   const leg = rule.leg === undefined ? noLeg : legs[rule.leg]
   const all = [...words.last, ...words.before]
   const named = nameScore(rule, words)
@@ -80,11 +80,11 @@ function score(rule: Rule, words: Words, { legs, weight }: Evidence): number {
 
 const noLeg = { its: [], others: [] }
 
-function nameScore({ names, within }: Rule, { last, before }: Words): number {
+function nameScore({ names, within }: FieldRule, { last, before }: PathWords): number {
   return (anyOf(last, names) ? nameWeight : 0) + (anyOf(before, within) ? nameWeight : 0)
 }
 
-function refusal({ others }: Rule, { last, before }: Words): number {
+function refusal({ others }: FieldRule, { last, before }: PathWords): number {
   return (anyOf(last, others) ? againstWeight : 0) + (anyOf(before, others) ? againstOnTheWayWeight : 0)
 }
 

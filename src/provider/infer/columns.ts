@@ -4,7 +4,7 @@ import { digitsOf } from '../lossless-json.ts'
 export type Leaf = { kind: 'text' | 'number' | 'boolean' | 'null'; text: string }
 
 /** What stands at one path, over all samples: null where a sample has nothing there. */
-export type Column = { path: string; leaves: readonly (Leaf | null)[] }
+export type SampleColumn = { path: string; leaves: readonly (Leaf | null)[] }
 
 /** Longer lists are read up to here: what is told of a deposit stands in the first places. */
 const placesMax = 4
@@ -19,7 +19,7 @@ const nameForm = /^[^.\s\p{C}]{1,100}$/u
  * Every path of the samples, in the order in which they are met, with what each sample has there.
  * @param samples as parsed without loss of digits.
  */
-export function columnsOf(samples: readonly unknown[]): Column[] {
+export function columnsOf(samples: readonly unknown[]): SampleColumn[] {
   const columns = new Map<string, (Leaf | null)[]>()
   for (const [place, sample] of samples.entries()) {
     for (const [path, leaf] of leavesOf(sample, [])) {

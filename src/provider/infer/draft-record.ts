@@ -1,20 +1,20 @@
-import type { Found } from './assign.ts'
-import type { Column } from './columns.ts'
+import type { ColumnMatch } from './assign.ts'
+import type { SampleColumn } from './columns.ts'
 import { type Doubts, present, type Section } from './doubts.ts'
 import type { Hints } from './hints.ts'
 import {
   amountDraft,
   assetDraft,
-  type Drafted,
+  type DefaultPresence,
+  type InferredField,
   networkDraft,
-  type Presence,
   textDraft,
   timeDraft,
 } from './infer-field.ts'
 import { type Dictionary, networkWords, ownerWords, statusWords } from './infer-words.ts'
-import type { Leg, RecordField } from './rules.ts'
+import type { LegSide, RecordField } from './rules.ts'
 
-type Fields = ReadonlyMap<RecordField, Found>
+type Fields = ReadonlyMap<RecordField, ColumnMatch>
 
 /** What stands for a field that was not found: a path that leads to nothing, until a person gives one. */
 const nowhere = 'not-found'
@@ -39,13 +39,13 @@ export function draftRecord(fields: Fields, hints: Hints, doubts: Doubts): Secti
 }
 
 /** Drafts a field that was found; one that was not is left out, or marked where a profile cannot do without it. */
-type Draft = (
+type FieldDrafter = (
   field: RecordField,
-  read: (column: Column) => Drafted,
+  read: (column: SampleColumn) => InferredField,
   absent?: string,
-) => Drafted['draft'] | undefined
+) => InferredField['draft'] | undefined
 
-function drafterOf(fields: Fields, doubts: Doubts): Draft {
+function drafterOf(fields: Fields, doubts: Doubts): FieldDrafter {
   return (field, read, absent) => {
     const found = fields.get(field)
     const path = ['record', ...field.split('.')]
@@ -59,13 +59,19 @@ function drafterOf(fields: Fields, doubts: Doubts): Draft {
   }
 }
 
-const asText = (usual: Presence) => (column: Column) => ({ draft: textDraft(column, usual), doubt: null })
-const asTime = (usual: Presence) => (column: Column) => timeDraft(column, usual)
-const asAmount = (usual: Presence) => (column: Column) => amountDraft(column, usual)
-const asNetwork = (leg: Leg) => (column: Column) => ({ draft: networkDraft(column, leg), doubt: null })
-const asAsset = (hints: Hints) => (column: Column) => assetDraft(column, hints)
+const asText = (usual: DefaultPresence) => (column: SampleColumn) => ({
+  draft: textDraft(column, usual),
+  doubt: null,
+})
+const asTime = (usual: DefaultPresence) => (column: SampleColumn) => timeDraft(column, usual)
+const asAmount = (usual: DefaultPresence) => (column: SampleColumn) => amountDraft(column, usual)
+const asNetwork = (leg: LegSide) => (column: SampleColumn) => ({
+  draft: networkDraft(column, leg),
+  doubt: null,
+})
+const asAsset = (hints: Hints) => (column: SampleColumn) => assetDraft(column, hints)
 
-function draftDeposit(draft: Draft, hints: Hints): Section {
+function draftDeposit(draft: FieldDrafter, hints: Hints): Section {
   return present({
     network: draft('deposit.network', asNetwork('deposit')),
     address: draft('deposit.address', asText('required'), notFound),
@@ -76,7 +82,7 @@ function draftDeposit(draft: Draft, hints: Hints): Section {
   })
 }
 
-function draftSettlement(draft: Draft, hints: Hints): Section {
+function draftSettlement(draft: FieldDrafter, hints: Hints): Section {
   return present({
     network: draft('settlement.network', asNetwork('settlement')),
     address: draft('settlement.address', asText('required'), notFound),
@@ -110,9 +116,13 @@ function draftStatus(fields: Fields, doubts: Doubts): Section {
   return { paths: nowhere, words: {} }
 }
 
-type Noting = { doubts: Doubts; path: readonly string[] }
+type DoubtContext = { doubts: Doubts; path: readonly string[] }
 
-function withWords(found: Found, { words, doubts: unsure }: Dictionary, { doubts, path }: Noting): Section {
+function withWords(
+  found: ColumnMatch,
+  { words, doubts: unsure }: Dictionary,
+  { doubts, path }: DoubtContext,
+): Section {
   doubts.note([...path, 'paths'], found.doubt)
   doubts.noteEach([...path, 'words'], unsure)
   const draft = textDraft(found.column, 'required')

@@ -1,22 +1,22 @@
-import { assign, type Found } from './assign.ts'
-import { type Column, columnsOf, isObject, valueAt } from './columns.ts'
+import { assign, type ColumnMatch } from './assign.ts'
+import { columnsOf, isObject, type SampleColumn, valueAt } from './columns.ts'
 import { type Doubts, present, type Section } from './doubts.ts'
 import { timeDraft } from './infer-field.ts'
 import { kindWords } from './infer-words.ts'
 import { envelopeRules, type RecordField, twoLegs } from './rules.ts'
 import { weighEnvelope } from './weigh.ts'
 
-type Told = {
+type WebhookSamples = {
   payloads: readonly unknown[]
   /** Where the record is in them. */
   path: string
-  record: ReadonlyMap<RecordField, Found>
+  record: ReadonlyMap<RecordField, ColumnMatch>
 }
 
 /** The section `webhook` of a profile: what is around the record, or beside its fields where that is the payload. */
-export function draftWebhook({ payloads, path, record }: Told, doubts: Doubts): Section {
+export function draftWebhook({ payloads, path, record }: WebhookSamples, doubts: Doubts): Section {
   const fields = new Set([...record.values()].map(({ column }) => column.path))
-  const isAround = (column: Column) =>
+  const isAround = (column: SampleColumn) =>
     path === '' ? !fields.has(column.path) : !column.path.startsWith(`${path}.`)
   const found = assign(columnsOf(payloads).filter(isAround), {
     rules: envelopeRules,
@@ -33,7 +33,11 @@ export function draftWebhook({ payloads, path, record }: Told, doubts: Doubts): 
   })
 }
 
-function draftKind(kind: Found | undefined, { payloads, path, record }: Told, doubts: Doubts) {
+function draftKind(
+  kind: ColumnMatch | undefined,
+  { payloads, path, record }: WebhookSamples,
+  doubts: Doubts,
+) {
   if (kind === undefined) return undefined
   const address = record.get('deposit.address')?.column.path ?? ''
   const tellsOfDeposit = payloads.map((payload) => {
@@ -46,7 +50,7 @@ function draftKind(kind: Found | undefined, { payloads, path, record }: Told, do
   return { paths: kind.column.path, words }
 }
 
-function draftTime(time: Found | undefined, doubts: Doubts) {
+function draftTime(time: ColumnMatch | undefined, doubts: Doubts) {
   if (time === undefined) return undefined
   const { draft, doubt } = timeDraft(time.column, 'required')
   doubts.note(['webhook', 'occurredAt'], doubt ?? time.doubt)

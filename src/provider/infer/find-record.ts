@@ -1,5 +1,5 @@
-import { assign, type Found } from './assign.ts'
-import { type Column, columnsOf, isObject, objectPaths, valueAt } from './columns.ts'
+import { assign, type ColumnMatch } from './assign.ts'
+import { columnsOf, isObject, objectPaths, type SampleColumn, valueAt } from './columns.ts'
 import { isSaid, wordsOf } from './forms.ts'
 import type { Hints } from './hints.ts'
 import { oneLeg, type RecordField, recordRules, transactionNames, twoLegs } from './rules.ts'
@@ -35,20 +35,20 @@ export function depositsAmong(records: readonly unknown[], hints: Hints): unknow
 }
 
 /** Shared paths over all paths, from 0 to 1. */
-function likeness(columns: readonly Column[], listed: ReadonlySet<string>): number {
+function likeness(columns: readonly SampleColumn[], listed: ReadonlySet<string>): number {
   const shared = columns.filter(({ path }) => listed.has(path)).length
   return shared / (columns.length + listed.size - shared)
 }
 
 const telling = ['deposit.address', 'deposit.amount', 'status'] as const
 
-function tellsOfDeposit(columns: readonly Column[], hints: Hints): boolean {
+function tellsOfDeposit(columns: readonly SampleColumn[], hints: Hints): boolean {
   const found = findFields(columns, hints)
   return telling.every((field) => found.has(field))
 }
 
 /** Where each field of a record is. One that names a single transaction tells of a payment alone. */
-export function findFields(columns: readonly Column[], hints: Hints): Map<RecordField, Found> {
+export function findFields(columns: readonly SampleColumn[], hints: Hints): Map<RecordField, ColumnMatch> {
   const transactions = columns.filter(({ path }) =>
     wordsOf(path).last.some((word) => transactionNames.includes(word)),
   )

@@ -1,7 +1,7 @@
-import type { Column, Leaf } from './columns.ts'
+import type { Leaf, SampleColumn } from './columns.ts'
 
 /** What a value looks like, before anything is known of its meaning. */
-export type Form = 'time' | 'amount' | 'address' | 'transaction' | 'word' | 'token' | 'place'
+export type ValueFormat = 'time' | 'amount' | 'address' | 'transaction' | 'word' | 'token' | 'place'
 
 const evmAddress = /^0x[0-9a-f]{40}$/i
 const evmTransaction = /^0x[0-9a-f]{64}$/i
@@ -15,7 +15,7 @@ const word = /^(?=.*[A-Za-z])[\w.: -]{1,64}$/
 const seconds = /^[1-9]\d{9}$/
 const milliseconds = /^[1-9]\d{12}$/
 
-const tests: Record<Form, (leaf: Leaf) => boolean> = {
+const tests: Record<ValueFormat, (leaf: Leaf) => boolean> = {
   time: ({ text }) => isoTime.test(text) || seconds.test(text) || milliseconds.test(text),
   amount: ({ text }) => plainNumber.test(text),
   address: ({ text }) => isAddress(text),
@@ -26,7 +26,7 @@ const tests: Record<Form, (leaf: Leaf) => boolean> = {
 }
 
 /** What is said at a path: neither null nor an empty text. */
-export function saidAt({ leaves }: Column): Leaf[] {
+export function saidAt({ leaves }: SampleColumn): Leaf[] {
   return leaves.filter(isSaid)
 }
 
@@ -35,7 +35,7 @@ export function isSaid(leaf: Leaf | null | undefined): leaf is Leaf {
 }
 
 /** True where something is said, and all of it has the form. */
-export function hasForm(column: Column, form: Form): boolean {
+export function hasForm(column: SampleColumn, form: ValueFormat): boolean {
   const said = saidAt(column)
   return said.length > 0 && said.every(tests[form])
 }
@@ -49,7 +49,7 @@ function isHash(text: string): boolean {
 }
 
 /** The unit of the times of a column; null where they differ. */
-export function timeUnitOf(column: Column): 'iso' | 'utc' | 's' | 'ms' | null {
+export function timeUnitOf(column: SampleColumn): 'iso' | 'utc' | 's' | 'ms' | null {
   const units = new Set(saidAt(column).map(({ text }) => unitOf(text)))
   const [unit] = units
   return units.size === 1 ? (unit ?? null) : null
@@ -62,9 +62,9 @@ function unitOf(text: string): 'iso' | 'utc' | 's' | 'ms' {
 }
 
 /** The words of a path: of `order.txHash`, `tx` and `hash` are the last, and `order` is before. */
-export type Words = { last: readonly string[]; before: readonly string[] }
+export type PathWords = { last: readonly string[]; before: readonly string[] }
 
-export function wordsOf(path: string): Words {
+export function wordsOf(path: string): PathWords {
   const names = path.split('.').map((name) =>
     name
       .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -1,19 +1,23 @@
-import type { Column } from './columns.ts'
+import type { SampleColumn } from './columns.ts'
 import { isAddress, isSaid, saidAt, timeUnitOf } from './forms.ts'
 import { type Hints, isSymbol } from './hints.ts'
-import type { Leg } from './rules.ts'
+import type { LegSide } from './rules.ts'
 
 /** What a profile says of one field: its path alone, or with options. */
 export type FieldDraft = string | Readonly<Record<string, unknown>>
 
 /** What a profile takes for granted of a field. */
-export type Presence = 'required' | 'optional'
+export type DefaultPresence = 'required' | 'optional'
 
-export type Drafted = { draft: FieldDraft; doubt: string | null }
+export type InferredField = { draft: FieldDraft; doubt: string | null }
 
-type Options = Readonly<Record<string, unknown>>
+type FieldDraftOptions = Readonly<Record<string, unknown>>
 
-export function textDraft(column: Column, usual: Presence, options: Options = {}): FieldDraft {
+export function textDraft(
+  column: SampleColumn,
+  usual: DefaultPresence,
+  options: FieldDraftOptions = {},
+): FieldDraft {
   const isEmpty = column.leaves.some((leaf) => leaf?.kind === 'text' && leaf.text === '')
   const all = {
     ...(usual === 'required' && presenceOf(column)),
@@ -23,12 +27,12 @@ export function textDraft(column: Column, usual: Presence, options: Options = {}
   return Object.keys(all).length === 0 ? column.path : { paths: column.path, ...all }
 }
 
-function presenceOf({ leaves }: Column): { presence?: 'nullable' | 'optional' } {
+function presenceOf({ leaves }: SampleColumn): { presence?: 'nullable' | 'optional' } {
   if (leaves.includes(null)) return { presence: 'optional' }
   return leaves.some((leaf) => leaf?.kind === 'null' || leaf?.text === '') ? { presence: 'nullable' } : {}
 }
 
-export function timeDraft(column: Column, usual: Presence): Drafted {
+export function timeDraft(column: SampleColumn, usual: DefaultPresence): InferredField {
   const unit = timeUnitOf(column)
   const doubt = unit === null ? 'its times are not all of one unit' : null
   return { draft: textDraft(column, usual, unit === null || unit === 'iso' ? {} : { as: unit }), doubt }
@@ -38,7 +42,7 @@ export function timeDraft(column: Column, usual: Presence): Drafted {
  * A fraction anywhere shows units. Whole numbers alone may be either; those that would be large sums in units are
  * taken for base units.
  */
-export function amountDraft(column: Column, usual: Presence): Drafted {
+export function amountDraft(column: SampleColumn, usual: DefaultPresence): InferredField {
   const said = saidAt(column)
   if (said.some(({ text }) => text.includes('.')))
     return { draft: textDraft(column, usual, { as: 'units' }), doubt: null }
@@ -51,7 +55,7 @@ export function amountDraft(column: Column, usual: Presence): Drafted {
 const baseUnitDigits = 8
 
 /** Where nothing is said, it is the network's own coin, which has no contract. */
-export function assetDraft(column: Column, hints: Hints): Drafted {
+export function assetDraft(column: SampleColumn, hints: Hints): InferredField {
   const isSilent = column.leaves.some((leaf) => !isSaid(leaf))
   const otherwise = isSilent ? { otherwise: 'native' } : {}
   const words = saidAt(column).map(({ text }) => text)
@@ -62,7 +66,7 @@ export function assetDraft(column: Column, hints: Hints): Drafted {
 }
 
 /** Where nothing is said of the network of a delivery, a StableWallet was credited. */
-export function networkDraft(column: Column, leg: Leg): FieldDraft {
+export function networkDraft(column: SampleColumn, leg: LegSide): FieldDraft {
   const isCredit = leg === 'settlement' && column.leaves.some((leaf) => !isSaid(leaf))
   return textDraft(column, 'required', isCredit ? { otherwise: 'stable-wallet' } : {})
 }

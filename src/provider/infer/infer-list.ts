@@ -3,10 +3,10 @@ import type { Doubts, Section } from './doubts.ts'
 import { wordsOf } from './forms.ts'
 
 /** The records of an answer, and where in it they are; null for an answer that is the list itself. */
-export type Listing = { items: string | null; records: readonly unknown[] }
+export type RecordListing = { items: string | null; records: readonly unknown[] }
 
 /** Finds the list of records in an answer of the service: the longest list of objects. */
-export function listingIn(answer: unknown): Listing | null {
+export function listingIn(answer: unknown): RecordListing | null {
   if (Array.isArray(answer)) return { items: null, records: answer.filter(isObject) }
   const lists = listPaths(answer).map((items) => ({
     items,
@@ -32,7 +32,7 @@ function listPaths(value: unknown, path = ''): string[] {
 }
 
 /** The section `list`: how pages follow each other, by what an answer says beside its records. */
-export function draftList(answer: unknown, { items, records }: Listing, doubts: Doubts): Section {
+export function draftList(answer: unknown, { items, records }: RecordListing, doubts: Doubts): Section {
   const beside = columnsOf([answer]).filter(({ path }) => items === null || !path.startsWith(`${items}.`))
   const named = (...names: string[]) =>
     beside.find(({ path }) => wordsOf(path).last.some((word) => names.includes(word)))
@@ -55,10 +55,10 @@ export function draftList(answer: unknown, { items, records }: Listing, doubts: 
   return { ...draft, pages: 'cursor', next: cursor.path }
 }
 
-type Order = { order?: 'oldest-first' }
+type RecordOrder = { order?: 'oldest-first' }
 
 /** By the first column of times that rises or falls throughout; newest first is the default. */
-function orderOf(records: readonly unknown[]): Order {
+function orderOf(records: readonly unknown[]): RecordOrder {
   for (const { leaves } of columnsOf(records)) {
     const texts = leaves.map((leaf) => leaf?.text ?? '')
     const isTime = texts.every((text) => /^(?:\d{4}-\d\d-\d\d[T ]|[1-9]\d{9}$|[1-9]\d{12}$)/.test(text))

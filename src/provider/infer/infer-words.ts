@@ -1,4 +1,4 @@
-import type { Column } from './columns.ts'
+import type { SampleColumn } from './columns.ts'
 import { isSaid, saidAt } from './forms.ts'
 import { type Hints, networkOfWord, networksOfContract } from './hints.ts'
 import { ownerOfWord, type StatusMeaning, statusOfWord } from './words.ts'
@@ -14,7 +14,7 @@ export type Dictionary<Meaning extends string = string> = {
  * told. What is told last is not called settled where something is still told after it.
  * @param ids tells the records apart, sample by sample; samples are in the order in which they came to be.
  */
-export function statusWords(column: Column, ids: Column | undefined): Dictionary<StatusMeaning> {
+export function statusWords(column: SampleColumn, ids: SampleColumn | undefined): Dictionary<StatusMeaning> {
   const lives = livesOf(column, ids)
   const result: Dictionary<StatusMeaning> = { words: {}, doubts: {} }
   for (const word of wordsIn(column)) {
@@ -29,7 +29,7 @@ export function statusWords(column: Column, ids: Column | undefined): Dictionary
 }
 
 /** Each record's words in the order in which they were first told. */
-function livesOf(column: Column, ids: Column | undefined): string[][] {
+function livesOf(column: SampleColumn, ids: SampleColumn | undefined): string[][] {
   const lives = new Map<string, string[]>()
   for (const [place, leaf] of column.leaves.entries()) {
     if (leaf === null || leaf.text === '') continue
@@ -40,7 +40,7 @@ function livesOf(column: Column, ids: Column | undefined): string[][] {
   return [...lives.values()].filter((life) => life.length > 1)
 }
 
-type OwnerColumns = { kind: Column; id: Column; settlementNetwork: Column | undefined }
+type OwnerColumns = { kind: SampleColumn; id: SampleColumn; settlementNetwork: SampleColumn | undefined }
 
 /**
  * Whom the words for kinds of owners mean: by the address book where the owner is in it, else by the word, else by
@@ -65,7 +65,7 @@ export function ownerWords(
   return result
 }
 
-type Legs = { network: Column | undefined; asset: Column | undefined }
+type Legs = { network: SampleColumn | undefined; asset: SampleColumn | undefined }
 
 /** What their words for networks mean, where they are not ours: by name, else by contracts seen beside them. */
 export function networkWords(legs: readonly Legs[], hints: Hints): Dictionary {
@@ -97,7 +97,7 @@ function networkByContract(word: string, legs: readonly Legs[], hints: Hints): s
  * @param tellsOfDeposit sample by sample.
  */
 export function kindWords(
-  column: Column,
+  column: SampleColumn,
   tellsOfDeposit: readonly boolean[],
 ): Dictionary<'deposit' | 'ignored'> {
   const result: Dictionary<'deposit' | 'ignored'> = { words: {}, doubts: {} }
@@ -126,6 +126,6 @@ function withBeginning({
   }
 }
 
-function wordsIn(column: Column): string[] {
+function wordsIn(column: SampleColumn): string[] {
   return [...new Set(saidAt(column).map(({ text }) => text))]
 }

@@ -1,10 +1,10 @@
-import type { Form } from './forms.ts'
+import type { ValueFormat } from './forms.ts'
 
-export type Leg = 'deposit' | 'settlement'
+export type LegSide = 'deposit' | 'settlement'
 
 /** How a field of ours is recognised: by what its values look like, and by what it may be called. */
-export type Rule = {
-  form: Form
+export type FieldRule = {
+  form: ValueFormat
   /** Names that speak for it. */
   names: readonly string[]
   /** Names on the way to it that speak for it as much. */
@@ -13,7 +13,7 @@ export type Rule = {
   must?: readonly string[]
   /** Names that speak against it. */
   others?: readonly string[]
-  leg?: Leg
+  leg?: LegSide
 }
 
 const owners = words('owner channel beneficiary customer user holder merchant account')
@@ -35,7 +35,7 @@ export const envelopeRules = {
   id: { form: 'token', names: identity, within: words('event notification delivery message webhook') },
   kind: { form: 'word', names: ['type', 'event', 'kind', 'topic', 'action', 'name'] },
   occurredAt: { form: 'time', names: [...time, ...made, 'sent', 'occurred'] },
-} as const satisfies Record<string, Rule>
+} as const satisfies Record<string, FieldRule>
 
 /** Of the record. */
 export const recordRules = {
@@ -71,13 +71,13 @@ export const recordRules = {
     within: fees,
     others: ['rate', 'basis', 'bps', 'percent'],
   },
-} as const satisfies Record<string, Rule>
+} as const satisfies Record<string, FieldRule>
 
 export type RecordField = keyof typeof recordRules
 export type EnvelopeField = keyof typeof envelopeRules
 
 /** Names on the way to the fields of a leg: those that speak for it, and those that speak against it. */
-export type LegNames = Record<Leg, { its: readonly string[]; others: readonly string[] }>
+export type LegNames = Record<LegSide, { its: readonly string[]; others: readonly string[] }>
 
 const paidNames = words(
   'deposit deposited source src in incoming inbound input received paid payment pay origin inflow funding',

@@ -1,9 +1,9 @@
 import type { Vocabulary } from '../profile/known-assets.ts'
 import { parseProfile } from '../profile/parse-profile.ts'
-import { type ClaimReader, createClaimReader, type Reading } from '../read-claim.ts'
+import { type ClaimReader, type ClaimReading, createClaimReader } from '../read-claim.ts'
 
 /** How much of what a profile was made from it reads, and the first thing that it does not, in its own words. */
-export type Trial = {
+export type ProfileTrial = {
   webhooks: { read: number; ignored: number; unread: number }
   records: { read: number; ignored: number; unread: number }
   problems: readonly string[]
@@ -15,7 +15,7 @@ export type TriedBodies = { webhooks: readonly Buffer[]; records: readonly Buffe
 const problemsMax = 5
 
 /** Reads the samples by the profile's text, as the daemon would. */
-export function tryProfile(text: string, bodies: TriedBodies, vocabulary: Vocabulary): Trial {
+export function tryProfile(text: string, bodies: TriedBodies, vocabulary: Vocabulary): ProfileTrial {
   const { profile, faults } = parseProfile(text)
   const none = { read: 0, ignored: 0 }
   if (profile === null)
@@ -37,12 +37,12 @@ export function tryProfile(text: string, bodies: TriedBodies, vocabulary: Vocabu
   }
 }
 
-function readAs(source: 'webhook' | 'api', body: Buffer, read: ClaimReader): Reading {
+function readAs(source: 'webhook' | 'api', body: Buffer, read: ClaimReader): ClaimReading {
   return read({ source, body, receivedAt: new Date(0) })
 }
 
-function counts(readings: readonly Reading[]): Trial['webhooks'] {
-  const count = (kind: Reading['kind']) => readings.filter((reading) => reading.kind === kind).length
+function counts(readings: readonly ClaimReading[]): ProfileTrial['webhooks'] {
+  const count = (kind: ClaimReading['kind']) => readings.filter((reading) => reading.kind === kind).length
   const [read, ignored] = [count('claim'), count('ignored')]
   return { read, ignored, unread: readings.length - read - ignored }
 }

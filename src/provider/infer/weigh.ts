@@ -1,4 +1,4 @@
-import type { Column } from './columns.ts'
+import type { SampleColumn } from './columns.ts'
 import { hasForm, isAddress, saidAt } from './forms.ts'
 import { comparable, type Hints, isSymbol, networkOfWord, networksOfContract } from './hints.ts'
 import type { EnvelopeField, RecordField } from './rules.ts'
@@ -11,11 +11,11 @@ const statusesMax = 20
 const kindsMax = 30
 
 /** What the values themselves tell of a field of the record. */
-export function weighRecord(hints: Hints, columns: readonly Column[]) {
+export function weighRecord(hints: Hints, columns: readonly SampleColumn[]) {
   const payments = columns.filter((column) => hasForm(column, 'transaction')).map(distinct)
-  const asset = (column: Column) => assetWeight(hints, column)
-  const network = (column: Column) => networkWeight(hints, column)
-  const weights: Partial<Record<RecordField, (column: Column) => number>> = {
+  const asset = (column: SampleColumn) => assetWeight(hints, column)
+  const network = (column: SampleColumn) => networkWeight(hints, column)
+  const weights: Partial<Record<RecordField, (column: SampleColumn) => number>> = {
     id: (column) => {
       const isOther = (['address', 'transaction', 'time'] as const).some((form) => hasForm(column, form))
       if (isOther || every(column, (text) => hints.owners.has(text))) return -proof
@@ -38,10 +38,10 @@ export function weighRecord(hints: Hints, columns: readonly Column[]) {
     'deposit.network': network,
     'settlement.network': network,
   }
-  return (field: RecordField, column: Column) => weights[field]?.(column) ?? 0
+  return (field: RecordField, column: SampleColumn) => weights[field]?.(column) ?? 0
 }
 
-function addressWeight(hints: Hints, column: Column, isKnown: (text: string) => boolean): number {
+function addressWeight(hints: Hints, column: SampleColumn, isKnown: (text: string) => boolean): number {
   if (every(column, (text) => isKnown(comparable(text)))) return proof
   const isOther = (text: string) =>
     networksOfContract(hints, text).length > 0 || isKnownAddress(hints, comparable(text))
@@ -49,7 +49,7 @@ function addressWeight(hints: Hints, column: Column, isKnown: (text: string) => 
 }
 
 /** Contracts before symbols: a symbol is only a label. */
-function assetWeight(hints: Hints, column: Column): number {
+function assetWeight(hints: Hints, column: SampleColumn): number {
   if (every(column, (text) => networksOfContract(hints, text).length > 0)) return strong + some
   if (every(column, (text) => isSymbol(hints, text))) return strong - some
   const isNone =
@@ -59,7 +59,7 @@ function assetWeight(hints: Hints, column: Column): number {
   return isNone ? -proof : 0
 }
 
-function networkWeight(hints: Hints, column: Column): number {
+function networkWeight(hints: Hints, column: SampleColumn): number {
   return every(column, (text) => networkOfWord(hints, text) !== null) ? strong : 0
 }
 
@@ -71,12 +71,12 @@ function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(text)
 }
 
-function every(column: Column, test: (text: string) => boolean): boolean {
+function every(column: SampleColumn, test: (text: string) => boolean): boolean {
   return saidAt(column).every(({ text }) => test(text))
 }
 
 /** What the values tell of a field around the record. */
-export function weighEnvelope(field: EnvelopeField, column: Column): number {
+export function weighEnvelope(field: EnvelopeField, column: SampleColumn): number {
   if (field === 'kind') return distinct(column) > kindsMax ? -proof : 0
   if (field === 'occurredAt') return 0
   if (hasForm(column, 'time')) return -proof
@@ -84,6 +84,6 @@ export function weighEnvelope(field: EnvelopeField, column: Column): number {
   return said > 1 && distinct(column) === said ? some : 0
 }
 
-export function distinct(column: Column): number {
+export function distinct(column: SampleColumn): number {
   return new Set(saidAt(column).map(({ text }) => text)).size
 }

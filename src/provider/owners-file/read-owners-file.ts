@@ -4,7 +4,7 @@ import { parseTime } from '../../core/time.ts'
 import { readCsv } from './csv.ts'
 
 /** One deposit address of a channel or wallet, as a file states it. */
-export type OwnerRow = {
+export type OwnerFileRow = {
   line: number
   id: string
   network: string
@@ -19,7 +19,7 @@ export type LineFault = { line: number; problem: string }
 /** Fields as they stand on a line; those that are empty or null are left out. */
 type LinedFields = { line: number; fields: ReadonlyMap<string, string> }
 
-type Reading<Row> = { rows: Row[]; faults: LineFault[] }
+type OwnerFileReading<Row> = { rows: Row[]; faults: LineFault[] }
 
 const ofEvery = ['id', 'network', 'address']
 const createdField = 'created_at'
@@ -35,7 +35,7 @@ const known = [...ofEvery, ...ofChannels, createdField, ...ofLists]
 export function readOwnersFile(
   text: string,
   { format, kind }: { format: 'csv' | 'json'; kind: Owner['kind'] },
-): Reading<OwnerRow> {
+): OwnerFileReading<OwnerFileRow> {
   const { rows: lined, faults } = format === 'csv' ? fieldsOfCsv(text) : fieldsOfJson(text)
   const rows = lined.flatMap(({ line, fields }) => {
     const problem = problemOf(fields, kind)
@@ -47,7 +47,7 @@ export function readOwnersFile(
   return { rows, faults }
 }
 
-function fieldsOfCsv(text: string): Reading<LinedFields> {
+function fieldsOfCsv(text: string): OwnerFileReading<LinedFields> {
   const reading = readCsv(text)
   if (reading.kind === 'unclosed')
     return { rows: [], faults: [{ line: reading.line, problem: 'a quote is not closed' }] }
@@ -68,7 +68,7 @@ function fieldsOfCsv(text: string): Reading<LinedFields> {
 }
 
 /** Any JSON is YAML, whose parser knows the lines. */
-function fieldsOfJson(text: string): Reading<LinedFields> {
+function fieldsOfJson(text: string): OwnerFileReading<LinedFields> {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   const [error] = document.errors
@@ -123,7 +123,7 @@ function problemOf(fields: ReadonlyMap<string, string>, kind: Owner['kind']): st
     : 'id is longer than 200 characters, or holds some that cannot be kept'
 }
 
-function rowOf({ line, fields }: LinedFields, kind: Owner['kind']): OwnerRow {
+function rowOf({ line, fields }: LinedFields, kind: Owner['kind']): OwnerFileRow {
   const field = (name: string) => fields.get(name) ?? ''
   const forward = {
     network: field('forward_network'),

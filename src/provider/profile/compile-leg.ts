@@ -9,21 +9,21 @@ import {
 import { messageOf } from '../../core/errors.ts'
 import { stableWalletNetwork } from '../../core/evidence.ts'
 import type { AssetField, TextField } from './field-schema.ts'
-import { compileField, compileRequired, type Found, type Place, refuse } from './find-field.ts'
+import { compileField, compileRequired, type FieldReading, type RecordContext, refuse } from './find-field.ts'
 import {
   type AssetLookup,
   assetByContract,
   assetByName,
   assetBySymbol,
-  type KnownNetwork,
   knownNetworks,
+  type NetworkAssets,
   parseAssetName,
   type Vocabulary,
 } from './known-assets.ts'
 import type { Profile } from './profile-schema.ts'
 
 /** Where one leg of a deposit was, in the spelling used for comparing. */
-export type Leg = { network: NetworkName; address: Address; asset: Asset; tx: TxId | null }
+export type LegLocation = { network: NetworkName; address: Address; asset: Asset; tx: TxId | null }
 
 type LegFields = {
   network?: TextField | undefined
@@ -39,7 +39,10 @@ export type LegContext = {
 }
 
 /** Makes what reads one leg; null where its address is absent and may be. */
-export function compileLeg(fields: LegFields, context: LegContext): (place: Place) => Leg | null {
+export function compileLeg(
+  fields: LegFields,
+  context: LegContext,
+): (place: RecordContext) => LegLocation | null {
   const findAddress = compileField(fields.address, context.prefix)
   const readTx = compileTransaction(fields.transaction, context.prefix)
   const readAsset = compileAsset(fields.asset, context)
@@ -63,13 +66,13 @@ export function compileLeg(fields: LegFields, context: LegContext): (place: Plac
 /** Makes what reads a transaction in the form of its network; null where it is absent and may be. */
 export function compileTransaction(field: TextField | undefined, prefix: string) {
   const find = field ? compileField(field, prefix) : () => null
-  return (place: Place, { family }: Pick<KnownNetwork, 'family'>): TxId | null => {
+  return (place: RecordContext, { family }: Pick<NetworkAssets, 'family'>): TxId | null => {
     const found = find(place)
     return found && spell(found, (text) => parseTxId(family, text))
   }
 }
 
-function creditTo({ text }: Found, { creditAsset }: Vocabulary): Leg {
+function creditTo({ text }: FieldReading, { creditAsset }: Vocabulary): LegLocation {
   return { network: stableWalletNetwork, address: text as Address, asset: creditAsset, tx: null }
 }
 
@@ -77,7 +80,7 @@ function creditTo({ text }: Found, { creditAsset }: Vocabulary): Leg {
 function compileNetwork(
   { network: field, asset }: LegFields,
   { profile, prefix }: LegContext,
-): (place: Place) => { name: string; path: string } {
+): (place: RecordContext) => { name: string; path: string } {
   const find = compileRequired(field ?? asset, prefix)
   const words = new Map(Object.entries(profile.networks))
   const assets = new Map(Object.entries(profile.assets))
@@ -92,7 +95,7 @@ function compileNetwork(
 function compileAsset(
   field: AssetField,
   { profile, prefix }: LegContext,
-): (place: Place, network: KnownNetwork) => Asset {
+): (place: RecordContext, network: NetworkAssets) => Asset {
   const find = compileRequired(field, prefix)
   const words = new Map(Object.entries(profile.assets))
   const lookUp = field.as === 'symbol' ? assetBySymbol : assetByContract
@@ -110,7 +113,7 @@ function compileAsset(
   }
 }
 
-function spell<Value>({ text, path }: Found, read: (text: string) => Value): Value {
+function spell<Value>({ text, path }: FieldReading, read: (text: string) => Value): Value {
   try {
     return read(text)
   } catch (error) {

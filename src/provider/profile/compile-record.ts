@@ -10,8 +10,8 @@ import { compileAmount, compileWordField } from './compile-value.ts'
 import {
   compileField,
   compileRequired,
-  type Found,
-  type Place,
+  type FieldReading,
+  type RecordContext,
   refuse,
   Unreadable,
   wordOf,
@@ -21,7 +21,7 @@ import { compilePath } from './path.ts'
 import type { Profile } from './profile-schema.ts'
 
 /** What a record says, but for who said it and when. */
-export type ReadRecord = Omit<Claim, 'kind' | 'source' | 'receivedAt' | 'occurredAt' | 'isUndated'>
+export type RecordClaim = Omit<Claim, 'kind' | 'source' | 'receivedAt' | 'occurredAt' | 'isUndated'>
 
 type RecordProfile = Profile['record']
 
@@ -29,7 +29,7 @@ type RecordProfile = Profile['record']
 export function compileRecord(
   record: RecordProfile,
   context: LegContext,
-): (place: Place) => ReadRecord | null {
+): (place: RecordContext) => RecordClaim | null {
   const { prefix } = context
   const isWanted = compileConditions(record.only)
   const findId = compileRequired(record.id, prefix)
@@ -54,7 +54,7 @@ export function compileRecord(
   }
 }
 
-function compileConditions(only: RecordProfile['only']): (place: Place) => boolean {
+function compileConditions(only: RecordProfile['only']): (place: RecordContext) => boolean {
   const conditions = Object.entries(only).map(([path, words]) => ({
     look: compilePath(path),
     words: new Set(words),
@@ -63,18 +63,18 @@ function compileConditions(only: RecordProfile['only']): (place: Place) => boole
     conditions.every(({ look, words }) => words.has(wordOf(look(record, payload)) ?? ''))
 }
 
-function compileOwner(owner: RecordProfile['owner'], prefix: string): (place: Place) => Owner | null {
+function compileOwner(owner: RecordProfile['owner'], prefix: string): (place: RecordContext) => Owner | null {
   if (owner === undefined) return () => null
   const readKind = compileWordField(owner.kind, { prefix, unknown: unknownOwner })
   const findId = compileRequired(owner.id, prefix)
   return (place) => ({ kind: readKind(place), id: findId(place).text })
 }
 
-function unknownOwner({ text, path }: Found): never {
+function unknownOwner({ text, path }: FieldReading): never {
   return refuse(path, `unknown kind of owner ${text}`)
 }
 
-function unknownStatus({ text, path }: Found): never {
+function unknownStatus({ text, path }: FieldReading): never {
   throw new Unreadable(path, `unknown status ${text}`, 'unknown_status')
 }
 
@@ -87,7 +87,7 @@ function compileDeposit(deposit: RecordProfile['deposit'], context: LegContext) 
   const findIndex = deposit.index ? compileField(deposit.index, prefix) : () => null
   const networkPath = (deposit.network ?? deposit.asset).paths[0] ?? prefix
   const missing = (path: string | undefined) => refuse(path ?? prefix, 'is missing')
-  return (place: Place): Claim['deposit'] => {
+  return (place: RecordContext): Claim['deposit'] => {
     const { asset, ...leg } = readLeg(place) ?? missing(deposit.address.paths[0])
     if (leg.network === stableWalletNetwork) refuse(networkPath, isNoPlaceToPay)
     return {
@@ -105,7 +105,7 @@ function compileSettlement(settlement: RecordProfile['settlement'], context: Leg
   const readLeg = compileLeg(settlement, context)
   const readAmount = compileAmount(settlement.amount, prefix)
   const readFee = compileAmount(settlement.fee, prefix)
-  return (place: Place): Claim['settlement'] => {
+  return (place: RecordContext): Claim['settlement'] => {
     const found = readLeg(place)
     if (found === null) return null
     const { asset, ...leg } = found
@@ -118,7 +118,7 @@ function compileSettlement(settlement: RecordProfile['settlement'], context: Leg
 function compileRefund(refund: RecordProfile['refund'], { prefix, vocabulary }: LegContext) {
   const readTx = compileTransaction(refund?.transaction, prefix)
   const known = knownNetworks(vocabulary)
-  return (place: Place, { network }: Claim['deposit']): Pick<Claim, 'refund'> => {
+  return (place: RecordContext, { network }: Claim['deposit']): Pick<Claim, 'refund'> => {
     const of = known.get(network)
     const tx = of === undefined ? null : readTx(place, of)
     return tx === null ? {} : { refund: { tx } }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { messageOf } from '../../core/errors.ts'
 import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
 import type { AmountField, TimeField, WordField } from './field-schema.ts'
-import { compileField, compileRequired, type Found, type Place, refuse } from './find-field.ts'
+import { compileField, compileRequired, type FieldReading, type RecordContext, refuse } from './find-field.ts'
 
 /** Translates words; one that ends in `*` covers all that begin like it, the longest first. */
 export function compileWords<Word extends string>(
@@ -18,8 +18,8 @@ export function compileWords<Word extends string>(
 /** Reads a word of ours. `unknown` says what follows where theirs is not listed. */
 export function compileWordField<Word extends string>(
   field: WordField<Word>,
-  { prefix, unknown }: { prefix: string; unknown: (found: Found) => Word },
-): (place: Place) => Word {
+  { prefix, unknown }: { prefix: string; unknown: (found: FieldReading) => Word },
+): (place: RecordContext) => Word {
   const find = compileRequired(field, prefix)
   const translate = compileWords(field.words)
   return (place) => {
@@ -29,7 +29,10 @@ export function compileWordField<Word extends string>(
   }
 }
 
-export function compileTime(field: TimeField | undefined, prefix: string): (place: Place) => Date | null {
+export function compileTime(
+  field: TimeField | undefined,
+  prefix: string,
+): (place: RecordContext) => Date | null {
   if (field === undefined) return () => null
   const find = compileField(field, prefix)
   const read = timeReaders[field.as]
@@ -77,7 +80,7 @@ function since1970(text: string, factor: number): Date | null {
 export function compileAmount(
   field: AmountField | undefined,
   prefix: string,
-): (place: Place, assetDecimals: number) => Amount | null {
+): (place: RecordContext, assetDecimals: number) => Amount | null {
   if (field === undefined) return () => null
   const find = compileField(field, prefix)
   const ownDecimals = field.decimals === undefined ? null : compileDecimals(field.decimals, prefix)
@@ -95,7 +98,7 @@ export function compileAmount(
   }
 }
 
-function compileDecimals(decimals: string | number, prefix: string): (place: Place) => number {
+function compileDecimals(decimals: string | number, prefix: string): (place: RecordContext) => number {
   if (typeof decimals === 'number') return () => decimals
   const find = compileRequired({ paths: [decimals], presence: 'required', absent: [] }, prefix)
   return (place) => {

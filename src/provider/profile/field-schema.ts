@@ -8,10 +8,10 @@ const presence = z.enum(['required', 'nullable', 'optional'])
  * `required`: it is there and not null. `nullable`: it is there, and may be null. `optional`: it may also be missing.
  * What is missed beyond that is a `schema_drift`.
  */
-export type Presence = z.output<typeof presence>
+export type FieldPresence = z.output<typeof presence>
 
 /** What every field has. */
-function base(usual: Presence) {
+function base(usual: FieldPresence) {
   return {
     /** The first that leads to something counts. */
     paths: z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(pathSchema)),
@@ -37,10 +37,10 @@ function field<Shape extends z.ZodRawShape>(shape: Shape) {
   }, long)
 }
 
-export const textField = (usual: Presence) => field(base(usual))
+export const textField = (usual: FieldPresence) => field(base(usual))
 
 /** A field whose words are translated into ours. A word at whose end stands `*` covers all that begin like it. */
-export function wordField<Word extends string>(words: readonly [Word, ...Word[]], usual: Presence) {
+export function wordField<Word extends string>(words: readonly [Word, ...Word[]], usual: FieldPresence) {
   const meaning = z.enum(words)
   return field({
     ...base(usual),
@@ -49,21 +49,21 @@ export function wordField<Word extends string>(words: readonly [Word, ...Word[]]
   })
 }
 
-export const timeField = (usual: Presence) =>
+export const timeField = (usual: FieldPresence) =>
   field({
     ...base(usual),
     /** ISO 8601 with a zone, ISO 8601 without one that is UTC, or seconds or milliseconds since 1970. */
     as: z.enum(['iso', 'utc', 's', 'ms']).default('iso'),
   })
 
-export const assetField = (usual: Presence) =>
+export const assetField = (usual: FieldPresence) =>
   field({
     ...base(usual),
     /** How words are read that `assets` does not list. `otherwise: native` is the network's own coin. */
     as: z.enum(['contract', 'symbol']).default('contract'),
   })
 
-export const amountField = (usual: Presence) =>
+export const amountField = (usual: FieldPresence) =>
   field({
     ...base(usual),
     as: z.enum(['base-units', 'units']).default('base-units'),

@@ -4,10 +4,10 @@ import type { TextField } from './field-schema.ts'
 import { compilePath } from './path.ts'
 
 /** A document while it is read: the whole payload, and the record within it. */
-export type Place = { payload: unknown; record: unknown }
+export type RecordContext = { payload: unknown; record: unknown }
 
 /** What stands in a field, where, and whether it is a constant of the profile, which is in our words already. */
-export type Found = { text: string; path: string; isOurs: boolean }
+export type FieldReading = { text: string; path: string; isOurs: boolean }
 
 /** Thrown within a reading, to end it; the reader catches it. */
 export class Unreadable extends Error {
@@ -24,7 +24,7 @@ export class Unreadable extends Error {
 /** Thrown where a number must be read whose digits a plain parse does not keep. */
 export class DigitsLost extends Error {}
 
-export type Finder = (place: Place) => Found | null
+export type Finder = (place: RecordContext) => FieldReading | null
 
 /**
  * Makes what reads a field's text: digits of numbers as they were sent, `true` and `false` as words.
@@ -45,14 +45,17 @@ export function compileField(field: TextField, prefix: string): Finder {
   }
 }
 
-type Absence = 'is null' | 'is missing'
+type FieldAbsence = 'is null' | 'is missing'
 
 /** What the first path leads to that leads to something. */
-function compilePaths({ paths, absent }: TextField, prefix: string): (place: Place) => Found | Absence {
+function compilePaths(
+  { paths, absent }: TextField,
+  prefix: string,
+): (place: RecordContext) => FieldReading | FieldAbsence {
   const lookups = paths.map((path) => ({ look: compilePath(path), path: shownPath(path, prefix) }))
   const saysNull = new Set(absent)
   return ({ record, payload }) => {
-    let absence: Absence = 'is missing'
+    let absence: FieldAbsence = 'is missing'
     for (const { look, path } of lookups) {
       const value = look(record, payload)
       if (value === undefined) continue
@@ -65,7 +68,7 @@ function compilePaths({ paths, absent }: TextField, prefix: string): (place: Pla
 }
 
 /** The same for a field that cannot do without a value. */
-export function compileRequired(field: TextField, prefix: string): (place: Place) => Found {
+export function compileRequired(field: TextField, prefix: string): (place: RecordContext) => FieldReading {
   const find = compileField(field, prefix)
   return (place) => find(place) ?? refuse(shownPath(field.paths[0] ?? '', prefix), 'is missing')
 }

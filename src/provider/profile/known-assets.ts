@@ -11,12 +11,12 @@ import {
 export type Vocabulary = { networks: readonly NetworkSettings[]; creditAsset: Asset }
 
 /** A network of the settings, with its assets by key and by symbol. */
-export type KnownNetwork = Pick<NetworkSettings, 'name' | 'family'> & {
+export type NetworkAssets = Pick<NetworkSettings, 'name' | 'family'> & {
   byKey: ReadonlyMap<AssetKey, Asset>
   bySymbol: ReadonlyMap<string, readonly Asset[]>
 }
 
-export function knownNetworks({ networks }: Vocabulary): ReadonlyMap<string, KnownNetwork> {
+export function knownNetworks({ networks }: Vocabulary): ReadonlyMap<string, NetworkAssets> {
   return new Map(
     networks.map(({ name, family, assets }) => [
       name,
@@ -33,7 +33,7 @@ export function knownNetworks({ networks }: Vocabulary): ReadonlyMap<string, Kno
 /** An asset of the network, or why it is none. */
 export type AssetLookup = { asset: Asset } | { problem: string }
 
-export function assetBySymbol({ name, bySymbol }: KnownNetwork, symbol: string): AssetLookup {
+export function assetBySymbol({ name, bySymbol }: NetworkAssets, symbol: string): AssetLookup {
   const [asset, other] = bySymbol.get(symbol) ?? []
   if (asset === undefined) return { problem: `unknown asset ${symbol} on ${name}` }
   return other === undefined ? { asset } : { problem: `several assets on ${name} are called ${symbol}` }
@@ -43,7 +43,7 @@ export function assetBySymbol({ name, bySymbol }: KnownNetwork, symbol: string):
  * By contract or mint; `native` is the network's own coin.
  * @throws Fault `address_malformed`
  */
-export function assetByContract({ name, family, byKey }: KnownNetwork, contract: string): AssetLookup {
+export function assetByContract({ name, family, byKey }: NetworkAssets, contract: string): AssetLookup {
   const code = contract === 'native' ? contract : parseAddress(family, contract)
   const key = assetKey(name, code)
   const asset = byKey.get(key)
@@ -51,14 +51,14 @@ export function assetByContract({ name, family, byKey }: KnownNetwork, contract:
 }
 
 /** An asset as a profile names it: `USDC` or a contract, with the network before it or without. */
-export type AssetName = { network: NetworkName | null; name: string }
+export type ProfileAssetName = { network: NetworkName | null; name: string }
 
-export function parseAssetName(text: string): AssetName {
+export function parseAssetName(text: string): ProfileAssetName {
   const slash = text.indexOf('/')
   if (slash === -1) return { network: null, name: text }
   return { network: text.slice(0, slash) as NetworkName, name: text.slice(slash + 1) }
 }
 
-export function assetByName(network: KnownNetwork, name: string): AssetLookup {
+export function assetByName(network: NetworkAssets, name: string): AssetLookup {
   return network.bySymbol.has(name) ? assetBySymbol(network, name) : assetByContract(network, name)
 }

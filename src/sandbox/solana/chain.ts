@@ -1,24 +1,24 @@
 import { type Address, getBase64Decoder } from '@solana/kit'
 import {
   fromStoredAccount,
-  type History,
   openHistory,
   type StoredTransaction,
+  type TransactionHistory,
   toStoredAccount,
 } from './history.ts'
 import { type AccountStates, decimalsIn, toMeta } from './record.ts'
-import { createRuntime, type Outcome, type Runtime } from './runtime.ts'
+import { createRuntime, type ExecutionOutcome, type Runtime } from './runtime.ts'
 import type { Slots } from './slots.ts'
 import { type AccountState, readTokenAccount } from './token-state.ts'
 import type { WireTransaction } from './wire-transaction.ts'
 
 export type SolanaChain = {
   slots: Slots
-  history: History
+  history: TransactionHistory
   runtime: Runtime
   /** Runs the transaction in the newest slot. Where even its fee cannot be paid, it leaves no trace. */
-  execute(wire: WireTransaction, bytes: Uint8Array): Outcome
-  simulate(wire: WireTransaction, checkSignatures: boolean): Outcome
+  execute(wire: WireTransaction, bytes: Uint8Array): ExecutionOutcome
+  simulate(wire: WireTransaction, checkSignatures: boolean): ExecutionOutcome
   /** The account as it was at the end of a slot, which is one of the last few. */
   accountAt(address: Address, slot: number): AccountState | null
   /** Token accounts that the owner has or had. */

@@ -14,12 +14,12 @@ import { getTransferSolInstruction } from '@solana-program/system'
 import { blockhashLifetimeSlots, type Slots } from './slots.ts'
 import { uniqueInstruction } from './unique-instruction.ts'
 
-export type Faucet = {
+export type LamportFaucet = {
   /** A signed transaction that gives lamports away. */
   transfer(to: Address, amount: bigint): Promise<Uint8Array>
 }
 
-export function createFaucet(signer: KeyPairSigner, slots: Slots): Faucet {
+export function createFaucet(signer: KeyPairSigner, slots: Slots): LamportFaucet {
   return {
     async transfer(to, amount) {
       const slot = slots.at('processed')

@@ -93,10 +93,10 @@ function listSignatures(chain: SolanaChain, [address, config]: z.output<typeof s
   }))
 }
 
-type Page = { wanted: (entry: TransactionEntry) => boolean; until: number; limit: number }
+type SignaturePageQuery = { wanted: (entry: TransactionEntry) => boolean; until: number; limit: number }
 
 /** Looks at no more of a long history than the page holds and what is newer. */
-function newestFirst(entries: readonly TransactionEntry[], { wanted, until, limit }: Page) {
+function newestFirst(entries: readonly TransactionEntry[], { wanted, until, limit }: SignaturePageQuery) {
   const page: TransactionEntry[] = []
   for (let place = entries.length - 1; place >= 0 && page.length < limit; place--) {
     const entry = entries[place]

@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit'
 import { getBase64Decoder, getBase64Encoder } from '@solana/kit'
-import { type Journal, type LinePlace, openJournal } from './journal.ts'
+import { type JsonLinesFile, type LinePlace, openJournal } from './journal.ts'
 import type { TransactionMeta } from './record.ts'
 import type { AccountState } from './token-state.ts'
 import type { TransactionError } from './transaction-error.ts'
@@ -31,7 +31,7 @@ export type TransactionEntry = {
   place: LinePlace
 }
 
-export type History = {
+export type TransactionHistory = {
   /** Writes the transaction down before anybody is told of it. */
   add(transaction: StoredTransaction): void
   find(signature: string): TransactionEntry | null
@@ -47,7 +47,10 @@ export type History = {
 const keptMax = 1000
 
 /** Opens the chain's file; `onStored` gets every transaction in it, so that the accounts can be set up again. */
-export function openHistory(path: string, onStored: (transaction: StoredTransaction) => void): History {
+export function openHistory(
+  path: string,
+  onStored: (transaction: StoredTransaction) => void,
+): TransactionHistory {
   const all: TransactionEntry[] = []
   const bySignature = new Map<string, TransactionEntry>()
   const byAddress = new Map<string, TransactionEntry[]>()
@@ -63,7 +66,7 @@ export function openHistory(path: string, onStored: (transaction: StoredTransact
     kept.set(entry.number, stored)
     kept.delete(entry.number - keptMax)
   }
-  const journal: Journal<StoredTransaction> = openJournal(path, (transaction, place) => {
+  const journal: JsonLinesFile<StoredTransaction> = openJournal(path, (transaction, place) => {
     index(transaction, place)
     onStored(transaction)
   })

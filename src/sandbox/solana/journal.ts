@@ -4,7 +4,7 @@ import { parseExactly, stringifyExactly } from './json.ts'
 /** Where a line of the file begins and how many bytes it has. */
 export type LinePlace = { offset: number; length: number }
 
-export type Journal<Line> = {
+export type JsonLinesFile<Line> = {
   /** The line has left this process when this returns: a kill of it loses nothing. */
   append(line: Line): LinePlace
   read(place: LinePlace): Line
@@ -18,7 +18,7 @@ export type Journal<Line> = {
 export function openJournal<Line>(
   path: string,
   onLine: (line: Line, place: LinePlace) => void,
-): Journal<Line> {
+): JsonLinesFile<Line> {
   const existing = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
   let end = existing.lastIndexOf(newline) + 1
   for (let offset = 0; offset < end; ) {

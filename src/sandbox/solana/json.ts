@@ -9,10 +9,10 @@ export function parseExactly(text: string): unknown {
 
 export function stringifyExactly(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'bigint' ? (JSON as unknown as RawJson).rawJSON(part.toString()) : part,
+    typeof part === 'bigint' ? (JSON as unknown as RawNumberJson).rawJSON(part.toString()) : part,
   )
 }
 
 type Revive = (key: string, value: unknown, context: { source?: string }) => unknown
 
-type RawJson = { rawJSON(text: string): unknown }
+type RawNumberJson = { rawJSON(text: string): unknown }

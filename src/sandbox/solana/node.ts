@@ -28,7 +28,7 @@ export type SolanaSettings = {
   log: Logger
 }
 
-export type SolanaNode = { url: string; stop(): Promise<void> }
+export type SandboxSolanaNode = { url: string; stop(): Promise<void> }
 
 const faucetLamports = 500_000_000n * 1_000_000_000n
 /** A chain begins as if it had run a while, so that looking back some slots finds some. */
@@ -38,7 +38,7 @@ const slotsBeforeStart = 1000
  * Runs Solana's virtual machine with its history behind the JSON-RPC interface, on loopback, within this process.
  * What was answered is on disk before the answer.
  */
-export async function startSolana(settings: SolanaSettings): Promise<SolanaNode> {
+export async function startSolana(settings: SolanaSettings): Promise<SandboxSolanaNode> {
   const { folder, log, confirmedLag = 1, finalizedLag = 4, slotMs = 400 } = settings
   mkdirSync(folder, { recursive: true })
   const slots = createSlots({

@@ -1,9 +1,9 @@
 import { type Address, getBase58Decoder } from '@solana/kit'
-import type { Outcome } from './runtime.ts'
+import type { ExecutionOutcome } from './runtime.ts'
 import { type AccountState, readMint, readTokenAccount, toUiAmount, type UiAmount } from './token-state.ts'
 import type { TransactionError } from './transaction-error.ts'
 
-type TokenBalance = {
+type UiTokenBalance = {
   accountIndex: number
   mint: string
   owner: string
@@ -27,8 +27,8 @@ export type TransactionMeta = {
   postBalances: bigint[]
   innerInstructions: { index: number; instructions: RawInstruction[] }[]
   logMessages: string[]
-  preTokenBalances: TokenBalance[]
-  postTokenBalances: TokenBalance[]
+  preTokenBalances: UiTokenBalance[]
+  postTokenBalances: UiTokenBalance[]
   rewards: never[]
   loadedAddresses: { writable: never[]; readonly: never[] }
   computeUnitsConsumed: bigint
@@ -40,14 +40,14 @@ export type AccountStates = readonly (AccountState | null)[]
 export type Execution = {
   before: AccountStates
   after: AccountStates
-  outcome: Outcome
+  outcome: ExecutionOutcome
   decimalsOf: (mint: Address) => number
 }
 
 export function toMeta({ before, after, outcome, decimalsOf }: Execution): TransactionMeta {
   const { error, logs, unitsConsumed, inner } = outcome
   const [preBalances, postBalances] = [before.map(lamportsOf), after.map(lamportsOf)]
-  const tokens = (states: AccountStates): TokenBalance[] => tokenBalances(states, decimalsOf)
+  const tokens = (states: AccountStates): UiTokenBalance[] => tokenBalances(states, decimalsOf)
   return {
     err: error,
     status: error === null ? { Ok: null } : { Err: error },
@@ -65,7 +65,7 @@ export function toMeta({ before, after, outcome, decimalsOf }: Execution): Trans
   }
 }
 
-function tokenBalances(states: AccountStates, decimalsOf: Execution['decimalsOf']): TokenBalance[] {
+function tokenBalances(states: AccountStates, decimalsOf: Execution['decimalsOf']): UiTokenBalance[] {
   return states.flatMap((state, accountIndex) => {
     const account = state === null ? null : readTokenAccount(state)
     if (state === null || account === null) return []
@@ -75,7 +75,7 @@ function tokenBalances(states: AccountStates, decimalsOf: Execution['decimalsOf'
   })
 }
 
-function innerInstructions(inner: Outcome['inner']): TransactionMeta['innerInstructions'] {
+function innerInstructions(inner: ExecutionOutcome['inner']): TransactionMeta['innerInstructions'] {
   return inner.flatMap((list, index) => {
     const instructions = list.map((entry) => {
       const compiled = entry.instruction()

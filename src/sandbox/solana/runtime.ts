@@ -11,7 +11,7 @@ import { type TransactionError, toTransactionError } from './transaction-error.t
 import type { WireTransaction } from './wire-transaction.ts'
 
 /** What a transaction did, or would do. */
-export type Outcome = {
+export type ExecutionOutcome = {
   error: TransactionError | null
   logs: string[]
   unitsConsumed: bigint
@@ -24,8 +24,8 @@ type SlotTime = { slot: number; time: number }
 export type Runtime = {
   read(address: Address): AccountState | null
   write(address: Address, state: AccountState | null): void
-  execute(wire: WireTransaction, at: SlotTime): Outcome
-  simulate(wire: WireTransaction, options: { at: SlotTime; checkSignatures: boolean }): Outcome
+  execute(wire: WireTransaction, at: SlotTime): ExecutionOutcome
+  simulate(wire: WireTransaction, options: { at: SlotTime; checkSignatures: boolean }): ExecutionOutcome
   rentFor(bytes: number): bigint
 }
 
@@ -70,7 +70,7 @@ function setTime(machine: LiteSVM, { slot, time }: SlotTime): void {
   machine.setClock(new Clock(BigInt(slot), 0n, 0n, 1n, BigInt(time)))
 }
 
-function toOutcome(result: TransactionMetadata | FailedTransactionMetadata): Outcome {
+function toOutcome(result: TransactionMetadata | FailedTransactionMetadata): ExecutionOutcome {
   const failed = result instanceof FailedTransactionMetadata
   const meta = failed ? result.meta() : result
   return {

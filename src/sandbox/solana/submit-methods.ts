@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { SolanaChain } from './chain.ts'
-import type { Faucet } from './faucet.ts'
+import type { LamportFaucet } from './faucet.ts'
 import {
   addressParameter,
   contextConfig,
@@ -11,7 +11,7 @@ import {
   withContext,
 } from './parameters.ts'
 import { invalidParams, RpcError, rpcCodes } from './rpc-error.ts'
-import type { Outcome } from './runtime.ts'
+import type { ExecutionOutcome } from './runtime.ts'
 import { parseTransaction, type WireTransaction } from './wire-transaction.ts'
 
 const wireBytesMax = 4096
@@ -34,7 +34,7 @@ const schemas = {
 }
 
 /** Sending is executing: what was answered has happened and is written down. */
-export function submitMethods(chain: SolanaChain, faucet: Faucet): Methods {
+export function submitMethods(chain: SolanaChain, faucet: LamportFaucet): Methods {
   return {
     sendTransaction(parameters) {
       const [text, config] = readParameters(schemas.send, parameters)
@@ -77,7 +77,7 @@ function requireSignatures({ transaction }: WireTransaction): void {
 }
 
 /** What keeps a transaction from being run at all; null where nothing does. */
-function refusal(chain: SolanaChain, { message, signatures }: WireTransaction): Outcome | null {
+function refusal(chain: SolanaChain, { message, signatures }: WireTransaction): ExecutionOutcome | null {
   const nothing = { logs: [], unitsConsumed: 0n, inner: [] }
   if (chain.history.find(signatures[0] ?? '') !== null) return { ...nothing, error: 'AlreadyProcessed' }
   const usable = chain.slots.usableSlotOf(message.lifetimeToken) !== null
@@ -85,7 +85,7 @@ function refusal(chain: SolanaChain, { message, signatures }: WireTransaction): 
 }
 
 /** @throws RpcError -32002, -32003 */
-function requirePreflight(outcome: Outcome): void {
+function requirePreflight(outcome: ExecutionOutcome): void {
   if (outcome.error === null) return
   if (outcome.error === 'SignatureFailure') throw signatureFailure()
   const problem = `Transaction simulation failed: ${inWords(outcome.error)}`
@@ -96,11 +96,11 @@ function signatureFailure(): RpcError {
   return new RpcError(rpcCodes.signatureVerificationFailure, 'Transaction signature verification failure')
 }
 
-function simulated({ error, logs, unitsConsumed }: Outcome) {
+function simulated({ error, logs, unitsConsumed }: ExecutionOutcome) {
   return { err: error, logs, accounts: null, unitsConsumed, returnData: null, innerInstructions: null }
 }
 
-function inWords(error: NonNullable<Outcome['error']>): string {
+function inWords(error: NonNullable<ExecutionOutcome['error']>): string {
   if (error === 'BlockhashNotFound') return 'Blockhash not found'
   if (error === 'AlreadyProcessed') return 'This transaction has already been processed'
   return typeof error === 'string' ? error : JSON.stringify(error)

@@ -4,17 +4,17 @@ import { inTransaction } from '../../store/database.ts'
 import type { Faults } from '../faults/faults.ts'
 import { termsOf } from '../faults/quote-faults.ts'
 import { withhold } from '../faults/withhold-refund.ts'
-import type { DepositRow, ServiceDatabase } from '../tables.ts'
+import type { ServiceDatabase, ServiceDepositRow } from '../tables.ts'
 import { convert } from './convert.ts'
 import { type DepositBook, type DepositChange, lockDeposits } from './deposits.ts'
 import { lockPolicies } from './policies.ts'
-import type { Policy } from './policy.ts'
+import type { OwnerPolicy } from './policy.ts'
 import type { Prices } from './prices.ts'
 import type { Terms } from './quote.ts'
 
-export type Converting = DepositBook & { terms: Terms; prices: Prices; faults: Faults }
+export type ConversionDeps = DepositBook & { terms: Terms; prices: Prices; faults: Faults }
 
-type Judged = DepositRow & { policy: Policy | null }
+type DepositWithPolicy = ServiceDepositRow & { policy: OwnerPolicy | null }
 
 const batchMax = 200
 
@@ -23,10 +23,10 @@ const batchMax = 200
  * credited, get the quote by which they are forwarded, or are stopped by a policy. A deposit without a price is held
  * until there is one, and keeps none of the others waiting.
  */
-export async function convertDeposits(converting: Converting, network: NetworkName): Promise<number> {
+export async function convertDeposits(converting: ConversionDeps, network: NetworkName): Promise<number> {
   let changed = 0
   for (let after: bigint | null = 0n; after !== null; ) {
-    const batch: readonly Judged[] = await waitingDeposits(converting.db, network, after)
+    const batch: readonly DepositWithPolicy[] = await waitingDeposits(converting.db, network, after)
     changed += await saveDecisions(converting, batch)
     after = batch.length < batchMax ? null : (batch.at(-1)?.sequence ?? null)
   }
@@ -44,7 +44,7 @@ function judgedDeposits(db: ServiceDatabase) {
     )
     .selectAll('deposit')
     .select('policy.body as policy')
-    .$castTo<Judged>()
+    .$castTo<DepositWithPolicy>()
     .where(sql<boolean>`(deposit.status = 'confirmed' or deposit.reason = 'price_missing')`)
     .orderBy('deposit.sequence')
 }
@@ -53,7 +53,7 @@ function waitingDeposits(
   db: ServiceDatabase,
   network: NetworkName,
   after: bigint,
-): Promise<readonly Judged[]> {
+): Promise<readonly DepositWithPolicy[]> {
   return judgedDeposits(db)
     .where('deposit.network', '=', network)
     .where('deposit.sequence', '>', after)
@@ -66,7 +66,10 @@ function waitingDeposits(
  * put, once that is answered, holds for whatever is still here. What left the state meanwhile, since its refund was
  * asked for, stays as it is.
  */
-async function saveDecisions(converting: Converting, batch: readonly Judged[]): Promise<number> {
+async function saveDecisions(
+  converting: ConversionDeps,
+  batch: readonly DepositWithPolicy[],
+): Promise<number> {
   const ids = decide(converting, batch).map(({ id }) => id)
   if (ids.length === 0) return 0
   return inTransaction(converting.db, async (tx) => {
@@ -78,7 +81,10 @@ async function saveDecisions(converting: Converting, batch: readonly Judged[]): 
   })
 }
 
-function decide({ terms, prices, faults }: Converting, batch: readonly Judged[]): DepositChange[] {
+function decide(
+  { terms, prices, faults }: ConversionDeps,
+  batch: readonly DepositWithPolicy[],
+): DepositChange[] {
   const table = prices.current()
   if (table === null) return []
   const quoting = { prices: table, now: new Date() }

@@ -1,6 +1,6 @@
-import type { DepositRow } from '../tables.ts'
+import type { ServiceDepositRow } from '../tables.ts'
 import type { DepositChange } from './deposits.ts'
-import { decidePolicy, type Policy } from './policy.ts'
+import { decidePolicy, type OwnerPolicy } from './policy.ts'
 import { type PriceTable, type Quote, quote, type Terms } from './quote.ts'
 import { refundOf } from './refund-deposit.ts'
 
@@ -9,8 +9,8 @@ import { refundOf } from './refund-deposit.ts'
  * there is one. The quote that it gets here is the one it keeps.
  */
 export function convert(
-  deposit: DepositRow,
-  policy: Policy | null,
+  deposit: ServiceDepositRow,
+  policy: OwnerPolicy | null,
   { terms, prices, now }: { terms: Terms; prices: PriceTable; now: Date },
 ): DepositChange | null {
   const { id } = deposit
@@ -24,7 +24,7 @@ export function convert(
   return deliver(deposit, quoted, now)
 }
 
-function deliver({ id, owner_kind }: DepositRow, quoted: Quote, now: Date): DepositChange {
+function deliver({ id, owner_kind }: ServiceDepositRow, quoted: Quote, now: Date): DepositChange {
   const columns = { to_amount: quoted.amount.toString(), fee: quoted.fee.toString(), rate: quoted.rate }
   if (quoted.amount === 0n) return { id, status: 'failed', reason: 'too_small', ...columns }
   return owner_kind === 'channel'
@@ -32,7 +32,7 @@ function deliver({ id, owner_kind }: DepositRow, quoted: Quote, now: Date): Depo
     : { id, status: 'credited', to_at: now, ...columns }
 }
 
-function quoteOf(deposit: DepositRow, terms: Terms & { prices: PriceTable }): Quote | null {
+function quoteOf(deposit: ServiceDepositRow, terms: Terms & { prices: PriceTable }): Quote | null {
   const from = { symbol: deposit.asset, decimals: deposit.decimals }
   const to = { symbol: deposit.to_asset, decimals: deposit.to_decimals }
   return quote(terms, BigInt(deposit.amount), { from, to })

@@ -1,10 +1,10 @@
 import { type AssetCode, assetCode } from '../../core/asset.ts'
-import type { Payment, Scan } from '../network/port.ts'
-import type { DepositRow } from '../tables.ts'
+import type { Scan, ScannedPayment } from '../network/port.ts'
+import type { ServiceDepositRow } from '../tables.ts'
 
 /** A deposit of this network that is not final yet, or whose transaction is in the scan. Vanished ones are left out. */
-export type KnownDeposit = Pick<
-  DepositRow,
+export type DepositScanRow = Pick<
+  ServiceDepositRow,
   'id' | 'status' | 'transaction' | 'index' | 'address' | 'contract' | 'amount' | 'block' | 'block_hash'
 >
 
@@ -12,15 +12,15 @@ export type ScanDecision = {
   /** Deposits that were detected and are not on the chain. */
   vanished: readonly string[]
   /** Deposits whose transaction is in another block now. */
-  moved: readonly { id: string; payment: Payment }[]
+  moved: readonly { id: string; payment: ScannedPayment }[]
   /** Payments not known before; the final ones among them are to be confirmed at once. */
-  fresh: readonly Payment[]
+  fresh: readonly ScannedPayment[]
   /** Deposits that have become final. */
   final: readonly string[]
 }
 
 /** What a scan changes. The final part of a scan is complete, so what it lacks is not on the chain. */
-export function decideScan(known: readonly KnownDeposit[], { payments, position }: Scan): ScanDecision {
+export function decideScan(known: readonly DepositScanRow[], { payments, position }: Scan): ScanDecision {
   const byKey = new Map(known.map((deposit) => [keyOf(deposit), deposit]))
   const matches = payments.map((payment) => ({ payment, deposit: byKey.get(keyOf(payment)) }))
   const same = matches.flatMap(({ payment, deposit }) =>
@@ -50,11 +50,11 @@ function keyOf({ transaction, index }: { transaction: string; index: string }): 
   return `${transaction}/${index}`
 }
 
-function isSame(deposit: KnownDeposit, { address, asset, amount }: Payment): boolean {
+function isSame(deposit: DepositScanRow, { address, asset, amount }: ScannedPayment): boolean {
   const code: AssetCode = deposit.contract ?? 'native'
   return deposit.address === address && code === assetCode(asset) && BigInt(deposit.amount) === amount
 }
 
-function isElsewhere({ block, block_hash }: KnownDeposit, payment: Payment): boolean {
+function isElsewhere({ block, block_hash }: DepositScanRow, payment: ScannedPayment): boolean {
   return block !== payment.block || block_hash !== payment.blockHash
 }

@@ -2,9 +2,9 @@ import { type Insertable, sql } from 'kysely'
 import { inPieces } from '../in-pieces.ts'
 import type {
   DepositReason,
-  DepositRow,
   DepositStatus,
   ServiceDatabase,
+  ServiceDepositRow,
   ServiceTables,
   ServiceTransaction,
 } from '../tables.ts'
@@ -50,7 +50,7 @@ export type Deposits = {
     tx: ServiceTransaction,
     from: readonly DepositStatus[],
     changes: readonly DepositChange[],
-  ): Promise<readonly DepositRow[]>
+  ): Promise<readonly ServiceDepositRow[]>
 }
 
 /** Where deposits are, and who may change them. */
@@ -81,8 +81,8 @@ export function openDeposits(outbox: Outbox): Deposits {
 async function insertRows(
   tx: ServiceTransaction,
   rows: readonly NewDeposit[],
-): Promise<readonly DepositRow[]> {
-  const inserted: DepositRow[] = []
+): Promise<readonly ServiceDepositRow[]> {
+  const inserted: ServiceDepositRow[] = []
   for (const piece of inPieces(rows, columnsMax)) {
     const detected = piece.map((row) => ({ ...row, status: 'detected' as const }))
     inserted.push(...(await tx.insertInto('service.deposit').values(detected).returningAll().execute()))
@@ -103,8 +103,8 @@ async function writeChanges(
   tx: ServiceTransaction,
   from: readonly DepositStatus[],
   changes: readonly DepositChange[],
-): Promise<readonly DepositRow[]> {
-  const { rows } = await sql<DepositRow>`
+): Promise<readonly ServiceDepositRow[]> {
+  const { rows } = await sql<ServiceDepositRow>`
     update service.deposit as deposit set
       status = change.status,
       reason = case when change.status in ('held', 'refunding', 'refunded', 'failed')

@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import { inTransaction } from '../../store/database.ts'
 import type { OwnerKind, ServiceDatabase, ServiceTransaction } from '../tables.ts'
-import type { Policy } from './policy.ts'
+import type { OwnerPolicy } from './policy.ts'
 
-type OwnerName = { kind: OwnerKind; id: string }
+type PolicyOwner = { kind: OwnerKind; id: string }
 
-export type StoredPolicy = { policy: Policy; updatedAt: Date }
+export type StoredPolicy = { policy: OwnerPolicy; updatedAt: Date }
 
 /** `none`: the owner exists, and nothing overrides what becomes of its deposits. */
 export type PolicyOutcome = ({ kind: 'found' } & StoredPolicy) | { kind: 'none' } | { kind: 'owner_unknown' }
 
-export async function getPolicy(db: ServiceDatabase, owner: OwnerName): Promise<PolicyOutcome> {
+export async function getPolicy(db: ServiceDatabase, owner: PolicyOwner): Promise<PolicyOutcome> {
   const row = await db
     .selectFrom('service.owner as owner')
     .leftJoin('service.policy as policy', (join) =>
@@ -22,14 +22,18 @@ export async function getPolicy(db: ServiceDatabase, owner: OwnerName): Promise<
     .executeTakeFirst()
   if (row === undefined) return { kind: 'owner_unknown' }
   const { body, updated_at: updatedAt } = row
-  return updatedAt === null ? { kind: 'none' } : { kind: 'found', policy: body as Policy, updatedAt }
+  return updatedAt === null ? { kind: 'none' } : { kind: 'found', policy: body as OwnerPolicy, updatedAt }
 }
 
 /**
  * Puts this policy in the place of any other. Once that is answered, it holds for every deposit that is not converting
  * or credited yet.
  */
-export function putPolicy(db: ServiceDatabase, owner: OwnerName, policy: Policy): Promise<PolicyOutcome> {
+export function putPolicy(
+  db: ServiceDatabase,
+  owner: PolicyOwner,
+  policy: OwnerPolicy,
+): Promise<PolicyOutcome> {
   return inTransaction(db, async (tx): Promise<PolicyOutcome> => {
     await lockOwner(tx, owner)
     const { rows } = await sql<{ updated_at: Date }>`
@@ -46,7 +50,7 @@ export function putPolicy(db: ServiceDatabase, owner: OwnerName, policy: Policy)
 }
 
 /** Deposits that the policy holds stay held until they are released or refunded. */
-export function deletePolicy(db: ServiceDatabase, owner: OwnerName): Promise<PolicyOutcome> {
+export function deletePolicy(db: ServiceDatabase, owner: PolicyOwner): Promise<PolicyOutcome> {
   return inTransaction(db, async (tx) => {
     await lockOwner(tx, owner)
     await tx
@@ -67,6 +71,6 @@ export async function lockPolicies(tx: ServiceTransaction, depositIds: readonly 
 }
 
 /** Waits for who decides by the policy of this owner. */
-async function lockOwner(tx: ServiceTransaction, { kind, id }: OwnerName): Promise<void> {
+async function lockOwner(tx: ServiceTransaction, { kind, id }: PolicyOwner): Promise<void> {
   await sql`select from service.owner where kind = ${kind} and id = ${id} for no key update`.execute(tx)
 }

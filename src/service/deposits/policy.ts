@@ -1,26 +1,26 @@
 import { isOffCurveAddress, isAddress as isSolanaAddress } from '@solana/kit'
 import { type Address, parseAddress } from '../../core/asset.ts'
-import type { DepositReason, DepositRow } from '../tables.ts'
+import type { DepositReason, ServiceDepositRow } from '../tables.ts'
 
-type AssetName = { network: string; asset: string }
+type PolicyAsset = { network: string; asset: string }
 
 /**
  * What overrides the forwarding or crediting of one owner's deposits. What is left out does not apply.
  * Amounts are base units in decimal text.
  */
-export type Policy = {
+export type OwnerPolicy = {
   /** Holds every deposit, whatever the other rules say. */
   hold?: boolean | undefined
-  minimum_amounts?: readonly (AssetName & { amount: string })[] | undefined
-  assets?: Listing<AssetName> | undefined
+  minimum_amounts?: readonly (PolicyAsset & { amount: string })[] | undefined
+  assets?: AllowDenyList<PolicyAsset> | undefined
   /** Either list turns away a deposit whose sender is not known: it may be anybody. */
-  senders?: Listing<string> | undefined
+  senders?: AllowDenyList<string> | undefined
   /** What becomes of a deposit that a rule turns away; `hold` where it is left out. */
   otherwise?: 'hold' | 'refund' | undefined
 }
 
 /** Only those that are allowed pass, or all but those that are denied. */
-type Listing<Item> = { allow: readonly Item[] } | { deny: readonly Item[] }
+type AllowDenyList<Item> = { allow: readonly Item[] } | { deny: readonly Item[] }
 
 export type PolicyDecision =
   | { kind: 'pass' }
@@ -28,9 +28,9 @@ export type PolicyDecision =
   | { kind: 'refund'; reason: DepositReason; to: Address }
 
 /** The part of a deposit that a policy looks at. */
-export type JudgedDeposit = Pick<DepositRow, 'network' | 'asset' | 'amount' | 'sender'>
+export type JudgedDeposit = Pick<ServiceDepositRow, 'network' | 'asset' | 'amount' | 'sender'>
 
-export function decidePolicy(policy: Policy, deposit: JudgedDeposit): PolicyDecision {
+export function decidePolicy(policy: OwnerPolicy, deposit: JudgedDeposit): PolicyDecision {
   if (policy.hold === true) return { kind: 'hold', reason: 'policy_hold' }
   const reason = turnedAway(policy, deposit)
   if (reason === null) return { kind: 'pass' }
@@ -42,7 +42,7 @@ export function decidePolicy(policy: Policy, deposit: JudgedDeposit): PolicyDeci
 }
 
 /** To whom a deposit could go back: coins that were just made come from the zero address, where nobody is. */
-export function knownSender({ sender }: Pick<DepositRow, 'sender'>): Address | null {
+export function knownSender({ sender }: Pick<ServiceDepositRow, 'sender'>): Address | null {
   return sender === null || /^0x0+$/.test(sender) ? null : sender
 }
 
@@ -54,7 +54,7 @@ function isProgramAddress(address: Address): boolean {
   return isSolanaAddress(address) && isOffCurveAddress(address)
 }
 
-function turnedAway(policy: Policy, deposit: JudgedDeposit): DepositReason | null {
+function turnedAway(policy: OwnerPolicy, deposit: JudgedDeposit): DepositReason | null {
   if (!passes(policy.assets, (listed) => isAssetOf(listed, deposit))) return 'asset_denied'
   if (policy.senders !== undefined) {
     const sender = knownSender(deposit)
@@ -67,12 +67,12 @@ function turnedAway(policy: Policy, deposit: JudgedDeposit): DepositReason | nul
   return isBelow ? 'below_minimum' : null
 }
 
-function passes<Item>(listing: Listing<Item> | undefined, isListed: (item: Item) => boolean): boolean {
+function passes<Item>(listing: AllowDenyList<Item> | undefined, isListed: (item: Item) => boolean): boolean {
   if (listing === undefined) return true
   return 'allow' in listing ? listing.allow.some(isListed) : !listing.deny.some(isListed)
 }
 
-function isAssetOf(listed: AssetName, { network, asset }: JudgedDeposit): boolean {
+function isAssetOf(listed: PolicyAsset, { network, asset }: JudgedDeposit): boolean {
   return listed.network === network && listed.asset === asset
 }
 

@@ -8,7 +8,7 @@ export type Terms = { spreadBasisPoints: number; feeBasisPoints: number }
 
 export type Quote = { rate: string; fee: bigint; amount: bigint }
 
-type Side = { symbol: string; decimals: number }
+type QuoteAsset = { symbol: string; decimals: number }
 
 /** `units` / 10^`decimals`. */
 type Decimal = { units: bigint; decimals: number }
@@ -29,7 +29,7 @@ const derivedDecimals = 26
 export function quote(
   { prices, spreadBasisPoints, feeBasisPoints }: Terms & { prices: PriceTable },
   amount: bigint,
-  { from, to }: { from: Side; to: Side },
+  { from, to }: { from: QuoteAsset; to: QuoteAsset },
 ): Quote | null {
   const price = priceOf(prices, from.symbol, to.symbol)
   if (price === null) return null

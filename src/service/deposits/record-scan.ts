@@ -4,10 +4,10 @@ import { type Address, assetCode, type NetworkName } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { inTransaction } from '../../store/database.ts'
 import { findAsset, stableAsset } from '../catalog.ts'
-import type { Payment, Scan } from '../network/port.ts'
+import type { Scan, ScannedPayment } from '../network/port.ts'
 import { newId } from '../new-id.ts'
-import type { OwnerRow, ServiceDatabase, ServiceTransaction } from '../tables.ts'
-import { decideScan, type KnownDeposit, type ScanDecision } from './decide-scan.ts'
+import type { ServiceDatabase, ServiceOwnerRow, ServiceTransaction } from '../tables.ts'
+import { type DepositScanRow, decideScan, type ScanDecision } from './decide-scan.ts'
 import { type DepositChange, type Deposits, lockOrder, type NewDeposit } from './deposits.ts'
 
 export type ScanRecorder = {
@@ -45,8 +45,8 @@ export function recordScan(recorder: ScanRecorder, network: NetworkSettings, sca
 function knownDeposits(
   tx: ServiceTransaction,
   network: NetworkName,
-  payments: readonly Payment[],
-): Promise<readonly KnownDeposit[]> {
+  payments: readonly ScannedPayment[],
+): Promise<readonly DepositScanRow[]> {
   const transactions = payments.map(({ transaction }) => transaction as string)
   return tx
     .selectFrom('service.deposit')
@@ -60,8 +60,8 @@ function knownDeposits(
 async function ownersOf(
   tx: ServiceTransaction,
   { family }: NetworkSettings,
-  payments: readonly Payment[],
-): Promise<ReadonlyMap<Address, OwnerRow>> {
+  payments: readonly ScannedPayment[],
+): Promise<ReadonlyMap<Address, ServiceOwnerRow>> {
   const column = family === 'evm' ? 'evm_address' : 'solana_address'
   const addresses = [...new Set(payments.map(({ address }) => address))]
   const owners = await tx
@@ -72,12 +72,12 @@ async function ownersOf(
   return new Map(owners.map((owner) => [owner[column], owner]))
 }
 
-type Place = { networks: readonly NetworkSettings[]; network: NetworkSettings }
+type ScanNetworkContext = { networks: readonly NetworkSettings[]; network: NetworkSettings }
 
 function newDeposit(
-  payment: Payment,
-  owners: ReadonlyMap<Address, OwnerRow>,
-  { networks, network }: Place,
+  payment: ScannedPayment,
+  owners: ReadonlyMap<Address, ServiceOwnerRow>,
+  { networks, network }: ScanNetworkContext,
 ): NewDeposit & { id: string } {
   const owner = owners.get(payment.address)
   const asset = network.assets.find(({ key }) => key === payment.asset)
@@ -108,9 +108,12 @@ function newDeposit(
   }
 }
 
-type Destination = Pick<NewDeposit, 'to_network' | 'to_address' | 'to_asset' | 'to_contract' | 'to_decimals'>
+type DepositDestination = Pick<
+  NewDeposit,
+  'to_network' | 'to_address' | 'to_asset' | 'to_contract' | 'to_decimals'
+>
 
-function destinationOf(owner: OwnerRow, networks: readonly NetworkSettings[]): Destination {
+function destinationOf(owner: ServiceOwnerRow, networks: readonly NetworkSettings[]): DepositDestination {
   const { forward_network: network, forward_recipient: recipient, forward_asset: symbol } = owner
   if (network === null || recipient === null || symbol === null) {
     const { symbol: to_asset, decimals: to_decimals } = stableAsset

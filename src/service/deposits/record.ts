@@ -1,6 +1,6 @@
 import type { NetworkSettings } from '../../chain/port.ts'
 import { showAddress } from '../keyring/keyring.ts'
-import type { DepositReason, DepositRow, DepositStatus, OwnerKind } from '../tables.ts'
+import type { DepositReason, DepositStatus, OwnerKind, ServiceDepositRow } from '../tables.ts'
 
 /**
  * A deposit as the API lists it and as each webhook carries it. Amounts are base units in decimal text; times are
@@ -49,11 +49,14 @@ export type DepositRecord = {
   updated_at: string
 }
 
-export type ShowRecord = (row: DepositRow) => DepositRecord
+export type ShowRecord = (row: ServiceDepositRow) => DepositRecord
 
 export function recordWriter(networks: readonly NetworkSettings[]): ShowRecord {
   const families = new Map(networks.map(({ name, family }) => [name, family]))
-  const show = <Text extends string | null>(network: DepositRow['to_network'], address: Text): Text => {
+  const show = <Text extends string | null>(
+    network: ServiceDepositRow['to_network'],
+    address: Text,
+  ): Text => {
     const family = network === null ? undefined : families.get(network)
     return (address === null || family === undefined ? address : showAddress(family, address)) as Text
   }
@@ -93,7 +96,7 @@ export function recordWriter(networks: readonly NetworkSettings[]): ShowRecord {
   })
 }
 
-function refundOf(row: DepositRow, show: (address: string) => string): DepositRecord['refund'] {
+function refundOf(row: ServiceDepositRow, show: (address: string) => string): DepositRecord['refund'] {
   const { refund_address: address, refund_amount: amount, refund_transaction: transaction } = row
   if (address === null || amount === null) return null
   return { address: show(address), amount, transaction, time: row.refund_at?.toISOString() ?? null }

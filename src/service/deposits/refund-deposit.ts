@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Address } from '../../core/asset.ts'
 import { inTransaction } from '../../store/database.ts'
-import type { DepositReason, DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
+import type { DepositReason, DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
 import { isUnpaidDeposit } from '../transfers/wanted.ts'
 import type { DepositBook, DepositChange } from './deposits.ts'
 import { knownSender } from './policy.ts'
 
 export type RefundOutcome =
-  | { kind: 'refunding'; deposit: DepositRow }
+  | { kind: 'refunding'; deposit: ServiceDepositRow }
   | { kind: 'not_found' }
   /** Already on its way, delivered, or gone. */
   | { kind: 'wrong_state'; status: DepositStatus }
@@ -47,6 +47,10 @@ async function isUnpaid(tx: ServiceTransaction, id: string): Promise<boolean> {
   return rows.length === 1
 }
 
-export function refundOf({ id, amount }: DepositRow, to: Address, reason: DepositReason): DepositChange {
+export function refundOf(
+  { id, amount }: ServiceDepositRow,
+  to: Address,
+  reason: DepositReason,
+): DepositChange {
   return { id, status: 'refunding', reason, refund_address: to, refund_amount: amount }
 }

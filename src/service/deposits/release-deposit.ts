@@ -1,9 +1,9 @@
 import { inTransaction } from '../../store/database.ts'
-import type { DepositRow, DepositStatus } from '../tables.ts'
+import type { DepositStatus, ServiceDepositRow } from '../tables.ts'
 import type { DepositBook } from './deposits.ts'
 
 export type ReleaseOutcome =
-  | { kind: 'released'; deposit: DepositRow }
+  | { kind: 'released'; deposit: ServiceDepositRow }
   | { kind: 'not_found' }
   | { kind: 'wrong_state'; status: DepositStatus }
 

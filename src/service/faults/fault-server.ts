@@ -3,7 +3,7 @@ import express, { type Express, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import { assert, isFault } from '../../core/errors.ts'
 import { tell } from '../../log/tell.ts'
-import { problemReply, type Reply, refusal, replyTo } from '../http/problem.ts'
+import { type ApiReply, problemReply, refusal, replyTo } from '../http/problem.ts'
 import { readJsonBody } from '../http/read-request.ts'
 import { describeError } from '../running/describe-error.ts'
 import { faultKnobs, faultTable } from './fault-table.ts'
@@ -77,15 +77,15 @@ function turn(faults: Faults, changes: Partial<FaultSettings>): void {
   }
 }
 
-function refuseUnknown(request: Request): Reply {
+function refuseUnknown(request: Request): ApiReply {
   if (request.path !== '/faults') return problemReply('not_found', 'there is /faults alone')
   const headers = { allow: 'GET, PUT, PATCH' }
   return problemReply('method_not_allowed', '/faults takes GET, PUT and PATCH', { headers })
 }
 
-type Answering = (request: Request, response: Response) => Reply | Promise<Reply>
+type FaultHandler = (request: Request, response: Response) => ApiReply | Promise<ApiReply>
 
-function answer(log: Logger, work: Answering) {
+function answer(log: Logger, work: FaultHandler) {
   return async (request: Request, response: Response): Promise<void> => {
     const reply = await replyOf(log, async () => {
       refuseStrangers(request)
@@ -111,7 +111,7 @@ function refuseStrangers(request: Request): void {
   )
 }
 
-async function replyOf(log: Logger, work: () => Promise<Reply>): Promise<Reply> {
+async function replyOf(log: Logger, work: () => Promise<ApiReply>): Promise<ApiReply> {
   try {
     return await work()
   } catch (error) {

@@ -1,5 +1,5 @@
 /** What a rate is a share of: deposits, each struck or spared for good, or requests to the API, drawn one by one. */
-type Share = 'deposits' | 'requests'
+type FaultScope = 'deposits' | 'requests'
 
 /**
  * What ends a mismatch: what was late and comes by itself, webhooks that are sent again, a record that is listed right,
@@ -12,7 +12,7 @@ export type End = 'time' | 'resend' | 'record' | 'person'
  * (docs/mismatches.md), and `ends` what ends it; `ofWallets` is a second one that it reports where the
  * deposit is to a StableWallet, and `ifRead` one where depositd had read the record before. Null where depositd gets over it; `absorbed` says why, and where it is seen all the same.
  */
-type Entry = { share: Share; does: string } & (
+type FaultTableEntry = { share: FaultScope; does: string } & (
   | { mismatch: string; ends: End; ofWallets?: string; ifRead?: string }
   | { mismatch: null; absorbed: string }
 )
@@ -206,10 +206,10 @@ export const faultTable = {
     mismatch: 'recipient_mismatch',
     ends: 'person',
   },
-} as const satisfies Record<string, Entry>
+} as const satisfies Record<string, FaultTableEntry>
 
 type Table = typeof faultTable
-type KnobOf<Wanted extends Share> = {
+type KnobOf<Wanted extends FaultScope> = {
   [Knob in keyof Table]: Table[Knob]['share'] extends Wanted ? Knob : never
 }[keyof Table]
 

@@ -60,14 +60,14 @@ export function findSettingFaults(settings: object): string[] {
   })
 }
 
-type Check = { wanted: string; fits: (value: unknown) => boolean }
+type FaultSettingCheck = { wanted: string; fits: (value: unknown) => boolean }
 
-const rate: Check = {
+const rate: FaultSettingCheck = {
   wanted: 'between 0 and 1',
   fits: (value) => typeof value === 'number' && value >= 0 && value <= 1,
 }
 
-const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
+const checks: ReadonlyMap<string, FaultSettingCheck> = new Map<string, FaultSettingCheck>([
   [
     'seed',
     {
@@ -82,7 +82,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
       fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= delayMaxMs,
     },
   ],
-  ...faultKnobs.map((knob): [string, Check] => [knob, rate]),
+  ...faultKnobs.map((knob): [string, FaultSettingCheck] => [knob, rate]),
 ])
 
 /** What nothing given comes to: no rate at all. */

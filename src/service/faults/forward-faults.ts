@@ -1,9 +1,9 @@
 import { assert } from '../../core/errors.ts'
-import type { DepositRow } from '../tables.ts'
+import type { ServiceDepositRow } from '../tables.ts'
 import type { Faults } from './faults.ts'
 
 /** Deposits that one forward pays. */
-export type Joined = readonly [DepositRow, ...DepositRow[]]
+export type ForwardGroup = readonly [ServiceDepositRow, ...ServiceDepositRow[]]
 
 /** What its forward pays of a deposit, and what is paid beside that; of what is told the deposit names the transaction. */
 type Payout = { amount: bigint; beside: readonly { amount: bigint; isTold: boolean }[] }
@@ -12,13 +12,17 @@ type Payout = { amount: bigint; beside: readonly { amount: bigint; isTold: boole
  * The deposits, each alone, but where a fault joins several to one recipient. One that is to be joined waits for
  * another, and no longer than the delay.
  */
-export function joinForwards(faults: Faults, deposits: readonly DepositRow[], nowMs: number): Joined[] {
-  const isJoined = (deposit: DepositRow): boolean =>
+export function joinForwards(
+  faults: Faults,
+  deposits: readonly ServiceDepositRow[],
+  nowMs: number,
+): ForwardGroup[] {
+  const isJoined = (deposit: ServiceDepositRow): boolean =>
     deposit.status === 'converting' && faults.strikes('joinForwardRate', deposit)
   const groups = Map.groupBy(deposits, (deposit) =>
     isJoined(deposit) ? `${deposit.to_address}/${deposit.to_contract}` : deposit.id,
   )
-  return [...groups.values()].flatMap(([first, ...others]): Joined[] => {
+  return [...groups.values()].flatMap(([first, ...others]): ForwardGroup[] => {
     if (first === undefined) return []
     const isWaiting =
       isJoined(first) && others.length === 0 && first.updated_at.getTime() + faults.current().delayMs > nowMs
@@ -27,7 +31,7 @@ export function joinForwards(faults: Faults, deposits: readonly DepositRow[], no
 }
 
 /** What is paid beside the forward is paid with its first attempt. */
-export function payoutOf(faults: Faults, deposit: DepositRow): Payout {
+export function payoutOf(faults: Faults, deposit: ServiceDepositRow): Payout {
   const quoted = quotedOf(deposit)
   const isFirst = deposit.status === 'converting'
   const part = faults.strikes('splitForwardRate', deposit) ? quoted / 2n : 0n
@@ -38,7 +42,7 @@ export function payoutOf(faults: Faults, deposit: DepositRow): Payout {
   return { amount, beside: isDoubled ? [{ amount, isTold: false }] : [] }
 }
 
-export function quotedOf({ to_amount: amount }: DepositRow): bigint {
+export function quotedOf({ to_amount: amount }: ServiceDepositRow): bigint {
   assert(amount !== null, 'a deposit that is forwarded has a quote')
   return BigInt(amount)
 }

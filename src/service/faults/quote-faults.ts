@@ -1,9 +1,9 @@
 import type { Terms } from '../deposits/quote.ts'
-import type { DepositRow } from '../tables.ts'
+import type { ServiceDepositRow } from '../tables.ts'
 import type { Faults } from './faults.ts'
 
 /** What the service takes of this deposit: of one that it overcharges, twice the fee. */
-export function termsOf(faults: Faults, deposit: DepositRow, terms: Terms): Terms {
+export function termsOf(faults: Faults, deposit: ServiceDepositRow, terms: Terms): Terms {
   const times = faults.strikes('overchargeRate', deposit) ? 2 : 1
   return { ...terms, feeBasisPoints: Math.min(terms.feeBasisPoints * times, wholeBasisPoints) }
 }

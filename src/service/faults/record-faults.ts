@@ -1,18 +1,21 @@
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type DepositRecord, recordWriter } from '../deposits/record.ts'
-import type { DepositRow } from '../tables.ts'
+import type { ServiceDepositRow } from '../tables.ts'
 import { claimAgain } from './claim-again.ts'
 import type { DepositKnob } from './fault-table.ts'
 import type { Faults } from './faults.ts'
 
 /** One page of the list, with the errors that strike it. */
-export type Listing = {
+export type FaultyRecordPage = {
   /** How many records the page holds at most. */
   limit: number
   /** Of one row more than the limit, where there are as many: those of the page, and the one to go on after. */
-  cut(rows: readonly DepositRow[]): { rows: readonly DepositRow[]; last: DepositRow | null }
+  cut(rows: readonly ServiceDepositRow[]): {
+    rows: readonly ServiceDepositRow[]
+    last: ServiceDepositRow | null
+  }
   /** The records of the page as they are listed. */
-  tell(rows: readonly DepositRow[], networks: readonly NetworkSettings[]): DepositRecord[]
+  tell(rows: readonly ServiceDepositRow[], networks: readonly NetworkSettings[]): DepositRecord[]
 }
 
 type Shift = 'repeat' | 'skip' | 'none'
@@ -21,7 +24,7 @@ type Shift = 'repeat' | 'skip' | 'none'
 const driftingLimit = 5
 
 /** Call it once per page: what strikes the page is drawn here. */
-export function openListing(faults: Faults, wanted: number): Listing {
+export function openListing(faults: Faults, wanted: number): FaultyRecordPage {
   const isDrifting = faults.strikesRequest('driftPageRate')
   const isReordered = faults.strikesRequest('reorderRecordsRate')
   const limit = isDrifting ? Math.min(wanted, driftingLimit) : wanted
@@ -40,7 +43,11 @@ export function openListing(faults: Faults, wanted: number): Listing {
 }
 
 /** The next page begins with the last record of this one, or after one that no page holds. */
-function lastOf(rows: readonly DepositRow[], page: readonly DepositRow[], shift: Shift): DepositRow | null {
+function lastOf(
+  rows: readonly ServiceDepositRow[],
+  page: readonly ServiceDepositRow[],
+  shift: Shift,
+): ServiceDepositRow | null {
   if (shift === 'skip') return rows.at(-1) ?? null
   const wanted = shift === 'repeat' ? page.at(-2) : page.at(-1)
   return wanted ?? page.at(-1) ?? null
@@ -49,7 +56,7 @@ function lastOf(rows: readonly DepositRow[], page: readonly DepositRow[], shift:
 /** The record as it is listed, and what claims its payment again; none where the deposit is not listed. */
 export function tellRecords(
   faults: Faults,
-  row: DepositRow,
+  row: ServiceDepositRow,
   networks: readonly NetworkSettings[],
 ): DepositRecord[] {
   const record = tellRecord(faults, row, networks)
@@ -60,7 +67,7 @@ export function tellRecords(
 /** Null where the deposit is not listed. */
 function tellRecord(
   faults: Faults,
-  row: DepositRow,
+  row: ServiceDepositRow,
   networks: readonly NetworkSettings[],
 ): DepositRecord | null {
   // By the status alone: a service that starts again goes on to list none of what was gone.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { inTransaction } from '../../store/database.ts'
 import type { DepositBook } from '../deposits/deposits.ts'
-import type { DepositRow } from '../tables.ts'
+import type { ServiceDepositRow } from '../tables.ts'
 import type { Faults } from './faults.ts'
 
 const batchMax = 200
@@ -38,12 +38,12 @@ export async function reopenDeposits({
 }
 
 /** The first that are due, read page by page: most that are settled are not struck. */
-async function dueDeposits(db: DepositBook['db'], faults: Faults): Promise<DepositRow[]> {
+async function dueDeposits(db: DepositBook['db'], faults: Faults): Promise<ServiceDepositRow[]> {
   const { reopenRate, delayMs } = faults.current()
-  const isDue = (row: DepositRow) => faults.strikes('reopenRate', row) === (row.status === 'settled')
-  const due: DepositRow[] = []
+  const isDue = (row: ServiceDepositRow) => faults.strikes('reopenRate', row) === (row.status === 'settled')
+  const due: ServiceDepositRow[] = []
   for (let after = 0n; due.length < batchMax; ) {
-    const { rows } = await sql<DepositRow>`
+    const { rows } = await sql<ServiceDepositRow>`
       select * from service.deposit
       where sequence > ${after} and ((status = 'forwarding' and to_at is not null)
         or (${reopenRate > 0} and status = 'settled'

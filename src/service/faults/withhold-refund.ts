@@ -1,11 +1,11 @@
 import type { DepositChange } from '../deposits/deposits.ts'
-import type { DepositRow } from '../tables.ts'
+import type { ServiceDepositRow } from '../tables.ts'
 import type { Faults } from './faults.ts'
 
 /** What becomes of a final deposit: where a fault wants that, it fails instead of being delivered, and nothing goes back. */
 export function withhold(
   faults: Faults,
-  deposit: DepositRow,
+  deposit: ServiceDepositRow,
   change: DepositChange | null,
 ): DepositChange | null {
   const isDelivered = change?.status === 'converting' || change?.status === 'credited'

@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express'
 import { findApiKey, hashApiKey } from '../api-keys.ts'
-import type { Scope, ServiceDatabase } from '../tables.ts'
+import type { ApiScope, ServiceDatabase } from '../tables.ts'
 import { networkOf } from './network-of.ts'
 import { refusal } from './problem.ts'
-import { createRateLimiter, type RateLimit, type Verdict } from './rate-limit.ts'
+import { createRateLimiter, type RateLimit, type RateLimitVerdict } from './rate-limit.ts'
 
 /** Lets a request pass, or throws its refusal: 401 without a known key, 403 where its scope is too small, or 429. */
-export type Authenticate = (request: Request, response: Response, needed: Scope) => Promise<void>
+export type Authenticate = (request: Request, response: Response, needed: ApiScope) => Promise<void>
 
 /** Enough for a run of ten thousand creations; it holds up who has lost count, not who is in a hurry. */
 export const rateLimitDefault: RateLimit = { perSecond: 1000, burst: 5000 }
@@ -58,6 +58,6 @@ function unauthenticated(code: 'key_missing' | 'key_unknown', detail: string) {
   return refusal(code, detail, { headers: { 'www-authenticate': 'ApiKey header="X-API-KEY"' } })
 }
 
-function tooMany(detail: string, { retryAfterSeconds }: Verdict) {
+function tooMany(detail: string, { retryAfterSeconds }: RateLimitVerdict) {
   return refusal('rate_limited', detail, { headers: { 'retry-after': String(retryAfterSeconds) } })
 }

@@ -4,7 +4,7 @@ import { assert } from '../../core/errors.ts'
 import { findNetwork } from '../catalog.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import { depositAddresses, findOwner, listOwners } from '../owners.ts'
-import type { OwnerRow } from '../tables.ts'
+import type { ServiceOwnerRow } from '../tables.ts'
 import { channelRequest, checkPrice, isSameRule, readRule, statedRecipient } from './channel-rule.ts'
 import { refusal } from './problem.ts'
 import { readPage } from './read-page.ts'
@@ -92,7 +92,7 @@ const listChannels = defineRoute({
 
 export const channelRoutes = [createChannel, listChannels, retrieveChannel]
 
-function showChannel(owner: OwnerRow, networks: readonly NetworkSettings[]): z.output<typeof channel> {
+function showChannel(owner: ServiceOwnerRow, networks: readonly NetworkSettings[]): z.output<typeof channel> {
   const { id, forward_network: name, forward_asset: symbol, forward_recipient: recipient } = owner
   assert(name !== null && symbol !== null && recipient !== null, 'a channel has a forwarding rule')
   const family = findNetwork(networks, name)?.family

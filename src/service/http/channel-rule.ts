@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { priceOf } from '../deposits/quote.ts'
 import type { NewOwner } from '../owners.ts'
-import type { OwnerRow } from '../tables.ts'
+import type { ServiceOwnerRow } from '../tables.ts'
 import { refusal } from './problem.ts'
 import type { Api } from './route.ts'
 import { idText } from './schemas.ts'
-import { readAsset, readNetwork, readRecipient, type Stated } from './stated.ts'
+import { type RequestValue, readAsset, readNetwork, readRecipient } from './stated.ts'
 
 const word = z.string().min(1).max(128)
 
@@ -22,12 +22,12 @@ export const channelRequest = z
   })
   .meta({ id: 'ChannelRequest' })
 
-type ChannelRequest = z.output<typeof channelRequest>
+type ChannelRequestBody = z.output<typeof channelRequest>
 
 /** What the request asks for, with the spelling used for comparing. */
 export function readRule(
   networks: readonly NetworkSettings[],
-  request: ChannelRequest,
+  request: ChannelRequestBody,
 ): NewOwner & { kind: 'channel' } {
   const asset = statedAsset(request)
   const recipient = statedRecipient(request)
@@ -41,7 +41,7 @@ export function readRule(
   }
 }
 
-function statedAsset(request: ChannelRequest): Stated {
+function statedAsset(request: ChannelRequestBody): RequestValue {
   return oneOf(request, 'forward_asset', 'forward_token')
 }
 
@@ -50,7 +50,7 @@ function statedAsset(request: ChannelRequest): Stated {
  * only moves assets, and takes every channel.
  * @throws Fault `request_refused`
  */
-export function checkPrice({ networks, prices }: Api, request: ChannelRequest): void {
+export function checkPrice({ networks, prices }: Api, request: ChannelRequestBody): void {
   const { text: symbol, place: pointer } = statedAsset(request)
   const table = prices.current() ?? {}
   const symbols = networks.flatMap(({ assets }) => assets.map((asset) => asset.symbol))
@@ -62,16 +62,16 @@ export function checkPrice({ networks, prices }: Api, request: ChannelRequest): 
 }
 
 /** Where the request states its destination address. */
-export function statedRecipient(request: ChannelRequest): Stated {
+export function statedRecipient(request: ChannelRequestBody): RequestValue {
   return oneOf(request, 'forward_recipient', 'forward_address')
 }
 
 /** Either spelling, or both where they say the same. */
-function oneOf<Name extends keyof ChannelRequest>(
-  request: ChannelRequest,
+function oneOf<Name extends keyof ChannelRequestBody>(
+  request: ChannelRequestBody,
   first: Name,
   second: Name,
-): Stated {
+): RequestValue {
   const [one, other] = [request[first], request[second]]
   if (one !== undefined && other !== undefined && !areSame(one, other)) {
     const errors = [first, second].map((name) => ({ pointer: `/${name}`, detail: 'contradicts the other' }))
@@ -88,7 +88,7 @@ function areSame(one: string, other: string): boolean {
   return one === other || (one.startsWith('0x') && one.toLowerCase() === other.toLowerCase())
 }
 
-export function isSameRule(owner: OwnerRow, wanted: NewOwner): boolean {
+export function isSameRule(owner: ServiceOwnerRow, wanted: NewOwner): boolean {
   return (
     owner.forward_network === wanted.forward_network &&
     owner.forward_asset === wanted.forward_asset &&

@@ -4,7 +4,7 @@ import { type TxId, toTxId } from '../../core/asset.ts'
 import type { DepositRecord } from '../deposits/record.ts'
 import { againOf } from '../faults/claim-again.ts'
 import { openListing, tellRecords } from '../faults/record-faults.ts'
-import type { DepositRow, ServiceDatabase } from '../tables.ts'
+import type { ServiceDatabase, ServiceDepositRow } from '../tables.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { depositRecord } from './deposit-schema.ts'
 import { depositId, noDeposit } from './find-deposit.ts'
@@ -71,7 +71,7 @@ function selectDeposits(
   db: ServiceDatabase,
   wanted: DepositsQuery,
   limit: number,
-): Promise<readonly DepositRow[]> {
+): Promise<readonly ServiceDepositRow[]> {
   const before = readCursor('deposits', wanted.cursor)
   const conditions = [
     ...(before === null ? [] : [sql<boolean>`sequence < ${before}`]),

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { DepositRow, ServiceDatabase } from '../tables.ts'
+import type { ServiceDatabase, ServiceDepositRow } from '../tables.ts'
 import { refusal } from './problem.ts'
 
 export const depositId = z.strictObject({ id: z.string().max(64) })
 
 /** @throws Fault `request_refused` */
-export async function findDeposit(db: ServiceDatabase, id: string): Promise<DepositRow> {
+export async function findDeposit(db: ServiceDatabase, id: string): Promise<ServiceDepositRow> {
   const row = await db.selectFrom('service.deposit').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined) throw noDeposit(id)
   return row

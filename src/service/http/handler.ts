@@ -5,13 +5,13 @@ import { strikeCall } from '../faults/call-faults.ts'
 import { describeError } from '../running/describe-error.ts'
 import type { Authenticate } from './authentication.ts'
 import { createMatcher, type Match } from './match-route.ts'
-import { problemReply, type Reply, refusal, replyTo } from './problem.ts'
+import { type ApiReply, problemReply, refusal, replyTo } from './problem.ts'
 import { checkParameters, hasBody, readJsonBody, readQuery, refuseBody } from './read-request.ts'
-import type { Api, Route } from './route.ts'
+import type { Api, ApiRoute } from './route.ts'
 
 export type HandlerParts = {
   api: Api
-  routes: readonly Route[]
+  routes: readonly ApiRoute[]
   authenticate: Authenticate
   /** Aborted once the server stops. */
   stopping: AbortSignal
@@ -33,7 +33,7 @@ async function operate(
   { api, authenticate, stopping }: HandlerParts,
   match: Match,
   { request, response }: { request: Request; response: Response },
-): Promise<Reply> {
+): Promise<ApiReply> {
   const scope = match.kind === 'found' ? match.route.scope : 'read'
   if (scope !== null) await authenticate(request, response, scope)
   if (match.kind === 'missing') throw refuseUnknown(request.path.slice(0, 200), match.methods)
@@ -46,7 +46,7 @@ async function operate(
 }
 
 /** A call may take a body, need one or take none. */
-async function readBody({ body: schema }: Route, request: Request, response: Response): Promise<unknown> {
+async function readBody({ body: schema }: ApiRoute, request: Request, response: Response): Promise<unknown> {
   if (schema === null) {
     refuseBody(request)
     return undefined
@@ -71,7 +71,7 @@ function refuseUnknown(path: string, methods: readonly string[]) {
 async function respond(
   response: Response,
   { stopping, log }: HandlerParts,
-  work: () => Promise<Reply>,
+  work: () => Promise<ApiReply>,
 ): Promise<void> {
   const { status, body, headers } = await replyOf(work, log)
   response.status(status)
@@ -86,7 +86,7 @@ async function respond(
   response.set('content-length', String(Buffer.byteLength(text))).end(text)
 }
 
-async function replyOf(work: () => Promise<Reply>, log: Logger): Promise<Reply> {
+async function replyOf(work: () => Promise<ApiReply>, log: Logger): Promise<ApiReply> {
   try {
     return await work()
   } catch (error) {

@@ -11,7 +11,7 @@ import { isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { assert } from '../../core/errors.ts'
 import { type ProblemCode, problemReply } from './problem.ts'
-import { connectionLimits, loopback, type ServerSettings } from './server-settings.ts'
+import { type ApiServerSettings, connectionLimits, loopback } from './server-settings.ts'
 
 /** Longer than any answer takes: a caller that reads none for so long has gone. */
 const silenceMs = 150_000
@@ -20,13 +20,13 @@ const drainMs = 10_000
 const headersMax = 16 * 1024
 
 /** `stop` refuses new connections and drains the others. */
-export type Listening = { url: string; stop(): Promise<void> }
+export type HttpServerHandle = { url: string; stop(): Promise<void> }
 
 /** Listens, by HTTPS where there is a certificate. `url` names the port that was taken. */
 export async function listen(
   handler: RequestListener,
-  { host = loopback, port, tls, limits }: ServerSettings,
-): Promise<Listening> {
+  { host = loopback, port, tls, limits }: ApiServerSettings,
+): Promise<HttpServerHandle> {
   const { headersMs, requestMs, idleMs, connectionsMax } = { ...connectionLimits, ...limits }
   const options: ServerOptions = {
     headersTimeout: headersMs,

@@ -1,15 +1,15 @@
 import { refusal } from './problem.ts'
-import type { Route } from './route.ts'
+import type { ApiRoute } from './route.ts'
 
 /** The call that a request means, or the methods that its path takes: none where there is no such path. */
 export type Match =
-  | { kind: 'found'; route: Route; parameters: Record<string, string> }
+  | { kind: 'found'; route: ApiRoute; parameters: Record<string, string> }
   | { kind: 'missing'; methods: readonly string[] }
 
 export type MatchRoute = (request: { method: string; path: string }) => Match
 
 /** Paths are compared as they stand, with their case and without a slash at the end. */
-export function createMatcher(routes: readonly Route[]): MatchRoute {
+export function createMatcher(routes: readonly ApiRoute[]): MatchRoute {
   const patterns = routes.map((route) => ({ route, pattern: patternOf(route) }))
   return ({ method, path }) => {
     const here = patterns.filter(({ pattern }) => pattern.test(path))
@@ -24,7 +24,7 @@ export function createMatcher(routes: readonly Route[]): MatchRoute {
   }
 }
 
-function patternOf({ path }: Route): RegExp {
+function patternOf({ path }: ApiRoute): RegExp {
   const escaped = path.replaceAll('.', String.raw`\.`)
   return new RegExp(`^${escaped.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
 }

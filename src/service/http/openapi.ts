@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { describeProblem, type ProblemCode, problemSchema, statusOf } from './problem.ts'
-import type { Route } from './route.ts'
+import type { ApiRoute } from './route.ts'
 
-type Json = Record<string, unknown>
+type OpenApiObject = Record<string, unknown>
 
 /** The OpenAPI 3.1 document of the calls, made from the very schemas that read and type them. */
-export function describeApi(routes: readonly Route[]): Json {
+export function describeApi(routes: readonly ApiRoute[]): OpenApiObject {
   const paths = Object.groupBy(routes, ({ path }) => path)
   const document = {
     openapi: '3.1.1',
@@ -23,7 +23,7 @@ export function describeApi(routes: readonly Route[]): Json {
 }
 
 /** The problems that a call can answer: its own, and those that its form implies. */
-export function problemsOf({ scope, parameters, body, refusals }: Route): ProblemCode[] {
+export function problemsOf({ scope, parameters, body, refusals }: ApiRoute): ProblemCode[] {
   const implied: ProblemCode[] = [
     ...(scope === null ? [] : (['key_missing', 'key_unknown', 'rate_limited'] as const)),
     ...(scope === 'write' ? (['scope_insufficient'] as const) : []),
@@ -44,7 +44,7 @@ const bodyProblems: readonly ProblemCode[] = [
   'key_repeated',
 ]
 
-function describeRoute(route: Route): Json {
+function describeRoute(route: ApiRoute): OpenApiObject {
   const { scope, summary, origin, parameters, query, body, status, answer } = route
   const placed = [...parametersOf(parameters, 'path'), ...parametersOf(query, 'query')]
   return {
@@ -76,7 +76,7 @@ function describeRoute(route: Route): Json {
   }
 }
 
-function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
+function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): OpenApiObject[] {
   return Object.entries(schema.shape).map(([name, field]) => ({
     name,
     in: place,
@@ -101,7 +101,7 @@ function isOptional(schema: z.core.$ZodType): boolean {
   return z.safeParse(schema, undefined).success
 }
 
-function refusalResponses(route: Route): Json {
+function refusalResponses(route: ApiRoute): OpenApiObject {
   const byStatus = Object.groupBy(problemsOf(route), (code) => String(statusOf(code)))
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes = []]) => [
@@ -122,7 +122,7 @@ function refusalResponses(route: Route): Json {
   )
 }
 
-function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): Json {
+function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): OpenApiObject {
   return z.toJSONSchema(schema, {
     io,
     // The format says it; the expression that zod checks it with is 300 signs long.
@@ -133,18 +133,21 @@ function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): Json {
 }
 
 /** Moves the schemas that have a name to the one place where a document keeps them. */
-function withComponents({ components, ...document }: Json & { components: Json }): Json {
-  const schemas: Json = {}
+function withComponents({
+  components,
+  ...document
+}: OpenApiObject & { components: OpenApiObject }): OpenApiObject {
+  const schemas: OpenApiObject = {}
   const lifted = lift(document, schemas)
   const sorted = Object.entries(schemas).toSorted(([left], [right]) => (left < right ? -1 : 1))
-  return { ...(lifted as Json), components: { ...components, schemas: Object.fromEntries(sorted) } }
+  return { ...(lifted as OpenApiObject), components: { ...components, schemas: Object.fromEntries(sorted) } }
 }
 
-function lift(value: unknown, schemas: Json): unknown {
+function lift(value: unknown, schemas: OpenApiObject): unknown {
   if (Array.isArray(value)) return value.map((item) => lift(item, schemas))
   if (typeof value !== 'object' || value === null) return value
-  const { $schema: _, $defs: named = {}, ...rest } = value as Json
-  for (const [name, schema] of Object.entries(named as Json)) schemas[name] = lift(schema, schemas)
+  const { $schema: _, $defs: named = {}, ...rest } = value as OpenApiObject
+  for (const [name, schema] of Object.entries(named as OpenApiObject)) schemas[name] = lift(schema, schemas)
   return Object.fromEntries(
     Object.entries(rest).map(([key, inner]) =>
       key === '$ref'
@@ -164,8 +167,8 @@ function operationId(summary: string): string {
     .join('')
 }
 
-function origins(routes: readonly Route[]): string {
-  const listed = (origin: Route['origin']) =>
+function origins(routes: readonly ApiRoute[]): string {
+  const listed = (origin: ApiRoute['origin']) =>
     routes
       .filter((route) => route.origin === origin)
       .map(({ method, path }) => `- \`${method.toUpperCase()} ${path}\``)

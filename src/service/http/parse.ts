@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { RequestFault } from '../../core/errors.ts'
 import { refusal } from './problem.ts'
 
-type Place = 'body' | 'parameter'
+type RequestLocation = 'body' | 'parameter'
 
 const faultsMax = 20
 
@@ -10,7 +10,7 @@ const faultsMax = 20
 export function parseRequest<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  place: Place,
+  place: RequestLocation,
 ): z.output<Schema> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -18,7 +18,7 @@ export function parseRequest<Schema extends z.ZodType>(
   throw refusal('request_invalid', faults.map(describeFault).join('; ').slice(0, 1000), { errors: faults })
 }
 
-function faultsOf(issue: z.core.$ZodIssue, place: Place): RequestFault[] {
+function faultsOf(issue: z.core.$ZodIssue, place: RequestLocation): RequestFault[] {
   if (issue.code === 'invalid_union') return faultsOfNearest(issue, place)
   if (issue.code !== 'unrecognized_keys') return [faultAt(issue.path, place, issue.message)]
   const detail = place === 'body' ? 'is not a field of this request' : 'is not a parameter of this call'
@@ -26,13 +26,13 @@ function faultsOf(issue: z.core.$ZodIssue, place: Place): RequestFault[] {
 }
 
 /** Of several forms, the one that the value misses by least was meant. */
-function faultsOfNearest(issue: z.core.$ZodIssueInvalidUnion, place: Place): RequestFault[] {
+function faultsOfNearest(issue: z.core.$ZodIssueInvalidUnion, place: RequestLocation): RequestFault[] {
   const [nearest] = issue.errors.toSorted((left, right) => left.length - right.length)
   if (nearest === undefined) return [faultAt(issue.path, place, issue.message)]
   return nearest.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }, place))
 }
 
-function faultAt(path: readonly PropertyKey[], place: Place, message: string): RequestFault {
+function faultAt(path: readonly PropertyKey[], place: RequestLocation, message: string): RequestFault {
   const detail = message.endsWith('received undefined') ? 'is missing' : message.slice(0, 200)
   return place === 'body'
     ? { pointer: pointerOf(path), detail }

@@ -3,18 +3,18 @@ import { deletePolicy, getPolicy, type PolicyOutcome, putPolicy } from '../depos
 import type { OwnerKind } from '../tables.ts'
 import { checkPolicy, policyAnswer, policySchema } from './policy-schema.ts'
 import { refusal } from './problem.ts'
-import { defineRoute, type Route } from './route.ts'
+import { type ApiRoute, defineRoute } from './route.ts'
 import { idText } from './schemas.ts'
 
 const parameters = z.strictObject({ id: idText })
 
 /** The calls of one kind of owner: each channel and each StableWallet has at most one policy. */
-export const policyRoutes: readonly Route[] = [
+export const policyRoutes: readonly ApiRoute[] = [
   ...routesOf('channel', '/v1/channels/{id}/policy'),
   ...routesOf('stable_wallet', '/v1/stable-wallets/{id}/policy'),
 ]
 
-function routesOf(kind: OwnerKind, path: string): Route[] {
+function routesOf(kind: OwnerKind, path: string): ApiRoute[] {
   const name = kind === 'channel' ? 'channel' : 'StableWallet'
   const common = { path, origin: 'ours', parameters, status: 200, answer: policyAnswer } as const
   const tell = (id: string, outcome: PolicyOutcome) => {

@@ -2,7 +2,7 @@ import { isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
 import { z } from 'zod'
 import type { NetworkSettings } from '../../chain/port.ts'
-import type { Policy } from '../deposits/policy.ts'
+import type { OwnerPolicy } from '../deposits/policy.ts'
 import { refusal } from './problem.ts'
 import { baseUnits, timeText } from './schemas.ts'
 import { readAsset, readNetwork } from './stated.ts'
@@ -31,7 +31,7 @@ export const policySchema = z
     id: 'Policy',
     description:
       'What overrides the forwarding or crediting of deposits. `hold` holds all. A deposit below a minimum, or that a list does not let pass, is held, or goes back where `otherwise` is `refund`. Amounts are base units.',
-  }) satisfies z.ZodType<Policy>
+  }) satisfies z.ZodType<OwnerPolicy>
 
 export const policyAnswer = z
   .strictObject({ policy: policySchema.nullable(), updated_at: timeText.nullable() })
@@ -41,7 +41,7 @@ export const policyAnswer = z
  * Makes sure that every network, asset and address of a policy is one: a rule with a slip of the pen would never apply.
  * @throws Fault `request_refused`
  */
-export function checkPolicy(networks: readonly NetworkSettings[], policy: Policy): void {
+export function checkPolicy(networks: readonly NetworkSettings[], policy: OwnerPolicy): void {
   const { minimum_amounts: minimums = [], assets, senders } = policy
   const named = [
     ...minimums.map((item, place) => ({ item, place: `/minimum_amounts/${place}` })),
@@ -61,9 +61,12 @@ export function checkPolicy(networks: readonly NetworkSettings[], policy: Policy
   throw refusal('address_invalid', detail.slice(0, 1000), { errors })
 }
 
-type Listing<Item> = { allow: readonly Item[] } | { deny: readonly Item[] }
+type AllowDenyBody<Item> = { allow: readonly Item[] } | { deny: readonly Item[] }
 
-function placed<Item>(place: string, listing: Listing<Item> | undefined): { item: Item; place: string }[] {
+function placed<Item>(
+  place: string,
+  listing: AllowDenyBody<Item> | undefined,
+): { item: Item; place: string }[] {
   if (listing === undefined) return []
   const [name, items] = 'allow' in listing ? ['allow', listing.allow] : ['deny', listing.deny]
   return items.map((item, index) => ({ item, place: `${place}/${name}/${index}` }))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Fault, isFault, type RefusalParts } from '../../core/errors.ts'
 
-export type Reply = { status: number; body: unknown; headers?: Readonly<Record<string, string>> }
+export type ApiReply = { status: number; body: unknown; headers?: Readonly<Record<string, string>> }
 
 /** The stable codes of refusals, with the HTTP status and the title of each. */
 const problems = {
@@ -80,7 +80,7 @@ export function refusal(
 }
 
 /** The RFC 9457 problem document for a refusal; null for an error that is ours. */
-export function replyTo(error: unknown): Reply | null {
+export function replyTo(error: unknown): ApiReply | null {
   const refused = isFault(error, 'request_refused') ? error : translateParserError(error)
   if (refused === null) return null
   const { reason, problem, ...parts } = refused.details
@@ -91,7 +91,7 @@ export function problemReply(
   code: ProblemCode,
   detail: string,
   { errors, headers }: RefusalParts = {},
-): Reply {
+): ApiReply {
   const [status, title] = problems[code]
   const body = { type: 'about:blank', title, status, code, detail, ...(errors !== undefined && { errors }) }
   return { status, body, headers: { 'content-type': 'application/problem+json', ...headers } }

@@ -1,7 +1,7 @@
 /** A bucket of `burst` requests, that fills again by `perSecond`. */
 export type RateLimit = { perSecond: number; burst: number }
 
-export type Verdict = {
+export type RateLimitVerdict = {
   allowed: boolean
   /** How many more are allowed at once. */
   remaining: number
@@ -13,7 +13,7 @@ export type Verdict = {
 
 export type RateLimiter = {
   /** Takes one request out of the bucket of that name. */
-  take(name: string): Verdict
+  take(name: string): RateLimitVerdict
   /** Puts one back. */
   giveBack(name: string): void
 }

@@ -4,7 +4,7 @@ import type { Deposits } from '../deposits/deposits.ts'
 import type { Prices } from '../deposits/prices.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Owners } from '../owners.ts'
-import type { Scope, ServiceDatabase } from '../tables.ts'
+import type { ApiScope, ServiceDatabase } from '../tables.ts'
 import type { SecretVault } from '../webhooks/secret-vault.ts'
 import { parseRequest } from './parse.ts'
 import type { ProblemCode } from './problem.ts'
@@ -39,7 +39,7 @@ export type RouteForm<
   /** Parameters stand in braces: `/v1/channels/{id}`. */
   path: string
   /** The least scope that may call; null where no key is asked for. */
-  scope: Scope | null
+  scope: ApiScope | null
   /** One line for people. */
   summary: string
   /** `page` where the interface page names the call; `ours` where it is our answer to a gap of that page. */
@@ -56,20 +56,20 @@ export type RouteForm<
   run(
     api: Api,
     request: { parameters: z.output<Parameters>; query: z.output<Query>; body: z.output<Body> },
-  ): Promise<Shown<z.output<Answer>>>
+  ): Promise<DeepReadonly<z.output<Answer>>>
 }
 
 /** An answer is only written, so what must not be changed may be in it. */
-type Shown<Value> = Value extends readonly (infer Item)[]
-  ? readonly Shown<Item>[]
+type DeepReadonly<Value> = Value extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
   : Value extends object
-    ? { readonly [Key in keyof Value]: Shown<Value[Key]> }
+    ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
     : Value
 
 /** The request as it came: nothing of it is checked yet. */
 export type RawRequest = { parameters: unknown; query: unknown; body: unknown }
 
-export type Route = Pick<
+export type ApiRoute = Pick<
   RouteForm,
   'method' | 'path' | 'scope' | 'summary' | 'origin' | 'status' | 'refusals'
 > & {
@@ -87,7 +87,7 @@ export function defineRoute<
   Query extends z.ZodObject = typeof nothing,
   Body extends z.ZodType = typeof noBody,
   Answer extends z.ZodType = typeof noBody,
->(form: RouteForm<Parameters, Query, Body, Answer>): Route {
+>(form: RouteForm<Parameters, Query, Body, Answer>): ApiRoute {
   const { method, path, scope, summary, origin, status, refusals } = form
   const parameters = form.parameters ?? (nothing as unknown as Parameters)
   const query = form.query ?? (nothing as unknown as Query)

@@ -5,7 +5,7 @@ import { depositRoutes } from './deposit-routes.ts'
 import { eventRoutes } from './event-routes.ts'
 import { describeApi } from './openapi.ts'
 import { policyRoutes } from './policy-routes.ts'
-import { defineRoute, type Route } from './route.ts'
+import { type ApiRoute, defineRoute } from './route.ts'
 import { stableWalletRoutes } from './stable-wallet-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 import { withdrawalRoutes } from './withdrawal-routes.ts'
@@ -24,7 +24,7 @@ const document = defineRoute({
 })
 
 /** Every call, in the order of the documents. */
-export const routes: readonly Route[] = [
+export const routes: readonly ApiRoute[] = [
   ...channelRoutes,
   ...stableWalletRoutes,
   ...policyRoutes,

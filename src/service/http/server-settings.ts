@@ -17,7 +17,7 @@ export type ConnectionLimits = {
   connectionsMax: number
 }
 
-export type ServerSettings = {
+export type ApiServerSettings = {
   /** 0 takes any free one. */
   port: number
   /** The address it listens at; loopback where this is left out. */
@@ -39,7 +39,7 @@ export const connectionLimits: ConnectionLimits = {
 }
 
 /** What is wrong with the settings, in words; nothing of the private key is among them. */
-export function findServerFaults({ host = loopback, tls, rateLimit, limits }: ServerSettings): string[] {
+export function findServerFaults({ host = loopback, tls, rateLimit, limits }: ApiServerSettings): string[] {
   const counts = Object.entries({ ...connectionLimits, ...limits })
   return [
     ...(isIP(host) === 0 ? [`host ${host} is not an IP address`] : []),
@@ -55,7 +55,7 @@ export function findServerFaults({ host = loopback, tls, rateLimit, limits }: Se
 }
 
 /** Keys and deposits would cross a network in clear text. */
-export function isExposed({ host = loopback, tls }: ServerSettings): boolean {
+export function isExposed({ host = loopback, tls }: ApiServerSettings): boolean {
   return tls === undefined && !/^(?:127\.|::1$)/.test(host)
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { tell } from '../../log/tell.ts'
 import { keepApiKey } from '../api-keys.ts'
-import type { ServiceSettings } from '../settings.ts'
+import type { DepositServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { openVault } from '../webhooks/secret-vault.ts'
 import { openAuthentication } from './authentication.ts'
@@ -11,7 +11,7 @@ import type { Api } from './route.ts'
 import { routes } from './routes.ts'
 import { isExposed } from './server-settings.ts'
 
-type ServerParts = { settings: ServiceSettings; log: Logger } & Omit<Api, 'networks' | 'webhooks'>
+type ServerParts = { settings: DepositServiceSettings; log: Logger } & Omit<Api, 'networks' | 'webhooks'>
 
 export type RunningServer = { url: string; stop(): Promise<void> }
 
@@ -39,6 +39,6 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   }
 }
 
-async function keepGivenKeys(db: ServiceDatabase, { apiKeys }: ServiceSettings): Promise<void> {
+async function keepGivenKeys(db: ServiceDatabase, { apiKeys }: DepositServiceSettings): Promise<void> {
   await Promise.all(apiKeys.map(({ key, scope }) => keepApiKey(db, { key, scope, name: 'settings' })))
 }

@@ -3,7 +3,7 @@ import type { NetworkSettings } from '../../chain/port.ts'
 import { assert } from '../../core/errors.ts'
 import { stableAsset } from '../catalog.ts'
 import { depositAddresses, findOwner, listOwners } from '../owners.ts'
-import type { OwnerRow } from '../tables.ts'
+import type { ServiceOwnerRow } from '../tables.ts'
 import { walletBalance } from '../transfers/withdrawals.ts'
 import { refusal } from './problem.ts'
 import { readPage } from './read-page.ts'
@@ -80,6 +80,6 @@ const listStableWallets = defineRoute({
 
 export const stableWalletRoutes = [createStableWallet, listStableWallets, retrieveStableWallet]
 
-function showWallet(owner: OwnerRow, networks: readonly NetworkSettings[]) {
+function showWallet(owner: ServiceOwnerRow, networks: readonly NetworkSettings[]) {
   return { id: owner.id, deposit_addresses: depositAddresses(owner, networks) }
 }

@@ -5,10 +5,10 @@ import { findAsset, findNetwork } from '../catalog.ts'
 import { type ProblemCode, refusal } from './problem.ts'
 
 /** A word of a request, and the pointer to where it stands. */
-export type Stated = { text: string; place: string }
+export type RequestValue = { text: string; place: string }
 
 /** @throws Fault `request_refused` */
-export function readNetwork(networks: readonly NetworkSettings[], stated: Stated): NetworkSettings {
+export function readNetwork(networks: readonly NetworkSettings[], stated: RequestValue): NetworkSettings {
   const network = findNetwork(networks, stated.text)
   if (network !== null) return network
   const known = networks.map(({ name }) => name).join(', ')
@@ -16,7 +16,7 @@ export function readNetwork(networks: readonly NetworkSettings[], stated: Stated
 }
 
 /** @throws Fault `request_refused` */
-export function readAsset(network: NetworkSettings, stated: Stated): Asset {
+export function readAsset(network: NetworkSettings, stated: RequestValue): Asset {
   const asset = findAsset([network], network.name, stated.text)
   if (asset !== null) return asset
   const known = network.assets.map(({ symbol }) => symbol).join(', ')
@@ -24,17 +24,17 @@ export function readAsset(network: NetworkSettings, stated: Stated): Asset {
 }
 
 /** @throws Fault `request_refused` */
-export function readRecipient(network: NetworkSettings, stated: Stated): Address {
+export function readRecipient(network: NetworkSettings, stated: RequestValue): Address {
   const destination = readDestination(network, stated.text)
   if (destination.kind === 'valid') return destination.address
   throw refuse('address_invalid', stated, destination.problem)
 }
 
 /** What is sent to an address of this service would come in again as a deposit, or be nobody's. */
-export function refuseOwnAddress(stated: Stated): Error {
+export function refuseOwnAddress(stated: RequestValue): Error {
   return refuse('address_invalid', stated, `${stated.text} is an address of this service`)
 }
 
-function refuse(code: ProblemCode, { place }: Stated, detail: string) {
+function refuse(code: ProblemCode, { place }: RequestValue, detail: string) {
   return refusal(code, detail, { errors: [{ pointer: place, detail }] })
 }

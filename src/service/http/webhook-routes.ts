@@ -9,7 +9,7 @@ import {
 } from '../webhooks/endpoints.ts'
 import { overlapDefaultSeconds } from '../webhooks/keep-endpoints.ts'
 import { rotateSecret, signingSecrets } from '../webhooks/secrets.ts'
-import { makeSecret, readSecret, type Scheme } from '../webhooks/signing-key.ts'
+import { makeSecret, readSecret, type SigningKeyScheme } from '../webhooks/signing-key.ts'
 import { isPrivateUrl, urlForm } from '../webhooks/webhook-url.ts'
 import { refusal } from './problem.ts'
 import { readPage } from './read-page.ts'
@@ -180,8 +180,8 @@ export const webhookRoutes = [
 ]
 
 function secretOf(
-  request: { secret?: string | undefined; scheme?: Scheme | undefined },
-  usual: Scheme,
+  request: { secret?: string | undefined; scheme?: SigningKeyScheme | undefined },
+  usual: SigningKeyScheme,
 ): string {
   const { secret, scheme } = request
   if (secret === undefined) return makeSecret(scheme ?? usual)

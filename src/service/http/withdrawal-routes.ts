@@ -118,9 +118,9 @@ const retrieve = defineRoute({
 
 export const withdrawalRoutes = [create, list, retrieve]
 
-type Refused = Exclude<WithdrawalOutcome, { withdrawal: unknown }>
+type WithdrawalRefusal = Exclude<WithdrawalOutcome, { withdrawal: unknown }>
 
-function refuse(outcome: Refused, wallet: string) {
+function refuse(outcome: WithdrawalRefusal, wallet: string) {
   const { symbol } = stableAsset
   if (outcome.kind === 'wallet_unknown') return noWallet(wallet)
   if (outcome.kind === 'conflict') {

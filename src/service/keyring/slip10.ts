@@ -1,6 +1,6 @@
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 
-type Node = { key: Buffer; chainCode: Buffer }
+type ExtendedKey = { key: Buffer; chainCode: Buffer }
 
 const hardened = 0x80000000
 
@@ -19,14 +19,14 @@ export function ed25519PublicKey(privateKey: Uint8Array): Buffer {
   return Buffer.from(x ?? '', 'base64url')
 }
 
-function child({ key, chainCode }: Node, step: number): Node {
+function child({ key, chainCode }: ExtendedKey, step: number): ExtendedKey {
   const data = Buffer.alloc(37)
   key.copy(data, 1)
   data.writeUInt32BE(hardened + step, 33)
   return split(createHmac('sha512', chainCode).update(data).digest())
 }
 
-function split(digest: Buffer): Node {
+function split(digest: Buffer): ExtendedKey {
   return { key: digest.subarray(0, 32), chainCode: digest.subarray(32) }
 }
 

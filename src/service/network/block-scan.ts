@@ -1,11 +1,11 @@
 import type { Address, NetworkName } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { mapBounded } from '../running/bounded.ts'
-import type { Payment, Position, Scan } from './port.ts'
+import type { NetworkReadPosition, Scan, ScannedPayment } from './port.ts'
 
-export type Stage = 'final' | 'seen'
+export type BlockStage = 'final' | 'seen'
 
-type FoundPayment = Omit<Payment, 'final'>
+type FoundPayment = Omit<ScannedPayment, 'final'>
 
 /** A block, with what it paid to the addresses that were watched when it was read. */
 export type ReadBlock = {
@@ -21,19 +21,22 @@ export type BlockSource = {
   /** The service's own wallet, whose payments are no deposits. */
   liquidity: Address
   /** The newest block of that stage. */
-  newest(stage: Stage): Promise<bigint>
+  newest(stage: BlockStage): Promise<bigint>
   /** The next heights above that one which have a block, in their order: so many at most. */
-  next(above: bigint, max: number, stage: Stage): Promise<readonly bigint[]>
-  read(height: bigint, watched: ReadonlySet<Address>, stage: Stage): Promise<ReadBlock>
+  next(above: bigint, max: number, stage: BlockStage): Promise<readonly bigint[]>
+  read(height: bigint, watched: ReadonlySet<Address>, stage: BlockStage): Promise<ReadBlock>
   /** Null where there is no block of that height. */
-  hashAt(height: bigint, stage: Stage): Promise<string | null>
+  hashAt(height: bigint, stage: BlockStage): Promise<string | null>
 }
 
-export type BlockScanner = (position: Position, watched: () => Promise<ReadonlySet<Address>>) => Promise<Scan>
+export type BlockScanner = (
+  position: NetworkReadPosition,
+  watched: () => Promise<ReadonlySet<Address>>,
+) => Promise<Scan>
 
-export type Mark = { height: bigint; hash: string | null }
+export type ScanMark = { height: bigint; hash: string | null }
 
-type Reading = {
+type BlockReadContext = {
   source: BlockSource
   watched: ReadonlySet<Address>
   /**
@@ -43,7 +46,7 @@ type Reading = {
   seen: Map<bigint, ReadBlock>
 }
 
-type Span = { above: Mark; to: bigint; stage: Stage }
+type BlockScanRange = { above: ScanMark; to: bigint; stage: BlockStage }
 
 const requestsAtOnce = 8
 /** The most blocks one scan reads as final, and again as seen. */
@@ -70,7 +73,7 @@ export function createBlockScanner(source: BlockSource): BlockScanner {
   }
 }
 
-export function positionAt(final: Mark, seen: Mark = final): Position {
+export function positionAt(final: ScanMark, seen: ScanMark = final): NetworkReadPosition {
   return {
     finalHeight: final.height,
     finalHash: final.hash,
@@ -79,9 +82,17 @@ export function positionAt(final: Mark, seen: Mark = final): Position {
   }
 }
 
-type Finals = { position: Position; finals: readonly ReadBlock[]; finalMark: Mark; head: bigint }
+type Finals = {
+  position: NetworkReadPosition
+  finals: readonly ReadBlock[]
+  finalMark: ScanMark
+  head: bigint
+}
 
-async function readBeyond(reading: Reading, { position, finals, finalMark, head }: Finals): Promise<Scan> {
+async function readBeyond(
+  reading: BlockReadContext,
+  { position, finals, finalMark, head }: Finals,
+): Promise<Scan> {
   const { source, seen } = reading
   for (const height of seen.keys()) if (height <= finalMark.height) seen.delete(height)
   const isAhead = position.seenHeight > finalMark.height
@@ -94,12 +105,12 @@ async function readBeyond(reading: Reading, { position, finals, finalMark, head 
   }
 }
 
-type Seen = { blocks: readonly ReadBlock[]; mark: Mark; more: boolean }
+type SeenBlocks = { blocks: readonly ReadBlock[]; mark: ScanMark; more: boolean }
 
 async function readSeen(
-  reading: Reading,
-  { above, finalMark, head }: { above: Mark; finalMark: Mark; head: bigint },
-): Promise<Seen> {
+  reading: BlockReadContext,
+  { above, finalMark, head }: { above: ScanMark; finalMark: ScanMark; head: bigint },
+): Promise<SeenBlocks> {
   const blocks = await readLinked(reading, { above, to: head, stage: 'seen' })
   if (blocks === null) {
     const mark = before(reading, above, finalMark)
@@ -110,16 +121,22 @@ async function readSeen(
 }
 
 /** What was seen last and is no longer part of the chain gives way to the one before it, and so on. */
-function before({ seen }: Reading, { height }: Mark, finalMark: Mark): Mark {
+function before({ seen }: BlockReadContext, { height }: ScanMark, finalMark: ScanMark): ScanMark {
   const lower = [...seen.values()].filter((block) => block.height < height)
-  return lower.reduce<Mark>((highest, block) => (block.height > highest.height ? block : highest), finalMark)
+  return lower.reduce<ScanMark>(
+    (highest, block) => (block.height > highest.height ? block : highest),
+    finalMark,
+  )
 }
 
 /**
  * The next blocks, each of which names the one before it. Null where the first does not name the mark.
  * @throws Fault `remote_failed` where one is missing between them
  */
-async function readLinked(reading: Reading, span: Span): Promise<readonly ReadBlock[] | null> {
+async function readLinked(
+  reading: BlockReadContext,
+  span: BlockScanRange,
+): Promise<readonly ReadBlock[] | null> {
   const known = span.stage === 'final' ? reading.seen : new Map<bigint, ReadBlock>()
   const blocks = await readBlocks(reading, span, known)
   const isTorn = blocks.some(
@@ -137,8 +154,8 @@ async function readLinked(reading: Reading, span: Span): Promise<readonly ReadBl
 }
 
 async function readBlocks(
-  { source, watched }: Reading,
-  { above, to, stage }: Span,
+  { source, watched }: BlockReadContext,
+  { above, to, stage }: BlockScanRange,
   known: ReadonlyMap<bigint, ReadBlock>,
 ): Promise<readonly ReadBlock[]> {
   const listed = await source.next(above.height, spanMax, stage)
@@ -161,7 +178,10 @@ async function isCurrent(
 }
 
 /** @throws Fault `remote_failed` where the chain still has the last final block: the node leaves out others */
-async function rewindFrom(source: BlockSource, { finalHeight, finalHash }: Position): Promise<Scan> {
+async function rewindFrom(
+  source: BlockSource,
+  { finalHeight, finalHash }: NetworkReadPosition,
+): Promise<Scan> {
   if ((await source.hashAt(finalHeight, 'final')) === finalHash) throw disbelieved(source, finalHeight)
   return rewind(source, finalHeight)
 }
@@ -176,10 +196,10 @@ async function rewind(source: BlockSource, height: bigint): Promise<Scan> {
 /** Nobody can be paid before an address is handed out. */
 async function skip(
   source: BlockSource,
-  position: Position,
+  position: NetworkReadPosition,
   { final, head }: { final: bigint; head: bigint },
 ): Promise<Scan> {
-  const markAt = async (height: bigint, stage: Stage): Promise<Mark> => ({
+  const markAt = async (height: bigint, stage: BlockStage): Promise<ScanMark> => ({
     height,
     hash: await source.hashAt(height, stage),
   })
@@ -193,7 +213,11 @@ function disbelieved({ network }: BlockSource, height: bigint): Fault {
   return new Fault('remote_failed', { what: `reading ${network}`, problem })
 }
 
-function paymentsIn({ liquidity }: BlockSource, blocks: readonly ReadBlock[], final: boolean): Payment[] {
+function paymentsIn(
+  { liquidity }: BlockSource,
+  blocks: readonly ReadBlock[],
+  final: boolean,
+): ScannedPayment[] {
   return blocks
     .flatMap(({ payments }) => payments)
     .filter(({ sender }) => sender !== liquidity)

@@ -11,26 +11,26 @@ import type { NetworkSettings } from '../../chain/port.ts'
 import { type AssetKey, assetCode, assetKey, toTxId } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import type { Keyring } from '../keyring/keyring.ts'
-import type { Share } from '../running/sharing.ts'
+import type { RequestCoalescer } from '../running/sharing.ts'
 import { ampleFees, type Fees, leastFee, type Market, readMarket, readRollupFee } from './evm-fees.ts'
 import { type Funds, readFunds } from './evm-funds.ts'
 import type { Promises } from './evm-promises.ts'
-import type { Draft, Order, SignedTransfer } from './port.ts'
+import type { SignedTransfer, TransferDraft, TransferOrder } from './port.ts'
 
-export type Purse = {
+export type EvmWallet = {
   client: PublicClient
   settings: NetworkSettings
   keyring: Keyring
   promises: Promises
   /** Drafts are made side by side, and ask the same of the node. */
-  share: Share
+  share: RequestCoalescer
 }
 
 /** Everything of a transaction but its nonce. */
-export type Unnumbered = Omit<TransactionSerializableEIP1559, 'nonce'> & Fees
+export type TransactionWithoutNonce = Omit<TransactionSerializableEIP1559, 'nonce'> & Fees
 
-type Call = { to: Hex; value: bigint; data?: Hex }
-type Price = { gas: bigint; market: Market; rollupFee: bigint }
+type EvmTransferCall = { to: Hex; value: bigint; data?: Hex }
+type GasEstimate = { gas: bigint; market: Market; rollupFee: bigint }
 
 /** Running a plain transfer of the native coin costs exactly this much; whatever costs more may come to cost other. */
 const plainGas = 21_000n
@@ -46,7 +46,7 @@ const arbitrumGasMax = 3_000_000n
  * Fails where the transfer is expected to fail, so that no nonce is spent on it. Signing fails too where the
  * transactions with lower nonces leave too little.
  */
-export async function draftEvm(purse: Purse, order: Order): Promise<Draft> {
+export async function draftEvm(purse: EvmWallet, order: TransferOrder): Promise<TransferDraft> {
   const funds = await fundsFor(purse, order)
   requireHeld(purse.settings, order, funds.held(order.asset))
   const price = await priceOf(purse, order)
@@ -64,7 +64,7 @@ export async function draftEvm(purse: Purse, order: Order): Promise<Draft> {
 }
 
 /** What is missing to pay for the order at ample fees; nothing where the least is there, lest it be asked for twice. */
-export async function gasLackEvm(purse: Purse, order: Order): Promise<bigint> {
+export async function gasLackEvm(purse: EvmWallet, order: TransferOrder): Promise<bigint> {
   if (takesFeeOff(order)) return 0n
   const [funds, { gas, market, rollupFee }] = await Promise.all([
     fundsFor(purse, order),
@@ -77,7 +77,7 @@ export async function gasLackEvm(purse: Purse, order: Order): Promise<bigint> {
 }
 
 export async function signEvm(
-  { keyring, promises }: Purse,
+  { keyring, promises }: EvmWallet,
   branch: number,
   transaction: TransactionSerializableEIP1559,
 ): Promise<SignedTransfer> {
@@ -96,10 +96,13 @@ export function nativeOf({ name }: NetworkSettings): AssetKey {
   return assetKey(name, 'native')
 }
 
-type Drafted = { settings: NetworkSettings; order: Order; price: Price; funds: Funds }
+type EvmDraftInput = { settings: NetworkSettings; order: TransferOrder; price: GasEstimate; funds: Funds }
 
 /** The fee comes off the amount: the two together are what was ordered, whatever the block will ask. */
-function composeWithin({ settings, order, price, funds }: Drafted, nonce: bigint): Unnumbered {
+function composeWithin(
+  { settings, order, price, funds }: EvmDraftInput,
+  nonce: bigint,
+): TransactionWithoutNonce {
   const { gas, market, rollupFee } = price
   requireHeld(settings, order, funds.free(order.asset, nonce))
   const fees = ampleFees(market)
@@ -112,7 +115,10 @@ function composeWithin({ settings, order, price, funds }: Drafted, nonce: bigint
 }
 
 /** The fee comes on top. Ample fees where the address can pay for them, and else what it can pay. */
-function composeBeside({ settings, order, price, funds }: Drafted, nonce: bigint): Unnumbered {
+function composeBeside(
+  { settings, order, price, funds }: EvmDraftInput,
+  nonce: bigint,
+): TransactionWithoutNonce {
   const { gas, market, rollupFee } = price
   requireHeld(settings, order, funds.free(order.asset, nonce))
   const call = callOf(order)
@@ -131,7 +137,7 @@ function base({ chainId }: NetworkSettings, gas: bigint): { chainId: number; gas
   return { chainId, gas }
 }
 
-function fundsFor(purse: Purse, { branch, asset }: Order): Promise<Funds> {
+function fundsFor(purse: EvmWallet, { branch, asset }: TransferOrder): Promise<Funds> {
   const assets = [...new Set([asset, nativeOf(purse.settings)])]
   const holder = purse.keyring.evmAccount(branch).address
   // Shared as a whole: the nonce of one reading and the balance of another do not belong together.
@@ -140,7 +146,10 @@ function fundsFor(purse: Purse, { branch, asset }: Order): Promise<Funds> {
   )
 }
 
-async function priceOf({ client, keyring, share, settings }: Purse, order: Order): Promise<Price> {
+async function priceOf(
+  { client, keyring, share, settings }: EvmWallet,
+  order: TransferOrder,
+): Promise<GasEstimate> {
   const account = keyring.evmAccount(order.branch).address
   const [estimate, market, rollupFee] = await Promise.all([
     client.estimateGas({ account, ...callOf(order) }),
@@ -157,11 +166,11 @@ async function priceOf({ client, keyring, share, settings }: Purse, order: Order
 }
 
 /** The fee is taken in the native coin, so it can only come off an amount of it. */
-function takesFeeOff({ feeFrom, asset }: Order): boolean {
+function takesFeeOff({ feeFrom, asset }: TransferOrder): boolean {
   return feeFrom === 'amount' && assetCode(asset) === 'native'
 }
 
-function callOf({ to, asset, amount }: Order): Call {
+function callOf({ to, asset, amount }: TransferOrder): EvmTransferCall {
   const code = assetCode(asset)
   if (code === 'native') return { to: getAddress(to), value: amount }
   const args = [getAddress(to), amount] as const
@@ -172,7 +181,7 @@ function callOf({ to, asset, amount }: Order): Call {
   }
 }
 
-function requireHeld({ name }: NetworkSettings, { asset, amount }: Order, free: bigint): void {
+function requireHeld({ name }: NetworkSettings, { asset, amount }: TransferOrder, free: bigint): void {
   if (free >= amount) return
   const problem = `the address has ${free} of ${asset} left to spend, and ${amount} are needed`
   throw new Fault('remote_failed', { what: `paying on ${name}`, problem })

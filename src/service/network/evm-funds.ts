@@ -16,7 +16,7 @@ export type BlockTag = 'latest' | 'pending'
 
 type View = { from: number; held: ReadonlyMap<AssetKey, bigint> }
 
-type Wanted = { holder: Hex; assets: readonly AssetKey[]; tags: readonly BlockTag[] }
+type FundsQuery = { holder: Hex; assets: readonly AssetKey[]; tags: readonly BlockTag[] }
 
 /**
  * By the newest block, which lacks what waits, and by the node's idea of the next one, which has what it knows to
@@ -25,7 +25,7 @@ type Wanted = { holder: Hex; assets: readonly AssetKey[]; tags: readonly BlockTa
  */
 export async function readFunds(
   { client, promises }: { client: PublicClient; promises: Promises },
-  { holder, assets, tags }: Wanted,
+  { holder, assets, tags }: FundsQuery,
 ): Promise<Funds> {
   const views = await Promise.all(
     tags.map(async (blockTag): Promise<View> => {

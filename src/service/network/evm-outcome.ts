@@ -10,14 +10,17 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 import { assert } from '../../core/errors.ts'
-import type { Share } from '../running/sharing.ts'
+import type { RequestCoalescer } from '../running/sharing.ts'
 import { readTokenTransfer } from './evm-promises.ts'
-import type { Outcome } from './port.ts'
+import type { SignedTransferOutcome } from './port.ts'
 
-type Chain = { client: PublicClient; share: Share }
+type EvmOutcomeDeps = { client: PublicClient; share: RequestCoalescer }
 
 /** Landed and reverted are told only of transactions in a final block. */
-export async function evmOutcome({ client, share }: Chain, transaction: string): Promise<Outcome> {
+export async function evmOutcome(
+  { client, share }: EvmOutcomeDeps,
+  transaction: string,
+): Promise<SignedTransferOutcome> {
   assert(isHex(transaction), 'an EVM transaction is known by its hash')
   const final = await share('final', () => client.getBlock({ blockTag: 'finalized' }))
   const receipt = await client.getTransactionReceipt({ hash: transaction }).catch(nullIfNotFound)
@@ -34,13 +37,13 @@ export async function evmOutcome({ client, share }: Chain, transaction: string):
   return { kind: 'landed', at: new Date(Number(block.timestamp) * 1000) }
 }
 
-type Ends = { from: Hex; to: Hex; token: Hex | null }
+type TokenTransferParties = { from: Hex; to: Hex; token: Hex | null }
 
 /**
  * A token may answer that it refuses, and not revert: then nothing was moved and nothing logged. Where it logged
  * another amount than was asked for, something was moved, and it is not paid again.
  */
-function moved({ logs }: TransactionReceipt, { from, to, token }: Ends): boolean {
+function moved({ logs }: TransactionReceipt, { from, to, token }: TokenTransferParties): boolean {
   return parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs }).some(
     ({ address, args }) =>
       token !== null &&

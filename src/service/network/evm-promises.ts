@@ -2,7 +2,7 @@ import { decodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem'
 import { type AssetCode, type AssetKey, assetCode, parseAddress } from '../../core/asset.ts'
 
 /** What a signed transaction takes from its sender when it lands, at most. */
-type Promised = { native: bigint; token: { code: AssetCode; amount: bigint } | null }
+type TransactionSpend = { native: bigint; token: { code: AssetCode; amount: bigint } | null }
 
 /**
  * What was signed lately: no node knows of it before it is sent, and two transactions must not spend the same money.
@@ -19,8 +19,8 @@ export type Promises = {
 const keptMax = 256
 
 export function createPromises(): Promises {
-  const bySender = new Map<Hex, Map<number, Promised>>()
-  const of = (sender: Hex): Map<number, Promised> => bySender.get(sender) ?? new Map()
+  const bySender = new Map<Hex, Map<number, TransactionSpend>>()
+  const of = (sender: Hex): Map<number, TransactionSpend> => bySender.get(sender) ?? new Map()
   return {
     note(sender, bytes) {
       const { nonce = 0, ...transaction } = parseTransaction(bytes)
@@ -43,15 +43,21 @@ export function readTokenTransfer(data: Hex | undefined): { to: Hex; amount: big
   return functionName === 'transfer' ? { to: args[0], amount: args[1] } : null
 }
 
-type Call = Omit<ReturnType<typeof parseTransaction>, 'nonce'>
+type ParsedEvmTransaction = Omit<ReturnType<typeof parseTransaction>, 'nonce'>
 
-function promiseOf({ to, value = 0n, gas = 0n, maxFeePerGas = 0n, data }: Call): Promised {
+function promiseOf({
+  to,
+  value = 0n,
+  gas = 0n,
+  maxFeePerGas = 0n,
+  data,
+}: ParsedEvmTransaction): TransactionSpend {
   const transfer = readTokenTransfer(data)
   const token = transfer === null ? null : { code: parseAddress('evm', to ?? ''), amount: transfer.amount }
   return { native: value + gas * maxFeePerGas, token }
 }
 
-function takenOf({ native, token }: Promised, code: AssetCode): bigint {
+function takenOf({ native, token }: TransactionSpend, code: AssetCode): bigint {
   if (code === 'native') return native
   return token?.code === code ? token.amount : 0n
 }

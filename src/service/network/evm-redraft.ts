@@ -1,18 +1,22 @@
 import { type Hex, parseTransaction } from 'viem'
 import { assert, Fault } from '../../core/errors.ts'
-import { lackOf, nativeOf, type Purse, signEvm, type Unnumbered } from './evm-draft.ts'
+import { type EvmWallet, lackOf, nativeOf, signEvm, type TransactionWithoutNonce } from './evm-draft.ts'
 import { bumped, type Fees, isGood, leastFee, raisedFees, readMarket, readRollupFee } from './evm-fees.ts'
 import { readFunds } from './evm-funds.ts'
 import { readTokenTransfer } from './evm-promises.ts'
-import type { Draft, Order } from './port.ts'
+import type { TransferDraft, TransferOrder } from './port.ts'
 
-type Payer = Pick<Order, 'branch' | 'feeFrom'>
+type OrderPayer = Pick<TransferOrder, 'branch' | 'feeFrom'>
 
 /**
  * The same transfer at a higher fee, with the nonce of the old one, so that only one of the two can land. Where the
  * fee comes off the amount, what arrives is less by what the fee is more.
  */
-export async function redraftEvm(purse: Purse, bytes: Uint8Array, payer: Payer): Promise<Draft | null> {
+export async function redraftEvm(
+  purse: EvmWallet,
+  bytes: Uint8Array,
+  payer: OrderPayer,
+): Promise<TransferDraft | null> {
   const { client, settings } = purse
   const old = readOld(bytes)
   const market = await readMarket(client)
@@ -30,7 +34,7 @@ export async function redraftEvm(purse: Purse, bytes: Uint8Array, payer: Payer):
   const least = greater(leastFee(market), bumped(old.maxFeePerGas))
   const transfer = readTokenTransfer(old.data)
   const fromAmount = payer.feeFrom === 'amount' && transfer === null
-  const compose = (): Unnumbered => {
+  const compose = (): TransactionWithoutNonce => {
     if (fromAmount) return lowered(old, wanted)
     const free = funds.freeBeside(nativeOf(settings), BigInt(old.nonce))
     const most = (free - old.value - rollupFee) / old.gas
@@ -47,7 +51,7 @@ export async function redraftEvm(purse: Purse, bytes: Uint8Array, payer: Payer):
   }
 }
 
-type Old = Unnumbered & Fees & { nonce: number; value: bigint; gas: bigint }
+type Old = TransactionWithoutNonce & Fees & { nonce: number; value: bigint; gas: bigint }
 
 function readOld(bytes: Uint8Array): Old {
   const hex: Hex = `0x${Buffer.from(bytes).toString('hex')}`
@@ -58,7 +62,7 @@ function readOld(bytes: Uint8Array): Old {
   return { chainId, nonce, to, value, gas, maxFeePerGas, maxPriorityFeePerGas, ...(data && { data }) }
 }
 
-function lowered(old: Old, fees: Fees): Unnumbered {
+function lowered(old: Old, fees: Fees): TransactionWithoutNonce {
   const value = old.value - old.gas * (fees.maxFeePerGas - old.maxFeePerGas)
   if (value > 0n) return { ...old, ...fees, value }
   const problem = `a transfer of ${old.value} wei cannot pay for a higher fee`

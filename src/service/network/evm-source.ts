@@ -3,13 +3,13 @@ import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, assetCode, assetKey, parseAddress, toTxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { mapBounded } from '../running/bounded.ts'
-import { type BlockSource, positionAt, type ReadBlock, type Stage } from './block-scan.ts'
-import type { Payment, Position } from './port.ts'
+import { type BlockSource, type BlockStage, positionAt, type ReadBlock } from './block-scan.ts'
+import type { NetworkReadPosition, ScannedPayment } from './port.ts'
 
-type Chain = { client: PublicClient; settings: NetworkSettings; liquidity: Address }
+type EvmSourceContext = { client: PublicClient; settings: NetworkSettings; liquidity: Address }
 type FullBlock = Block<bigint, true, 'latest'>
-type TransferLog = Log<bigint, number, false, typeof transferEvent, true>
-type Found = ReadBlock['payments'][number]
+type TokenPaymentLog = Log<bigint, number, false, typeof transferEvent, true>
+type EvmBlockPayment = ReadBlock['payments'][number]
 
 const transferEvent = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
@@ -18,17 +18,17 @@ const filteredMax = 1000
 const receiptsAtOnce = 8
 const tags = { final: 'finalized', seen: 'latest' } as const
 
-export async function startEvm(client: PublicClient): Promise<Position> {
+export async function startEvm(client: PublicClient): Promise<NetworkReadPosition> {
   const { number: height, hash } = await client.getBlock({ blockTag: 'finalized' })
   return positionAt({ height, hash })
 }
 
-export function evmSource(chain: Chain): BlockSource {
+export function evmSource(chain: EvmSourceContext): BlockSource {
   const { client, settings, liquidity } = chain
   return {
     network: settings.name,
     liquidity,
-    newest: async (stage: Stage) => (await client.getBlock({ blockTag: tags[stage] })).number,
+    newest: async (stage: BlockStage) => (await client.getBlock({ blockTag: tags[stage] })).number,
     next: (above, max) =>
       Promise.resolve(Array.from({ length: max }, (_, place) => above + BigInt(place) + 1n)),
     read: (height, watched) => readBlock(chain, height, watched),
@@ -40,7 +40,11 @@ export function evmSource(chain: Chain): BlockSource {
 }
 
 /** Logs are asked for by the block's hash: a node that lacks the block answers an error, not that there are none. */
-async function readBlock(chain: Chain, height: bigint, watched: ReadonlySet<Address>): Promise<ReadBlock> {
+async function readBlock(
+  chain: EvmSourceContext,
+  height: bigint,
+  watched: ReadonlySet<Address>,
+): Promise<ReadBlock> {
   const block = await chain.client.getBlock({ blockNumber: height, includeTransactions: true })
   const [tokens, natives] = await Promise.all([
     readTokens(chain, block, watched),
@@ -51,10 +55,10 @@ async function readBlock(chain: Chain, height: bigint, watched: ReadonlySet<Addr
 }
 
 async function readTokens(
-  { client, settings }: Chain,
+  { client, settings }: EvmSourceContext,
   block: FullBlock,
   watched: ReadonlySet<Address>,
-): Promise<Found[]> {
+): Promise<EvmBlockPayment[]> {
   const codes = settings.assets.map(({ key }) => assetCode(key))
   const contracts = codes.filter((code) => code !== 'native').map((code) => getAddress(code))
   if (contracts.length === 0) return []
@@ -71,7 +75,7 @@ async function readTokens(
     .map((log) => tokenPayment(log, settings, block))
 }
 
-function tokenPayment(log: TransferLog, { name }: NetworkSettings, block: FullBlock): Found {
+function tokenPayment(log: TokenPaymentLog, { name }: NetworkSettings, block: FullBlock): EvmBlockPayment {
   return {
     transaction: toTxId(log.transactionHash),
     index: log.logIndex.toString(),
@@ -85,10 +89,10 @@ function tokenPayment(log: TransferLog, { name }: NetworkSettings, block: FullBl
 
 /** Payments of the network's own coin: what a transaction itself carries. A reverted one carried nothing. */
 async function readNatives(
-  { client, settings }: Chain,
+  { client, settings }: EvmSourceContext,
   block: FullBlock,
   watched: ReadonlySet<Address>,
-): Promise<Found[]> {
+): Promise<EvmBlockPayment[]> {
   const asset = assetKey(settings.name, 'native')
   if (!settings.assets.some(({ key }) => key === asset)) return []
   const paying = block.transactions.filter((transaction) => paysTo(transaction, watched))
@@ -110,6 +114,10 @@ function paysTo({ to, value }: Transaction, watched: ReadonlySet<Address>): bool
   return to !== null && value > 0n && watched.has(parseAddress('evm', to))
 }
 
-function placeOf({ number, hash, timestamp }: FullBlock): Pick<Payment, 'block' | 'blockHash' | 'blockAt'> {
+function placeOf({
+  number,
+  hash,
+  timestamp,
+}: FullBlock): Pick<ScannedPayment, 'block' | 'blockHash' | 'blockAt'> {
   return { block: number, blockHash: hash, blockAt: new Date(Number(timestamp) * 1000) }
 }

@@ -15,25 +15,25 @@ import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
 import { createShare } from '../running/sharing.ts'
 import { createBlockScanner } from './block-scan.ts'
-import { draftEvm, gasLackEvm, type Purse } from './evm-draft.ts'
+import { draftEvm, type EvmWallet, gasLackEvm } from './evm-draft.ts'
 import { readBalance } from './evm-funds.ts'
 import { evmOutcome } from './evm-outcome.ts'
 import { createPromises } from './evm-promises.ts'
 import { redraftEvm } from './evm-redraft.ts'
 import { evmSource, startEvm } from './evm-source.ts'
-import type { Network } from './port.ts'
+import type { NetworkClient } from './port.ts'
 
 const timeoutMs = 10_000
 
 /** An EVM network on which the keys of the keyring pay. */
-export function openEvm(settings: NetworkSettings, keyring: Keyring): Network {
+export function openEvm(settings: NetworkSettings, keyring: Keyring): NetworkClient {
   const client: PublicClient = createPublicClient({
     transport: fallback(settings.rpcUrls.map((url) => http(url, { timeout: timeoutMs, retryCount: 1 }))),
     // Without it viem answers a height from memory for as long as it thinks a block takes.
     cacheTime: 0,
   })
   const liquidity = keyring.address('evm', liquidityBranch)
-  const purse: Purse = { client, settings, keyring, promises: createPromises(), share: createShare() }
+  const purse: EvmWallet = { client, settings, keyring, promises: createPromises(), share: createShare() }
   return {
     settings,
     check: () => checkEvm(client, settings),

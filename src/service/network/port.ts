@@ -2,7 +2,7 @@ import type { NetworkSettings } from '../../chain/port.ts'
 import type { Address, AssetKey, TxId } from '../../core/asset.ts'
 
 /** One transfer to a deposit address, as the service itself found it. */
-export type Payment = {
+export type ScannedPayment = {
   transaction: TxId
   /** The log index or `native` on EVM networks, `{mint or native}:{deposit address}` on Solana. */
   index: string
@@ -18,7 +18,7 @@ export type Payment = {
 }
 
 /** Up to where a network was read: as final, and beyond that as seen. */
-export type Position = {
+export type NetworkReadPosition = {
   finalHeight: bigint
   finalHash: string | null
   seenHeight: bigint
@@ -27,13 +27,13 @@ export type Position = {
 
 export type Scan = {
   /** Every final payment above the old final height and up to the new one is among them. */
-  payments: readonly Payment[]
-  position: Position
+  payments: readonly ScannedPayment[]
+  position: NetworkReadPosition
   /** More is waiting than one scan reads. */
   more: boolean
 }
 
-export type Order = {
+export type TransferOrder = {
   /** The branch of the seed whose key signs, and whose address the asset leaves. */
   branch: number
   to: Address
@@ -50,7 +50,7 @@ export type Order = {
 }
 
 /** A transfer for which everything was asked of the node: signing needs no network. */
-export type Draft = {
+export type TransferDraft = {
   /** What arrives at the address of the order. */
   amount: bigint
   sign(nonce: bigint | null): Promise<SignedTransfer>
@@ -65,42 +65,42 @@ export type SignedTransfer = {
 }
 
 /** `open` may still land; `known` is whether the node has it. The others are final. */
-export type Outcome =
+export type SignedTransferOutcome =
   | { kind: 'open'; known: boolean }
   | { kind: 'landed'; at: Date }
   | { kind: 'reverted' }
   | { kind: 'expired' }
 
 /** What the service needs of a chain. Nothing of it is shared with the readers it is reconciled against. */
-export type Network = {
+export type NetworkClient = {
   settings: NetworkSettings
   /** Throws a Fault where the node serves another chain or an asset has other decimals than the settings say. */
   check(): Promise<void>
   /** Where reading begins: the head that is final now. */
-  start(): Promise<Position>
+  start(): Promise<NetworkReadPosition>
   /**
    * Reads on, and leaves out what the liquidity wallet pays: the service's own movements are no deposits. `watched`
    * is asked only after the heights are known, so that the payments to an address that it does
    * not have yet are all above them.
    */
-  scan(position: Position, watched: () => Promise<ReadonlySet<Address>>): Promise<Scan>
+  scan(position: NetworkReadPosition, watched: () => Promise<ReadonlySet<Address>>): Promise<Scan>
   /**
    * @throws Fault `remote_failed`, also where the address of the branch has too little, counting what was signed
    * before; signing throws it too, because only then it is known what comes before
    */
-  draft(order: Order): Promise<Draft>
+  draft(order: TransferOrder): Promise<TransferDraft>
   /** What the address of the branch lacks of the native coin to pay for this order; zero on Solana. */
-  gasLack(order: Order): Promise<bigint>
+  gasLack(order: TransferOrder): Promise<bigint>
   /**
    * The same transfer at a higher fee, to be signed with the nonce of the old one; null where the old fee is still
    * good, the nonce is used, or the network has no nonces. With the fee from the amount less arrives than before.
    * @throws Fault `remote_failed`, also where the address cannot pay a fee that is worth signing
    */
-  redraft(bytes: Uint8Array, payer: Pick<Order, 'branch' | 'feeFrom'>): Promise<Draft | null>
+  redraft(bytes: Uint8Array, payer: Pick<TransferOrder, 'branch' | 'feeFrom'>): Promise<TransferDraft | null>
   send(bytes: Uint8Array): Promise<void>
   /** The nonce that the chain expects next of the branch; null where the network has none. */
   nextNonce(branch: number): Promise<bigint | null>
-  outcome(transfer: Pick<SignedTransfer, 'transaction' | 'expiresHeight'>): Promise<Outcome>
+  outcome(transfer: Pick<SignedTransfer, 'transaction' | 'expiresHeight'>): Promise<SignedTransferOutcome>
   /** What the address of the branch holds of an asset, in transactions that may not be final yet. */
   balance(branch: number, asset: AssetKey): Promise<bigint>
 }

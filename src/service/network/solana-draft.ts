@@ -15,9 +15,9 @@ import {
 import type { NetworkSettings } from '../../chain/port.ts'
 import { assetCode, toTxId } from '../../core/asset.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
-import type { Share } from '../running/sharing.ts'
-import type { Draft, Order } from './port.ts'
-import type { SolanaRpc } from './solana.ts'
+import type { RequestCoalescer } from '../running/sharing.ts'
+import type { TransferDraft, TransferOrder } from './port.ts'
+import type { SolanaNetworkRpc } from './solana.ts'
 import {
   lamportsKey,
   type Plan,
@@ -29,15 +29,15 @@ import {
   type Signers,
   shortOf,
 } from './solana-plan.ts'
-import type { SolanaPromises, Spoken } from './solana-promises.ts'
+import type { ReservedFunds, SolanaPromises } from './solana-promises.ts'
 
 export type SolanaPurse = {
-  rpc: SolanaRpc
+  rpc: SolanaNetworkRpc
   settings: NetworkSettings
   keyring: Keyring
   promises: SolanaPromises
   /** Drafts are made side by side, and ask the same of the node. */
-  share: Share
+  share: RequestCoalescer
 }
 
 const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -47,7 +47,7 @@ const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr
  * signed meanwhile leaves too little. The reference goes into a memo: without it two equal transfers signed on one
  * blockhash would be one and the same transaction, and only one of them would be paid.
  */
-export async function draftSolana(purse: SolanaPurse, order: Order): Promise<Draft> {
+export async function draftSolana(purse: SolanaPurse, order: TransferOrder): Promise<TransferDraft> {
   const { rpc, settings, promises, share } = purse
   const signers = await signersOf(purse.keyring, order.branch)
   const { feePayer, holder } = signers
@@ -94,7 +94,7 @@ async function signersOf(keyring: Keyring, branch: number): Promise<Signers> {
 function requireFunds(
   settings: NetworkSettings,
   { takes }: Plan,
-  { spoken, rent }: { spoken: Spoken; rent: bigint },
+  { spoken, rent }: { spoken: ReservedFunds; rent: bigint },
 ): void {
   const byPurse = Map.groupBy(takes, ({ holder, asset }) => `${holder}/${asset}`)
   for (const [first, ...others] of byPurse.values()) {
@@ -110,11 +110,11 @@ function requireFunds(
   }
 }
 
-type Wire = Parameters<SolanaRpc['simulateTransaction']>[0]
+type SimulationTransaction = Parameters<SolanaNetworkRpc['simulateTransaction']>[0]
 
 async function tryOut({ rpc, settings }: SolanaPurse, wire: string): Promise<void> {
   const config = { encoding: 'base64', commitment: 'confirmed', sigVerify: false } as const
-  const { value } = await rpc.simulateTransaction(wire as Wire, config).send()
+  const { value } = await rpc.simulateTransaction(wire as SimulationTransaction, config).send()
   if (value.err === null) return
   const problem = JSON.stringify(value.err, (_key, part: unknown) =>
     typeof part === 'bigint' ? `${part}` : part,

@@ -1,13 +1,16 @@
 import { getBase64Encoder, type Address as KitAddress, address as toSolanaAddress } from '@solana/kit'
 import type { Address, AssetCode } from '../../core/asset.ts'
-import type { SolanaRpc } from './solana.ts'
+import type { SolanaNetworkRpc } from './solana.ts'
 
 /** An account that holds tokens of one mint. */
 export type TokenAccount = { account: KitAddress; amount: bigint }
 
-type Holding = { holder: Address; slot?: bigint }
+type HolderAtSlot = { holder: Address; slot?: bigint }
 
-export async function lamportsOf(rpc: SolanaRpc, { holder, slot = 0n }: Holding): Promise<bigint> {
+export async function lamportsOf(
+  rpc: SolanaNetworkRpc,
+  { holder, slot = 0n }: HolderAtSlot,
+): Promise<bigint> {
   const config = { commitment: 'confirmed', minContextSlot: slot } as const
   return (await rpc.getBalance(toSolanaAddress(holder), config).send()).value
 }
@@ -18,9 +21,9 @@ const usableState = 1
 
 /** The accounts whose tokens the holder can move, the fullest first: anybody can make one, beside the usual one. */
 export async function tokenAccountsOf(
-  rpc: SolanaRpc,
+  rpc: SolanaNetworkRpc,
   mint: Address,
-  { holder, slot = 0n }: Holding,
+  { holder, slot = 0n }: HolderAtSlot,
 ): Promise<readonly TokenAccount[]> {
   const config = { commitment: 'confirmed', encoding: 'base64', minContextSlot: slot } as const
   const { value } = await rpc
@@ -36,7 +39,11 @@ export async function tokenAccountsOf(
     .toSorted((left, right) => (left.amount > right.amount ? -1 : 1))
 }
 
-export async function readSolanaBalance(rpc: SolanaRpc, holder: Address, code: AssetCode): Promise<bigint> {
+export async function readSolanaBalance(
+  rpc: SolanaNetworkRpc,
+  holder: Address,
+  code: AssetCode,
+): Promise<bigint> {
   return code === 'native' ? lamportsOf(rpc, { holder }) : sumOf(await tokenAccountsOf(rpc, code, { holder }))
 }
 

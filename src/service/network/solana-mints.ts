@@ -1,12 +1,12 @@
 import { getBase64Encoder, type Address as KitAddress, address as toSolanaAddress } from '@solana/kit'
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type { Address } from '../../core/asset.ts'
-import type { SolanaRpc } from './solana.ts'
+import type { SolanaNetworkRpc } from './solana.ts'
 import type { TransferFee } from './transfer-fee.ts'
 
 export const token2022Program = toSolanaAddress('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 
-export type Mint = {
+export type MintTransferRules = {
   /** Token or Token-2022: what transfers the token. */
   program: KitAddress
   decimals: number
@@ -17,7 +17,7 @@ export type Mint = {
 }
 
 /** Null where the address is not a mint of either token program. */
-export async function readMint(rpc: SolanaRpc, code: Address): Promise<Mint | null> {
+export async function readMint(rpc: SolanaNetworkRpc, code: Address): Promise<MintTransferRules | null> {
   const config = { commitment: 'confirmed', encoding: 'base64' } as const
   const { value } = await rpc.getAccountInfo(toSolanaAddress(code), config).send()
   const program = value?.owner
@@ -58,7 +58,7 @@ function readExtensions(data: Buffer): ReadonlyMap<number, Buffer> {
 const olderOffset = 72
 const newerOffset = 90
 
-function feeOf(extension: Buffer | undefined): Mint['feeIn'] {
+function feeOf(extension: Buffer | undefined): MintTransferRules['feeIn'] {
   if (extension === undefined) return null
   const [older, newer] = [readFee(extension, olderOffset), readFee(extension, newerOffset)]
   return (epoch) => (epoch >= newer.epoch ? newer : older)

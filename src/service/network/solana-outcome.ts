@@ -1,9 +1,9 @@
 import type { Signature } from '@solana/kit'
 import { assert, isFault } from '../../core/errors.ts'
-import type { Outcome, SignedTransfer } from './port.ts'
-import type { SolanaRpc } from './solana.ts'
+import type { SignedTransfer, SignedTransferOutcome } from './port.ts'
+import type { SolanaNetworkRpc } from './solana.ts'
 
-type Wanted = Pick<SignedTransfer, 'transaction' | 'expiresHeight'>
+type SolanaTransferRef = Pick<SignedTransfer, 'transaction' | 'expiresHeight'>
 
 /** A blockhash serves for so many blocks after its own, so what uses it can only be in one of them. */
 const lifetimeBlocks = 150n
@@ -12,7 +12,10 @@ const lifetimeBlocks = 150n
  * All of it is asked of one node, the next one where it does not answer: what one node knows says nothing about what
  * another one lacks.
  */
-export async function solanaOutcome(nodes: readonly SolanaRpc[], wanted: Wanted): Promise<Outcome> {
+export async function solanaOutcome(
+  nodes: readonly SolanaNetworkRpc[],
+  wanted: SolanaTransferRef,
+): Promise<SignedTransferOutcome> {
   const [node, ...others] = nodes
   assert(node !== undefined, 'a network has an address')
   try {
@@ -23,7 +26,7 @@ export async function solanaOutcome(nodes: readonly SolanaRpc[], wanted: Wanted)
   }
 }
 
-async function outcomeBy(rpc: SolanaRpc, wanted: Wanted): Promise<Outcome> {
+async function outcomeBy(rpc: SolanaNetworkRpc, wanted: SolanaTransferRef): Promise<SignedTransferOutcome> {
   const { transaction, expiresHeight } = wanted
   assert(expiresHeight !== null, 'a Solana transaction expires')
   const signature = transaction as string as Signature
@@ -55,7 +58,7 @@ async function outcomeBy(rpc: SolanaRpc, wanted: Wanted): Promise<Outcome> {
  * Nodes forget old blocks, and do not list what was in them. A slot is never less than the height of its block, so
  * the height of the first block is only asked for where its slot does not tell.
  */
-async function remembers(rpc: SolanaRpc, height: bigint): Promise<boolean> {
+async function remembers(rpc: SolanaNetworkRpc, height: bigint): Promise<boolean> {
   const slot = await rpc.getFirstAvailableBlock().send()
   if (slot <= height) return true
   const config = { commitment: 'finalized', transactionDetails: 'none', rewards: false } as const

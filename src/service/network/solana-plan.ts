@@ -4,22 +4,22 @@ import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, assetCode, assetKey, parseAddress } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import type { Share } from '../running/sharing.ts'
-import type { Order } from './port.ts'
-import type { SolanaRpc } from './solana.ts'
+import type { RequestCoalescer } from '../running/sharing.ts'
+import type { TransferOrder } from './port.ts'
+import type { SolanaNetworkRpc } from './solana.ts'
 import { lamportsOf, sumOf, tokenAccountsOf } from './solana-holdings.ts'
 import { readMint, token2022Program } from './solana-mints.ts'
-import type { Purse, Spoken, Take } from './solana-promises.ts'
+import type { HolderAsset, ReservedFunds, Take } from './solana-promises.ts'
 import { accountMaker, gather, moves, noFee, partsMax, usualAccount } from './solana-token-transfer.ts'
 
 /** The liquidity wallet pays the fee and the rent, whoever's assets are moved. */
 export type Signers = { feePayer: KeyPairSigner; holder: KeyPairSigner }
 
-export type Planning = {
-  rpc: SolanaRpc
+export type SolanaPlanContext = {
+  rpc: SolanaNetworkRpc
   settings: NetworkSettings
-  share: Share
-  spoken: Spoken
+  share: RequestCoalescer
+  spoken: ReservedFunds
 } & Signers
 
 /** How an order is carried out. */
@@ -36,15 +36,15 @@ const lamportsPerSignature = 5000n
 /** No account that is made for a token is longer, whatever the mint adds to it. */
 const tokenAccountBytesMax = 256n
 
-export function purseOf(signer: KeyPairSigner, asset: Purse['asset']): Purse {
+export function purseOf(signer: KeyPairSigner, asset: HolderAsset['asset']): HolderAsset {
   return { holder: parseAddress('solana', signer.address), asset }
 }
 
-export function lamportsKey({ name }: NetworkSettings): Purse['asset'] {
+export function lamportsKey({ name }: NetworkSettings): HolderAsset['asset'] {
   return assetKey(name, 'native')
 }
 
-export async function planLamports(planning: Planning, order: Order): Promise<Plan> {
+export async function planLamports(planning: SolanaPlanContext, order: TransferOrder): Promise<Plan> {
   const { rpc, settings, spoken, holder } = planning
   const from = purseOf(holder, lamportsKey(settings))
   const [held, there, rent, fee] = await Promise.all([
@@ -66,7 +66,7 @@ export async function planLamports(planning: Planning, order: Order): Promise<Pl
   }
 }
 
-export async function planTokens(planning: Planning, order: Order): Promise<Plan> {
+export async function planTokens(planning: SolanaPlanContext, order: TransferOrder): Promise<Plan> {
   const { rpc, settings, share, spoken, holder } = planning
   const code = assetCode(order.asset) as Address
   const mint = await share(`mint ${code}`, () => readMint(rpc, code))
@@ -105,7 +105,7 @@ export async function planTokens(planning: Planning, order: Order): Promise<Plan
  * The lamports of who is paid. Whoever names a token account as the owner of another one, or a program, cannot move
  * what arrives.
  */
-async function readPayee({ rpc, settings }: Planning, to: Address): Promise<bigint> {
+async function readPayee({ rpc, settings }: SolanaPlanContext, to: Address): Promise<bigint> {
   const config = { encoding: 'base64', commitment: 'confirmed' } as const
   const { value } = await rpc.getAccountInfo(toSolanaAddress(to), config).send()
   if (value === null) return 0n
@@ -116,7 +116,7 @@ async function readPayee({ rpc, settings }: Planning, to: Address): Promise<bigi
 }
 
 /** Zero bytes: no account is made. */
-async function feeOf(planning: Planning, bytes: bigint): Promise<Take & { held: bigint }> {
+async function feeOf(planning: SolanaPlanContext, bytes: bigint): Promise<Take & { held: bigint }> {
   const { rpc, settings, share, spoken, feePayer, holder } = planning
   const purse = purseOf(feePayer, lamportsKey(settings))
   const { slot } = spoken
@@ -130,7 +130,10 @@ async function feeOf(planning: Planning, bytes: bigint): Promise<Take & { held: 
 }
 
 /** What an account of that size must hold. */
-export function readRent({ rpc, share }: Pick<Planning, 'rpc' | 'share'>, bytes: bigint): Promise<bigint> {
+export function readRent(
+  { rpc, share }: Pick<SolanaPlanContext, 'rpc' | 'share'>,
+  bytes: bigint,
+): Promise<bigint> {
   return share(`rent of ${bytes}`, () => rpc.getMinimumBalanceForRentExemption(bytes).send())
 }
 

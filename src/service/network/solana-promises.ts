@@ -1,15 +1,15 @@
 import { signature as toSignature } from '@solana/kit'
 import type { Address, AssetKey } from '../../core/asset.ts'
-import type { SolanaRpc } from './solana.ts'
+import type { SolanaNetworkRpc } from './solana.ts'
 
 /** What an address holds of an asset. */
-export type Purse = { holder: Address; asset: AssetKey }
+export type HolderAsset = { holder: Address; asset: AssetKey }
 
 /** What a transaction takes from a purse when it lands. */
-export type Take = Purse & { amount: bigint }
+export type Take = HolderAsset & { amount: bigint }
 
 /** What of a purse is spoken for by transactions that are not in a balance read after the slot. */
-export type Spoken = { slot: bigint; of(purse: Purse): bigint }
+export type ReservedFunds = { slot: bigint; of(purse: HolderAsset): bigint }
 
 /**
  * What was signed lately and is in no balance yet: two transactions must not spend the same money. Kept in memory
@@ -18,22 +18,22 @@ export type Spoken = { slot: bigint; of(purse: Purse): bigint }
 export type SolanaPromises = {
   note(signed: { transaction: string; expiresHeight: bigint; takes: readonly Take[] }): void
   /** What is open now, and what is noted from now on, of these purses. */
-  spoken(rpc: SolanaRpc, purses: readonly Purse[]): Promise<Spoken>
+  spoken(rpc: SolanaNetworkRpc, purses: readonly HolderAsset[]): Promise<ReservedFunds>
 }
 
-type Noted = { expiresHeight: bigint; takes: readonly Take[] }
+type PendingSpend = { expiresHeight: bigint; takes: readonly Take[] }
 
 /** The most that a node tells of in one answer. */
 const statusesMax = 256
 
 export function createSolanaPromises(): SolanaPromises {
-  const open = new Map<string, Noted>()
+  const open = new Map<string, PendingSpend>()
   /** All that was ever noted, by purse: what is forgotten later was still noted since. */
   const noted = new Map<string, bigint>()
   /** A balance of this slot has in it whatever was forgotten because it landed. */
   let newestSlot = 0n
 
-  const settle = async (rpc: SolanaRpc): Promise<void> => {
+  const settle = async (rpc: SolanaNetworkRpc): Promise<void> => {
     for (const { signature, slot } of await findEnded(rpc, open)) {
       open.delete(signature)
       if (slot !== null && slot > newestSlot) newestSlot = slot
@@ -59,10 +59,13 @@ export function createSolanaPromises(): SolanaPromises {
 }
 
 /** The slot is null where the transaction has expired: it is in no block. */
-type Ended = { signature: string; slot: bigint | null }
+type EndedSignature = { signature: string; slot: bigint | null }
 
-async function findEnded(rpc: SolanaRpc, open: ReadonlyMap<string, Noted>): Promise<Ended[]> {
-  const ended: Ended[] = []
+async function findEnded(
+  rpc: SolanaNetworkRpc,
+  open: ReadonlyMap<string, PendingSpend>,
+): Promise<EndedSignature[]> {
+  const ended: EndedSignature[] = []
   const all = [...open]
   for (let start = 0; start < all.length; start += statusesMax) {
     ended.push(...(await endedAmong(rpc, all.slice(start, start + statusesMax))))
@@ -71,20 +74,23 @@ async function findEnded(rpc: SolanaRpc, open: ReadonlyMap<string, Noted>): Prom
 }
 
 /** The height comes first: what expired by it and is not known afterwards never landed. */
-async function endedAmong(rpc: SolanaRpc, some: readonly [string, Noted][]): Promise<Ended[]> {
+async function endedAmong(
+  rpc: SolanaNetworkRpc,
+  some: readonly [string, PendingSpend][],
+): Promise<EndedSignature[]> {
   const height = await rpc.getBlockHeight({ commitment: 'confirmed' }).send()
   const { value } = await rpc.getSignatureStatuses(some.map(([signature]) => toSignature(signature))).send()
-  return some.flatMap(([signature, { expiresHeight }], place): Ended[] => {
+  return some.flatMap(([signature, { expiresHeight }], place): EndedSignature[] => {
     const status = value[place] ?? null
     if (status === null) return height > expiresHeight ? [{ signature, slot: null }] : []
     return status.confirmationStatus === 'processed' ? [] : [{ signature, slot: status.slot }]
   })
 }
 
-function keyOf({ holder, asset }: Purse): string {
+function keyOf({ holder, asset }: HolderAsset): string {
   return `${holder}/${asset}`
 }
 
-function sumOf(takes: readonly Take[], purse: Purse): bigint {
+function sumOf(takes: readonly Take[], purse: HolderAsset): bigint {
   return takes.filter((take) => keyOf(take) === keyOf(purse)).reduce((sum, { amount }) => sum + amount, 0n)
 }

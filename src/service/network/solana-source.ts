@@ -6,24 +6,24 @@ import {
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, assetKey, toTxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import { type BlockSource, positionAt, type ReadBlock, type Stage } from './block-scan.ts'
-import type { Position } from './port.ts'
-import type { SolanaRpc } from './solana.ts'
+import { type BlockSource, type BlockStage, positionAt, type ReadBlock } from './block-scan.ts'
+import type { NetworkReadPosition } from './port.ts'
+import type { SolanaNetworkRpc } from './solana.ts'
 import { type BalanceRecord, movementsOf, soleSender } from './solana-movements.ts'
 
-type Chain = { rpc: SolanaRpc; settings: NetworkSettings; liquidity: Address }
-type Found = ReadBlock['payments'][number]
+type SolanaSourceContext = { rpc: SolanaNetworkRpc; settings: NetworkSettings; liquidity: Address }
+type SolanaBlockPayment = ReadBlock['payments'][number]
 
 const commitments = { final: 'finalized', seen: 'confirmed' } as const
 
 /** Slot and hash come from one answer: a block may take a moment longer to become readable. */
-export async function startSolana(rpc: SolanaRpc): Promise<Position> {
+export async function startSolana(rpc: SolanaNetworkRpc): Promise<NetworkReadPosition> {
   const { context, value } = await rpc.getLatestBlockhash({ commitment: 'finalized' }).send()
   return positionAt({ height: context.slot, hash: value.blockhash })
 }
 
 /** Heights are slots, of which some have no block. */
-export function solanaSource(chain: Chain): BlockSource {
+export function solanaSource(chain: SolanaSourceContext): BlockSource {
   const { rpc, settings, liquidity } = chain
   return {
     network: settings.name,
@@ -40,12 +40,12 @@ export function solanaSource(chain: Chain): BlockSource {
   }
 }
 
-type Asked = { watched: ReadonlySet<Address>; stage: Stage }
+type SolanaBlockQuery = { watched: ReadonlySet<Address>; stage: BlockStage }
 
 async function readBlock(
-  { rpc, settings }: Chain,
+  { rpc, settings }: SolanaSourceContext,
   slot: bigint,
-  { watched, stage }: Asked,
+  { watched, stage }: SolanaBlockQuery,
 ): Promise<ReadBlock> {
   const block = await rpc
     .getBlock(slot, {
@@ -66,12 +66,12 @@ async function readBlock(
   return { height: slot, hash: block.blockhash, previousHash: block.previousBlockhash, payments }
 }
 
-type Transaction = {
-  meta: Meta | null
+type SolanaBlockTransaction = {
+  meta: SolanaBlockTransactionMeta | null
   transaction: { accountKeys: readonly { pubkey: string }[]; signatures: readonly string[] }
 }
 
-type Meta = {
+type SolanaBlockTransactionMeta = {
   err: unknown
   fee: bigint
   preBalances: readonly bigint[]
@@ -82,10 +82,10 @@ type Meta = {
 
 /** Nearly all of a block is of others. Failed transactions moved nothing. */
 function paymentsOf(
-  { meta, transaction }: Transaction,
+  { meta, transaction }: SolanaBlockTransaction,
   { name, assets }: NetworkSettings,
   watched: ReadonlySet<Address>,
-): Omit<Found, 'block' | 'blockHash' | 'blockAt'>[] {
+): Omit<SolanaBlockPayment, 'block' | 'blockHash' | 'blockAt'>[] {
   const accounts = transaction.accountKeys.map(({ pubkey }) => pubkey)
   const [signature] = transaction.signatures
   if (meta === null || meta.err !== null || signature === undefined) return []

@@ -12,13 +12,13 @@ import {
   getTransferCheckedInstruction,
 } from '@solana-program/token'
 import type { Address } from '../../core/asset.ts'
-import type { Order } from './port.ts'
+import type { TransferOrder } from './port.ts'
 import type { TokenAccount } from './solana-holdings.ts'
-import type { Mint } from './solana-mints.ts'
+import type { MintTransferRules } from './solana-mints.ts'
 import { feeOn, sentFor, type TransferFee } from './transfer-fee.ts'
 
 /** So much leaves an account, and this much of it arrives. */
-export type Part = { account: KitAddress; sent: bigint; fee: bigint }
+export type TokenAccountDebit = { account: KitAddress; sent: bigint; fee: bigint }
 
 /** More would not fit into one transaction. */
 export const partsMax = 8
@@ -31,10 +31,10 @@ export const noFee: TransferFee = { basisPoints: 0n, most: 0n }
  */
 export function gather(
   accounts: readonly TokenAccount[],
-  { amount, feeFrom }: Pick<Order, 'amount' | 'feeFrom'>,
+  { amount, feeFrom }: Pick<TransferOrder, 'amount' | 'feeFrom'>,
   fee: TransferFee,
-): readonly Part[] | null {
-  const parts: Part[] = []
+): readonly TokenAccountDebit[] | null {
+  const parts: TokenAccountDebit[] = []
   let left = amount
   for (const { account, amount: held } of accounts.slice(0, partsMax)) {
     const wanted = feeFrom === 'amount' ? left : sentFor(fee, left)
@@ -47,12 +47,12 @@ export function gather(
   return left === 0n ? parts : null
 }
 
-type Ends = { mint: Address; to: Address; feePayer: KeyPairSigner; holder: KeyPairSigner }
+type SolanaTransferParties = { mint: Address; to: Address; feePayer: KeyPairSigner; holder: KeyPairSigner }
 
 /** The account that wallets look for: one for each owner and mint. */
 export async function usualAccount(
-  { mint, to }: Pick<Ends, 'mint' | 'to'>,
-  { program }: Mint,
+  { mint, to }: Pick<SolanaTransferParties, 'mint' | 'to'>,
+  { program }: MintTransferRules,
 ): Promise<KitAddress> {
   const [account] = await findAssociatedTokenPda({
     owner: toSolanaAddress(to),
@@ -64,8 +64,8 @@ export async function usualAccount(
 
 /** Making an account that is there already does nothing. */
 export function accountMaker(
-  { mint, to, feePayer }: Ends,
-  { program }: Mint,
+  { mint, to, feePayer }: SolanaTransferParties,
+  { program }: MintTransferRules,
   account: KitAddress,
 ): Instruction {
   return getCreateAssociatedTokenIdempotentInstruction({
@@ -79,9 +79,9 @@ export function accountMaker(
 
 /** A token that withholds a fee is told which fee is expected, so that no other one is taken. */
 export function moves(
-  { mint, holder }: Ends,
-  { program, decimals, feeIn }: Mint,
-  { destination, parts }: { destination: KitAddress; parts: readonly Part[] },
+  { mint, holder }: SolanaTransferParties,
+  { program, decimals, feeIn }: MintTransferRules,
+  { destination, parts }: { destination: KitAddress; parts: readonly TokenAccountDebit[] },
 ): Instruction[] {
   const common = { mint: toSolanaAddress(mint), destination, authority: holder, decimals }
   return parts.map(({ account: source, sent: amount, fee }) =>
@@ -91,7 +91,7 @@ export function moves(
   )
 }
 
-type Transfer = {
+type TransferWithFeeArgs = {
   source: KitAddress
   mint: KitAddress
   destination: KitAddress
@@ -102,7 +102,7 @@ type Transfer = {
 }
 
 /** TransferCheckedWithFee: 26, 1, amount, decimals, fee; integers of eight bytes, the least significant first. */
-function transferWithFee(programAddress: KitAddress, transfer: Transfer): Instruction {
+function transferWithFee(programAddress: KitAddress, transfer: TransferWithFeeArgs): Instruction {
   const { source, mint, destination, authority, amount, decimals, fee } = transfer
   const data = Buffer.alloc(19)
   data.writeUInt8(26, 0)

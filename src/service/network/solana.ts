@@ -14,7 +14,7 @@ import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
 import { createShare } from '../running/sharing.ts'
 import { createBlockScanner } from './block-scan.ts'
-import type { Network } from './port.ts'
+import type { NetworkClient } from './port.ts'
 import { draftSolana, type SolanaPurse } from './solana-draft.ts'
 import { readSolanaBalance } from './solana-holdings.ts'
 import { readMint } from './solana-mints.ts'
@@ -22,14 +22,14 @@ import { solanaOutcome } from './solana-outcome.ts'
 import { createSolanaPromises } from './solana-promises.ts'
 import { solanaSource, startSolana } from './solana-source.ts'
 
-export type SolanaRpc = Rpc<SolanaRpcApi>
+export type SolanaNetworkRpc = Rpc<SolanaRpcApi>
 
 const timeoutMs = 10_000
 
 /** A Solana network on which the keys of the keyring pay. */
-export function openSolana(settings: NetworkSettings, keyring: Keyring): Network {
-  const rpc: SolanaRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
-  const nodes: readonly SolanaRpc[] = settings.rpcUrls.map((url) =>
+export function openSolana(settings: NetworkSettings, keyring: Keyring): NetworkClient {
+  const rpc: SolanaNetworkRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
+  const nodes: readonly SolanaNetworkRpc[] = settings.rpcUrls.map((url) =>
     createSolanaRpcFromTransport(inTurn([url])),
   )
   const liquidity = keyring.address('solana', liquidityBranch)
@@ -49,7 +49,7 @@ export function openSolana(settings: NetworkSettings, keyring: Keyring): Network
     gasLack: () => Promise.resolve(0n),
     redraft: () => Promise.resolve(null),
     send: async (bytes) => {
-      const wire = getBase64Decoder().decode(bytes) as Parameters<SolanaRpc['sendTransaction']>[0]
+      const wire = getBase64Decoder().decode(bytes) as Parameters<SolanaNetworkRpc['sendTransaction']>[0]
       await rpc.sendTransaction(wire, { encoding: 'base64', preflightCommitment: 'confirmed' }).send()
     },
     nextNonce: () => Promise.resolve(null),
@@ -77,7 +77,10 @@ function inTurn(urls: readonly string[]): RpcTransport {
   return ask as RpcTransport
 }
 
-async function checkSolana(rpc: SolanaRpc, { name, assets, genesisHash }: NetworkSettings): Promise<void> {
+async function checkSolana(
+  rpc: SolanaNetworkRpc,
+  { name, assets, genesisHash }: NetworkSettings,
+): Promise<void> {
   const actual = genesisHash === undefined ? undefined : await rpc.getGenesisHash().send()
   if (actual !== genesisHash) {
     const fault = `the RPC of ${name} serves the cluster ${actual}, not ${genesisHash}`
@@ -88,7 +91,7 @@ async function checkSolana(rpc: SolanaRpc, { name, assets, genesisHash }: Networ
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
 }
 
-async function problemOf(rpc: SolanaRpc, { key, decimals }: Asset): Promise<string | null> {
+async function problemOf(rpc: SolanaNetworkRpc, { key, decimals }: Asset): Promise<string | null> {
   const code = assetCode(key)
   if (code === 'native') return decimals === 9 ? null : `${key} has 9 decimals, not ${decimals}`
   const mint = await readMint(rpc, code)

@@ -11,7 +11,7 @@ export type Loop = {
 
 type LoopSettings = { name: string; everyMs: number; log: Logger }
 
-type Work = (stopping: AbortSignal) => Promise<boolean>
+type LoopTurn = (stopping: AbortSignal) => Promise<boolean>
 
 const failuresCounted = 10
 const pauseMaxMs = 10_000
@@ -20,7 +20,7 @@ const pauseMaxMs = 10_000
  * Works over and over: at once where the work says that more is waiting, else after `everyMs`, and later after
  * each failure in a row. A turn that fails changes nothing that the next one does not find again.
  */
-export function startLoop({ name, everyMs, log }: LoopSettings, work: Work): Loop {
+export function startLoop({ name, everyMs, log }: LoopSettings, work: LoopTurn): Loop {
   const stopping = new AbortController()
   const pause = createPause()
   let failures = 0

@@ -1,5 +1,5 @@
 /** Remembers what failed, so that it is tried ever later and does not keep the rest from its turn. */
-export type Postponed = {
+export type RetryBackoff = {
   /** Those that are not to be tried yet. */
   waiting(): string[]
   /** Puts it off for that long, without a failure. */
@@ -12,7 +12,7 @@ export type Postponed = {
 const firstPauseMs = 2000
 const pauseMaxMs = 300_000
 
-export function createPostponed(now: () => number): Postponed {
+export function createPostponed(now: () => number): RetryBackoff {
   const entries = new Map<string, { failures: number; dueAt: number }>()
   const putOff = (id: string, pauseMs: number, failures: number): void => {
     entries.set(id, { failures, dueAt: now() + pauseMs })

@@ -1,8 +1,8 @@
 /** Asks once for all who ask for the same before the answer is there. */
-export type Share = <Answer>(key: string, ask: () => Promise<Answer>) => Promise<Answer>
+export type RequestCoalescer = <Answer>(key: string, ask: () => Promise<Answer>) => Promise<Answer>
 
 /** What one key stands for must always be the same question. */
-export function createShare(): Share {
+export function createShare(): RequestCoalescer {
   const underWay = new Map<string, Promise<unknown>>()
   return <Answer>(key: string, ask: () => Promise<Answer>) => {
     const asked =

@@ -3,11 +3,11 @@ import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, type AssetCode, assetCode, assetKey } from '../../core/asset.ts'
 import { parseAmount } from '../../core/money.ts'
 import { liquidityBranch } from '../keyring/keyring.ts'
-import type { Network, Order } from '../network/port.ts'
+import type { NetworkClient, TransferOrder } from '../network/port.ts'
 import { newId } from '../new-id.ts'
 import { mapBounded } from '../running/bounded.ts'
 import { postpone } from './signing.ts'
-import { type Looking, sweepKey, topUpKey, type Wanted } from './wanted.ts'
+import { type DueTransfer, type DueTransferDeps, sweepKey, topUpKey } from './wanted.ts'
 
 /** `minimums['base/USDC']` is what must lie at an address before it is worth a sweep, in whole units. */
 export type SweepSettings = { minimums: Readonly<Record<string, string>> }
@@ -23,7 +23,7 @@ const requestsAtOnce = 8
  * The sweeps to sign on this network, one per deposit address at a time. An address that cannot pay for the transfer
  * of a token is given what it lacks first, and is swept once that has landed.
  */
-export async function dueSweeps(looking: Looking, sweep: SweepSettings): Promise<Wanted[]> {
+export async function dueSweeps(looking: DueTransferDeps, sweep: SweepSettings): Promise<DueTransfer[]> {
   const piles = await findPiles(looking, sweep)
   const wanted = await mapBounded(piles, requestsAtOnce, (pile) => sweepOf(looking, pile))
   return wanted.filter((one) => one !== null)
@@ -49,7 +49,7 @@ export function findSweepFaults({ minimums }: SweepSettings, networks: readonly 
 
 /** Tokens come first: what their transfers cost is then paid by the native coins that lie at the same address. */
 async function findPiles(
-  { db, network, postponed }: Looking,
+  { db, network, postponed }: DueTransferDeps,
   { minimums }: SweepSettings,
 ): Promise<readonly Pile[]> {
   const { name, family, assets } = network.settings
@@ -86,7 +86,7 @@ async function findPiles(
 }
 
 /** An address that cannot be asked about, as one that a token's issuer has frozen, keeps no other from its sweep. */
-async function sweepOf(looking: Looking, pile: Pile): Promise<Wanted | null> {
+async function sweepOf(looking: DueTransferDeps, pile: Pile): Promise<DueTransfer | null> {
   const key = sweepKey(pile.branch, pile.code)
   try {
     return await orderOf(looking, pile, key)
@@ -96,9 +96,13 @@ async function sweepOf(looking: Looking, pile: Pile): Promise<Wanted | null> {
   }
 }
 
-async function orderOf({ network, keyring }: Looking, pile: Pile, key: string): Promise<Wanted | null> {
+async function orderOf(
+  { network, keyring }: DueTransferDeps,
+  pile: Pile,
+  key: string,
+): Promise<DueTransfer | null> {
   const { branch, code } = pile
-  const order: Order = {
+  const order: TransferOrder = {
     branch,
     to: keyring.address(network.settings.family, liquidityBranch),
     asset: assetKey(network.settings.name, code),
@@ -110,12 +114,17 @@ async function orderOf({ network, keyring }: Looking, pile: Pile, key: string): 
   const lack = code === 'native' ? 0n : await network.gasLack(order)
   if (lack === 0n) return { kind: 'sweep', depositIds: pile.deposits, key, order }
   const gas = { asset: assetKey(network.settings.name, 'native'), amount: lack, feeFrom: 'payer' } as const
-  const topUp: Order = { branch: liquidityBranch, to: pile.address, ...gas, reference: order.reference }
+  const topUp: TransferOrder = {
+    branch: liquidityBranch,
+    to: pile.address,
+    ...gas,
+    reference: order.reference,
+  }
   return { kind: 'top_up', key: topUpKey(pile.address), order: topUp }
 }
 
 /** The transfers of tokens from the same address may have been paid for out of the native coins that lay there. */
-async function sweepable(network: Network, { branch, code, amount }: Pile): Promise<bigint> {
+async function sweepable(network: NetworkClient, { branch, code, amount }: Pile): Promise<bigint> {
   const recorded = BigInt(amount)
   if (code !== 'native') return recorded
   const balance = await network.balance(branch, assetKey(network.settings.name, code))

@@ -5,11 +5,11 @@ import { assert } from '../../core/errors.ts'
 import { liquidityBranch } from '../keyring/keyring.ts'
 import { newId } from '../new-id.ts'
 import type { WithdrawalRow } from './tables.ts'
-import { isUnpaidWithdrawal, type Looking, paymentsMax, type Wanted } from './wanted.ts'
+import { type DueTransfer, type DueTransferDeps, isUnpaidWithdrawal, paymentsMax } from './wanted.ts'
 import { inNetworkUnits } from './withdrawals.ts'
 
 /** The withdrawals to sign on this network. */
-export async function dueWithdrawals({ db, network, postponed }: Looking): Promise<Wanted[]> {
+export async function dueWithdrawals({ db, network, postponed }: DueTransferDeps): Promise<DueTransfer[]> {
   const rows = await db
     .selectFrom('service.withdrawal as withdrawal')
     .selectAll('withdrawal')
@@ -27,7 +27,7 @@ export async function dueWithdrawals({ db, network, postponed }: Looking): Promi
 function orderOf(
   { sequence, recipient, asset: code, amount }: WithdrawalRow,
   network: NetworkSettings,
-): Wanted {
+): DueTransfer {
   const key = assetKey(network.name, code)
   const asset = network.assets.find((candidate) => candidate.key === key)
   const sent = asset === undefined ? null : inNetworkUnits(BigInt(amount), asset.decimals)

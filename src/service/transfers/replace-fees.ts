@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { assert } from '../../core/errors.ts'
 import { tell } from '../../log/tell.ts'
 import { inTransaction } from '../../store/database.ts'
-import type { Draft, Order, SignedTransfer } from '../network/port.ts'
+import type { SignedTransfer, TransferDraft, TransferOrder } from '../network/port.ts'
 import { describeError } from '../running/describe-error.ts'
 import type { ServiceTransaction } from '../tables.ts'
 import { sendTransfers } from './send-transfers.ts'
 import { forgottenTransfers, type OpenTransfer, withVersions } from './settle-transfers.ts'
-import type { Signing } from './signing.ts'
-import type { TransferRow } from './tables.ts'
+import type { TransferSigningDeps } from './signing.ts'
+import type { ServiceTransferRow } from './tables.ts'
 
 const batchMax = 50
 
@@ -17,7 +17,7 @@ const batchMax = 50
  * returns how many. The nonce stays, so that one version lands whatever becomes of the others. Networks without
  * nonces have nothing to replace: there a transfer expires.
  */
-export async function replaceFees(signing: Signing, replaceAfterMs: number): Promise<number> {
+export async function replaceFees(signing: TransferSigningDeps, replaceAfterMs: number): Promise<number> {
   const { network, log } = signing
   let replaced = 0
   for (const branch of await slowBranches(signing, replaceAfterMs)) {
@@ -31,7 +31,7 @@ export async function replaceFees(signing: Signing, replaceAfterMs: number): Pro
   return replaced
 }
 
-function slowTransfers({ db, network }: Signing, replaceAfterMs: number) {
+function slowTransfers({ db, network }: TransferSigningDeps, replaceAfterMs: number) {
   const signedLately = sql<boolean>`exists (
     select from service.signing
     where transfer_id = transfer.id
@@ -44,7 +44,7 @@ function slowTransfers({ db, network }: Signing, replaceAfterMs: number) {
     .where((build) => build.not(signedLately))
 }
 
-async function slowBranches(signing: Signing, replaceAfterMs: number): Promise<number[]> {
+async function slowBranches(signing: TransferSigningDeps, replaceAfterMs: number): Promise<number[]> {
   const rows = await slowTransfers(signing, replaceAfterMs).select('branch').distinct().execute()
   return rows.map(({ branch }) => branch)
 }
@@ -53,7 +53,7 @@ type Stuck = { branch: number; nextNonce: bigint; replaceAfterMs: number }
 
 /** Those below the next nonce are in a block that is not final yet. */
 async function stuckTransfers(
-  signing: Signing,
+  signing: TransferSigningDeps,
   { branch, nextNonce, replaceAfterMs }: Stuck,
 ): Promise<readonly OpenTransfer[]> {
   const transfers = await slowTransfers(signing, replaceAfterMs)
@@ -67,7 +67,10 @@ async function stuckTransfers(
 }
 
 /** One that the node has no better fee for, or cannot be asked about, keeps its bytes. */
-async function replaceFee(signing: Signing, { transfer, versions }: OpenTransfer): Promise<boolean> {
+async function replaceFee(
+  signing: TransferSigningDeps,
+  { transfer, versions }: OpenTransfer,
+): Promise<boolean> {
   const { db, network, log } = signing
   const [newest] = versions
   assert(newest !== undefined, 'a transfer is stored with its bytes')
@@ -87,15 +90,15 @@ async function replaceFee(signing: Signing, { transfer, versions }: OpenTransfer
 }
 
 /** As it was ordered: a sweep of the native coin pays for itself. */
-function payerOf({ kind, branch, asset }: TransferRow): Pick<Order, 'branch' | 'feeFrom'> {
+function payerOf({ kind, branch, asset }: ServiceTransferRow): Pick<TransferOrder, 'branch' | 'feeFrom'> {
   return { branch, feeFrom: kind === 'sweep' && asset === 'native' ? 'amount' : 'payer' }
 }
 
-type Version = { transfer: TransferRow; draft: Draft; signed: SignedTransfer; version: number }
+type Version = { transfer: ServiceTransferRow; draft: TransferDraft; signed: SignedTransfer; version: number }
 
 /** Whoever reads of the transfer is told of the newest version, which is the likeliest to land. */
 async function storeVersion(
-  { tx, deposits }: Signing & { tx: ServiceTransaction },
+  { tx, deposits }: TransferSigningDeps & { tx: ServiceTransaction },
   { transfer, draft, signed, version }: Version,
 ): Promise<boolean> {
   const { transaction, bytes, expiresHeight } = signed

@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
 import { type DepositChange, type Deposits, lockDeposits } from '../deposits/deposits.ts'
-import type { Outcome } from '../network/port.ts'
-import type { Postponed } from '../running/postponed.ts'
+import type { SignedTransferOutcome } from '../network/port.ts'
+import type { RetryBackoff } from '../running/postponed.ts'
 import type { ServiceTransaction } from '../tables.ts'
-import type { TransferRow } from './tables.ts'
+import type { ServiceTransferRow } from './tables.ts'
 import { keyOf } from './wanted.ts'
 
 /** A transfer that came to an end by one of its signed versions. */
-export type Ended = {
-  transfer: TransferRow
-  outcome: Exclude<Outcome, { kind: 'open' }>
+export type EndedTransfer = {
+  transfer: ServiceTransferRow
+  outcome: Exclude<SignedTransferOutcome, { kind: 'open' }>
   transaction: string
 }
 
-type Saving = { tx: ServiceTransaction; deposits: Deposits; postponed: Postponed }
+type SaveOutcomeDeps = { tx: ServiceTransaction; deposits: Deposits; postponed: RetryBackoff }
 
 /** A recipient that makes every transfer to it revert is not paid for ever. */
 const revertsMax = 5
@@ -23,8 +23,8 @@ const revertsMax = 5
  * how many ended by this: another process may have been told of the same outcomes.
  */
 export async function saveOutcomes(
-  { tx, deposits, postponed }: Saving,
-  told: readonly Ended[],
+  { tx, deposits, postponed }: SaveOutcomeDeps,
+  told: readonly EndedTransfer[],
 ): Promise<number> {
   await lockDeposits(tx, await depositsOf(tx, told))
   const ended = await endTransfers(tx, told)
@@ -52,7 +52,10 @@ export async function saveOutcomes(
 }
 
 /** All are locked before the first event is written, since whoever writes events holds up the others who do. */
-async function depositsOf(tx: ServiceTransaction, told: readonly Ended[]): Promise<readonly string[]> {
+async function depositsOf(
+  tx: ServiceTransaction,
+  told: readonly EndedTransfer[],
+): Promise<readonly string[]> {
   const ids = told.map(({ transfer }) => transfer.id)
   const swept = await tx
     .selectFrom('service.deposit')
@@ -67,7 +70,7 @@ async function depositsOf(tx: ServiceTransaction, told: readonly Ended[]): Promi
 /** Those that name a transaction of another deposit's forward. */
 async function findAlsoPaid(
   tx: ServiceTransaction,
-  told: readonly Ended[],
+  told: readonly EndedTransfer[],
 ): Promise<readonly { id: string; transfer: bigint }[]> {
   const forwards = told.filter(({ transfer }) => transfer.kind === 'forward')
   if (forwards.length === 0) return []
@@ -83,7 +86,10 @@ async function findAlsoPaid(
 }
 
 /** Returns those that this ended. */
-async function endTransfers(tx: ServiceTransaction, told: readonly Ended[]): Promise<readonly Ended[]> {
+async function endTransfers(
+  tx: ServiceTransaction,
+  told: readonly EndedTransfer[],
+): Promise<readonly EndedTransfer[]> {
   const rows = told.map(({ transfer, outcome, transaction }) => ({
     id: transfer.id.toString(),
     outcome: outcome.kind,
@@ -102,7 +108,7 @@ async function endTransfers(tx: ServiceTransaction, told: readonly Ended[]): Pro
 /** Deposits whose last forward or refund that is tried before a person decides was reverted; a decision begins anew. */
 async function findUndeliverable(
   tx: ServiceTransaction,
-  ended: readonly Ended[],
+  ended: readonly EndedTransfer[],
 ): Promise<readonly string[]> {
   const reverted = ended
     .filter(({ outcome }) => outcome.kind === 'reverted')
@@ -122,7 +128,7 @@ function heldOf(id: string): DepositChange {
 
 /** The transaction is stated anew: of several versions it may be another that landed. */
 function settled(
-  { transfer, outcome, transaction }: Ended,
+  { transfer, outcome, transaction }: EndedTransfer,
   alsoPaid: readonly { id: string }[],
 ): DepositChange[] {
   if (transfer.kind !== 'forward' || transfer.deposit_id === null || outcome.kind !== 'landed') return []
@@ -131,13 +137,13 @@ function settled(
   return paid.map((id) => ({ id, status: 'settled', to_transaction: transaction, to_at: at }))
 }
 
-function refunded({ transfer, outcome, transaction }: Ended): DepositChange[] {
+function refunded({ transfer, outcome, transaction }: EndedTransfer): DepositChange[] {
   if (transfer.kind !== 'refund' || transfer.deposit_id === null || outcome.kind !== 'landed') return []
   const { deposit_id: id } = transfer
   return [{ id, status: 'refunded', refund_transaction: transaction, refund_at: outcome.at }]
 }
 
-async function saveWithdrawals(tx: ServiceTransaction, ended: readonly Ended[]): Promise<void> {
+async function saveWithdrawals(tx: ServiceTransaction, ended: readonly EndedTransfer[]): Promise<void> {
   const rows = ended.map(({ transfer, outcome, transaction }) => ({
     id: transfer.id.toString(),
     transaction: outcome.kind === 'expired' ? null : transaction,

@@ -3,11 +3,14 @@ import { assetCode } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import type { DepositChange } from '../deposits/deposits.ts'
 import type { ServiceTransaction } from '../tables.ts'
-import type { Signed, Storing } from './store-signed.ts'
+import type { SignedStoreContext, SignedTransferRecord } from './store-signed.ts'
 import { paidDeposits } from './wanted.ts'
 
 /** Writes the transfers and their bytes, and the states that tell of them. The rows of the states are locked. */
-export async function saveSigned(storing: Storing, signed: readonly Signed[]): Promise<void> {
+export async function saveSigned(
+  storing: SignedStoreContext,
+  signed: readonly SignedTransferRecord[],
+): Promise<void> {
   if (signed.length === 0) return
   const { tx, network } = storing
   await tx
@@ -32,8 +35,8 @@ export async function saveSigned(storing: Storing, signed: readonly Signed[]): P
 }
 
 function transferOf(
-  { wanted, draft, id, attempt, signed }: Signed,
-  network: Storing['network']['settings']['name'],
+  { wanted, draft, id, attempt, signed }: SignedTransferRecord,
+  network: SignedStoreContext['network']['settings']['name'],
 ) {
   return {
     id,
@@ -53,7 +56,10 @@ function transferOf(
 }
 
 /** Of what is told in parts the last one counts. */
-async function changeDeposits({ tx, deposits }: Storing, signed: readonly Signed[]): Promise<void> {
+async function changeDeposits(
+  { tx, deposits }: SignedStoreContext,
+  signed: readonly SignedTransferRecord[],
+): Promise<void> {
   const parts = signed.flatMap((one) => (one.wanted.kind === 'stray' && one.wanted.isTold ? told(one) : []))
   const forwards = signed.flatMap((one) => (one.wanted.kind === 'forward' ? told(one) : []))
   const refunds = signed.flatMap(({ wanted, signed: { transaction } }): DepositChange[] =>
@@ -70,7 +76,7 @@ async function changeDeposits({ tx, deposits }: Storing, signed: readonly Signed
 }
 
 /** The address is written with it: a fault may send a forward elsewhere, and states what it did. */
-function told({ wanted, signed: { transaction } }: Signed): DepositChange[] {
+function told({ wanted, signed: { transaction } }: SignedTransferRecord): DepositChange[] {
   return paidDeposits(wanted).map((id) => ({
     id,
     status: 'forwarding',
@@ -79,7 +85,7 @@ function told({ wanted, signed: { transaction } }: Signed): DepositChange[] {
   }))
 }
 
-async function saveSweeps(tx: ServiceTransaction, signed: readonly Signed[]): Promise<void> {
+async function saveSweeps(tx: ServiceTransaction, signed: readonly SignedTransferRecord[]): Promise<void> {
   const sweeps = signed.flatMap(({ id, wanted }) =>
     wanted.kind === 'sweep' ? wanted.depositIds.map((deposit) => ({ deposit, sweep: id.toString() })) : [],
   )
@@ -90,7 +96,10 @@ async function saveSweeps(tx: ServiceTransaction, signed: readonly Signed[]): Pr
     where deposit.id = swept.deposit`.execute(tx)
 }
 
-async function saveWithdrawals(tx: ServiceTransaction, signed: readonly Signed[]): Promise<void> {
+async function saveWithdrawals(
+  tx: ServiceTransaction,
+  signed: readonly SignedTransferRecord[],
+): Promise<void> {
   const sent = signed.flatMap(({ wanted, signed: { transaction } }) =>
     wanted.kind === 'withdrawal' ? [{ sequence: wanted.withdrawal.toString(), transaction }] : [],
   )

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { tell } from '../../log/tell.ts'
-import type { Network } from '../network/port.ts'
+import type { NetworkClient } from '../network/port.ts'
 import { mapBounded } from '../running/bounded.ts'
 import { describeError } from '../running/describe-error.ts'
 
@@ -8,7 +8,7 @@ const requestsAtOnce = 8
 
 /** Sends bytes that are stored. What the node does not take is sent again when its outcome is looked for. */
 export async function sendTransfers(
-  network: Network,
+  network: NetworkClient,
   signed: readonly { transaction: string; bytes: Uint8Array }[],
   log: Logger,
 ): Promise<void> {

@@ -1,16 +1,16 @@
 import { toTxId } from '../../core/asset.ts'
 import { inTransaction } from '../../store/database.ts'
 import { liquidityBranch } from '../keyring/keyring.ts'
-import type { Network, Outcome } from '../network/port.ts'
+import type { NetworkClient, SignedTransferOutcome } from '../network/port.ts'
 import { mapBounded } from '../running/bounded.ts'
 import type { ServiceDatabase } from '../tables.ts'
-import { type Ended, saveOutcomes } from './save-outcomes.ts'
+import { type EndedTransfer, saveOutcomes } from './save-outcomes.ts'
 import { sendTransfers } from './send-transfers.ts'
-import type { Signing } from './signing.ts'
-import type { SigningRow, TransferRow } from './tables.ts'
+import type { TransferSigningDeps } from './signing.ts'
+import type { ServiceTransferRow, SigningRow } from './tables.ts'
 
 /** The newest version comes first. */
-export type OpenTransfer = { transfer: TransferRow; versions: readonly SigningRow[] }
+export type OpenTransfer = { transfer: ServiceTransferRow; versions: readonly SigningRow[] }
 
 const batchMax = 200
 const requestsAtOnce = 8
@@ -20,7 +20,7 @@ const requestsAtOnce = 8
  * have are sent, always the same bytes, in the order in which they were signed: those that a crash or the node has
  * lost, and those it did not take.
  */
-export async function settleTransfers(signing: Signing): Promise<number> {
+export async function settleTransfers(signing: TransferSigningDeps): Promise<number> {
   const { network, log } = signing
   await sendTransfers(network, await forgottenTransfers(signing, liquidityBranch), log)
   let ended = 0
@@ -37,7 +37,7 @@ export async function settleTransfers(signing: Signing): Promise<number> {
  * a local node does that is killed. Nothing later can land until they have landed again.
  */
 export async function forgottenTransfers(
-  { db, network }: Pick<Signing, 'db' | 'network'>,
+  { db, network }: Pick<TransferSigningDeps, 'db' | 'network'>,
   branch: number,
 ): Promise<readonly SigningRow[]> {
   const nextNonce = await network.nextNonce(branch)
@@ -54,7 +54,10 @@ export async function forgottenTransfers(
     .execute()
 }
 
-async function openTransfers({ db, network }: Signing, after: bigint): Promise<readonly OpenTransfer[]> {
+async function openTransfers(
+  { db, network }: TransferSigningDeps,
+  after: bigint,
+): Promise<readonly OpenTransfer[]> {
   const transfers = await db
     .selectFrom('service.transfer')
     .selectAll()
@@ -69,7 +72,7 @@ async function openTransfers({ db, network }: Signing, after: bigint): Promise<r
 
 export async function withVersions(
   db: ServiceDatabase,
-  transfers: readonly TransferRow[],
+  transfers: readonly ServiceTransferRow[],
 ): Promise<readonly OpenTransfer[]> {
   if (transfers.length === 0) return []
   const ids = transfers.map(({ id }) => id)
@@ -83,7 +86,7 @@ export async function withVersions(
   return transfers.map((transfer) => ({ transfer, versions: byTransfer.get(transfer.id) ?? [] }))
 }
 
-async function settleBatch(signing: Signing, open: readonly OpenTransfer[]): Promise<number> {
+async function settleBatch(signing: TransferSigningDeps, open: readonly OpenTransfer[]): Promise<number> {
   const { db, deposits, network, postponed, log } = signing
   const judged = await mapBounded(open, requestsAtOnce, async (one) => ({
     ...one,
@@ -93,7 +96,7 @@ async function settleBatch(signing: Signing, open: readonly OpenTransfer[]): Pro
     fate.kind === 'lost' && newest !== undefined ? [newest] : [],
   )
   await sendTransfers(network, lost, log)
-  const ended = judged.flatMap(({ transfer, fate }): Ended[] =>
+  const ended = judged.flatMap(({ transfer, fate }): EndedTransfer[] =>
     fate.kind === 'ended' ? [{ transfer, ...fate }] : [],
   )
   if (ended.length === 0) return 0
@@ -104,10 +107,10 @@ type Fate =
   | { kind: 'open' }
   /** The node has none of the versions. */
   | { kind: 'lost' }
-  | { kind: 'ended'; outcome: Exclude<Outcome, { kind: 'open' }>; transaction: string }
+  | { kind: 'ended'; outcome: Exclude<SignedTransferOutcome, { kind: 'open' }>; transaction: string }
 
 /** Of the versions of a transfer at most one lands: they have one nonce. */
-async function fateOf(network: Network, { versions }: OpenTransfer): Promise<Fate> {
+async function fateOf(network: NetworkClient, { versions }: OpenTransfer): Promise<Fate> {
   let isKnown = false
   for (const { transaction, expires_height: expiresHeight } of versions) {
     const outcome = await network.outcome({ transaction: toTxId(transaction), expiresHeight })

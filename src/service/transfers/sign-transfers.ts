@@ -1,10 +1,10 @@
 import { inTransaction } from '../../store/database.ts'
-import type { Network } from '../network/port.ts'
+import type { NetworkClient } from '../network/port.ts'
 import { mapBounded } from '../running/bounded.ts'
 import { sendTransfers } from './send-transfers.ts'
-import { type ChainNonces, type Drafted, postpone, type Signing } from './signing.ts'
+import { type ChainNonces, type DraftedTransfer, postpone, type TransferSigningDeps } from './signing.ts'
 import { storeSigned } from './store-signed.ts'
-import type { Wanted } from './wanted.ts'
+import type { DueTransfer } from './wanted.ts'
 
 const requestsAtOnce = 16
 
@@ -13,7 +13,10 @@ const requestsAtOnce = 16
  * crash after this finds the bytes, a crash before it finds nothing that could land. Returns how many were signed.
  * One that cannot be signed now, for want of liquidity or of the node, waits and is tried again.
  */
-export async function signTransfers(signing: Signing, wanted: readonly Wanted[]): Promise<number> {
+export async function signTransfers(
+  signing: TransferSigningDeps,
+  wanted: readonly DueTransfer[],
+): Promise<number> {
   if (wanted.length === 0) return 0
   const { db, network, log } = signing
   const nonces = await chainNonces(network, wanted)
@@ -30,7 +33,7 @@ export async function signTransfers(signing: Signing, wanted: readonly Wanted[])
   return signed.length
 }
 
-async function chainNonces(network: Network, wanted: readonly Wanted[]): Promise<ChainNonces> {
+async function chainNonces(network: NetworkClient, wanted: readonly DueTransfer[]): Promise<ChainNonces> {
   const branches = [...new Set(wanted.map(({ order }) => order.branch))]
   const entries = await mapBounded(
     branches,
@@ -40,7 +43,7 @@ async function chainNonces(network: Network, wanted: readonly Wanted[]): Promise
   return new Map(entries)
 }
 
-async function draft(signing: Signing, wanted: Wanted): Promise<Drafted | null> {
+async function draft(signing: TransferSigningDeps, wanted: DueTransfer): Promise<DraftedTransfer | null> {
   try {
     return { wanted, draft: await signing.network.draft(wanted.order) }
   } catch (error) {

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino'
 import type { Prices, QuoteSettings } from '../deposits/prices.ts'
 import { reopenDeposits } from '../faults/reopen-deposits.ts'
-import type { Network } from '../network/port.ts'
+import type { NetworkClient } from '../network/port.ts'
 import { type Loop, startLoop } from '../running/loop.ts'
 import { createPostponed } from '../running/postponed.ts'
-import type { ServiceSettings } from '../settings.ts'
+import type { DepositServiceSettings } from '../settings.ts'
 import type { SweepSettings } from './due-sweeps.ts'
 import { createResumption } from './resume-transfers.ts'
-import { type NetworkWork, sweepNetwork, workNetwork } from './work-network.ts'
+import { type NetworkLoopDeps, sweepNetwork, workNetwork } from './work-network.ts'
 
-type Parts = Omit<NetworkWork, 'network' | 'postponed' | 'resumed'> & {
-  settings: ServiceSettings
-  networks: readonly Network[]
+type StartTransfersDeps = Omit<NetworkLoopDeps, 'network' | 'postponed' | 'resumed'> & {
+  settings: DepositServiceSettings
+  networks: readonly NetworkClient[]
   /** Called when there are events to deliver. */
   onEvents(): void
 }
@@ -24,7 +24,7 @@ const reopenEveryMs = 1000
  * One loop per network works on its deposits and payments and one sweeps it; another reads prices where they have a
  * source, and one more makes errors of what is settled, where any are allowed.
  */
-export function startTransfers(parts: Parts): Loop[] {
+export function startTransfers(parts: StartTransfersDeps): Loop[] {
   const { settings, networks, prices, log } = parts
   const { quotes, sweep, pollEveryMs: everyMs } = settings
   const paying: Loop[] = []
@@ -45,12 +45,12 @@ export function startTransfers(parts: Parts): Loop[] {
   return [...paying, ...sweeping, ...startReading(prices, quotes, log), ...startReopening(parts)]
 }
 
-function startSweeping(work: NetworkWork, sweep: SweepSettings): Loop {
+function startSweeping(work: NetworkLoopDeps, sweep: SweepSettings): Loop {
   const name = `sweeping ${work.network.settings.name}`
   return startLoop({ name, everyMs: sweepEveryMs, log: work.log }, () => sweepNetwork(work, sweep))
 }
 
-function startReopening(parts: Parts): Loop[] {
+function startReopening(parts: StartTransfersDeps): Loop[] {
   if (parts.settings.faults === null) return []
   const turn = async (): Promise<boolean> => {
     if ((await reopenDeposits(parts)) > 0) parts.onEvents()

@@ -4,20 +4,20 @@ import { lockDeposits } from '../deposits/deposits.ts'
 import type { SignedTransfer } from '../network/port.ts'
 import type { ServiceTransaction } from '../tables.ts'
 import { saveSigned } from './save-signed.ts'
-import { type ChainNonces, type Drafted, postpone, type Signing } from './signing.ts'
-import { isUnpaidDeposit, isUnpaidWithdrawal, paidDeposits, type Wanted } from './wanted.ts'
+import { type ChainNonces, type DraftedTransfer, postpone, type TransferSigningDeps } from './signing.ts'
+import { type DueTransfer, isUnpaidDeposit, isUnpaidWithdrawal, paidDeposits } from './wanted.ts'
 
-export type Storing = Signing & { tx: ServiceTransaction }
+export type SignedStoreContext = TransferSigningDeps & { tx: ServiceTransaction }
 
 /** A transfer as it is stored. */
-export type Signed = Numbered & { id: bigint; signed: SignedTransfer }
+export type SignedTransferRecord = TransferAttempt & { id: bigint; signed: SignedTransfer }
 
 /** Signs what is still wanted once the rows are locked, and stores it. */
 export async function storeSigned(
-  storing: Storing,
-  drafted: readonly Drafted[],
+  storing: SignedStoreContext,
+  drafted: readonly DraftedTransfer[],
   chainNonces: ChainNonces,
-): Promise<readonly Signed[]> {
+): Promise<readonly SignedTransferRecord[]> {
   await lockNetwork(storing)
   const still = await stillWanted(storing.tx, drafted)
   const signed = await signAll(storing, still, await readNonces(storing, chainNonces))
@@ -26,16 +26,19 @@ export async function storeSigned(
 }
 
 /** One signer at a time on a network: its row serialises the nonces. */
-async function lockNetwork({ tx, network }: Storing): Promise<void> {
+async function lockNetwork({ tx, network }: SignedStoreContext): Promise<void> {
   const { name } = network.settings
   const row = tx.selectFrom('service.stream').select('network').where('network', '=', name)
   await row.forUpdate().executeTakeFirstOrThrow()
 }
 
-type Numbered = Drafted & { attempt: number }
+type TransferAttempt = DraftedTransfer & { attempt: number }
 
 /** Leaves out what was refunded, or signed by another process, since it was found wanting. */
-async function stillWanted(tx: ServiceTransaction, drafted: readonly Drafted[]): Promise<Numbered[]> {
+async function stillWanted(
+  tx: ServiceTransaction,
+  drafted: readonly DraftedTransfer[],
+): Promise<TransferAttempt[]> {
   const rows = drafted.map(({ wanted }, place) => ({
     place,
     kind: wanted.kind,
@@ -78,7 +81,7 @@ async function stillWanted(tx: ServiceTransaction, drafted: readonly Drafted[]):
   })
 }
 
-function depositsOf(wanted: Wanted): readonly string[] {
+function depositsOf(wanted: DueTransfer): readonly string[] {
   return wanted.kind === 'sweep' ? wanted.depositIds : paidDeposits(wanted)
 }
 
@@ -86,7 +89,7 @@ function depositsOf(wanted: Wanted): readonly string[] {
 type Nonces = Map<number, bigint | null>
 
 /** The chain can be ahead of what was stored where the key was used before; it is behind while transfers wait. */
-async function readNonces({ tx, network }: Storing, chainNonces: ChainNonces): Promise<Nonces> {
+async function readNonces({ tx, network }: SignedStoreContext, chainNonces: ChainNonces): Promise<Nonces> {
   const { rows } = await sql<{ branch: number; next: bigint }>`
     select branch, max(nonce) + 1 as next from service.transfer
     where network = ${network.settings.name} and branch = any(${[...chainNonces.keys()]}::integer[])
@@ -101,9 +104,13 @@ async function readNonces({ tx, network }: Storing, chainNonces: ChainNonces): P
 }
 
 /** One after the other: what one can spend depends on those before it. A nonce that one did not take is the next one's. */
-async function signAll(storing: Storing, still: readonly Numbered[], nonces: Nonces): Promise<Signed[]> {
+async function signAll(
+  storing: SignedStoreContext,
+  still: readonly TransferAttempt[],
+  nonces: Nonces,
+): Promise<SignedTransferRecord[]> {
   const ids = await takeIds(storing.tx, still.length)
-  const all: Signed[] = []
+  const all: SignedTransferRecord[] = []
   for (const one of still) {
     const { branch } = one.wanted.order
     const nonce = nonces.get(branch) ?? null
@@ -116,8 +123,8 @@ async function signAll(storing: Storing, still: readonly Numbered[], nonces: Non
 }
 
 async function sign(
-  storing: Storing,
-  { wanted, draft }: Numbered,
+  storing: SignedStoreContext,
+  { wanted, draft }: TransferAttempt,
   nonce: bigint | null,
 ): Promise<SignedTransfer | null> {
   try {

@@ -14,7 +14,7 @@ export type TransferTables = {
   'service.withdrawal': WithdrawalTable
 }
 
-export type TransferRow = Selectable<TransferTable>
+export type ServiceTransferRow = Selectable<TransferTable>
 export type SigningRow = Selectable<SigningTable>
 export type WithdrawalRow = Selectable<WithdrawalTable>
 

@@ -2,14 +2,14 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Faults } from '../faults/faults.ts'
 import type { Keyring } from '../keyring/keyring.ts'
-import type { Network, Order } from '../network/port.ts'
-import type { Postponed } from '../running/postponed.ts'
+import type { NetworkClient, TransferOrder } from '../network/port.ts'
+import type { RetryBackoff } from '../running/postponed.ts'
 import type { ServiceDatabase } from '../tables.ts'
-import type { TransferRow } from './tables.ts'
+import type { ServiceTransferRow } from './tables.ts'
 
 /** A transfer that is to be signed now, and what it is for. */
-export type Wanted = Purpose & {
-  order: Order
+export type DueTransfer = Purpose & {
+  order: TransferOrder
   /** By which it is put off where it fails. */
   key: string
 }
@@ -26,12 +26,12 @@ type Purpose =
   | { kind: 'top_up' }
 
 /** What looking for wanted transfers of a network uses. */
-export type Looking = {
+export type DueTransferDeps = {
   db: ServiceDatabase
-  network: Network
+  network: NetworkClient
   keyring: Keyring
   faults: Faults
-  postponed: Postponed
+  postponed: RetryBackoff
   log: Logger
 }
 
@@ -56,13 +56,13 @@ export const isUnpaidWithdrawal: RawBuilder<boolean> = sql<boolean>`not exists (
   where withdrawal = withdrawal.sequence and (outcome is null or outcome = 'landed'))`
 
 /** The deposits that it pays; the one that it is of comes first. */
-export function paidDeposits(wanted: Wanted): readonly string[] {
+export function paidDeposits(wanted: DueTransfer): readonly string[] {
   if (wanted.kind === 'forward') return [wanted.depositId, ...wanted.alsoPays]
   return 'depositId' in wanted ? [wanted.depositId] : []
 }
 
 /** The key under which a stored transfer was wanted. */
-export function keyOf(transfer: TransferRow): string {
+export function keyOf(transfer: ServiceTransferRow): string {
   const { kind, deposit_id: deposit, withdrawal, to_address: address, branch, asset } = transfer
   if (deposit !== null) return deposit
   if (withdrawal !== null) return `withdrawal/${withdrawal}`

@@ -27,7 +27,7 @@ export type WithdrawalOutcome =
   /** The network's USDC has fewer decimals than the amount. */
   | { kind: 'amount_inexact'; decimals: number }
 
-type Paying = { asset: AssetCode }
+type WithdrawalAsset = { asset: AssetCode }
 
 /**
  * Accepts a withdrawal from a StableWallet's balance; it is signed and sent by the loop of its network. Whoever
@@ -96,7 +96,7 @@ export function inNetworkUnits(amount: bigint, decimals: number): bigint | null 
 async function accept(
   tx: ServiceTransaction,
   wanted: NewWithdrawal,
-  { asset }: Paying,
+  { asset }: WithdrawalAsset,
 ): Promise<WithdrawalOutcome> {
   const wallet = await tx
     .selectFrom('service.owner')

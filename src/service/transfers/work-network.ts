@@ -5,10 +5,10 @@ import type { Prices } from '../deposits/prices.ts'
 import { recordScan } from '../deposits/record-scan.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Keyring } from '../keyring/keyring.ts'
-import type { Network } from '../network/port.ts'
+import type { NetworkClient } from '../network/port.ts'
 import { watchedAddresses } from '../owners.ts'
-import type { Postponed } from '../running/postponed.ts'
-import type { ServiceSettings } from '../settings.ts'
+import type { RetryBackoff } from '../running/postponed.ts'
+import type { DepositServiceSettings } from '../settings.ts'
 import { readPosition } from '../streams.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { dueForwards, dueRefunds } from './due-deposits.ts'
@@ -19,17 +19,17 @@ import { settleTransfers } from './settle-transfers.ts'
 import { signTransfers } from './sign-transfers.ts'
 import { paymentsMax } from './wanted.ts'
 
-export type NetworkWork = {
-  settings: Pick<ServiceSettings, 'networks' | 'quotes' | 'replaceAfterMs'>
+export type NetworkLoopDeps = {
+  settings: Pick<DepositServiceSettings, 'networks' | 'quotes' | 'replaceAfterMs'>
   db: ServiceDatabase
   deposits: Deposits
   keyring: Keyring
   prices: Prices
   faults: Faults
   log: Logger
-  network: Network
+  network: NetworkClient
   /** What could not be paid or swept lately on this network. */
-  postponed: Postponed
+  postponed: RetryBackoff
   /** What was stored by an earlier run is settled or sent. Nothing is signed before. */
   resumed(): Promise<void>
 }
@@ -46,7 +46,7 @@ export type Listeners = {
  * Makes the turn of one network's loop, which returns whether more is waiting. A turn reads the chain, decides what
  * becomes of the deposits that are final, signs what is to be paid here, and follows what was signed.
  */
-export function workNetwork(work: NetworkWork, listeners: Listeners): () => Promise<boolean> {
+export function workNetwork(work: NetworkLoopDeps, listeners: Listeners): () => Promise<boolean> {
   const { network, settings } = work
   const follow = createFollower(work)
   let followed: bigint | null = null
@@ -69,12 +69,12 @@ export function workNetwork(work: NetworkWork, listeners: Listeners): () => Prom
  * Signs what is to be swept from the deposit addresses of a network, and returns whether more is waiting. It has a
  * loop of its own, so that no forward waits for a sweep.
  */
-export async function sweepNetwork(work: NetworkWork, sweep: SweepSettings): Promise<boolean> {
+export async function sweepNetwork(work: NetworkLoopDeps, sweep: SweepSettings): Promise<boolean> {
   await work.resumed()
   return (await signTransfers(work, await dueSweeps(work, sweep))) >= sweepsMax
 }
 
-async function readChain({ settings, db, deposits, network }: NetworkWork) {
+async function readChain({ settings, db, deposits, network }: NetworkLoopDeps) {
   const scan = await network.scan(await readPosition(db, network), () =>
     watchedAddresses(db, network.settings),
   )
@@ -82,13 +82,13 @@ async function readChain({ settings, db, deposits, network }: NetworkWork) {
   return { height: scan.position.finalHeight, more: scan.more, recorded }
 }
 
-async function payWanted(work: NetworkWork): Promise<number> {
+async function payWanted(work: NetworkLoopDeps): Promise<number> {
   const wanted = [...(await dueForwards(work)), ...(await dueRefunds(work)), ...(await dueWithdrawals(work))]
   return signTransfers(work, wanted)
 }
 
 /** Whether a fee is too low shows only after a while, and is not asked at every turn. */
-function createFollower(work: NetworkWork): () => Promise<number> {
+function createFollower(work: NetworkLoopDeps): () => Promise<number> {
   const { replaceAfterMs } = work.settings
   let replaceAt = 0
   return async () => {

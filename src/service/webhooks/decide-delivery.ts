@@ -1,4 +1,4 @@
-import type { Answer } from './post-webhook.ts'
+import type { EndpointAnswer } from './post-webhook.ts'
 
 /** What becomes of a delivery after an attempt. */
 export type DeliveryStep =
@@ -34,9 +34,9 @@ export const triesMax = pausesSeconds.length + 1
 const retryAfterMaxMs = hour * 1000
 
 /** `tries` counts those since the delivery was asked for, with the one at hand. */
-export type Attempted = { answer: Answer; tries: number; now: Date; random: () => number }
+export type DeliveryAttemptResult = { answer: EndpointAnswer; tries: number; now: Date; random: () => number }
 
-export function decideDelivery(attempted: Attempted): DeliveryStep {
+export function decideDelivery(attempted: DeliveryAttemptResult): DeliveryStep {
   const { answer, now } = attempted
   if (answer.kind === 'unanswered') {
     // What the service broke off itself is no try of the endpoint.
@@ -51,7 +51,11 @@ export function decideDelivery(attempted: Attempted): DeliveryStep {
 }
 
 /** Pauses are spread by a fifth, so that a crowd does not come back at once. */
-function decideRetry({ tries, now, random }: Attempted, askedMs: number, busy: boolean): DeliveryStep {
+function decideRetry(
+  { tries, now, random }: DeliveryAttemptResult,
+  askedMs: number,
+  busy: boolean,
+): DeliveryStep {
   const pauseSeconds = pausesSeconds[tries - 1]
   if (pauseSeconds === undefined) return { kind: 'failed' }
   const pauseMs = pauseSeconds * 1000 * (0.8 + 0.4 * random())

@@ -5,14 +5,14 @@ import { describeError } from '../running/describe-error.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { decideDelivery } from './decide-delivery.ts'
 import { misdeliver } from './misdeliver.ts'
-import type { Answer, Poster } from './post-webhook.ts'
+import type { EndpointAnswer, Poster } from './post-webhook.ts'
 import { saveAttempt } from './save-attempt.ts'
 import type { SecretVault } from './secret-vault.ts'
 import { openKey, signingSecrets } from './secrets.ts'
 import type { SecretRow } from './tables.ts'
-import { type Due, type Room, takeDue } from './take-due.ts'
+import { type DeliveryCapacity, type DueDelivery, takeDue } from './take-due.ts'
 
-export type Delivering = {
+export type CourierDeps = {
   db: ServiceDatabase
   vault: SecretVault
   poster: Poster
@@ -40,12 +40,12 @@ const perSilentEndpointMax = 1
  * Sends webhooks. An endpoint may receive an event more than once; it receives it with the same id and the same bytes
  * until it answers 2xx. Attempts go on beside each other, so that an endpoint that is slow holds up no other.
  */
-export function openCourier(delivering: Delivering): Courier {
+export function openCourier(delivering: CourierDeps): Courier {
   const { db, log, now, onRoom } = delivering
   const underWay = new Set<Promise<void>>()
   const load = createLoad()
 
-  const attempt = async (making: Making): Promise<void> => {
+  const attempt = async (making: DeliveryAttemptInput): Promise<void> => {
     const { event_id: event, endpoint_id: endpoint } = making.due
     load.begin(endpoint)
     try {
@@ -96,7 +96,7 @@ function createLoad() {
       if (left > 0) counts.set(id, left)
       else counts.delete(id)
     },
-    room: (): Room => {
+    room: (): DeliveryCapacity => {
       const places = (id: string): number => (silent.has(id) ? perSilentEndpointMax : perEndpointMax)
       const taken = [...counts.values()].reduce((sum, count) => sum + count, 0)
       const own = [...new Set([...counts.keys(), ...silent])].map((id): [string, number] => [
@@ -110,9 +110,12 @@ function createLoad() {
 
 const type = { 'content-type': 'application/json' }
 
-type Making = { due: Due; secrets: readonly SecretRow[]; stopping: AbortSignal }
+type DeliveryAttemptInput = { due: DueDelivery; secrets: readonly SecretRow[]; stopping: AbortSignal }
 
-async function makeAttempt(delivering: Delivering, { due, secrets, stopping }: Making): Promise<Answer> {
+async function makeAttempt(
+  delivering: CourierDeps,
+  { due, secrets, stopping }: DeliveryAttemptInput,
+): Promise<EndpointAnswer> {
   const { db, vault, poster, faults, now, random } = delivering
   const startedAt = performance.now()
   const timestamp = Math.floor(now().getTime() / 1000).toString()

@@ -83,13 +83,19 @@ export function lockEndpoint(tx: ServiceTransaction, id: string): Promise<Endpoi
     .executeTakeFirst()
 }
 
-type Ending = { status: 'disabled'; disabled_because: 'gone' | 'requested' } | { status: 'deleted' }
+type EndpointEndStatus =
+  | { status: 'disabled'; disabled_because: 'gone' | 'requested' }
+  | { status: 'deleted' }
 
 /**
  * Ends the deliveries that wait; what happens until the endpoint is enabled again is not kept for it. A deleted
  * endpoint has no secrets any more.
  */
-export async function endEndpoint(tx: ServiceTransaction, id: string, ending: Ending): Promise<void> {
+export async function endEndpoint(
+  tx: ServiceTransaction,
+  id: string,
+  ending: EndpointEndStatus,
+): Promise<void> {
   await lockEndpoint(tx, id)
   await tx
     .updateTable('service.webhook_endpoint')

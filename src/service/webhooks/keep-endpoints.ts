@@ -9,13 +9,13 @@ import { urlForm } from './webhook-url.ts'
 
 export const overlapDefaultSeconds = 86_400
 
-type Keeping = { db: ServiceDatabase; vault: SecretVault; now: () => Date }
+type EndpointSyncDeps = { db: ServiceDatabase; vault: SecretVault; now: () => Date }
 
 /**
  * Brings the endpoints of the settings into the database. The settings are the truth about theirs: one that is gone
  * from them is deleted, another secret in them is a rotation, and one that was disabled is enabled by a start.
  */
-export function keepEndpoints(keeping: Keeping, wanted: readonly WebhookEndpoint[]): Promise<void> {
+export function keepEndpoints(keeping: EndpointSyncDeps, wanted: readonly WebhookEndpoint[]): Promise<void> {
   return inTransaction(keeping.db, async (tx) => {
     await lockEndpoints(tx)
     const live = await tx
@@ -39,7 +39,7 @@ export function keepEndpoints(keeping: Keeping, wanted: readonly WebhookEndpoint
 
 async function keepEndpoint(
   tx: ServiceTransaction,
-  { vault, now }: Keeping,
+  { vault, now }: EndpointSyncDeps,
   { known, secret }: { known: EndpointRow; secret: string },
 ): Promise<void> {
   const at = now()

@@ -4,24 +4,24 @@ import { againOf, claimAgain } from '../faults/claim-again.ts'
 import type { DepositKnob } from '../faults/fault-table.ts'
 import type { Faults } from '../faults/faults.ts'
 import { regress, withoutTransaction } from '../faults/record-faults.ts'
-import type { DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
-import type { Answer } from './post-webhook.ts'
+import type { DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
+import type { EndpointAnswer } from './post-webhook.ts'
 import { signedHeaders, type WebhookMessage } from './sign-webhook.ts'
 import { makeSecret, readSecret, type SigningKey } from './signing-key.ts'
-import type { Due } from './take-due.ts'
+import type { DueDelivery } from './take-due.ts'
 
 export type Letter = {
   message: WebhookMessage
   keys: readonly SigningKey[]
-  post: (headers: Record<string, string>, body: string) => Promise<Answer>
+  post: (headers: Record<string, string>, body: string) => Promise<EndpointAnswer>
 }
 
 /** Signs and sends a webhook, with the errors that the service was told to make. */
 export async function misdeliver(
   faults: Faults,
-  { deposit }: Pick<Due, 'deposit'>,
+  { deposit }: Pick<DueDelivery, 'deposit'>,
   letter: Letter,
-): Promise<Answer> {
+): Promise<EndpointAnswer> {
   const strikes = (knob: DepositKnob): boolean => deposit !== null && faults.strikes(knob, deposit)
   if (strikes('dropWebhookRate')) return { kind: 'answered', status: 200, text: '', retryAfter: null }
   const answer = await send(strikes, letter)
@@ -33,7 +33,7 @@ export async function misdeliver(
 
 type Strikes = (knob: DepositKnob) => boolean
 
-async function send(strikes: Strikes, { message, keys, post }: Letter): Promise<Answer> {
+async function send(strikes: Strikes, { message, keys, post }: Letter): Promise<EndpointAnswer> {
   const edits = bodyEdits.filter(({ knob }) => strikes(knob))
   const signed = edits.reduce((text, { edit }) => edit(text), message.body)
   const signers = strikes('resignWebhookRate') ? keys.map(({ scheme }) => unknownKeys[scheme]) : keys
@@ -114,7 +114,7 @@ const heldStatus: DepositStatus = 'confirmed'
  */
 export async function postpone(
   tx: ServiceTransaction,
-  rows: readonly DepositRow[],
+  rows: readonly ServiceDepositRow[],
   faults: Faults,
 ): Promise<void> {
   const reordered = rows.filter((row) => faults.strikes('reorderWebhookRate', row))
@@ -130,7 +130,11 @@ export async function postpone(
   if (followed.length > 0) await turnAround(tx, followed)
 }
 
-async function wait(tx: ServiceTransaction, rows: readonly DepositRow[], delayMs: number): Promise<void> {
+async function wait(
+  tx: ServiceTransaction,
+  rows: readonly ServiceDepositRow[],
+  delayMs: number,
+): Promise<void> {
   await sql`
     update service.delivery as delivery set next_at = clock_timestamp() + make_interval(secs => ${delayMs / 1000})
     from service.event
@@ -140,7 +144,7 @@ async function wait(tx: ServiceTransaction, rows: readonly DepositRow[], delayMs
 }
 
 /** A second between two events is more than an attempt takes that is answered. */
-async function turnAround(tx: ServiceTransaction, rows: readonly DepositRow[]): Promise<void> {
+async function turnAround(tx: ServiceTransaction, rows: readonly ServiceDepositRow[]): Promise<void> {
   await sql`
     update service.delivery as delivery
     set next_at = clock_timestamp() + make_interval(secs => last.revision - event.revision)

@@ -1,12 +1,12 @@
 import type { ShowRecord } from '../deposits/record.ts'
 import type { Faults } from '../faults/faults.ts'
 import { newId } from '../new-id.ts'
-import type { DepositRow, DepositStatus, ServiceTransaction } from '../tables.ts'
+import type { DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
 import { type NewEvent, queueForAll, writeEvents } from './events.ts'
 import { postpone } from './misdeliver.ts'
 
 /** Writes the event of each state and its deliveries, in the transaction that made the state. */
-export type Outbox = (tx: ServiceTransaction, rows: readonly DepositRow[]) => Promise<void>
+export type Outbox = (tx: ServiceTransaction, rows: readonly ServiceDepositRow[]) => Promise<void>
 
 const eventTypes: Record<DepositStatus, string> = {
   detected: 'deposit.detected',
@@ -34,7 +34,7 @@ export function openOutbox(show: ShowRecord, faults: Faults): Outbox {
   }
 }
 
-function eventOf(row: DepositRow, show: ShowRecord): NewEvent {
+function eventOf(row: ServiceDepositRow, show: ShowRecord): NewEvent {
   const id = newId('evt')
   const type = eventTypes[row.status]
   const body = JSON.stringify({ id, type, created_at: row.updated_at.toISOString(), data: show(row) })

@@ -23,15 +23,15 @@ export type DeliveryProblem =
   | 'unreachable'
 
 /** `text` is the beginning of the answer, fit to be stored. */
-export type Answer =
+export type EndpointAnswer =
   | { kind: 'answered'; status: number; text: string; retryAfter: string | null }
   | { kind: 'unanswered'; problem: DeliveryProblem }
 
-export type Post = { url: string; headers: Record<string, string>; body: string }
+export type OutgoingWebhook = { url: string; headers: Record<string, string>; body: string }
 
 export type Poster = {
   /** Never throws, and follows no redirect. */
-  post(post: Post, stopping: AbortSignal): Promise<Answer>
+  post(post: OutgoingWebhook, stopping: AbortSignal): Promise<EndpointAnswer>
   close(): void
 }
 
@@ -71,14 +71,17 @@ export function openPoster({ allowPrivate, timeoutMs, resolve }: PosterSettings)
   }
 }
 
-type Sending = {
+type EndpointPostOptions = {
   url: URL
   connection: { agent: Agent; lookup?: LookupFunction }
   signal: AbortSignal
   stopping: AbortSignal
 }
 
-function send({ headers, body }: Post, { url, connection, signal, stopping }: Sending): Promise<Answer> {
+function send(
+  { headers, body }: OutgoingWebhook,
+  { url, connection, signal, stopping }: EndpointPostOptions,
+): Promise<EndpointAnswer> {
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
     ...connection,
     method: 'POST',
@@ -91,7 +94,7 @@ function send({ headers, body }: Post, { url, connection, signal, stopping }: Se
 }
 
 /** What counts is the status: an answer whose text breaks off is an answer. */
-async function answerOf(request: ClientRequest, stopping: AbortSignal): Promise<Answer> {
+async function answerOf(request: ClientRequest, stopping: AbortSignal): Promise<EndpointAnswer> {
   try {
     const response = await responseTo(request)
     const { statusCode: status = 0, headers } = response

@@ -2,13 +2,22 @@ import { inTransaction } from '../../store/database.ts'
 import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
 import type { DeliveryStep } from './decide-delivery.ts'
 import { endEndpoint } from './endpoints.ts'
-import type { Answer } from './post-webhook.ts'
-import type { Due } from './take-due.ts'
+import type { EndpointAnswer } from './post-webhook.ts'
+import type { DueDelivery } from './take-due.ts'
 
-export type Attempt = { answer: Answer; durationMs: number; step: DeliveryStep; now: Date }
+export type DeliveryAttemptRecord = {
+  answer: EndpointAnswer
+  durationMs: number
+  step: DeliveryStep
+  now: Date
+}
 
 /** Ends the entry in the delivery log and moves the delivery on. */
-export function saveAttempt(db: ServiceDatabase, due: Due, attempt: Attempt): Promise<void> {
+export function saveAttempt(
+  db: ServiceDatabase,
+  due: DueDelivery,
+  attempt: DeliveryAttemptRecord,
+): Promise<void> {
   return inTransaction(db, async (tx) => {
     await logAnswer(tx, due, attempt)
     const { step } = attempt
@@ -18,7 +27,11 @@ export function saveAttempt(db: ServiceDatabase, due: Due, attempt: Attempt): Pr
   })
 }
 
-async function logAnswer(tx: ServiceTransaction, due: Due, { answer, durationMs }: Attempt): Promise<void> {
+async function logAnswer(
+  tx: ServiceTransaction,
+  due: DueDelivery,
+  { answer, durationMs }: DeliveryAttemptRecord,
+): Promise<void> {
   const answered = answer.kind === 'answered'
   await tx
     .updateTable('service.delivery_attempt')
@@ -34,13 +47,17 @@ async function logAnswer(tx: ServiceTransaction, due: Due, { answer, durationMs 
     .execute()
 }
 
-type Move = { step: Exclude<DeliveryStep, { kind: 'gone' }>; now: Date }
+type DatedDeliveryStep = { step: Exclude<DeliveryStep, { kind: 'gone' }>; now: Date }
 
 /**
  * Only as long as the delivery stands as this attempt took it: whoever asked for it again meanwhile, took it after
  * the lease or cancelled it has the last word.
  */
-async function moveOn(tx: ServiceTransaction, due: Due, { step, now }: Move): Promise<void> {
+async function moveOn(
+  tx: ServiceTransaction,
+  due: DueDelivery,
+  { step, now }: DatedDeliveryStep,
+): Promise<void> {
   if (step.kind === 'retry' && step.restUntil !== null) {
     await tx
       .updateTable('service.webhook_endpoint')

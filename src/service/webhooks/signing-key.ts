@@ -2,10 +2,10 @@ import { createHmac, randomBytes, sign as signEd25519 } from 'node:crypto'
 import { ed25519PublicKey, importEd25519 } from '../keyring/slip10.ts'
 
 /** Of the Standard Webhooks: `v1` is HMAC-SHA256, `v1a` is ed25519. */
-export type Scheme = 'v1' | 'v1a'
+export type SigningKeyScheme = 'v1' | 'v1a'
 
 export type SigningKey = {
-  scheme: Scheme
+  scheme: SigningKeyScheme
   /** `whpk_` and base64, by which anybody verifies `v1a`; null for `v1`, where the secret itself is needed. */
   publicKey: string | null
   /** The scheme and the signature in base64, as the header lists them. */
@@ -31,7 +31,7 @@ export function isWebhookSecret(text: string): boolean {
 }
 
 /** A fresh secret in the form that `readSecret` reads. */
-export function makeSecret(scheme: Scheme): string {
+export function makeSecret(scheme: SigningKeyScheme): string {
   return `${scheme === 'v1' ? 'whsec' : 'whsk'}_${randomBytes(32).toString('base64')}`
 }
 

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino'
 import type { Faults } from '../faults/faults.ts'
 import { type Loop, startLoop } from '../running/loop.ts'
-import type { ServiceSettings } from '../settings.ts'
+import type { DepositServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { openCourier } from './deliver-webhooks.ts'
 import { keepEndpoints } from './keep-endpoints.ts'
 import { openPoster } from './post-webhook.ts'
 import type { SecretVault } from './secret-vault.ts'
 
-type Parts = {
+type WebhookLoopDeps = {
   db: ServiceDatabase
   vault: SecretVault
-  settings: ServiceSettings
+  settings: DepositServiceSettings
   faults: Faults
   log: Logger
 }
@@ -20,7 +20,7 @@ type Parts = {
 const timeoutMs = 15_000
 
 /** Keeps the endpoints of the settings, and delivers what is due until it is stopped. */
-export async function startWebhooks({ db, vault, settings, faults, log }: Parts): Promise<Loop> {
+export async function startWebhooks({ db, vault, settings, faults, log }: WebhookLoopDeps): Promise<Loop> {
   const { webhooks, allowPrivateWebhooks: allowPrivate, pollEveryMs: everyMs } = settings
   await keepEndpoints({ db, vault, now }, webhooks)
   const poster = openPoster({ allowPrivate, timeoutMs })

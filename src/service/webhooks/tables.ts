@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely'
-import type { Scheme } from './signing-key.ts'
+import type { SigningKeyScheme } from './signing-key.ts'
 
 export type WebhookTables = {
   'service.event': EventTable
@@ -40,7 +40,7 @@ type EndpointTable = {
 type SecretTable = {
   endpoint_id: string
   version: number
-  scheme: Scheme
+  scheme: SigningKeyScheme
   sealed: Buffer
   public_key: string | null
   created_at: Generated<Date>

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ServiceDatabase } from '../tables.ts'
 
 /** A delivery whose next attempt is taken, and what the attempt needs. */
-export type Due = {
+export type DueDelivery = {
   event_id: string
   endpoint_id: string
   /** The number of this attempt, and which it is since the delivery was last asked for. */
@@ -14,7 +14,7 @@ export type Due = {
   deposit: { network: string; transaction: string; index: string } | null
 }
 
-export type Room = {
+export type DeliveryCapacity = {
   /** For all endpoints together. */
   total: number
   /** For each endpoint, but for those that have a number of their own. */
@@ -28,10 +28,10 @@ const leaseSeconds = 45
 /** Takes what is due for this process alone, the longest due first, and begins its entry in the delivery log. */
 export async function takeDue(
   db: ServiceDatabase,
-  { total, perEndpoint, own }: Room,
+  { total, perEndpoint, own }: DeliveryCapacity,
   now: Date,
-): Promise<readonly Due[]> {
-  const { rows } = await sql<Due>`
+): Promise<readonly DueDelivery[]> {
+  const { rows } = await sql<DueDelivery>`
     with due as (
       select pending.event_id, pending.endpoint_id, pending.next_at
       from service.webhook_endpoint as endpoint

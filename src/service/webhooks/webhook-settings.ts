@@ -4,7 +4,7 @@ import { findUrlFault, isPrivateUrl, urlForm } from './webhook-url.ts'
 /** `secret` is in the Standard Webhooks form: base64 behind `whsec_`, or behind `whsk_` for ed25519. */
 export type WebhookEndpoint = { url: string; secret: string }
 
-export type WebhookSettings = {
+export type ServiceWebhookSettings = {
   /** Endpoints beside those that are registered by the API. */
   webhooks: readonly WebhookEndpoint[]
   /**
@@ -15,7 +15,7 @@ export type WebhookSettings = {
 }
 
 /** Webhooks are named by their place: an address can hold a password, if only to be refused. */
-export function findWebhookFaults({ webhooks, allowPrivateWebhooks }: WebhookSettings): string[] {
+export function findWebhookFaults({ webhooks, allowPrivateWebhooks }: ServiceWebhookSettings): string[] {
   const urls = webhooks.map(({ url }) => url).filter((url) => findUrlFault(url) === null)
   return [
     ...webhooks.flatMap((webhook, place) => endpointFaults(webhook, place + 1)),

@@ -25,7 +25,7 @@ export type Imbalance = {
   address: string | null
 }
 
-type Row = Omit<Imbalance, 'sum' | 'left' | 'untied'> & { sum: string; left: string; untied: string }
+type ImbalanceRow = Omit<Imbalance, 'sum' | 'left' | 'untied'> & { sum: string; left: string; untied: string }
 
 /**
  * The assets whose books do not add up. Both sides of a transfer are of one row, so transfers always balance; sums that
@@ -33,7 +33,7 @@ type Row = Omit<Imbalance, 'sum' | 'left' | 'untied'> & { sum: string; left: str
  * or its payment is no longer on the chain.
  */
 export async function findImbalances(db: Kysely<Tables>): Promise<Imbalance[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ImbalanceRow>`
     with unbalanced as (
       select asset, sum(debit - credit) as sum from ledger_turnover('infinity', 'infinity')
       group by asset having sum(debit - credit) <> 0

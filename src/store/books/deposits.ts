@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { DecidedDeposit, LegFacts } from '../../core/decide.ts'
 import { defaultService } from '../../core/deposit-service.ts'
-import type { Dossier } from '../../core/matching/divide.ts'
+import type { DepositEvidence } from '../../core/matching/divide.ts'
 import type { Tables } from '../tables.ts'
 
 export type NumberedDeposit = DecidedDeposit & { id: bigint; groupId: bigint }
@@ -71,7 +71,7 @@ function rowOf(deposit: NumberedDeposit) {
   }
 }
 
-function ownerColumns({ approval, api, webhook }: Dossier) {
+function ownerColumns({ approval, api, webhook }: DepositEvidence) {
   const owner = approval?.owner ?? api?.owner ?? webhook?.owner
   return { owner_kind: owner?.kind, owner_id: owner?.id }
 }

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { type Bounds, type PendingRow, readWithin } from '../inbox.ts'
+import { type BatchLimits, type PendingRow, readWithin } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
 /** What is made from the evidence, and all else that applying it writes to. */
@@ -45,7 +45,7 @@ export async function countApplied(tx: Transaction<Tables>): Promise<{ applied: 
 export function nextApplied(
   tx: Transaction<Tables>,
   after: bigint,
-  { rowsMax, bytesMax }: Bounds,
+  { rowsMax, bytesMax }: BatchLimits,
 ): Promise<PendingRow[]> {
   return readWithin(
     tx,

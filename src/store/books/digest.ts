@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts'
  * One thing that is so, in words that depend on the evidence alone: not on the numbers that a database gave, nor on when
  * it was noticed, nor on what was booked and taken back on the way.
  */
-export type Holding = {
+export type BooksDigestEntry = {
   /** The deposit by the service's id, or else by its payment; a transfer; or a payload that cannot be read. */
   subject: string
   what: 'deposit' | 'mismatch' | 'books'
@@ -23,13 +23,13 @@ export type Holding = {
 export async function digestBooks(tx: Transaction<Tables>): Promise<string> {
   await sql`set local time zone 'UTC'`.execute(tx)
   const hash = hashHoldings()
-  const query = sql<Holding>`select subject, what, name, content from ${holdings('public')} order by ${inOrder}`
+  const query = sql<BooksDigestEntry>`select subject, what, name, content from ${holdings('public')} order by ${inOrder}`
   for await (const rows of inPieces(tx, query)) for (const row of rows) hash.add(row, row.content)
   return hash.digest()
 }
 
 /** A thing on both sides: as it stands, and as it comes out of the evidence. Null where it is not there. */
-export type Compared = Omit<Holding, 'content'> & {
+export type BooksComparison = Omit<BooksDigestEntry, 'content'> & {
   live: string | null
   rebuilt: string | null
   /** Its time to be decided again has come, and nobody has done so yet. */
@@ -37,10 +37,10 @@ export type Compared = Omit<Holding, 'content'> & {
 }
 
 /** Everything of the live tables beside everything of those that hide them, all of one subject one after another. */
-export function compareBooks(tx: Transaction<Tables>, now: Date): AsyncIterable<Compared[]> {
+export function compareBooks(tx: Transaction<Tables>, now: Date): AsyncIterable<BooksComparison[]> {
   return inPieces(
     tx,
-    sql<Compared>`
+    sql<BooksComparison>`
     with due as materialized (
       select live.inbox_id, live.group_id from public.evidence_group join public.evidence live on group_id = evidence_group.id
       where recheck_at <= ${now}
@@ -58,7 +58,7 @@ export function compareBooks(tx: Transaction<Tables>, now: Date): AsyncIterable<
 export function hashHoldings() {
   const hash = createHash('sha256')
   return {
-    add({ subject, what, name }: Omit<Holding, 'content'>, content: string): void {
+    add({ subject, what, name }: Omit<BooksDigestEntry, 'content'>, content: string): void {
       hash.update(`${JSON.stringify([subject, what, name])} ${content}\n`)
     },
     digest: () => hash.digest('hex'),

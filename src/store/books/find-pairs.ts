@@ -2,14 +2,18 @@ import { sql, type Transaction } from 'kysely'
 import type { Address, NetworkName, TxId } from '../../core/asset.ts'
 import { defaultService } from '../../core/deposit-service.ts'
 import type { Owner, ServiceId } from '../../core/evidence.ts'
-import type { OpenDeposit, Pair, UnnamedTransfer } from '../../core/matching/propose.ts'
+import type { CandidatePair, OpenDeposit, UnnamedTransfer } from '../../core/matching/propose.ts'
 import type { Tables } from '../tables.ts'
 
 /** A transfer and a deposit that might belong together, with the groups that decide about each. */
-export type FoundPair = Pair & { mismatchId: bigint; depositId: bigint | null; groups: readonly bigint[] }
+export type FoundPair = CandidatePair & {
+  mismatchId: bigint
+  depositId: bigint | null
+  groups: readonly bigint[]
+}
 
 /** The transfers, or the deposits, of which pairs are looked for. */
-export type Wanted = { mismatchIds: readonly bigint[] } | { serviceIds: readonly string[] }
+export type PairSelection = { mismatchIds: readonly bigint[] } | { serviceIds: readonly string[] }
 
 /** Of one transfer, or of one deposit, the nearest by amount. */
 const pairsMax = 20
@@ -18,7 +22,7 @@ const pairsMax = 20
  * Finds what may belong together, by network, address or recipient, asset, amount and time, and is in no group
  * together: what shares a group is decided by its keys. What was refused before is left out. One statement.
  */
-export async function findPairs(tx: Transaction<Tables>, wanted: Wanted): Promise<FoundPair[]> {
+export async function findPairs(tx: Transaction<Tables>, wanted: PairSelection): Promise<FoundPair[]> {
   const mismatchIds = 'mismatchIds' in wanted ? wanted.mismatchIds : null
   const serviceIds = 'serviceIds' in wanted ? wanted.serviceIds : null
   const { rows } = await sql<PairRow>`

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Journal } from '../../core/posting.ts'
 import type { Tables } from '../tables.ts'
 
-export type DepositJournal = Journal & { depositId: bigint }
+export type NumberedDepositJournal = Journal & { depositId: bigint }
 
 /** What a person books is about no deposit and no payment. */
 export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
@@ -17,7 +17,7 @@ export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
  */
 export async function bookJournals(
   tx: Transaction<Tables>,
-  journals: readonly (DepositJournal | ManualJournal)[],
+  journals: readonly (NumberedDepositJournal | ManualJournal)[],
 ): Promise<void> {
   if (journals.length === 0) return
   await openAccounts(tx, journals)
@@ -46,7 +46,7 @@ async function openAccounts(
 /** A transfer has the times and the period of its journal, as Postgres gave them: they never pass through here. */
 async function insertJournals(
   tx: Transaction<Tables>,
-  journals: readonly (DepositJournal | ManualJournal)[],
+  journals: readonly (NumberedDepositJournal | ManualJournal)[],
 ): Promise<void> {
   const lines = journals.flatMap(({ key, transfers }) =>
     transfers.map((transfer, place) => ({ ...transfer, key, leg: place + 1 })),

@@ -23,7 +23,7 @@ export type EvidenceRow = {
 }
 
 /** A mismatch as it was told of, from when to when. */
-export type ToldMismatch = {
+export type GroupMismatch = {
   depositId: bigint | null
   subject: string
   kind: string
@@ -35,14 +35,14 @@ export type ToldMismatch = {
 }
 
 /** A deposit's row: when it was made, and what it was merged into since. */
-export type DepositRow = { id: bigint; mergedInto: bigint | null; createdAt: Date }
+export type GroupDeposit = { id: bigint; mergedInto: bigint | null; createdAt: Date }
 
 /** All that is stored of one group of linked evidence, with the times at which it was stored. */
 export type GroupEvidence = {
   group: LoadedGroup
   rows: readonly EvidenceRow[]
-  deposits: readonly DepositRow[]
-  mismatches: readonly ToldMismatch[]
+  deposits: readonly GroupDeposit[]
+  mismatches: readonly GroupMismatch[]
   /** By posting key. */
   recordedAt: ReadonlyMap<string, { at: Date; depositId: bigint }>
   /** Of addresses of the book, as `network/address`. */
@@ -69,12 +69,12 @@ export function loadEvidence(db: Kysely<Tables>, groupId: bigint): Promise<Group
     })
 }
 
-type Row = Omit<EvidenceRow, 'observation' | 'copies'> & { text: string } & {
+type EvidenceTextRow = Omit<EvidenceRow, 'observation' | 'copies'> & { text: string } & {
   [name in keyof Copies]: Copies[name] | null
 }
 
 async function rowsOf(tx: Transaction<Tables>, groupId: bigint): Promise<EvidenceRow[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<EvidenceTextRow>`
     with mended as (
       select subject, max(cleared_at) as at from mismatch
       where kind in ('unknown_event', 'unknown_status', 'schema_drift')
@@ -97,15 +97,15 @@ async function rowsOf(tx: Transaction<Tables>, groupId: bigint): Promise<Evidenc
   }))
 }
 
-async function depositsOf(tx: Transaction<Tables>, groupId: bigint): Promise<DepositRow[]> {
-  const { rows } = await sql<DepositRow>`
+async function depositsOf(tx: Transaction<Tables>, groupId: bigint): Promise<GroupDeposit[]> {
+  const { rows } = await sql<GroupDeposit>`
     select id, merged_into as "mergedInto", created_at as "createdAt" from deposit
     where group_id = ${groupId} order by id`.execute(tx)
   return rows
 }
 
-async function mismatchesOf(tx: Transaction<Tables>, groupId: bigint): Promise<ToldMismatch[]> {
-  const { rows } = await sql<ToldMismatch>`
+async function mismatchesOf(tx: Transaction<Tables>, groupId: bigint): Promise<GroupMismatch[]> {
+  const { rows } = await sql<GroupMismatch>`
     select deposit_id as "depositId", subject, kind, severity, detail, opened_at as "openedAt",
       cleared_at as "clearedAt", cleared_how as "clearedHow"
     from mismatch where group_id = ${groupId} order by id`.execute(tx)

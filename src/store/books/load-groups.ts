@@ -1,13 +1,13 @@
 import { sql, type Transaction } from 'kysely'
 import { ownerText } from '../../core/address-book.ts'
 import type { Address, NetworkName } from '../../core/asset.ts'
-import type { KnownDeposit } from '../../core/decide.ts'
+import type { DepositIdentity } from '../../core/decide.ts'
 import { defaultService } from '../../core/deposit-service.ts'
 import type { Observation, Owner } from '../../core/evidence.ts'
 import type { Milestones } from '../../core/lag.ts'
 import type { Approval } from '../../core/matching/divide.ts'
 import { decodeObservation } from '../../core/observation-json.ts'
-import type { Journal, Transfer } from '../../core/posting.ts'
+import type { Journal, LedgerTransfer } from '../../core/posting.ts'
 import type { Tables } from '../tables.ts'
 import type { LinkedObservation } from './evidence.ts'
 
@@ -17,7 +17,7 @@ export type LoadedGroup = {
   /** Rows of the inbox in which webhooks came, in order, and the service's ids of the deposits they told of. */
   webhooks: { inboxId: bigint; serviceId: string }[]
   approvals: Approval[]
-  known: KnownDeposit[]
+  known: DepositIdentity[]
   booked: Journal[]
 }
 
@@ -58,10 +58,10 @@ function addEvidence(group: LoadedGroup | undefined, { inboxId, observation }: L
     group?.webhooks.push({ inboxId, serviceId: observation.serviceId })
 }
 
-type Place = { network: NetworkName; address: Address }
+type ObservedDepositAddress = { network: NetworkName; address: Address }
 
 /** The deposit address an observation speaks of. */
-function placeOf(observation: Observation): Place {
+function placeOf(observation: Observation): ObservedDepositAddress {
   if (observation.kind === 'claim') return observation.deposit
   return { network: observation.network, address: observation.to }
 }
@@ -73,7 +73,7 @@ function keysOf(observation: Observation): string[] {
   return observation.owner === null ? [placeKey(place)] : [placeKey(place), ownerKey(observation.owner)]
 }
 
-function placeKey({ network, address }: Place): string {
+function placeKey({ network, address }: ObservedDepositAddress): string {
   return `${network}/${address}`
 }
 
@@ -97,10 +97,10 @@ async function evidenceOf(
   }))
 }
 
-type KnownRow = Omit<KnownDeposit, 'milestones'> & Milestones & { group_id: bigint }
+type DepositIdentityRow = Omit<DepositIdentity, 'milestones'> & Milestones & { group_id: bigint }
 
 async function depositsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
-  const { rows } = await sql<KnownRow>`
+  const { rows } = await sql<DepositIdentityRow>`
     select group_id, id, service_id as "serviceId", transfer, deposited_at as "depositedAt",
       webhook_at as "webhookAt", api_at as "apiAt", chain_at as "chainAt", final_at as "finalAt",
       settled_at as "settledAt", reconciled_at as "reconciledAt"
@@ -116,7 +116,7 @@ async function depositsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
 
 type BookedRow = Omit<Journal, 'transfers'> & {
   group_id: bigint
-  transfers: (Omit<Transfer, 'amount'> & { amount: string })[]
+  transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[]
 }
 
 async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
@@ -129,7 +129,7 @@ async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
     where d.group_id = any(${ids}::bigint[]) order by j.id`.execute(tx)
   return rows.map(({ transfers, ...journal }) => ({
     ...journal,
-    transfers: transfers.map((one) => ({ ...one, amount: BigInt(one.amount) as Transfer['amount'] })),
+    transfers: transfers.map((one) => ({ ...one, amount: BigInt(one.amount) as LedgerTransfer['amount'] })),
   }))
 }
 
@@ -143,7 +143,7 @@ async function approvalsOf(
     ownerKey,
   )
   const { rows } = await sql<
-    Place & {
+    ObservedDepositAddress & {
       kind: Owner['kind']
       id: string
       forward_network: NetworkName | null

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { defaultService } from '../../core/deposit-service.ts'
-import { isByPolicy, type Ruling, type TransferRef, transferRef } from '../../core/evidence.ts'
-import type { Ambiguity, Proposal, Reason, UnnamedTransfer } from '../../core/matching/propose.ts'
+import { isByPolicy, type TransferDecision, type TransferRef, transferRef } from '../../core/evidence.ts'
+import type { Proposal, ProposalAmbiguity, RuleResult, UnnamedTransfer } from '../../core/matching/propose.ts'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import {
   endMismatches,
@@ -80,7 +80,7 @@ export async function syncProposals(
 export async function syncAmbiguities(
   tx: Transaction<Tables>,
   page: UnnamedPage,
-  ambiguities: readonly (Ambiguity & { depositId: bigint | null })[],
+  ambiguities: readonly (ProposalAmbiguity & { depositId: bigint | null })[],
 ): Promise<MismatchChange[]> {
   const held = ambiguities.map(heldOf)
   const subjects = page.map(({ transfer }) => `transfer/${transfer}`)
@@ -96,7 +96,7 @@ function heldOf({
   deposits,
   transfers,
   depositId,
-}: Ambiguity & { depositId: bigint | null }): HeldMismatch {
+}: ProposalAmbiguity & { depositId: bigint | null }): HeldMismatch {
   return {
     subject: `transfer/${transferRef(transfer)}`,
     kind: 'ambiguous_match',
@@ -112,7 +112,10 @@ function heldOf({
 }
 
 /** What was proposed and is decided by these rulings. What a person ended before, no policy ends otherwise. */
-export async function endProposals(tx: Transaction<Tables>, rulings: readonly Ruling[]): Promise<void> {
+export async function endProposals(
+  tx: Transaction<Tables>,
+  rulings: readonly TransferDecision[],
+): Promise<void> {
   const ended = rulings.flatMap((ruling) =>
     'serviceId' in ruling.verdict
       ? [
@@ -152,7 +155,7 @@ export type ProposalLine = {
   amount: string
   amount_base: string
   score: number
-  reasons: Reason[]
+  reasons: RuleResult[]
   policy: string
   proposed_at: Date
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Ruling } from '../../core/evidence.ts'
+import type { TransferDecision } from '../../core/evidence.ts'
 import { encodeObservation } from '../../core/observation-json.ts'
 import { appendInbox, rowKey } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
@@ -12,8 +12,8 @@ import { endProposals } from './proposals.ts'
  */
 export async function recordRulings(
   tx: Transaction<Tables>,
-  rulings: readonly Ruling[],
-): Promise<readonly Ruling[]> {
+  rulings: readonly TransferDecision[],
+): Promise<readonly TransferDecision[]> {
   if (rulings.length === 0) return []
   const rows = rulings.map((ruling) => ({
     source: 'person' as const,

@@ -5,7 +5,7 @@ import { assetsIn, type NamedAssets, readAssetNames } from '../assets.ts'
 import type { Tables } from '../tables.ts'
 import { depositNumber } from './deposit-number.ts'
 
-export type ShownDeposit = {
+export type DepositReport = {
   id: bigint
   groupId: bigint
   deposit: Record<string, string | Date | bigint | null>
@@ -49,7 +49,7 @@ type ShownTransfer = {
  * Finds deposits by our number, by the service's id, or by a transaction of either leg, and shows all about each.
  * Two-legged questions of a person are answered whole, so this reads one deposit at a time.
  */
-export async function showDeposits(db: Kysely<Tables>, reference: string): Promise<ShownDeposit[]> {
+export async function showDeposits(db: Kysely<Tables>, reference: string): Promise<DepositReport[]> {
   const found = await findDeposits(db, reference)
   return Promise.all(found.map((row) => showDeposit(db, row)))
 }
@@ -59,7 +59,7 @@ export async function showNumberedDeposit(
   db: Kysely<Tables>,
   id: bigint,
   evidenceMax: number,
-): Promise<ShownDeposit | null> {
+): Promise<DepositReport | null> {
   const { rows } = await sql<FoundDeposit>`
     select id, group_id, matrix from deposit
     where id = (select coalesce(merged_into, id) from deposit where id = ${id})`.execute(db)
@@ -88,19 +88,19 @@ async function showDeposit(
   db: Kysely<Tables>,
   { id, group_id, matrix }: FoundDeposit,
   evidenceMax?: number,
-): Promise<ShownDeposit> {
+): Promise<DepositReport> {
   const [deposit, mismatches, evidence, journals, assets] = await Promise.all([
     sql<
-      ShownDeposit['deposit']
+      DepositReport['deposit']
     >`select d.*, d.id::text as id, d.settlement_asset_symbol as fee_asset_symbol, d.settlement_asset as fee_asset
       from deposit_report d where d.id = ${id}`.execute(db),
-    sql<ShownDeposit['mismatches'][number]>`
+    sql<DepositReport['mismatches'][number]>`
       select m.id::text as id, kind, severity, opened_at, cleared_at, status, detail,
         loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
         ${assetsIn(sql`concat_ws(' ', detail::text, loss_asset)`)} as assets
       from accounting.mismatches m
       where deposit_id = ${id} order by m.id`.execute(db),
-    sql<ShownDeposit['evidence'][number]>`
+    sql<DepositReport['evidence'][number]>`
       select e.inbox_id::text as inbox_id, i.source, i.received_at,
         case when i.source = 'person'
           then concat_ws(' ', e.observation ->> 'by', 'decides', e.observation -> 'verdict' ->> 'kind', 'about', e.observation ->> 'tx')
@@ -112,7 +112,7 @@ async function showDeposit(
       where e.group_id = ${group_id} order by i.received_at, e.inbox_id limit ${evidenceMax ?? null}::bigint`.execute(
       db,
     ),
-    sql<ShownDeposit['journals'][number]>`
+    sql<DepositReport['journals'][number]>`
       select j.posting_key, j.event_at, jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit,
         'amount', accounting.in_units(t.amount, a.decimals)::text, 'amount_base', t.amount::text,
         'asset_symbol', a.symbol, 'asset', a.key, 'network', a.network) order by t.leg) as transfers

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
-import type { Holding, Span } from '../../core/balance-proof.ts'
+import type { AssetHolding, BalanceSpan } from '../../core/balance-proof.ts'
 import { lossOf, mismatchKinds } from '../../core/mismatch.ts'
 import {
   clearMismatches,
@@ -12,13 +12,16 @@ import type { Tables } from '../tables.ts'
 import { holdingsTable, toBalance } from './balance-points.ts'
 
 /** A stretch in which a balance changed otherwise than is known. */
-export type Difference = Span & { holding: Holding }
+export type BalanceDifference = BalanceSpan & { holding: AssetHolding }
 
 /** So many stretches of one holding are told apart. An asset that changes balances every day would make them endless. */
 const apartMax = 20
 
 /** Stretches that lie within others make no second row. What is known by now is no difference. */
-export async function addDifferences(tx: Transaction<Tables>, found: readonly Difference[]): Promise<void> {
+export async function addDifferences(
+  tx: Transaction<Tables>,
+  found: readonly BalanceDifference[],
+): Promise<void> {
   const columns = sql`
     ${found.map(({ start }) => start.height)}::bigint[], ${found.map(({ start }) => start.amount.toString())}::numeric[],
     ${found.map(({ end }) => end.height)}::bigint[], ${found.map(({ end }) => end.amount.toString())}::numeric[]`
@@ -31,9 +34,9 @@ export async function addDifferences(tx: Transaction<Tables>, found: readonly Di
     where change <> 0 on conflict do nothing`.execute(tx)
 }
 
-export type StoredDifference = Difference & { id: bigint }
+export type StoredDifference = BalanceDifference & { id: bigint }
 
-type Row = Holding & {
+type BalanceDifferenceRow = AssetHolding & {
   id: bigint
   after_height: bigint
   after_balance: string
@@ -46,7 +49,7 @@ export async function dueDifferences(
   db: Kysely<Tables>,
   { network, searchedBefore, limit }: { network: NetworkName; searchedBefore: Date; limit: number },
 ): Promise<StoredDifference[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<BalanceDifferenceRow>`
     select id, network, address, asset, after_height, after_balance, height, balance from balance_difference
     where network = ${network}
       and (searched_at is null or searched_at < ${searchedBefore})
@@ -60,12 +63,17 @@ export async function dueDifferences(
 }
 
 /** What a search came to: the stretch in which the change begins, and why no more was learned of it. */
-export type Searched = { difference: StoredDifference; found: Span; problem: string | null; at: Date }
+export type DifferenceSearchResult = {
+  difference: StoredDifference
+  found: BalanceSpan
+  problem: string | null
+  at: Date
+}
 
 /** Puts the narrower stretch in place of the wider one; what else the wider one holds becomes a stretch of its own. */
 export async function narrowDifference(
   tx: Transaction<Tables>,
-  { difference, found: { start, end }, problem, at }: Searched,
+  { difference, found: { start, end }, problem, at }: DifferenceSearchResult,
 ): Promise<void> {
   await sql`
     update balance_difference d set after_height = found.after_height, after_balance = found.after_balance,
@@ -120,14 +128,19 @@ async function joinCrowded(tx: Transaction<Tables>, network: NetworkName): Promi
       and whole.after_height < d.after_height and whole.height >= d.height`.execute(tx)
 }
 
-type Told = Holding & { value: string; change: string; stretches: string[]; problem: string | null }
+type BalanceMismatchRow = AssetHolding & {
+  value: string
+  change: string
+  stretches: string[]
+  problem: string | null
+}
 
 /** Makes the open mismatches of a network's balances those that stand. */
 export async function syncUnexplained(
   tx: Transaction<Tables>,
   network: NetworkName,
 ): Promise<MismatchChange[]> {
-  const { rows } = await sql<Told>`
+  const { rows } = await sql<BalanceMismatchRow>`
     select network, address, asset, sum(abs(change))::text as value, sum(change)::text as change,
       array_agg(case when height = after_height + 1 then height::text else after_height + 1 || '-' || height end
         order by height) as stretches,
@@ -145,7 +158,15 @@ export async function syncUnexplained(
 
 const kind = 'unexplained_balance'
 
-function toMismatch({ network, address, asset, value, change, stretches, problem }: Told): HeldMismatch {
+function toMismatch({
+  network,
+  address,
+  asset,
+  value,
+  change,
+  stretches,
+  problem,
+}: BalanceMismatchRow): HeldMismatch {
   return {
     subject: `balance/${network}/${address}/${assetCode(asset)}`,
     kind,
@@ -170,11 +191,14 @@ export async function unexplainedUnits(
   return rows
 }
 
-export type Differing = { symbol: string; units: string; holdings: number }
+export type AssetDifferenceTotal = { symbol: string; units: string; holdings: number }
 
 /** The balances of a network that differ, by asset. */
-export async function differingBalances(db: Kysely<Tables>, network: NetworkName): Promise<Differing[]> {
-  const { rows } = await sql<Differing>`
+export async function differingBalances(
+  db: Kysely<Tables>,
+  network: NetworkName,
+): Promise<AssetDifferenceTotal[]> {
+  const { rows } = await sql<AssetDifferenceTotal>`
     select min(a.symbol) as symbol, accounting.in_units(sum(abs(d.change)), min(a.decimals))::text as units,
       count(distinct d.address)::int as holdings
     from balance_difference d join asset a on a.key = d.asset

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
-import { type Balance, type Holding, type Span, unexplained } from '../../core/balance-proof.ts'
+import { type AssetHolding, type Balance, type BalanceSpan, unexplained } from '../../core/balance-proof.ts'
 import type { Tables } from '../tables.ts'
 
 /** Rows that one statement fills in, so that none takes long. */
@@ -23,7 +23,7 @@ export async function fillSightings(db: Kysely<Tables>): Promise<void> {
   }
 }
 
-export type Due = {
+export type DueHoldingsFilter = {
   network: NetworkName
   assets: readonly AssetKey[]
   /** Only what was not read since. */
@@ -37,8 +37,8 @@ export type Due = {
  */
 export async function dueHoldings(
   db: Kysely<Tables>,
-  { network, assets, readBefore, limit }: Due,
-): Promise<Holding[]> {
+  { network, assets, readBefore, limit }: DueHoldingsFilter,
+): Promise<AssetHolding[]> {
   const { rows } = await sql<{ address: Address; asset: AssetKey }>`
     with due as (
       select w.address, a.asset, w.number,
@@ -57,7 +57,7 @@ export async function dueHoldings(
 export async function saveReadings(
   tx: Transaction<Tables>,
   { height, at }: { height: bigint; at: Date },
-  readings: readonly { holding: Holding; amount: bigint }[],
+  readings: readonly { holding: AssetHolding; amount: bigint }[],
 ): Promise<void> {
   const amounts = readings.map(({ amount }) => amount.toString())
   await sql`
@@ -83,8 +83,8 @@ export async function saveReadings(
 }
 
 /** A reading up to which everything has been read, and what is known to have changed since the point before it. */
-export type Ready = Span & {
-  holding: Holding
+export type ReadyBalanceSpan = BalanceSpan & {
+  holding: AssetHolding
   known: bigint
   /** Nothing was proved of this holding yet: its span starts below the first height that is read for it. */
   isFirst: boolean
@@ -92,7 +92,7 @@ export type Ready = Span & {
   isOld: boolean
 }
 
-type ReadyRow = Holding & {
+type ReadyRow = AssetHolding & {
   height: bigint
   balance: string
   reading_height: bigint
@@ -107,7 +107,7 @@ export async function readyReadings(
   db: Kysely<Tables>,
   network: NetworkName,
   limit: number,
-): Promise<Ready[]> {
+): Promise<ReadyBalanceSpan[]> {
   const { rows } = await sql<ReadyRow>`
     with ready as (
       select p.*, w.enrolled_at = (select min(enrolled_at) from chain_watch where network = ${network}) as is_old
@@ -134,7 +134,10 @@ export async function readyReadings(
 }
 
 /** Takes the readings as explained: the next span of each starts there. */
-export async function settleReadings(tx: Transaction<Tables>, ready: readonly Ready[]): Promise<void> {
+export async function settleReadings(
+  tx: Transaction<Tables>,
+  ready: readonly ReadyBalanceSpan[],
+): Promise<void> {
   const heights = ready.map(({ end }) => end.height)
   await sql`
     update balance_point p set height = reading_height, balance = reading, reading_height = null, reading = null
@@ -149,7 +152,10 @@ export async function settleReadings(tx: Transaction<Tables>, ready: readonly Re
 }
 
 /** Forgets readings that cannot be judged. */
-export async function dropReadings(tx: Transaction<Tables>, dropped: readonly Ready[]): Promise<void> {
+export async function dropReadings(
+  tx: Transaction<Tables>,
+  dropped: readonly ReadyBalanceSpan[],
+): Promise<void> {
   await sql`
     update balance_point p set reading_height = null, reading = null
     from ${holdingsTable(
@@ -162,9 +168,12 @@ export async function dropReadings(tx: Transaction<Tables>, dropped: readonly Re
 }
 
 /** What a holding was before anything is known of it: `read`, or what is `left` of its first balance. */
-export type Opening = { holding: Holding; amount: bigint; is: 'read' | 'left' }
+export type OpeningBalance = { holding: AssetHolding; amount: bigint; is: 'read' | 'left' }
 
-export async function setOpenings(tx: Transaction<Tables>, openings: readonly Opening[]): Promise<void> {
+export async function setOpenings(
+  tx: Transaction<Tables>,
+  openings: readonly OpeningBalance[],
+): Promise<void> {
   const amounts = openings.map(({ amount }) => amount.toString())
   const sorts = openings.map((opening) => opening.is)
   await sql`
@@ -199,10 +208,13 @@ export async function rewindBalances(
 }
 
 /** A stretch of one holding: above one height, and up to another. */
-export type Stretch = { holding: Holding; above: bigint; upTo: bigint }
+export type HoldingBlockRange = { holding: AssetHolding; above: bigint; upTo: bigint }
 
 /** By how much what is stored says that each balance changed, in the order of the stretches. */
-export async function knownChanges(db: Kysely<Tables>, stretches: readonly Stretch[]): Promise<bigint[]> {
+export async function knownChanges(
+  db: Kysely<Tables>,
+  stretches: readonly HoldingBlockRange[],
+): Promise<bigint[]> {
   const heights = sql`
     ${stretches.map(({ above }) => above)}::bigint[], ${stretches.map(({ upTo }) => upTo)}::bigint[]`
   const { rows } = await sql<{ known: string }>`
@@ -219,7 +231,7 @@ export type ProofStatus = { points: number; unread: number; waiting: number; low
 /** Of the holdings of a network: how many are proved, never read, read and not judged; and up to where all are proved. */
 export async function proofStatus(
   db: Kysely<Tables>,
-  { network, assets }: Pick<Due, 'network' | 'assets'>,
+  { network, assets }: Pick<DueHoldingsFilter, 'network' | 'assets'>,
 ): Promise<ProofStatus> {
   const { rows } = await sql<ProofStatus>`
     select count(p.address)::int as points, count(*) filter (where p.address is null)::int as unread,
@@ -232,7 +244,7 @@ export async function proofStatus(
 }
 
 /** True where what is stored explains the reading. */
-export function isExplained(ready: Ready): boolean {
+export function isExplained(ready: ReadyBalanceSpan): boolean {
   return unexplained(ready, ready.known) === 0n
 }
 
@@ -241,7 +253,10 @@ export function toBalance(height: bigint, amount: string): Balance {
 }
 
 /** Holdings, each with more columns, as a table of a statement. */
-export function holdingsTable(holdings: readonly Holding[], more: RawBuilder<unknown>): RawBuilder<unknown> {
+export function holdingsTable(
+  holdings: readonly AssetHolding[],
+  more: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`unnest(
     ${holdings.map(({ network }) => network)}::text[], ${holdings.map(({ address }) => address)}::text[],
     ${holdings.map(({ asset }) => asset)}::text[], ${more}

@@ -1,10 +1,14 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import type { Tables } from '../tables.ts'
-import type { Heights } from './coverage.ts'
+import type { CoverageRange } from './coverage.ts'
 
 /** Heights that were read for all addresses but these, and what is covered once they are read for these too. */
-export type Gap = Heights & { addresses: readonly Address[]; watched: number; assets: readonly AssetKey[] }
+export type Gap = CoverageRange & {
+  addresses: readonly Address[]
+  watched: number
+  assets: readonly AssetKey[]
+}
 
 /**
  * The lowest stretch of heights from `above` on that the same addresses miss from end to end.

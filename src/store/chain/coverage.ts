@@ -3,21 +3,24 @@ import type { AssetKey, NetworkName } from '../../core/asset.ts'
 import type { Tables } from '../tables.ts'
 
 /** Heights, both ends included. */
-export type Heights = { from: bigint; to: bigint }
+export type CoverageRange = { from: bigint; to: bigint }
 
 /** Up to where a network was read as final, and the assets that are read on it, sorted. */
-export type Standing = { assets: readonly AssetKey[]; height: bigint }
+export type NetworkReadState = { assets: readonly AssetKey[]; height: bigint }
 
 export type Coverage = {
   /** All addresses numbered up to this one were read, as far as they are wanted. */
   watched: number
   assets: readonly AssetKey[]
-  proved: readonly Heights[]
+  proved: readonly CoverageRange[]
 }
 
 /** Null where the network was never read. */
-export async function readStanding(db: Kysely<Tables>, network: NetworkName): Promise<Standing | null> {
-  const { rows } = await sql<Standing>`
+export async function readStanding(
+  db: Kysely<Tables>,
+  network: NetworkName,
+): Promise<NetworkReadState | null> {
+  const { rows } = await sql<NetworkReadState>`
     select assets, height from chain_network where network = ${network}`.execute(db)
   return rows[0] ?? null
 }
@@ -25,7 +28,7 @@ export async function readStanding(db: Kysely<Tables>, network: NetworkName): Pr
 export async function saveStanding(
   tx: Transaction<Tables>,
   network: NetworkName,
-  { assets, height }: Standing,
+  { assets, height }: NetworkReadState,
 ): Promise<void> {
   await sql`
     insert into chain_network (network, assets, height) values (${network}, ${assets}::text[], ${height})

@@ -2,14 +2,14 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, NetworkName, TxId } from '../../core/asset.ts'
 import type { DecidedDeposit } from '../../core/decide.ts'
 import { defaultService } from '../../core/deposit-service.ts'
-import type { Search, ServiceId } from '../../core/evidence.ts'
-import type { WantedSearch } from '../../core/judging/overdue.ts'
+import type { LegSearch, ServiceId } from '../../core/evidence.ts'
+import type { LegSearchRequest } from '../../core/judging/overdue.ts'
 import { encodeObservation } from '../../core/observation-json.ts'
 import { appendInbox } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 import { askForTransactions } from './named-transactions.ts'
 
-type Asking = { now: Date; readNetworks: ReadonlySet<NetworkName> }
+type ChainReadContext = { now: Date; readNetworks: ReadonlySet<NetworkName> }
 
 /**
  * Has read what the service names and what is overdue.
@@ -18,7 +18,7 @@ type Asking = { now: Date; readNetworks: ReadonlySet<NetworkName> }
 export async function askChains(
   tx: Transaction<Tables>,
   deposits: readonly Pick<DecidedDeposit, 'dossier' | 'verdict' | 'unseen'>[],
-  asking: Asking,
+  asking: ChainReadContext,
 ): Promise<NetworkName[]> {
   const unseen = deposits.flatMap((one) =>
     one.unseen.filter(({ network }) => asking.readNetworks.has(network)),
@@ -27,7 +27,7 @@ export async function askChains(
   return [...(await askForTransactions(tx, unseen, asking.now)), ...searched]
 }
 
-type Wanted = WantedSearch & { serviceId: ServiceId }
+type ServiceLegSearch = LegSearchRequest & { serviceId: ServiceId }
 
 /**
  * Has legs searched for, unless that was done late enough already. On a network that is not read nobody can, which is
@@ -37,10 +37,10 @@ type Wanted = WantedSearch & { serviceId: ServiceId }
 async function askForSearches(
   tx: Transaction<Tables>,
   deposits: readonly Pick<DecidedDeposit, 'dossier' | 'verdict'>[],
-  { now, readNetworks }: Asking,
+  { now, readNetworks }: ChainReadContext,
 ): Promise<NetworkName[]> {
   const wanted = deposits.flatMap(({ dossier: { serviceId }, verdict }) =>
-    serviceId === null ? [] : verdict.searches.map((one): Wanted => ({ ...one, serviceId })),
+    serviceId === null ? [] : verdict.searches.map((one): ServiceLegSearch => ({ ...one, serviceId })),
   )
   if (wanted.length === 0) return []
   const asked = await noteSearches(tx, wanted, now)
@@ -48,7 +48,7 @@ async function askForSearches(
   const nothing = { nodes: [], found: null, claimed: null, read: null, bookedAt: null }
   await appendSearches(
     tx,
-    unread.map(({ serviceId, role, network, address: to, tx: named }): Search => {
+    unread.map(({ serviceId, role, network, address: to, tx: named }): LegSearch => {
       const leg = { serviceId, role, network, to, tx: named }
       return { kind: 'search', ...leg, ...nothing, isUnread: true, receivedAt: now }
     }),
@@ -59,10 +59,10 @@ async function askForSearches(
 /** @returns those that are new, or due again */
 async function noteSearches(
   tx: Transaction<Tables>,
-  wanted: readonly Wanted[],
+  wanted: readonly ServiceLegSearch[],
   now: Date,
-): Promise<DueSearch[]> {
-  const { rows } = await sql<DueSearch>`
+): Promise<DueLegSearch[]> {
+  const { rows } = await sql<DueLegSearch>`
     insert into leg_search as known (service_id, service, role, network, address, tx, from_at, next_at)
     select distinct on (service_id, role, network, address, tx) service_id, ${defaultService}, role, network, address, tx,
       from_at, ${now}::timestamptz
@@ -84,7 +84,7 @@ async function noteSearches(
   return rows
 }
 
-export type DueSearch = Pick<Search, 'serviceId' | 'role' | 'network'> & {
+export type DueLegSearch = Pick<LegSearch, 'serviceId' | 'role' | 'network'> & {
   address: Address
   tx: TxId | null
   from: Date
@@ -97,8 +97,8 @@ export async function takeDueSearches(
   db: Kysely<Tables>,
   { network, now }: { network: NetworkName; now: Date },
   { rowsMax, firstPauseMs }: { rowsMax: number; firstPauseMs: number },
-): Promise<DueSearch[]> {
-  const { rows } = await sql<DueSearch>`
+): Promise<DueLegSearch[]> {
+  const { rows } = await sql<DueLegSearch>`
     with due as (
       select ctid from leg_search where network = ${network} and next_at <= ${now}
       order by next_at limit ${rowsMax} for update skip locked
@@ -171,7 +171,10 @@ export async function readHeightsOf(
 }
 
 /** Appends to the inbox what searches have shown. */
-export async function appendSearches(tx: Transaction<Tables>, searches: readonly Search[]): Promise<number> {
+export async function appendSearches(
+  tx: Transaction<Tables>,
+  searches: readonly LegSearch[],
+): Promise<number> {
   if (searches.length === 0) return 0
   const rows = searches.map((search) => ({
     source: 'chain' as const,
@@ -183,6 +186,6 @@ export async function appendSearches(tx: Transaction<Tables>, searches: readonly
   return (await appendInbox(tx, rows)).size
 }
 
-function keyOf({ network, role, to, tx, serviceId, receivedAt }: Search): string {
+function keyOf({ network, role, to, tx, serviceId, receivedAt }: LegSearch): string {
   return `${network}/${tx ?? ''}/searched/${role}/${to}/${serviceId}/${receivedAt.getTime()}`
 }

@@ -1,12 +1,12 @@
 import { sql, type Transaction } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
-import type { Movement } from '../../core/movement.ts'
+import type { BalanceMovement } from '../../core/movement.ts'
 import type { Tables } from '../tables.ts'
 
 /** Stores movements; one that is stored already, in the same block, is left out. */
 export async function appendMovements(
   tx: Transaction<Tables>,
-  movements: readonly Movement[],
+  movements: readonly BalanceMovement[],
 ): Promise<void> {
   if (movements.length === 0) return
   await sql`

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { NetworkName, TxId } from '../../core/asset.ts'
 import { defaultService } from '../../core/deposit-service.ts'
-import type { Failure } from '../../core/evidence.ts'
+import type { TransactionFailure } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
 import { encodeObservation } from '../../core/observation-json.ts'
 import { appendInbox } from '../inbox.ts'
@@ -42,10 +42,14 @@ export type DueTransaction = NamedTransaction & {
 }
 
 /** Those whose time has come. */
-type Due = { network: NetworkName; now: Date }
+type DueTransactionFilter = { network: NetworkName; now: Date }
 
 /** Drops those of which a transfer was found meanwhile, and not taken back. @returns how many others are due, counted up to a bound */
-export async function dropSeen(db: Kysely<Tables>, { network, now }: Due, countMax: number): Promise<number> {
+export async function dropSeen(
+  db: Kysely<Tables>,
+  { network, now }: DueTransactionFilter,
+  countMax: number,
+): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with due as (
       select *, case role when 'deposit' then concat_ws('/', 'in', tx, address)
@@ -71,7 +75,7 @@ export async function dropSeen(db: Kysely<Tables>, { network, now }: Due, countM
 /** Takes some, the oldest first, and puts their next time off: the longer, the more often they were read. */
 export async function takeDueTransactions(
   db: Kysely<Tables>,
-  { network, now }: Due,
+  { network, now }: DueTransactionFilter,
   { rowsMax, pause }: { rowsMax: number; pause: { firstMs: number; longestMs: number } },
 ): Promise<DueTransaction[]> {
   const { rows } = await sql<DueTransaction>`
@@ -89,7 +93,7 @@ export async function takeDueTransactions(
 /** Puts those off that were never read. */
 export async function putOffTransactions(
   db: Kysely<Tables>,
-  { network, now }: Due,
+  { network, now }: DueTransactionFilter,
   byMs: number,
 ): Promise<void> {
   await db
@@ -130,7 +134,10 @@ export async function endTransactions(
 }
 
 /** Appends to the inbox that transactions failed. One that was stored before is left out. */
-export async function appendFailures(tx: Transaction<Tables>, failures: readonly Failure[]): Promise<number> {
+export async function appendFailures(
+  tx: Transaction<Tables>,
+  failures: readonly TransactionFailure[],
+): Promise<number> {
   if (failures.length === 0) return 0
   const added = await appendInbox(
     tx,
@@ -145,7 +152,7 @@ export async function appendFailures(tx: Transaction<Tables>, failures: readonly
   return added.size
 }
 
-function keyOf({ network, tx, role, to }: Failure): string {
+function keyOf({ network, tx, role, to }: TransactionFailure): string {
   return `${network}/${tx}/failed/${role}/${to}`
 }
 

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { type Sighting, transferRef } from '../../core/evidence.ts'
+import { type ObservedChainTransfer, transferRef } from '../../core/evidence.ts'
 import { decodeObservation, encodeObservation } from '../../core/observation-json.ts'
 import { appendInbox, rowKey } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
@@ -7,7 +7,7 @@ import type { Tables } from '../tables.ts'
 /** Appends sightings to the inbox. One that was stored before, at the same stage in the same block, is left out. */
 export async function appendSightings(
   tx: Transaction<Tables>,
-  sightings: readonly Sighting[],
+  sightings: readonly ObservedChainTransfer[],
 ): Promise<number> {
   if (sightings.length === 0) return 0
   const rows = sightings.map((sighting) => ({
@@ -35,7 +35,7 @@ export async function appendSightings(
   return fresh.length
 }
 
-export type Heights = { network: string; above: bigint; upTo: bigint }
+export type NetworkHeightRange = { network: string; above: bigint; upTo: bigint }
 
 /**
  * Early sightings of blocks that are final by now, and that were not among what was final there. What was withdrawn and
@@ -43,8 +43,8 @@ export type Heights = { network: string; above: bigint; upTo: bigint }
  */
 export function vanishedSightings(
   tx: Transaction<Tables>,
-  { network, above, upTo }: Heights,
-): Promise<Sighting[]> {
+  { network, above, upTo }: NetworkHeightRange,
+): Promise<ObservedChainTransfer[]> {
   return readSightings(tx)`
     s.network = ${network} and s.stage = 'seen' and s.height > ${above} and s.height <= ${upTo}
     and not exists (
@@ -63,7 +63,7 @@ export function rewoundSightings(
   tx: Transaction<Tables>,
   network: string,
   above: bigint,
-): Promise<Sighting[]> {
+): Promise<ObservedChainTransfer[]> {
   return readSightings(tx)`
     s.network = ${network} and s.stage = 'final' and s.height > ${above}
     and not exists (
@@ -84,7 +84,7 @@ type Newer = { network: string; after: bigint; from: bigint; to: bigint; limit: 
 export function sightingsAfter(
   db: Kysely<Tables>,
   { network, after, from, to, limit }: Newer,
-): Promise<Sighting[]> {
+): Promise<ObservedChainTransfer[]> {
   return readSightings(db)`
     s.inbox_id in (
       select inbox_id from sighting
@@ -102,6 +102,6 @@ function readSightings(tx: Kysely<Tables>) {
   }
 }
 
-function keyOf({ role, stage, epoch, blockHash, ...transfer }: Sighting): string {
+function keyOf({ role, stage, epoch, blockHash, ...transfer }: ObservedChainTransfer): string {
   return `${transferRef(transfer)}/${role}/${stage}/${epoch}/${blockHash}`
 }

@@ -10,13 +10,17 @@ import {
 import type { Tables } from '../tables.ts'
 
 /** A part of the books that was held against what it was made from, and what is wrong with it. */
-export type Checked = { subject: string; detail: Readonly<Record<string, string>>; faults: readonly string[] }
+export type BooksCheckResult = {
+  subject: string
+  detail: Readonly<Record<string, string>>
+  faults: readonly string[]
+}
 
 /** Makes the open mismatches of that kind about these parts exactly what is wrong with them. */
 export async function syncChecked(
   tx: Transaction<Tables>,
   kind: MismatchKind,
-  checked: readonly Checked[],
+  checked: readonly BooksCheckResult[],
 ): Promise<MismatchChange[]> {
   const held = checked.filter(({ faults }) => faults.length > 0).map((one) => toMismatch(kind, one))
   const subjects = checked.map(({ subject }) => subject)
@@ -27,7 +31,7 @@ export async function syncChecked(
   return [...cleared, ...(await openMismatches(tx, held))]
 }
 
-function toMismatch(kind: MismatchKind, { subject, detail, faults }: Checked): HeldMismatch {
+function toMismatch(kind: MismatchKind, { subject, detail, faults }: BooksCheckResult): HeldMismatch {
   const none = { depositId: null, groupId: null, network: null, asset: null, value: null, loss: null }
   const found = { ...detail, found: faults.join('; ') }
   return { subject, kind, severity: mismatchKinds[kind].severity, ...none, detail: found }

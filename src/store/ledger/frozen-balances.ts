@@ -1,28 +1,28 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import type { BalanceLine } from '../../ledger/frozen-balance.ts'
+import type { FrozenBalanceLine } from '../../ledger/frozen-balance.ts'
 import type { Period } from '../../ledger/period.ts'
 import type { Tables } from '../tables.ts'
 
 /** A close for good, whether the month was opened again or not. */
-export type Closing = { id: bigint; period: Period; at: Date; sha256: string }
+export type PeriodClose = { id: bigint; period: Period; at: Date; sha256: string }
 
-export async function closingsOf(db: Kysely<Tables>): Promise<Closing[]> {
-  const { rows } = await sql<Closing>`
+export async function closingsOf(db: Kysely<Tables>): Promise<PeriodClose[]> {
+  const { rows } = await sql<PeriodClose>`
     select id, to_char(period, 'YYYY-MM') as period, at, sha256 from ledger_period_event
     where action = 'closed' order by id`.execute(db)
   return rows
 }
 
-type Sides = Pick<BalanceLine, 'debit' | 'credit'>
+type DebitCreditSums = Pick<FrozenBalanceLine, 'debit' | 'credit'>
 
 /** A line of a close as it was frozen, and as the journals of then add up to; null where there is none. */
-export type FrozenBesideMade = Pick<BalanceLine, 'account' | 'asset'> & {
+export type FrozenBesideMade = Pick<FrozenBalanceLine, 'account' | 'asset'> & {
   closingId: bigint
-  frozen: Sides | null
-  made: Sides | null
+  frozen: DebitCreditSums | null
+  made: DebitCreditSums | null
 }
 
-type Row = Pick<FrozenBesideMade, 'closingId' | 'account' | 'asset'> &
+type FrozenBalanceRow = Pick<FrozenBesideMade, 'closingId' | 'account' | 'asset'> &
   Record<'frozenDebit' | 'frozenCredit' | 'madeDebit' | 'madeCredit', string | null>
 
 /**
@@ -30,7 +30,7 @@ type Row = Pick<FrozenBesideMade, 'closingId' | 'account' | 'asset'> &
  * of them: added up by month and by how many closes came before them.
  */
 export async function* frozenBesideMade(tx: Transaction<Tables>): AsyncGenerator<FrozenBesideMade[]> {
-  const query = sql<Row>`
+  const query = sql<FrozenBalanceRow>`
     with closing as materialized (
       select id, period, rank() over (order by last_journal) - 1 as place, last_journal
       from ledger_period_event where action = 'closed'
@@ -55,20 +55,31 @@ export async function* frozenBesideMade(tx: Transaction<Tables>): AsyncGenerator
   for await (const rows of inPieces(tx, query)) yield rows.map(lineOf)
 }
 
-function lineOf({ frozenDebit, frozenCredit, madeDebit, madeCredit, ...row }: Row): FrozenBesideMade {
+function lineOf({
+  frozenDebit,
+  frozenCredit,
+  madeDebit,
+  madeCredit,
+  ...row
+}: FrozenBalanceRow): FrozenBesideMade {
   return { ...row, frozen: sidesOf(frozenDebit, frozenCredit), made: sidesOf(madeDebit, madeCredit) }
 }
 
-function sidesOf(debit: string | null, credit: string | null): Sides | null {
+function sidesOf(debit: string | null, credit: string | null): DebitCreditSums | null {
   return debit === null || credit === null ? null : { debit: BigInt(debit), credit: BigInt(credit) }
 }
 
 const rowsOfPiece = 2000
 
-async function* inPieces(tx: Transaction<Tables>, query: RawBuilder<Row>): AsyncGenerator<Row[]> {
+async function* inPieces(
+  tx: Transaction<Tables>,
+  query: RawBuilder<FrozenBalanceRow>,
+): AsyncGenerator<FrozenBalanceRow[]> {
   await sql`declare frozen_balance no scroll cursor for ${query}`.execute(tx)
   for (;;) {
-    const { rows } = await sql<Row>`fetch ${sql.lit(rowsOfPiece)} from frozen_balance`.execute(tx)
+    const { rows } = await sql<FrozenBalanceRow>`fetch ${sql.lit(rowsOfPiece)} from frozen_balance`.execute(
+      tx,
+    )
     if (rows.length === 0) break
     yield rows
   }

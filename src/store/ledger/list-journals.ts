@@ -5,20 +5,20 @@ import type { Tables } from '../tables.ts'
 export type JournalFilter = {
   /** Those that stand in the books of this month: `2026-01`. */
   period: string | null
-  kind: JournalKind | null
+  kind: LedgerJournalKind | null
   /** Those that this person booked by hand. */
   by: string | null
   /** Those with a lesser number. */
   before: bigint | null
 }
 
-export type JournalKind = Tables['ledger_journal']['kind']
+export type LedgerJournalKind = Tables['ledger_journal']['kind']
 
 /** A journal with the columns of `accounting.journal` and, where it was booked by hand, of `accounting.manual_journals`. */
 export type JournalLine = {
   id: bigint
   posting_key: string
-  kind: JournalKind
+  kind: LedgerJournalKind
   deposit_id: bigint | null
   reverses: bigint | null
   reversed_by: bigint | null

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Transfer } from '../../core/posting.ts'
+import type { LedgerTransfer } from '../../core/posting.ts'
 import { bookJournals, type ManualJournal } from '../books/ledger.ts'
 import type { Tables } from '../tables.ts'
 
@@ -20,7 +20,7 @@ export type BookedJournal = {
   period: string
   /** Null where it follows from evidence. */
   byHand: ByHand | null
-  transfers: readonly Transfer[]
+  transfers: readonly LedgerTransfer[]
 }
 
 /** Books it, with the reason and the two people. @returns its number */
@@ -37,10 +37,12 @@ export async function bookByHand(
   return rows[0]?.id ?? 0n
 }
 
-type Row = Omit<BookedJournal, 'transfers'> & { transfers: (Omit<Transfer, 'amount'> & { amount: string })[] }
+type BookedJournalRow = Omit<BookedJournal, 'transfers'> & {
+  transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[]
+}
 
 export async function readJournal(db: Kysely<Tables>, id: bigint): Promise<BookedJournal | null> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<BookedJournalRow>`
     select j.id, j.posting_key as key, j.kind, j.deposit_id as "depositId", j.reverses, r.id as "reversedBy",
       j.event_at as "eventAt", j.recorded_at as "recordedAt", j.period,
       case when m.journal_id is not null then
@@ -53,7 +55,10 @@ export async function readJournal(db: Kysely<Tables>, id: bigint): Promise<Booke
     where j.id = ${id}`.execute(db)
   const [row] = rows
   if (row === undefined) return null
-  const transfers = row.transfers.map((one) => ({ ...one, amount: BigInt(one.amount) as Transfer['amount'] }))
+  const transfers = row.transfers.map((one) => ({
+    ...one,
+    amount: BigInt(one.amount) as LedgerTransfer['amount'],
+  }))
   return { ...row, transfers }
 }
 

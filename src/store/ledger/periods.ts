@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
-import type { BalanceLine } from '../../ledger/frozen-balance.ts'
+import type { FrozenBalanceLine } from '../../ledger/frozen-balance.ts'
 import type { Period } from '../../ledger/period.ts'
 import type { Tables } from '../tables.ts'
 
@@ -84,7 +84,7 @@ export async function recordPeriodChange(
 export async function freezeBalance(
   tx: Transaction<Tables>,
   eventId: bigint,
-  lines: readonly BalanceLine[],
+  lines: readonly FrozenBalanceLine[],
 ): Promise<void> {
   await sql`
     insert into ledger_period_balance (event_id, account, asset, debit, credit)
@@ -99,7 +99,7 @@ export async function freezeBalance(
 export async function sumJournals(
   db: Kysely<Tables>,
   { period, after, upTo }: { period: Period; after: bigint; upTo: bigint },
-): Promise<BalanceLine[]> {
+): Promise<FrozenBalanceLine[]> {
   const { rows } = await sql<{ account: string; asset: string; debit: string; credit: string }>`
     select account, asset, sum(debited)::text as debit, sum(credited)::text as credit
     from (

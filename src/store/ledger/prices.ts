@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '../tables.ts'
 
-export type Price = { asset: string; currency: string; at: Date; price: string; source: string }
+export type AssetPrice = { asset: string; currency: string; at: Date; price: string; source: string }
 
 /** In which currency amounts are valued, and how old a price may be; null where they are not. */
 export type Valuation = { currency: string; maxAgeMs: number } | null
@@ -36,7 +36,7 @@ export async function assetNames(db: Kysely<Tables>): Promise<ReadonlyMap<string
 /** @returns how many were added, and the place of each that is known otherwise already, with the price that is known */
 export async function addPrices(
   tx: Transaction<Tables>,
-  prices: readonly Price[],
+  prices: readonly AssetPrice[],
 ): Promise<{ added: number; conflicts: { place: number; known: string }[] }> {
   const given = sql`unnest(
     ${prices.map(({ asset }) => asset)}::text[], ${prices.map(({ currency }) => currency)}::text[],

@@ -19,7 +19,7 @@ export type JournalSelection = {
   owner: string | null
 }
 
-export type JournalRow = {
+export type LedgerJournalRow = {
   id: bigint
   posting_key: string
   kind: string
@@ -31,7 +31,7 @@ export type JournalRow = {
   recorded_at: string
 }
 
-export type TransferRow = {
+export type LedgerTransferRow = {
   journal_id: bigint
   leg: number
   debit: string
@@ -45,19 +45,19 @@ export async function readJournals(
   db: Kysely<Tables>,
   selection: JournalSelection,
   { after, limit }: { after: bigint; limit: number },
-): Promise<{ journals: JournalRow[]; transfers: TransferRow[] }> {
+): Promise<{ journals: LedgerJournalRow[]; transfers: LedgerTransferRow[] }> {
   const conditions = [
     sql`j.id > ${after} and j.recorded_at <= ${selection.recordedAsOf}::timestamptz`,
     ...conditionsOf(selection),
   ]
-  const { rows: journals } = await sql<JournalRow>`
+  const { rows: journals } = await sql<LedgerJournalRow>`
     select j.id, j.posting_key, j.kind, j.deposit_id, j.reverses, m.reason, to_char(j.period, 'YYYY-MM') as period,
       ${isoText(sql.ref('j.event_at'))} as event_at, ${isoText(sql.ref('j.recorded_at'))} as recorded_at
     from ledger_journal j left join manual_journal m on m.journal_id = j.id
     where ${sql.join(conditions, sql` and `)}
     order by j.id limit ${limit}`.execute(db)
   if (journals.length === 0) return { journals, transfers: [] }
-  const { rows: transfers } = await sql<TransferRow>`
+  const { rows: transfers } = await sql<LedgerTransferRow>`
     select t.journal_id, t.leg, t.debit, t.credit, t.asset, t.amount::text as amount
     from ledger_transfer t
     where t.journal_id = any(${journals.map(({ id }) => id)}::bigint[]) and ${withinMonths(journals)}
@@ -91,7 +91,7 @@ function touches(accounts: readonly string[]): RawBuilder<unknown> {
 }
 
 /** Transfers stand in a part for each month of recording: only those that can hold these are looked into. */
-function withinMonths(journals: readonly JournalRow[]): RawBuilder<unknown> {
+function withinMonths(journals: readonly LedgerJournalRow[]): RawBuilder<unknown> {
   const times = journals.map(({ recorded_at: at }) => at).toSorted()
   return sql`t.recorded_at between ${times[0]}::timestamptz and ${times.at(-1)}::timestamptz`
 }

@@ -27,7 +27,7 @@ export type StoredLeg = Record<
   string | null
 >
 
-export type Stretch = {
+export type SealedJournalRange = {
   /** Journals with a greater id; null begins with the least that there is. */
   after: string | null
   last: string
@@ -44,7 +44,7 @@ const journalsOfPage = 1000
 /** Reads the journals of a stretch in order of their ids, page by page, each with its legs. */
 export async function* readJournals(
   db: Kysely<Tables>,
-  { after, last }: Stretch,
+  { after, last }: SealedJournalRange,
 ): AsyncGenerator<JournalPage> {
   let first = after === null ? leastId : next(after)
   for (;;) {
@@ -68,7 +68,7 @@ export async function journalNamed(db: Kysely<Tables>, name: string): Promise<bi
 }
 
 /** Of a full page those before the last number: where rows were doubled, it may go on behind the page. */
-function wholeOf(read: JournalRow[]): JournalRow[] {
+function wholeOf(read: SealedJournalRow[]): SealedJournalRow[] {
   const whole = read.filter(({ id }) => id !== read.at(-1)?.id)
   return whole.length > 0 ? whole : read
 }
@@ -79,12 +79,15 @@ function next(id: string): string {
   return (BigInt(id) + 1n).toString()
 }
 
-type JournalRow = StoredJournal['journal'] & { id: string }
+type SealedJournalRow = StoredJournal['journal'] & { id: string }
 type LegRow = StoredLeg & { journal: string }
-type Within = { first: string; last: string }
+type JournalIdRange = { first: string; last: string }
 
-async function journalsWithin(db: Kysely<Tables>, { first, last }: Within): Promise<JournalRow[]> {
-  const { rows } = await sql<JournalRow>`
+async function journalsWithin(
+  db: Kysely<Tables>,
+  { first, last }: JournalIdRange,
+): Promise<SealedJournalRow[]> {
+  const { rows } = await sql<SealedJournalRow>`
     select id::text as id, posting_key, kind, deposit_id::text as deposit_id, transfer, reverses::text as reverses,
       ${timesAndPeriod}, reason, made_by, approved_by
     from ledger_journal left join manual_journal on manual_journal.journal_id = ledger_journal.id
@@ -94,7 +97,7 @@ async function journalsWithin(db: Kysely<Tables>, { first, last }: Within): Prom
 }
 
 /** A journal has each number of a leg once; in whatever order rows stood that are not so, they would be altered. */
-async function legsWithin(db: Kysely<Tables>, { first, last }: Within): Promise<LegRow[]> {
+async function legsWithin(db: Kysely<Tables>, { first, last }: JournalIdRange): Promise<LegRow[]> {
   const { rows } = await sql<LegRow>`
     select journal_id::text as journal, leg::text as leg, debit, credit, asset, amount::text as amount,
       ${timesAndPeriod}
@@ -106,7 +109,7 @@ async function legsWithin(db: Kysely<Tables>, { first, last }: Within): Promise<
 const timesAndPeriod = sql`${timeText(sql.ref('event_at'))} as event_at,
   ${timeText(sql.ref('recorded_at'))} as recorded_at, to_char(period, 'YYYY-MM-DD') as period`
 
-function joined(journals: readonly JournalRow[], legs: readonly LegRow[]): JournalPage {
+function joined(journals: readonly SealedJournalRow[], legs: readonly LegRow[]): JournalPage {
   const legsOf = Map.groupBy(legs, ({ journal }) => journal)
   const known = new Set(journals.map(({ id }) => id))
   return {

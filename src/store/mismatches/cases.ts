@@ -13,7 +13,7 @@ export type CaseAction =
   | { action: 'resolved'; text: string }
   | { action: 'reopened'; text: string }
 
-export type Case = {
+export type MismatchCase = {
   id: bigint
   subject: string
   kind: string
@@ -70,8 +70,8 @@ export async function workOnCases(
  * The mismatches of these numbers, held until the transaction ends, in order.
  * @throws Fault `usage_bad` that names the numbers of none.
  */
-export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<Case[]> {
-  const { rows } = await sql<Case>`
+export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<MismatchCase[]> {
+  const { rows } = await sql<MismatchCase>`
     select id, subject, kind, detail, value::text as value, loss_amount::text as loss,
       loss_asset as "lossAsset", deposit_id as "depositId", assigned_to as "assignedTo",
       snoozed_until as "snoozedUntil", resolved_at as "resolvedAt", cleared_at as "clearedAt"
@@ -120,7 +120,7 @@ export async function takeDecisions(db: Kysely<Tables>): Promise<MismatchChange[
   return rows
 }
 
-function refuse(cases: readonly Case[], { action }: CaseAction): void {
+function refuse(cases: readonly MismatchCase[], { action }: CaseAction): void {
   const problems = cases.flatMap((one) => {
     const reason = refusal(one, action)
     return reason === null ? [] : [`mismatch ${one.id} ${reason}`]
@@ -131,7 +131,7 @@ function refuse(cases: readonly Case[], { action }: CaseAction): void {
 }
 
 /** A comment can be added at any time; all else is about what still holds. */
-function refusal({ clearedAt, resolvedAt }: Case, action: CaseAction['action']): string | null {
+function refusal({ clearedAt, resolvedAt }: MismatchCase, action: CaseAction['action']): string | null {
   if (action === 'commented') return null
   if (clearedAt !== null) return `was cleared by evidence at ${clearedAt.toISOString()}`
   if (action === 'reopened') return resolvedAt === null ? 'is open' : null
@@ -140,21 +140,21 @@ function refusal({ clearedAt, resolvedAt }: Case, action: CaseAction['action']):
 
 type CaseChange = {
   set: RawBuilder<unknown> | null
-  changed: (one: Case) => Pick<CaseEvent, 'before' | 'after'>
+  changed: (one: MismatchCase) => Pick<CaseEvent, 'before' | 'after'>
 }
 
 /** What is set of the rows, and what history says of it. */
 function changeOf(act: CaseAction, actor: string): CaseChange {
   if (act.action === 'commented') return { set: null, changed: () => ({ before: null, after: null }) }
   if (act.action === 'assigned') {
-    const changed = ({ assignedTo }: Case) => ({
+    const changed = ({ assignedTo }: MismatchCase) => ({
       before: { assigned_to: assignedTo },
       after: { assigned_to: act.to },
     })
     return { set: sql`assigned_to = ${act.to}`, changed }
   }
   if (act.action === 'snoozed') {
-    const changed = ({ snoozedUntil }: Case) => ({
+    const changed = ({ snoozedUntil }: MismatchCase) => ({
       before: { snoozed_until: snoozedUntil },
       after: { snoozed_until: act.until },
     })
@@ -170,6 +170,6 @@ function resolving(actor: string, reason: string) {
 }
 
 /** What the mismatch said when it was decided. */
-function standOf({ detail, value, loss, lossAsset }: Case) {
+function standOf({ detail, value, loss, lossAsset }: MismatchCase) {
   return { before: null, after: { detail, value, loss, loss_asset: lossAsset } }
 }

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { type UnreadableKind, unreadableKinds } from '../../core/mismatch.ts'
-import { type Bounds, type PendingRow, readWithin } from '../inbox.ts'
+import { type BatchLimits, type PendingRow, readWithin } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 import {
   endMismatches,
@@ -11,7 +11,7 @@ import {
 } from './mismatches.ts'
 
 /** Which of the payloads that are kept and not applied. */
-export type KeptFilter = {
+export type UnappliedPayloadFilter = {
   /** Those under one of these kinds; or all, also what the profile passed over. */
   kinds: readonly UnreadableKind[] | 'all'
   /** Received then or later; null for ever. */
@@ -21,8 +21,8 @@ export type KeptFilter = {
 /** Takes the next ones behind an inbox row, in order, and holds what is open about them until the transaction ends. */
 export async function takeKept(
   tx: Transaction<Tables>,
-  { kinds, since }: KeptFilter,
-  { after, rowsMax, bytesMax }: Bounds & { after: bigint },
+  { kinds, since }: UnappliedPayloadFilter,
+  { after, rowsMax, bytesMax }: BatchLimits & { after: bigint },
 ): Promise<PendingRow[]> {
   const next = sql`inbox.id > ${after} and received_at >= ${since ?? '-infinity'}::timestamptz`
   const ids =

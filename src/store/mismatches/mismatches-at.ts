@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { assetsIn } from '../assets.ts'
-import type { ShownDeposit } from '../books/show-deposit.ts'
+import type { DepositReport } from '../books/show-deposit.ts'
 import type { Tables } from '../tables.ts'
 
 /** The mismatches of these deposits that were held at a time, with what people had decided of them by then. */
@@ -8,10 +8,10 @@ export async function mismatchesAt(
   db: Kysely<Tables>,
   depositIds: readonly bigint[],
   at: Date,
-): Promise<ShownDeposit['mismatches']> {
+): Promise<DepositReport['mismatches']> {
   // Of one millisecond, which is what people are told of a time, all is so.
   const by = (column: string) => sql`date_trunc('milliseconds', ${sql.ref(column)}) <= ${at}`
-  const { rows } = await sql<ShownDeposit['mismatches'][number]>`
+  const { rows } = await sql<DepositReport['mismatches'][number]>`
     select m.id::text as id, m.kind, m.severity, m.opened_at, null as cleared_at, m.detail, m.loss_asset,
       accounting.in_units(m.loss_amount, l.decimals)::text as loss, m.loss_amount::text as loss_base, l.symbol as loss_asset_symbol,
       ${assetsIn(sql`concat_ws(' ', m.detail::text, m.loss_asset)`)} as assets, coalesce((

@@ -1,12 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { defaultService } from '../../core/deposit-service.ts'
-import type { Ruling } from '../../core/evidence.ts'
+import type { TransferDecision } from '../../core/evidence.ts'
 import type { Stake } from '../../core/second-person.ts'
 import { depositNumber } from '../books/deposit-number.ts'
 import type { Tables } from '../tables.ts'
 
 /** A transfer that a decision is about, as its chain showed it. */
-export type StakedTransfer = Pick<Ruling, 'role' | 'network' | 'tx' | 'index' | 'to'> & Stake
+export type StakedTransfer = Pick<TransferDecision, 'role' | 'network' | 'tx' | 'index' | 'to'> & Stake
 
 /** What is known of a transfer by its reference; two where its address is watched as both. */
 export async function findTransfers(db: Kysely<Tables>, ref: string): Promise<StakedTransfer[]> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import type { Reader } from '../../../src/chain/port.ts'
+import type { FullChainReader } from '../../../src/chain/port.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { addresses, drain, evmSettings } from '../../support/evm-watch.ts'
 import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
@@ -10,7 +10,7 @@ const later = '0x0000000000000000000000000000000000000b0b'
 
 let anvil: Anvil
 let proxy: RpcProxy
-let reader: Reader
+let reader: FullChainReader
 
 beforeAll(async () => {
   anvil = await startAnvil()

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import type { ReaderOptions } from '../../../src/chain/options.ts'
-import type { Movement } from '../../../src/chain/port.ts'
+import type { BalanceMovement } from '../../../src/chain/port.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { addresses, evmSettings } from '../../support/evm-watch.ts'
 import { changes, lagsBehind, limitsRange, type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
@@ -67,7 +67,7 @@ function readMovements(
   return createEvmReader(settings, options).readMovements({ ...range, addresses: addresses(...of) })
 }
 
-const brief = (movements: readonly Movement[]) =>
+const brief = (movements: readonly BalanceMovement[]) =>
   movements.map(({ asset, index, change }) => [asset.replace('base/', ''), index, change])
 
 const pay = (to: Hex, value: bigint, data: Hex = '0x') =>
@@ -150,7 +150,7 @@ test('the movements explain the balances', async () => {
     () => pay(wrapper, 0n, withdrawData(3n)),
   )
   const assets = settings.assets.map(({ key }) => key)
-  const [address = '' as Movement['address']] = addresses(us)
+  const [address = '' as BalanceMovement['address']] = addresses(us)
   const pairs = assets.map((asset) => ({ asset, address }))
   const before = await reader.readBalances({ pairs, at: { height: range.from - 1n } })
   const after = await reader.readBalances({ pairs, at: { height: range.to } })

@@ -2,7 +2,7 @@ import { type Hex, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import { coinEmitter, transferTopic } from '../../../src/chain/evm/transfer-log.ts'
-import type { Movement, ScanCursor, ScanResult } from '../../../src/chain/port.ts'
+import type { BalanceMovement, ScanCursor, ScanResult } from '../../../src/chain/port.ts'
 import { assetKey } from '../../../src/core/asset.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { addresses, base, evmSettings } from '../../support/evm-watch.ts'
@@ -65,7 +65,7 @@ async function spend(transaction: { to?: Hex; value?: bigint; data?: Hex; gas?: 
   return tx
 }
 
-function total(movements: readonly Movement[]): bigint {
+function total(movements: readonly BalanceMovement[]): bigint {
   return movements.reduce((sum, { change }) => sum + change, 0n)
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import type { OddLogObserver, Reader, ScanCursor } from '../../../src/chain/port.ts'
+import type { FullChainReader, OddLogObserver, ScanCursor } from '../../../src/chain/port.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { addresses, drain, evmSettings } from '../../support/evm-watch.ts'
 import { changes, type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 afterEach(() => proxy.behave())
 
-function reader(native = false): Reader {
+function reader(native = false): FullChainReader {
   const settings = evmSettings({ ...anvil, url: proxy.url }, { tokens: [token.address], native })
   return createEvmReader(settings, { observeOddLog: (log) => passedOver.push(log) })
 }

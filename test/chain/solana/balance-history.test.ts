@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Bounds } from '../../../src/chain/options.ts'
+import type { ReaderBounds } from '../../../src/chain/options.ts'
 import type { BalanceHistory } from '../../../src/chain/port.ts'
 import { assetKey } from '../../../src/core/asset.ts'
 import { type Effect, newAddress } from '../../support/solana-ledger.ts'
@@ -18,12 +18,12 @@ function tokens(account: typeof owner, before: bigint, after: bigint): Effect {
 }
 
 /** What is told of slots 1001 to 1010, as heights and amounts. */
-async function told(code: string, bounds: Partial<Bounds> = {}): Promise<[bigint, bigint][]> {
+async function told(code: string, bounds: Partial<ReaderBounds> = {}): Promise<[bigint, bigint][]> {
   const { balances } = await read(code, bounds)
   return balances.map(({ height, amount }) => [height, amount])
 }
 
-async function read(code: string, bounds: Partial<Bounds> = {}): Promise<BalanceHistory> {
+async function read(code: string, bounds: Partial<ReaderBounds> = {}): Promise<BalanceHistory> {
   const { readBalanceHistory } = fixture.reader(bounds)
   const asset = code === 'native' ? assetKey(solana, code) : assetKey(solana, fixture.usdc)
   const history = await readBalanceHistory?.({ address: owner, asset, from: 1001n, to: 1010n })

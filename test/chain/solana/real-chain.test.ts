@@ -10,7 +10,7 @@ import type { NetworkSettings, StagedTransfer } from '../../../src/chain/port.ts
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
 import { type Address, assetKey, type NetworkName, toTxId } from '../../../src/core/asset.ts'
 import { messageOf } from '../../../src/core/errors.ts'
-import { type SolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
+import { type SandboxSolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
 import { drain } from '../../support/evm-watch.ts'
 import { openWallet, type SolanaWallet } from '../../support/solana-wallet.ts'
 import { until } from '../../support/until.ts'
@@ -18,7 +18,7 @@ import { until } from '../../support/until.ts'
 const network = 'solana' as NetworkName
 
 let folder: string
-let node: SolanaNode
+let node: SandboxSolanaNode
 let wallet: SolanaWallet
 let settings: NetworkSettings
 let reader: ReturnType<typeof createSolanaReader>

@@ -13,7 +13,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
 import { type Address, type AssetKey, assetKey, type NetworkName } from '../../../src/core/asset.ts'
-import { type SolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
+import { type SandboxSolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
 import { openWallet, type SolanaWallet } from '../../support/solana-wallet.ts'
 import { makeMint, mintBytes, token2022Program, transferFee } from '../../support/token-2022.ts'
 import { until } from '../../support/until.ts'
@@ -23,7 +23,7 @@ const network = 'solana' as NetworkName
 const extensions = [transferFee(100, 5000n)]
 
 let folder: string
-let node: SolanaNode
+let node: SandboxSolanaNode
 let wallet: SolanaWallet
 let mint: KeyPairSigner
 let asset: AssetKey

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { decide } from '../../../src/core/decide.ts'
-import type { Observation, Search, ServiceId } from '../../../src/core/evidence.ts'
+import type { LegSearch, Observation, ServiceId } from '../../../src/core/evidence.ts'
 import { groupOf } from '../../support/any-evidence.ts'
 import { arbitrum, at, claim, payment, policy, recipient, txId, webhook } from '../../support/evidence.ts'
 import { fruitless } from '../../support/searched.ts'
@@ -15,7 +15,7 @@ const range = (from: number, to: number) => ({
   to: { height: 90n, blockAt: at(to) },
 })
 
-function search(changes: Partial<Search>): Search {
+function search(changes: Partial<LegSearch>): LegSearch {
   const sought = { role: 'deposit', ...claim().deposit, from: at(3) } as const
   return fruitless(sought, { read: null, bookedAt: null, receivedAt: at(40), ...changes })
 }
@@ -103,7 +103,7 @@ test('a delivery is missing only if the recipient was read since the payment', (
     tx: null,
     from: at(0),
   } as const
-  const found = (read: Search['read']) =>
+  const found = (read: LegSearch['read']) =>
     fruitless(delivery, { serviceId: 'dep_1' as ServiceId, read, receivedAt: at(70), bookedAt: null })
   expect(judged([...paid, found(range(0, 65))], 75)).toEqual([
     expect.stringMatching(/^settlement_missing: final blocks 10 to 90 of arbitrum/),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
-import { decide, type Group } from '../../../src/core/decide.ts'
+import { decide, type ObservationGroup } from '../../../src/core/decide.ts'
 import type { Approval } from '../../../src/core/matching/divide.ts'
 import {
   arbitrum,
@@ -18,7 +18,7 @@ import { decided, late, outcome } from '../../support/outcome.ts'
 
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
-test.each<[string, Group['observations'], string]>([
+test.each<[string, ObservationGroup['observations'], string]>([
   [
     'an owner of ours is said to have another address',
     [claim({ deposit: { address: elsewhere } }), webhook({ deposit: { address: elsewhere } })],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
-import { decide, type Group } from '../../../src/core/decide.ts'
+import { decide, type ObservationGroup } from '../../../src/core/decide.ts'
 import {
   at,
   channelApproval,
@@ -16,8 +16,8 @@ import {
 
 /** Role and transaction of what is named and was not seen. */
 function unseen(
-  observations: Group['observations'],
-  approvals: Group['approvals'] = [channelApproval],
+  observations: ObservationGroup['observations'],
+  approvals: ObservationGroup['approvals'] = [channelApproval],
 ): string[] {
   const group = { observations, approvals, known: [], booked: [] }
   const { deposits } = decide(group, { policy, routes: [], senders: new Set() }, at(6))
@@ -31,7 +31,7 @@ function nameOf(tx: string): string {
 const other = '0x00000000000000000000000000000000000000dd' as Address
 const early = { settlement: { tx: null } }
 
-test.each<[string, Group['observations'], string[]]>([
+test.each<[string, ObservationGroup['observations'], string[]]>([
   ['both legs of a claim', [claim()], ['deposit pay', 'recipient forward']],
   ['a webhook and a record that name the same', [webhook(early), claim(early)], ['deposit pay']],
   [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
-import type { Claim, Observation, Sighting } from '../../../src/core/evidence.ts'
+import type { Claim, Observation, ObservedChainTransfer } from '../../../src/core/evidence.ts'
 import { mismatchKinds } from '../../../src/core/mismatch.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import {
@@ -49,7 +49,7 @@ function ofClaims(
   }
 }
 
-function ofSightings(role: Sighting['role'], changes: Partial<Sighting>): Change {
+function ofSightings(role: ObservedChainTransfer['role'], changes: Partial<ObservedChainTransfer>): Change {
   return (one) => (one.kind === 'sighting' && one.role === role ? { ...one, ...changes } : one)
 }
 

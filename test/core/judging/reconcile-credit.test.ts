@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
-import type { Group } from '../../../src/core/decide.ts'
+import type { ObservationGroup } from '../../../src/core/decide.ts'
 import { claim, credit, payment, walletAddress, walletApproval, webhook } from '../../support/evidence.ts'
 import { outcome } from '../../support/outcome.ts'
 
@@ -11,7 +11,7 @@ const credited = {
 } as Parameters<typeof claim>[0]
 const walletPayment = payment({ to: walletAddress })
 
-test.each<[string, Group['observations'], string]>([
+test.each<[string, ObservationGroup['observations'], string]>([
   ['a wallet is credited', [webhook(credited), claim(credited), walletPayment], 'reconciled'],
   [
     'a wallet is not credited',

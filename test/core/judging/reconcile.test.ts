@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address, AssetKey } from '../../../src/core/asset.ts'
-import type { Group } from '../../../src/core/decide.ts'
+import type { ObservationGroup } from '../../../src/core/decide.ts'
 import type { Owner } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../support/evidence.ts'
 import { decided, late, outcome } from '../../support/outcome.ts'
 
-type Observations = Group['observations']
+type Observations = ObservationGroup['observations']
 
 const soon = at(6)
 const stranger: Owner = { kind: 'channel', id: 'of somebody else' }

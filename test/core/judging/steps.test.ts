@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decide, type Group } from '../../../src/core/decide.ts'
+import { decide, type ObservationGroup } from '../../../src/core/decide.ts'
 import type { ClaimStatus } from '../../../src/core/evidence.ts'
 import { at, channelApproval, claim, delivery, payment, policy, webhook } from '../../support/evidence.ts'
 import { decided, late } from '../../support/outcome.ts'
@@ -7,7 +7,7 @@ import { decided, late } from '../../support/outcome.ts'
 const said = (status: ClaimStatus, minutes: number) => ({ status, receivedAt: at(minutes) })
 
 /** What the missing webhooks are said to be missing of. */
-function missing(observations: Group['observations'], now = late): string[] {
+function missing(observations: ObservationGroup['observations'], now = late): string[] {
   const { deposits } = decided(observations, now)
   return deposits.flatMap(({ verdict }) =>
     verdict.mismatches.flatMap(({ kind, detail }) =>

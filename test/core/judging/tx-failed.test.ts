@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Group } from '../../../src/core/decide.ts'
+import type { ObservationGroup } from '../../../src/core/decide.ts'
 import { claim, delivery, failedDelivery, failure, payment, txId, webhook } from '../../support/evidence.ts'
 import { outcome } from '../../support/outcome.ts'
 
-test.each<[string, Group['observations'], string]>([
+test.each<[string, ObservationGroup['observations'], string]>([
   ['the claimed payment failed on its chain', [webhook(), claim(), failure()], 'observed tx_failed'],
   [
     'a payment that failed was made in another transaction, which the API names',

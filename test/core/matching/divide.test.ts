@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
-import { decide, type Group } from '../../../src/core/decide.ts'
+import { decide, type ObservationGroup } from '../../../src/core/decide.ts'
 import { type ServiceId, transferRef } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import {
@@ -20,7 +20,7 @@ const rules = { policy, routes: [], senders: new Set<string>() }
 const late = at(600)
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
-function decided(observations: Group['observations']) {
+function decided(observations: ObservationGroup['observations']) {
   return decide({ observations, approvals: [channelApproval], known: [], booked: [] }, rules, late)
 }
 

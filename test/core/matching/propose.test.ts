@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/core/evidence.ts'
 import { deliveryRules, paymentRules } from '../../../src/core/matching/proposal-rules.ts'
 import {
+  type CandidatePair,
   type OpenDeposit,
-  type Pair,
   propose,
   type UnnamedTransfer,
 } from '../../../src/core/matching/propose.ts'
@@ -27,18 +27,18 @@ import { amount, delivery, payment, undelivered, unpaid } from '../../support/un
 
 const rules = { policy, routes: [], senders: new Set([`${arbitrum}/${liquidity}`]) }
 
-const pair = (transfer: Partial<UnnamedTransfer>, deposit: Partial<OpenDeposit> = {}): Pair =>
+const pair = (transfer: Partial<UnnamedTransfer>, deposit: Partial<OpenDeposit> = {}): CandidatePair =>
   transfer.role === 'recipient'
     ? { transfer: { ...delivery, ...transfer }, deposit: { ...undelivered, ...deposit } }
     : { transfer: { ...payment, ...transfer }, deposit: { ...unpaid, ...deposit } }
 const role = 'recipient'
 
-const only = (one: Pair, changes: Partial<Policy> = {}) => {
+const only = (one: CandidatePair, changes: Partial<Policy> = {}) => {
   const { proposals, ambiguities } = propose([one], { ...rules, policy: { ...policy, ...changes } })
   expect(ambiguities).toEqual([])
   return proposals[0] ?? null
 }
-const missed = (one: Pair, changes: Partial<Policy> = {}) =>
+const missed = (one: CandidatePair, changes: Partial<Policy> = {}) =>
   only(one, changes)?.reasons.flatMap(({ rule, fulfilled }) => (fulfilled ? [] : [rule])) ?? null
 
 test('the weights of each list add up to a hundred', () => {
@@ -59,7 +59,7 @@ describe('what fits', () => {
     expect(missed(pair({ role, at: at(62) }))).toEqual([])
   })
 
-  test.each<[string, Pair, string]>([
+  test.each<[string, CandidatePair, string]>([
     ['a payment long before the word of it', pair({ at: at(-60) }), 'time'],
     ['a payment after the word of it', pair({ at: at(9) }), 'time'],
     ['a payment beside the transaction that is named', pair({}, { tx: txId('other') }), 'transaction'],
@@ -73,7 +73,7 @@ describe('what fits', () => {
     expect(only(one)?.score).toBeLessThan(100)
   })
 
-  test.each<[string, Pair]>([
+  test.each<[string, CandidatePair]>([
     ['another address', pair({ to: recipient })],
     ['another network', pair({ network: arbitrum })],
     ['another asset', pair({ asset: usdtOnBase })],
@@ -133,7 +133,7 @@ test('the policy of the route decides whether what fits in all is agreed to, and
   const routes = [
     { pattern: { ownerId: 'shop', assetIn: usdcOnBase, assetOut: usdcOnArbitrum }, policy: shop },
   ]
-  const judged = (one: Pair) => propose([one], { ...rules, routes }).proposals[0]
+  const judged = (one: CandidatePair) => propose([one], { ...rules, routes }).proposals[0]
   expect(judged(pair({ role }))).toMatchObject({ isAgreed: true, policy: 'policy.routes[0]' })
   expect(judged(pair({ role }, { owner: { kind: 'channel', id: 'other' } }))).toMatchObject({
     isAgreed: false,

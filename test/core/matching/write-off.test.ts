@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Observation, Ruling, RulingVerdict } from '../../../src/core/evidence.ts'
+import type { DecisionOutcome, Observation, TransferDecision } from '../../../src/core/evidence.ts'
 import type { Journal } from '../../../src/core/posting.ts'
 import { groupOf } from '../../support/any-evidence.ts'
 import {
@@ -16,11 +16,11 @@ import {
 } from '../../support/evidence.ts'
 import { decideSearched } from '../../support/searched.ts'
 
-const lost: RulingVerdict = { kind: 'write_off', account: 'expenses:write_off' }
-const owed: RulingVerdict = { kind: 'write_off', account: 'assets:receivable:service' }
-const withdrawn: RulingVerdict = { kind: 'write_off_withdrawn' }
+const lost: DecisionOutcome = { kind: 'write_off', account: 'expenses:write_off' }
+const owed: DecisionOutcome = { kind: 'write_off', account: 'assets:receivable:service' }
+const withdrawn: DecisionOutcome = { kind: 'write_off_withdrawn' }
 
-function ruling(verdict: RulingVerdict, changes: Partial<Ruling> = {}): Ruling {
+function ruling(verdict: DecisionOutcome, changes: Partial<TransferDecision> = {}): TransferDecision {
   const transfer = {
     role: 'deposit',
     network: base,
@@ -68,7 +68,7 @@ test('what is written off leaves transit for the account that was named, and its
   )
 })
 
-test.each<[string, Ruling[], string[]]>([
+test.each<[string, TransferDecision[], string[]]>([
   ['withdrawn', [ruling(lost), ruling(withdrawn, { receivedAt: at(121) })], ['deposit']],
   [
     'withdrawn and decided again',

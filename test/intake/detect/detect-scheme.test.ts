@@ -4,7 +4,7 @@ import { webhookSection } from '../../../src/config/webhook-schema.ts'
 import { detectScheme } from '../../../src/intake/detect/detect-scheme.ts'
 import { toSection } from '../../../src/intake/detect/scheme-section.ts'
 import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
-import type { Delivery } from '../../../src/intake/signature/scheme.ts'
+import type { WebhookDelivery } from '../../../src/intake/signature/scheme.ts'
 import type { Sender } from './sender.ts'
 import { keysOf, senders } from './senders.ts'
 
@@ -20,14 +20,14 @@ const noise = {
   'x-forwarded-for': '203.0.113.9, 10.0.0.1',
 }
 
-function captured(sender: Sender, place: number): Delivery {
+function captured(sender: Sender, place: number): WebhookDelivery {
   const at = new Date(start + place * 61_007)
   const body = Buffer.from(JSON.stringify({ event: `deposit-${place}`, amount: '1'.repeat(place + 1) }))
   const headers = sender.sign({ id: `evt_${place}x7`, at, body })
   return { headers: { ...noise, ...headers }, body, receivedAt: new Date(at.getTime() + 900) }
 }
 
-function three(sender: Sender): Delivery[] {
+function three(sender: Sender): WebhookDelivery[] {
   return [0, 1, 2].map((place) => captured(sender, place))
 }
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
-import type { Delivery, Keys } from '../../../src/intake/signature/scheme.ts'
+import type { Keys, WebhookDelivery } from '../../../src/intake/signature/scheme.ts'
 import { makeSecret, schemeSettings, secretsOf } from '../../support/sign-webhook.ts'
 import type { Sender } from '../detect/sender.ts'
 import { keysOf, senders } from '../detect/senders.ts'
@@ -43,12 +43,12 @@ describe.each(senders)('$name', (sender) => {
   const settings = schemeSettings(sender.settings)
   const verify = createScheme(settings, keysOf(sender))
   const headers = sender.sign({ id, at, body })
-  const whole: Delivery = { headers, body, receivedAt: at }
+  const whole: WebhookDelivery = { headers, body, receivedAt: at }
   const signsBody = settings.scheme !== 'shared-secret'
   const signsTime =
     JSON.stringify(settings).includes('timestamp') || 'headers' in settings || settings.scheme === 'stripe'
   const signsId = 'headers' in settings || ('id' in settings && settings.id !== undefined)
-  const kindOf = (change: Partial<Delivery>) => verify({ ...whole, ...change }).kind
+  const kindOf = (change: Partial<WebhookDelivery>) => verify({ ...whole, ...change }).kind
 
   test('is verified as it was sent, and tells the id only where that was signed', () => {
     expect(verify(whole)).toEqual({ kind: 'verified', id: signsId ? id : null })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Delivery, Verdict } from '../../../src/intake/signature/scheme.ts'
+import type { SignatureVerdict, WebhookDelivery } from '../../../src/intake/signature/scheme.ts'
 import { makeSecret, signStandardWebhook, standardWebhooks } from '../../support/sign-webhook.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -12,13 +12,13 @@ const published = {
 const body = Buffer.from('{"test": 2432232314}')
 const signedAt = new Date(1614265330_000)
 const verify = standardWebhooks(secret)
-const delivery = (change: Partial<Delivery> = {}): Delivery => ({
+const delivery = (change: Partial<WebhookDelivery> = {}): WebhookDelivery => ({
   headers: published,
   body,
   receivedAt: signedAt,
   ...change,
 })
-const withHeaders = (headers: Record<string, string | undefined>): Verdict =>
+const withHeaders = (headers: Record<string, string | undefined>): SignatureVerdict =>
   verify(delivery({ headers: { ...published, ...headers } }))
 const refusedFor = (reason: string) => ({ kind: 'refused', reason })
 const verified = { kind: 'verified', id: 'msg_p5jXN8AQM9LWM0D4loKWxJek' }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Ruling } from '../../../src/core/evidence.ts'
+import type { TransferDecision } from '../../../src/core/evidence.ts'
 import { proposeMatches } from '../../../src/jobs/books/propose-matches.ts'
 import { verifyBooks } from '../../../src/jobs/books/verify-books.ts'
 import { at, claim, delivery, payment, policy, txId } from '../../support/evidence.ts'
@@ -116,7 +116,7 @@ describe('a policy that agrees', () => {
       { service_id: 'dep_1', transfer: `base/${payment().tx}/0` },
     ])
     expect(await books.open()).not.toContain('unreported')
-    const { rows } = await sql<{ observation: Ruling }>`
+    const { rows } = await sql<{ observation: TransferDecision }>`
       select observation from evidence join inbox on id = inbox_id where source = 'person'`.execute(books.db)
     expect(rows).toMatchObject([
       { observation: { by: 'policy', verdict: { kind: 'together', serviceId: 'dep_1' } } },

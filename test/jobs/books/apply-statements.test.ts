@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Observation, Ruling, ServiceId } from '../../../src/core/evidence.ts'
+import type { Observation, ServiceId, TransferDecision } from '../../../src/core/evidence.ts'
 import { applyDue, applyPending } from '../../../src/jobs/books/apply.ts'
 import { recordRulings } from '../../../src/store/books/rulings.ts'
 import { inTransaction } from '../../../src/store/database.ts'
@@ -11,7 +11,7 @@ import { at, base, channelAddress, claim, delivery, payment, txId, webhook } fro
 function tell(name: string) {
   const [tx, out] = [txId(`p${name}`), txId(`f${name}`)]
   const said = { serviceId: `dep_${name}` as ServiceId, deposit: { tx }, settlement: { tx: out } }
-  const apart: Ruling = {
+  const apart: TransferDecision = {
     kind: 'ruling',
     id: `ruling_${name}`,
     role: 'deposit',

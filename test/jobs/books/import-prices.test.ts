@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { isFault } from '../../../src/core/errors.ts'
-import { type Imported, importPrices } from '../../../src/jobs/books/import-prices.ts'
+import { importPrices, type PriceImportCounts } from '../../../src/jobs/books/import-prices.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -28,7 +28,7 @@ async function* linesOf(lines: readonly string[]) {
   yield* lines
 }
 
-async function take(lines: readonly string[], isDryRun = false): Promise<Imported> {
+async function take(lines: readonly string[], isDryRun = false): Promise<PriceImportCounts> {
   const file = { name: 'prices.csv', isDryRun, now: at(10_000), onProgress: () => undefined }
   return importPrices(books.db, { ...file, lines: linesOf(lines) })
 }

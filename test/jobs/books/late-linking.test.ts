@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Observation, Ruling, ServiceId } from '../../../src/core/evidence.ts'
+import type { Observation, ServiceId, TransferDecision } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { recordRulings } from '../../../src/store/books/rulings.ts'
 import { inTransaction } from '../../../src/store/database.ts'
@@ -23,7 +23,7 @@ async function take(...observations: Observation[]): Promise<void> {
   await books.settle()
 }
 
-async function rule(...rulings: Ruling[]): Promise<void> {
+async function rule(...rulings: TransferDecision[]): Promise<void> {
   await inTransaction(db, (tx) => recordRulings(tx, rulings))
   await books.settle()
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/core/evidence.ts'
 import { unreadableKinds } from '../../../src/core/mismatch.ts'
 import { type ApplyDeps, batchMax } from '../../../src/jobs/books/apply.ts'
-import { type Replayed, replayKept } from '../../../src/jobs/books/replay.ts'
+import { type ReplayCounts, replayKept } from '../../../src/jobs/books/replay.ts'
 import type { Profile } from '../../../src/provider/profile/profile-schema.ts'
 import { createClaimReader } from '../../../src/provider/read-claim.ts'
 import { appendInbox } from '../../../src/store/inbox.ts'
@@ -35,7 +35,10 @@ const mended: Profile = {
 
 const everything = { kinds: unreadableKinds, since: null }
 
-function replay(filter: Parameters<typeof replayKept>[1] = everything, profile = mended): Promise<Replayed> {
+function replay(
+  filter: Parameters<typeof replayKept>[1] = everything,
+  profile = mended,
+): Promise<ReplayCounts> {
   const deps: ApplyDeps = { ...books.deps, readClaim: createClaimReader(profile, vocabulary) }
   return replayKept(deps, filter, () => undefined)
 }

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
-import { type Observation, type ServiceId, type Sighting, transferRef } from '../../../src/core/evidence.ts'
-import type { Link } from '../../../src/core/matching/link.ts'
+import {
+  type Observation,
+  type ObservedChainTransfer,
+  type ServiceId,
+  transferRef,
+} from '../../../src/core/evidence.ts'
+import type { TransferLink } from '../../../src/core/matching/link.ts'
 import { trailsOf } from '../../../src/jobs/books/trail.ts'
 import { claim, delivery, failure, payment, webhook } from '../../support/evidence.ts'
 
@@ -8,8 +13,13 @@ import { claim, delivery, failure, payment, webhook } from '../../support/eviden
 const pays = [payment(), payment({ index: '1' })] as const
 const [first, second] = [deposit('dep_1', pays[0]), deposit('dep_2', pays[1])]
 
-function deposit(serviceId: string, paid: Sighting): Decided {
-  const link: Link = { transfer: transferRef(paid), role: 'deposit', rule: 'transfer named', ruling: null }
+function deposit(serviceId: string, paid: ObservedChainTransfer): Decided {
+  const link: TransferLink = {
+    transfer: transferRef(paid),
+    role: 'deposit',
+    rule: 'transfer named',
+    ruling: null,
+  }
   return {
     id: BigInt(serviceId.replace('dep_', '')),
     groupId: 1n,

@@ -1,7 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Observation } from '../../../src/core/evidence.ts'
-import { type Progress, type Verified, verifyBooks } from '../../../src/jobs/books/verify-books.ts'
+import {
+  type BooksVerification,
+  type BooksVerificationProgress,
+  verifyBooks,
+} from '../../../src/jobs/books/verify-books.ts'
 import type { Profile } from '../../../src/provider/profile/profile-schema.ts'
 import { createClaimReader } from '../../../src/provider/read-claim.ts'
 import { digestBooks } from '../../../src/store/books/digest.ts'
@@ -27,7 +31,7 @@ afterEach(async () => {
   await books[Symbol.asyncDispose]()
 })
 
-const verify = (of = books, changes: Partial<Books['deps']> = {}): Promise<Verified> =>
+const verify = (of = books, changes: Partial<Books['deps']> = {}): Promise<BooksVerification> =>
   verifyBooks({ ...of.deps, ...changes }, { subjectsMax: 100, onProgress: () => undefined })
 
 const digest = (db: Kysely<Tables>) => inTransaction(db, digestBooks)
@@ -41,7 +45,7 @@ test('books that nobody touched are what the evidence says', async () => {
 })
 
 test('all of it is told as it goes on', async () => {
-  const told: Progress[] = []
+  const told: BooksVerificationProgress[] = []
   await verifyBooks(books.deps, { subjectsMax: 1, onProgress: (progress) => told.push(progress) })
   expect(told).toEqual([
     { stage: 'read', done: 25, of: 25 },

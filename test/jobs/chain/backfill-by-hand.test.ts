@@ -4,9 +4,9 @@ import { createReader } from '../../../src/chain/reader.ts'
 import type { Address } from '../../../src/core/asset.ts'
 import { createBackfill } from '../../../src/jobs/chain/backfill.ts'
 import {
+  type BackfillProgress,
   type BackfillReport,
   backfillByHand,
-  type Progress,
 } from '../../../src/jobs/chain/backfill-by-hand.ts'
 import { type NetworkReader, type ScanDeps, scanNetwork } from '../../../src/jobs/chain/scan.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
@@ -23,7 +23,7 @@ let token: TestToken
 let books: Books
 let reader: NetworkReader
 let deps: ScanDeps
-const told: Progress[] = []
+const told: BackfillProgress[] = []
 
 beforeAll(async () => {
   anvil = await startAnvil()
@@ -56,7 +56,7 @@ async function scanAll(): Promise<void> {
 
 const heal = () => createBackfill({ ...deps, observe: { mismatches: () => undefined } })(reader)
 
-const tell = (progress: Progress) => void told.push(progress)
+const tell = (progress: BackfillProgress) => void told.push(progress)
 
 function byHand(from: bigint, to: bigint | null = null): Promise<BackfillReport> {
   return backfillByHand({ ...deps, holder: 'a person' }, reader, { wanted: { from, to }, tell })

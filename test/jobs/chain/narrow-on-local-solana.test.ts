@@ -12,7 +12,7 @@ import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
 import { type Address, assetKey, type NetworkName } from '../../../src/core/asset.ts'
 import { proveBalances } from '../../../src/jobs/chain/prove-balances.ts'
 import { scanNetwork } from '../../../src/jobs/chain/scan.ts'
-import { type SolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
+import { type SandboxSolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
 import { pinAssets } from '../../../src/store/assets.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -24,7 +24,7 @@ import { until } from '../../support/until.ts'
 const network = 'solana' as NetworkName
 
 let folder: string
-let node: SolanaNode
+let node: SandboxSolanaNode
 let proxy: RpcProxy
 let wallet: SolanaWallet
 let settings: NetworkSettings

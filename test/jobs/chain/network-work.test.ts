@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { TransactionReading } from '../../../src/chain/port.ts'
 import { Fault } from '../../../src/core/errors.ts'
-import type { Proved } from '../../../src/jobs/chain/prove-balances.ts'
+import type { BalanceProofResult } from '../../../src/jobs/chain/prove-balances.ts'
 import type { Books } from '../../support/books.ts'
 import { arbitrum, at, base, txId, webhook } from '../../support/evidence.ts'
 import { cursor, openScriptedWork, type ScriptedWork, transfer } from '../../support/scripted-work.ts'
@@ -62,7 +62,7 @@ test('what a proof of balances finds is told, and applied; an asset that does no
     network: 'base',
     change: 'opened',
   } as const
-  const proved: Proved = { network: base, read: 2, stored: 1, changes: [opened], problems: [] }
+  const proved: BalanceProofResult = { network: base, read: 2, stored: 1, changes: [opened], problems: [] }
   const { prove } = work({ prove: () => Promise.resolve(proved) })
   await prove('base')
   expect(told).toEqual(['unexplained_balance opened', 'wake apply'])

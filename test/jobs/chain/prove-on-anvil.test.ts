@@ -3,7 +3,7 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import { assetKey, type NetworkReading, type NetworkSettings, parseAddress } from '../../../src/core/asset.ts'
-import { type Proved, proveBalances } from '../../../src/jobs/chain/prove-balances.ts'
+import { type BalanceProofResult, proveBalances } from '../../../src/jobs/chain/prove-balances.ts'
 import { scanNetwork } from '../../../src/jobs/chain/scan.ts'
 import { pinAssets } from '../../../src/store/assets.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
@@ -56,7 +56,7 @@ function settingsOf(traces: NetworkReading['traces']): NetworkSettings {
 }
 
 /** Reads what is final by now, and proves all balances. */
-async function proveNow(traces: NetworkReading['traces']): Promise<Proved | string> {
+async function proveNow(traces: NetworkReading['traces']): Promise<BalanceProofResult | string> {
   const settings = settingsOf(traces)
   const reader = createEvmReader(settings)
   const assets = new Map([[base, settings.assets.map(({ key }) => key)]])

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ScanResult } from '../../../src/chain/port.ts'
 import { Fault } from '../../../src/core/errors.ts'
-import { createNetworkWork, type NetworkWork } from '../../../src/jobs/chain/network-work.ts'
+import { type ChainWork, createNetworkWork } from '../../../src/jobs/chain/network-work.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { base } from '../../support/evidence.ts'
 
 let books: Books
-let work: NetworkWork
+let work: ChainWork
 let told: string[]
 /** What the next scan brings: so many new heights and whoever differs, or nodes that do not agree. */
 let next: { heights: bigint; dissent?: string[] } | Fault

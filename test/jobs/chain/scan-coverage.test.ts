@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ScanRequest } from '../../../src/chain/port.ts'
 import type { Address } from '../../../src/core/asset.ts'
-import { rescanNetwork, type ScanDeps, type Scanned, scanNetwork } from '../../../src/jobs/chain/scan.ts'
+import { rescanNetwork, type ScanDeps, type ScanReport, scanNetwork } from '../../../src/jobs/chain/scan.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at, base, channelAddress, txId, usdcOnBase, walletAddress } from '../../support/evidence.ts'
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => books[Symbol.asyncDispose]())
 
 const reader = (script: Script) => scriptedReader(asked, script)
-const scan = (script: Script): Promise<Scanned | null> => scanNetwork(deps, reader(script))
+const scan = (script: Script): Promise<ScanReport | null> => scanNetwork(deps, reader(script))
 
 async function sightings(): Promise<string[]> {
   const { rows } = await sql<{ stage: string }>`select stage from sighting order by inbox_id`.execute(

@@ -2,7 +2,12 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ScanRequest } from '../../../src/chain/port.ts'
 import type { Address } from '../../../src/core/asset.ts'
-import { type NetworkReader, type ScanDeps, type Scanned, scanNetwork } from '../../../src/jobs/chain/scan.ts'
+import {
+  type NetworkReader,
+  type ScanDeps,
+  type ScanReport,
+  scanNetwork,
+} from '../../../src/jobs/chain/scan.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
 import { takeLease } from '../../../src/store/streams.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -37,7 +42,7 @@ beforeEach(async () => {
 afterEach(() => books[Symbol.asyncDispose]())
 
 const reader = (script: Script) => scriptedReader(asked, script)
-const scan = (script: Script): Promise<Scanned | null> => scanNetwork(deps, reader(script))
+const scan = (script: Script): Promise<ScanReport | null> => scanNetwork(deps, reader(script))
 
 async function sightings(): Promise<string[]> {
   const { rows } = await sql<{ line: string }>`

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/core/evidence.ts'
-import { createWork, type Work, type WorkDeps } from '../../../src/jobs/work.ts'
+import { createWork, type DaemonWork, type WorkDeps } from '../../../src/jobs/work.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at, claim, payment, webhook } from '../../support/evidence.ts'
 import { ownProfile } from '../../support/profile.ts'
@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
-function work(changes: Partial<WorkDeps> = {}): Work {
+function work(changes: Partial<WorkDeps> = {}): DaemonWork {
   return createWork({
     ...books.deps,
     holder: 'me',

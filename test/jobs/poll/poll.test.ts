@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type PollDeps, pollDeposits } from '../../../src/jobs/poll/poll.ts'
-import { type Position, readPosition } from '../../../src/jobs/poll/poll-position.ts'
-import { nothingRead, type Reading, readAlone } from '../../../src/jobs/poll/read-records.ts'
+import { type PollPosition, readPosition } from '../../../src/jobs/poll/poll-position.ts'
+import { nothingRead, type PollReport, readAlone } from '../../../src/jobs/poll/read-records.ts'
 import { takeLease } from '../../../src/store/streams.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at, claim, payment } from '../../support/evidence.ts'
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => stack.disposeAsync())
 
 /** From here on the service lists so; all records were read in full just now. */
-async function listedBy(form: ListForm, position: Partial<Position> = {}): Promise<void> {
+async function listedBy(form: ListForm, position: Partial<PollPosition> = {}): Promise<void> {
   listing = stack.use(await startListing(form))
   const { client } = listing
   const clock = { now: () => at(600), leaseMs: 600_000, overlapMs: 60_000, sweepEveryMs: 360 * 60_000 }
@@ -41,7 +41,7 @@ function listed(from: number, to: number): ListedRecord[] {
 }
 
 const hold = (one: ListedRecord) => (one.id === 'dep_600' ? { ...one, status: 'held' } : one)
-const poll = (): Promise<Reading | null> => pollDeposits(deps)
+const poll = (): Promise<PollReport | null> => pollDeposits(deps)
 
 async function stored(): Promise<ListedRecord[]> {
   const { rows } = await sql<{ text: string }>`

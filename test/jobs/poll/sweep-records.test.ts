@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/core/evidence.ts'
 import { applyDue } from '../../../src/jobs/books/apply.ts'
 import { type PollDeps, pollDeposits } from '../../../src/jobs/poll/poll.ts'
-import type { Reading } from '../../../src/jobs/poll/read-records.ts'
+import type { PollReport } from '../../../src/jobs/poll/read-records.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at, claim, delivery, payment, webhook } from '../../support/evidence.ts'
 import { goneSubjects, listedRecords, savedPosition } from '../../support/listed-records.ts'
@@ -30,14 +30,14 @@ async function listedBy(form: ListForm): Promise<void> {
   deps = { db: books.db, client: listing.client, holder: 'me', ...times }
 }
 
-async function pollAfter(minutes: number): Promise<Reading> {
+async function pollAfter(minutes: number): Promise<PollReport> {
   clock += minutes
   const reading = await pollDeposits(deps)
   if (reading === null) throw new Error('somebody else polls')
   return reading
 }
 
-const changesOf = ({ mismatches }: Reading) => mismatches.map(({ kind, change }) => `${kind} ${change}`)
+const changesOf = ({ mismatches }: PollReport) => mismatches.map(({ kind, change }) => `${kind} ${change}`)
 const gone = 'record_disappeared opened'
 const back = 'record_disappeared cleared'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { nothingRead, type Reading } from '../../../src/jobs/poll/read-records.ts'
-import { type Walked, walkPages } from '../../../src/jobs/poll/walk-pages.ts'
+import { nothingRead, type PollReport } from '../../../src/jobs/poll/read-records.ts'
+import { type PageWalkResult, walkPages } from '../../../src/jobs/poll/walk-pages.ts'
 import type { DepositClient } from '../../../src/provider/deposit-client.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at } from '../../support/evidence.ts'
@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => stack.disposeAsync())
 
-async function walk(client: DepositClient): Promise<Reading & Walked> {
+async function walk(client: DepositClient): Promise<PollReport & PageWalkResult> {
   const deps = { db: books.db, client, now: () => at(600), keepPlace: () => Promise.resolve() }
   const reading = nothingRead()
   const walked = await walkPages(

@@ -5,7 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { beancountAccount, hledgerAccount } from '../../../src/ledger/export/account-name.ts'
 import { commodityOf } from '../../../src/ledger/export/commodity.ts'
 import { csvLine } from '../../../src/ledger/export/csv-cell.ts'
-import type { ExportedAsset, ExportedJournal, Format } from '../../../src/ledger/export/exported-journal.ts'
+import type {
+  ExportedAsset,
+  ExportedJournal,
+  ExportFormat,
+} from '../../../src/ledger/export/exported-journal.ts'
 import { formatNames, formatOf } from '../../../src/ledger/export/formats.ts'
 import { Tally } from '../../../src/ledger/export/tally.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -45,7 +49,7 @@ const settlement: ExportedJournal = {
 }
 
 /** As an export writes it. */
-function textOf(format: Format, journals: readonly ExportedJournal[]): string {
+function textOf(format: ExportFormat, journals: readonly ExportedJournal[]): string {
   const tally = new Tally()
   for (const journal of journals) tally.add(journal)
   return format.head + journals.map(format.journal).join('') + format.tail(tally.used())

@@ -6,10 +6,10 @@ import {
   type JournalRows,
   journalFields,
   journalPairs,
+  type LedgerTextRow,
   leafOf,
   legFields,
   type Pairs,
-  type Row,
 } from '../../../src/ledger/seals/encode.ts'
 import { hashSeal, type Seal, withHash } from '../../../src/ledger/seals/seal.ts'
 
@@ -55,7 +55,8 @@ const rowOf = <Name extends string>(names: readonly Name[]) =>
   fc
     .tuple(...names.map(() => fc.option(anyText)))
     .map(
-      (values) => Object.fromEntries(names.map((name, place) => [name, values[place] ?? null])) as Row<Name>,
+      (values) =>
+        Object.fromEntries(names.map((name, place) => [name, values[place] ?? null])) as LedgerTextRow<Name>,
     )
 const anyRows: fc.Arbitrary<JournalRows> = fc.record({
   journal: rowOf(journalFields),

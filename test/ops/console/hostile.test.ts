@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ConsoleReader, ShownDeposit } from '../../../src/ops/console/reading.ts'
-import type { ToldMismatch } from '../../../src/telling/told-mismatch.ts'
+import type { ConsoleDeposit, ConsoleReader } from '../../../src/ops/console/reading.ts'
+import type { MismatchDetail } from '../../../src/telling/told-mismatch.ts'
 import { emptyReader, faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
 
 /** What a webhook may say, wherever a text of it is shown. */
@@ -38,7 +38,7 @@ const line = {
 
 const unvalued = { loss: evil, loss_asset: evil, loss_asset_symbol: evil, assets: {} }
 
-const mismatch: ToldMismatch = {
+const mismatch: MismatchDetail = {
   mismatch: {
     id: '1',
     kind: evil,
@@ -65,7 +65,7 @@ const mismatch: ToldMismatch = {
   ],
 }
 
-const deposit: ShownDeposit = {
+const deposit: ConsoleDeposit = {
   id: 1n,
   deposit: { state: evil, owner_kind: evil, owner_id: evil, tx: evil, address: evil, service_id: evil },
   matrix: {

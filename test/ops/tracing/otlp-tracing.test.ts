@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AppliedTrail } from '../../../src/ops/tell-applied.ts'
 import { startTracing } from '../../../src/ops/tracing/otlp-tracing.ts'
 import { parseTraceparent } from '../../../src/ops/tracing/traceparent.ts'
-import type { Tracing, TracingDeps } from '../../../src/ops/tracing/tracing.ts'
+import type { TraceRecorder, TracingDeps } from '../../../src/ops/tracing/tracing.ts'
 import { type OtlpReceiver, startOtlpReceiver, treeOf } from '../../support/otlp-receiver.ts'
 
 let receiver: OtlpReceiver
@@ -127,7 +127,7 @@ test('a job that fails says so, and what it throws goes on', async () => {
 })
 
 /** Traces so many webhooks, of two spans each. */
-function trace(tracing: Tracing, webhooks: number): void {
+function trace(tracing: TraceRecorder, webhooks: number): void {
   for (let number = 0; number < webhooks; number++)
     tracing.webhook({ ...arriving, traceparent: undefined })?.end('stored')
 }

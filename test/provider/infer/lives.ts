@@ -1,7 +1,7 @@
 import type { Asset, AssetKey, NetworkName, NetworkSettings } from '../../../src/core/asset.ts'
 import type { Hints } from '../../../src/provider/infer/hints.ts'
 import { type DepositRecord, recordWriter } from '../../../src/service/deposits/record.ts'
-import type { DepositRow, DepositStatus } from '../../../src/service/tables.ts'
+import type { DepositStatus, ServiceDepositRow } from '../../../src/service/tables.ts'
 import { at } from '../../support/evidence.ts'
 import { mint, settledRow, usdc } from '../settled-row.ts'
 
@@ -65,7 +65,7 @@ const toWallet = {
   decimals: 18,
   index: 'native',
   amount: '12345678901234567891',
-} as unknown as Partial<DepositRow>
+} as unknown as Partial<ServiceDepositRow>
 
 /** What is told of a few deposits while they live, in the order of telling. */
 export const lives: readonly DepositRecord[] = [
@@ -78,7 +78,7 @@ export const lives: readonly DepositRecord[] = [
 function life(
   place: number,
   statuses: readonly DepositStatus[],
-  changes: Partial<DepositRow>,
+  changes: Partial<ServiceDepositRow>,
 ): DepositRecord[] {
   return statuses.map((status, step) => {
     const isConverted = step > 1

@@ -5,7 +5,7 @@ import { type Blockhash, generateKeyPairSigner, type KeyPairSigner } from '@sola
 import { getTransferSolInstruction } from '@solana-program/system'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type SolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
+import { type SandboxSolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
 import { until } from '../../support/until.ts'
 import {
   anyAddress,
@@ -20,7 +20,7 @@ import {
 } from './client.ts'
 
 let folder: string
-let node: SolanaNode
+let node: SandboxSolanaNode
 let rpc: Rpc
 let payer: KeyPairSigner
 

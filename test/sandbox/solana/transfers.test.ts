@@ -14,14 +14,14 @@ import {
 } from '@solana-program/token'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type SolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
+import { type SandboxSolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
 import { token2022ProgramAddress } from '../../../src/sandbox/solana/token-state.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { call, connect, fundedSigner, type Rpc, send, sign, untilFinal } from './client.ts'
 
 const log = pino({ level: 'silent' })
 let folder: string
-let node: SolanaNode
+let node: SandboxSolanaNode
 let rpc: Rpc
 
 beforeAll(async () => {

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address, NetworkName } from '../../../src/core/asset.ts'
 import { convertDeposits } from '../../../src/service/deposits/convert-deposits.ts'
 import { deletePolicy, getPolicy, putPolicy } from '../../../src/service/deposits/policies.ts'
-import type { Policy } from '../../../src/service/deposits/policy.ts'
+import type { OwnerPolicy } from '../../../src/service/deposits/policy.ts'
 import { type DepositRecord, recordWriter } from '../../../src/service/deposits/record.ts'
 import { refundDeposit } from '../../../src/service/deposits/refund-deposit.ts'
 import { releaseDeposit } from '../../../src/service/deposits/release-deposit.ts'
-import type { Payment } from '../../../src/service/network/port.ts'
+import type { ScannedPayment } from '../../../src/service/network/port.ts'
 import { type Book, openBook } from '../book.ts'
 import { unreachableNetworks } from '../fixtures.ts'
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => book.close())
 
 /** A channel of its own and a final payment to it of as many wei. */
-async function deposited(policy: Policy | null, changes: Partial<Payment> = {}): Promise<string> {
+async function deposited(policy: OwnerPolicy | null, changes: Partial<ScannedPayment> = {}): Promise<string> {
   const number = ++made
   const id = `channel-${number}`
   const rule = { forward_network: 'base' as NetworkName, forward_asset: 'USDC', forward_recipient: recipient }
@@ -244,7 +244,7 @@ test('a policy is put, read, replaced and removed; without its owner there is no
     kind: 'found',
     policy: { hold: true },
   })
-  const policy: Policy = { senders: { allow: [sender] }, otherwise: 'refund' }
+  const policy: OwnerPolicy = { senders: { allow: [sender] }, otherwise: 'refund' }
   await putPolicy(book.db, owner, policy)
   expect(await getPolicy(book.db, owner)).toMatchObject({ kind: 'found', policy })
   expect(await deletePolicy(book.db, owner)).toEqual({ kind: 'none' })

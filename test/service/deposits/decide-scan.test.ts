@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Address, AssetKey, TxId } from '../../../src/core/asset.ts'
 import {
+  type DepositScanRow,
   decideScan,
-  type KnownDeposit,
   type ScanDecision,
 } from '../../../src/service/deposits/decide-scan.ts'
-import type { Payment } from '../../../src/service/network/port.ts'
+import type { ScannedPayment } from '../../../src/service/network/port.ts'
 
 /** Deposits `id tx#index amount status block`; payments `tx#index amount block final|young`; final up to block 10. */
 test.each([
@@ -54,7 +54,7 @@ function rows<Row>(text: string, parse: (words: string[]) => Row): Row[] {
   return text === '' ? [] : text.split(', ').map((row) => parse(row.split(' ')))
 }
 
-function deposit([id = '', key = '', amount = '', status, block = '']: string[]): KnownDeposit {
+function deposit([id = '', key = '', amount = '', status, block = '']: string[]): DepositScanRow {
   const [transaction = '', index = ''] = key.split('#')
   const rest = { address: 'A' as Address, contract: 'C' as Address, block_hash: `hash ${block}` }
   return {
@@ -62,13 +62,13 @@ function deposit([id = '', key = '', amount = '', status, block = '']: string[])
     transaction,
     index,
     amount,
-    status: status as KnownDeposit['status'],
+    status: status as DepositScanRow['status'],
     block: BigInt(block),
     ...rest,
   }
 }
 
-function payment([key = '', amount = '', block = '', finality]: string[]): Payment {
+function payment([key = '', amount = '', block = '', finality]: string[]): ScannedPayment {
   const [transaction = '', index = ''] = key.split('#')
   return {
     transaction: transaction as TxId,

@@ -1,7 +1,7 @@
 import { getProgramDerivedAddress, address as toSolana } from '@solana/kit'
 import { expect, test } from 'vitest'
 import type { Address, NetworkName } from '../../../src/core/asset.ts'
-import { decidePolicy, knownSender, type Policy } from '../../../src/service/deposits/policy.ts'
+import { decidePolicy, knownSender, type OwnerPolicy } from '../../../src/service/deposits/policy.ts'
 
 const someone = '0x00000000000000000000000000000000000000cc'
 const other = '0x00000000000000000000000000000000000000dd'
@@ -13,7 +13,7 @@ const usdc = { network: 'base', asset: 'USDC' }
 const eth = { network: 'base', asset: 'ETH' }
 
 /** Of 1000 base units of USDC on Base, from `someone` unless the case says otherwise. */
-test.each<[string, Policy, string | null, string]>([
+test.each<[string, OwnerPolicy, string | null, string]>([
   ['nothing', {}, someone, 'pass'],
   ['a hold of everything', { hold: true }, someone, 'hold policy_hold'],
   ['no hold', { hold: false }, someone, 'pass'],

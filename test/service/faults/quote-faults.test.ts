@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { createFaults } from '../../../src/service/faults/faults.ts'
 import { termsOf } from '../../../src/service/faults/quote-faults.ts'
-import type { DepositRow } from '../../../src/service/tables.ts'
+import type { ServiceDepositRow } from '../../../src/service/tables.ts'
 
-const deposit = { network: 'base', transaction: '0x1', index: 'native' } as DepositRow
+const deposit = { network: 'base', transaction: '0x1', index: 'native' } as ServiceDepositRow
 const terms = { feeBasisPoints: 10, spreadBasisPoints: 5 }
 
 test('of a deposit that is overcharged twice the fee is kept, and of others the fee', () => {

@@ -7,7 +7,7 @@ import { createFaults } from '../../../src/service/faults/faults.ts'
 import { startServer } from '../../../src/service/http/server.ts'
 import { openKeyring } from '../../../src/service/keyring/keyring.ts'
 import { type Owners, openOwners } from '../../../src/service/owners.ts'
-import type { ServiceSettings } from '../../../src/service/settings.ts'
+import type { DepositServiceSettings } from '../../../src/service/settings.ts'
 import type { ServiceDatabase, ServiceTables } from '../../../src/service/tables.ts'
 import { openOutbox } from '../../../src/service/webhooks/outbox.ts'
 import { openDatabase } from '../../../src/store/database.ts'
@@ -25,7 +25,7 @@ export type OpenApi = {
 
 /** The API of the service on a database of its own, without chains. */
 export async function openApi(
-  changes: Partial<ServiceSettings> = {},
+  changes: Partial<DepositServiceSettings> = {},
   log = pino({ level: 'silent' }),
 ): Promise<OpenApi> {
   const database = await emptyDatabase()

@@ -4,7 +4,7 @@ import { type AssetKey, parseAddress, type TxId, toTxId } from '../../../src/cor
 import { isFault } from '../../../src/core/errors.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
 import { openEvm } from '../../../src/service/network/evm.ts'
-import type { Network, Order } from '../../../src/service/network/port.ts'
+import type { NetworkClient, TransferOrder } from '../../../src/service/network/port.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { changes, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
@@ -19,7 +19,7 @@ const otherHash: Hex = `0x${'ab'.repeat(32)}`
 const anvil: Anvil = await startAnvil(1)
 const token: TestToken = await deployToken(anvil, 'USDC')
 const usdc = `mainnet/${token.address}` as AssetKey
-let network: Network
+let network: NetworkClient
 /** A deposit address that nobody has paid to yet. */
 let branch = 0
 let address: Hex
@@ -178,7 +178,7 @@ test('tokens that were signed away are not signed away again', async () => {
   await token.send(address, 100n)
   await anvil.client.setBalance({ address, value: parseEther('1') })
   await anvil.mine()
-  const order: Order = { ...payment, branch, asset: usdc, amount: 60n }
+  const order: TransferOrder = { ...payment, branch, asset: usdc, amount: 60n }
   const [first, second] = [await network.draft(order), await network.draft(order)]
   await first.sign(0n)
   await expect(async () => second.sign(1n)).rejects.toThrow(/40 of mainnet\/0x\w+ left to spend/)
@@ -186,7 +186,7 @@ test('tokens that were signed away are not signed away again', async () => {
 
 test('a native sweep takes its fee from the amount, and what arrives was said before', async () => {
   await anvil.client.setBalance({ address, value: parseEther('0.5') })
-  const order: Order = { ...payment, branch, amount: parseEther('0.5'), feeFrom: 'amount' }
+  const order: TransferOrder = { ...payment, branch, amount: parseEther('0.5'), feeFrom: 'amount' }
   expect(await network.gasLack(order)).toBe(0n)
   const draft = await network.draft(order)
   const before = await balance(recipient)
@@ -200,7 +200,7 @@ test('a native sweep takes its fee from the amount, and what arrives was said be
 
 test('a native sweep leaves what was not ordered where it is', async () => {
   await anvil.client.setBalance({ address, value: parseEther('0.5') })
-  const order: Order = { ...payment, branch, amount: parseEther('0.2'), feeFrom: 'amount' }
+  const order: TransferOrder = { ...payment, branch, amount: parseEther('0.2'), feeFrom: 'amount' }
   const draft = await network.draft(order)
   await land(anvil, network, await sendSigned(network, branch, draft))
   expect(await network.balance(branch, native)).toBeGreaterThanOrEqual(parseEther('0.3'))
@@ -208,14 +208,14 @@ test('a native sweep leaves what was not ordered where it is', async () => {
 
 test('an amount that does not pay for its own transfer is not drafted', async () => {
   await anvil.client.setBalance({ address, value: 21_000n })
-  const order: Order = { ...payment, branch, amount: 21_000n, feeFrom: 'amount' }
+  const order: TransferOrder = { ...payment, branch, amount: 21_000n, feeFrom: 'amount' }
   await expect(network.draft(order)).rejects.toThrow('do not pay for their own transfer')
 })
 
 test('a token sweep needs gas; a top-up of what is lacking is enough for it, and leaves no token behind', async () => {
   await token.send(address, 123_456_789n)
   await anvil.mine()
-  const order: Order = { ...payment, branch, asset: usdc, amount: 123_456_789n, feeFrom: 'amount' }
+  const order: TransferOrder = { ...payment, branch, asset: usdc, amount: 123_456_789n, feeFrom: 'amount' }
   const lack = await network.gasLack(order)
   expect(lack).toBeGreaterThan(0n)
   await expect(network.draft(order)).rejects.toThrow(/0 wei left to spend/)
@@ -234,7 +234,7 @@ test('a token sweep needs gas; a top-up of what is lacking is enough for it, and
 
 test('a rollup that takes a fee of its own gets it, and the fee from below may double meanwhile', async () => {
   await anvil.client.setBalance({ address, value: parseEther('0.5') })
-  const order: Order = { ...payment, branch, amount: parseEther('0.5'), feeFrom: 'amount' }
+  const order: TransferOrder = { ...payment, branch, amount: parseEther('0.5'), feeFrom: 'amount' }
   const without = await network.draft(order)
   const answers = 1_000_000_000_000n
   const bytecode: Hex = `0x7f${numberToHex(answers, { size: 32 }).slice(2)}60005260206000f3`

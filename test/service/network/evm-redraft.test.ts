@@ -2,7 +2,7 @@ import { type Hex, parseEther } from 'viem'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { AssetKey } from '../../../src/core/asset.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
-import type { Network, Order, SignedTransfer } from '../../../src/service/network/port.ts'
+import type { NetworkClient, SignedTransfer, TransferOrder } from '../../../src/service/network/port.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
 import { decode, keyring, land, openMainnet, payment, recipient, sendSigned } from './evm-wallet.ts'
@@ -10,7 +10,7 @@ import { decode, keyring, land, openMainnet, payment, recipient, sendSigned } fr
 const anvil: Anvil = await startAnvil(1)
 const token: TestToken = await deployToken(anvil, 'USDC')
 const liquidity = keyring.evmAccount(liquidityBranch).address
-let network: Network
+let network: NetworkClient
 let branch = 0
 let address: Hex
 
@@ -75,7 +75,7 @@ test('both fees of a replacement are an eighth higher, also where the market ask
 
 test('a native sweep pays a raised fee from its amount', async () => {
   await anvil.client.setBalance({ address, value: parseEther('0.5') })
-  const order: Order = { ...payment, branch, amount: parseEther('0.5'), feeFrom: 'amount' }
+  const order: TransferOrder = { ...payment, branch, amount: parseEther('0.5'), feeFrom: 'amount' }
   const old = await sendSigned(network, branch, await network.draft(order))
   await raiseBaseFee(10n)
   const before = await anvil.client.getBalance({ address: recipient })
@@ -110,7 +110,7 @@ test('a fee is raised to what the address can pay, and not where that is too lit
   await token.send(address, 100n)
   await anvil.mine()
   const asset = `mainnet/${token.address}` as AssetKey
-  const order: Order = { ...payment, branch, asset, amount: 60n }
+  const order: TransferOrder = { ...payment, branch, asset, amount: 60n }
   await anvil.client.setBalance({ address, value: await network.gasLack(order) })
   const old = await sendSigned(network, branch, await network.draft(order))
   await raiseBaseFee(10n)

@@ -2,7 +2,12 @@ import { type Hex, parseEther } from 'viem'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { type Address, parseAddress, toTxId } from '../../../src/core/asset.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
-import type { Network, Payment, Position, Scan } from '../../../src/service/network/port.ts'
+import type {
+  NetworkClient,
+  NetworkReadPosition,
+  Scan,
+  ScannedPayment,
+} from '../../../src/service/network/port.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { changes, honest, type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
@@ -11,8 +16,8 @@ import { keyring, openMainnet } from './evm-wallet.ts'
 const anvil: Anvil = await startAnvil(1)
 const token: TestToken = await deployToken(anvil, 'USDC')
 const proxy: RpcProxy = await startRpcProxy(anvil.url)
-let network: Network
-let position: Position
+let network: NetworkClient
+let position: NetworkReadPosition
 /** An address that nobody has paid to yet. */
 let branch = 0
 let address: Hex
@@ -35,7 +40,8 @@ async function scan(watched: readonly Address[] = [parseAddress('evm', address)]
   return found
 }
 
-const finalsOf = ({ payments }: Pick<Scan, 'payments'>): Payment[] => payments.filter(({ final }) => final)
+const finalsOf = ({ payments }: Pick<Scan, 'payments'>): ScannedPayment[] =>
+  payments.filter(({ final }) => final)
 const send = (value: bigint): Promise<Hex> => anvil.client.sendTransaction({ to: address, value })
 const calls = (method: string): number => proxy.calls.filter((call) => call.method === method).length
 
@@ -127,7 +133,7 @@ test('a payment that a reorganisation took away is not told as final, and one in
   await anvil.reorg(1)
   const again = await send(5n)
   await anvil.mine(3)
-  const told: Payment[] = []
+  const told: ScannedPayment[] = []
   while (position.finalHeight < (before?.block ?? 0n)) told.push(...(await scan()).payments)
   expect(before).toMatchObject({ transaction, final: false })
   expect(told.every(({ transaction: one }) => one === toTxId(again))).toBe(true)
@@ -176,7 +182,7 @@ test('a chain that lost more than is read again is read from what is final now',
   await anvil.client.revert({ id })
   const transaction = await send(5n)
   await anvil.mine(3)
-  const told: Payment[] = []
+  const told: ScannedPayment[] = []
   for (let more = true; more; ) {
     const found = await scan()
     told.push(...finalsOf(found))

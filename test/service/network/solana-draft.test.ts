@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
 import { isFault } from '../../../src/core/errors.ts'
 import { liquidityBranch, openKeyring } from '../../../src/service/keyring/keyring.ts'
-import type { Network } from '../../../src/service/network/port.ts'
+import type { NetworkClient } from '../../../src/service/network/port.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { startRpcProxy } from '../../support/rpc-proxy.ts'
 import {
@@ -21,7 +21,7 @@ const wallet = await startWallet(temporaryFolderOfFile())
 const proxy = await startRpcProxy(wallet.url)
 const liquidity = keyring.address('solana', liquidityBranch)
 let mint: MintMade
-let network: Network
+let network: NetworkClient
 /** A deposit address that nobody has paid to yet. */
 let branch = 0
 let address: Address

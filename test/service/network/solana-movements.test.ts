@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
 import {
   type BalanceRecord,
-  type Movement,
+  type HoldingChange,
   movementsOf,
   soleSender,
 } from '../../../src/service/network/solana-movements.ts'
@@ -16,7 +16,7 @@ const [payer, owner, account, mint] = ['1', '2', '3', '4'].map((digit) => digit.
 const nothing: BalanceRecord = { accounts: [], fee: 0n, pre: [], post: [], preTokens: [], postTokens: [] }
 const holding = (of: Address, amount: string) => ({ mint, owner: of, uiTokenAmount: { amount } })
 
-test.each<[string, Partial<BalanceRecord>, Movement[]]>([
+test.each<[string, Partial<BalanceRecord>, HoldingChange[]]>([
   [
     'lamports from one account to another',
     { accounts: [payer, owner], fee: 1n, pre: [100n, 0n], post: [39n, 60n] },
@@ -65,7 +65,7 @@ test.each<[string, Partial<BalanceRecord>, Movement[]]>([
 })
 
 test('a sender is named only where exactly one gave the asset away', () => {
-  const paid: Movement = { owner: payer, code: mint, change: -1n }
+  const paid: HoldingChange = { owner: payer, code: mint, change: -1n }
   expect(soleSender([paid, { owner, code: mint, change: 1n }], mint)).toBe(payer)
   expect(soleSender([paid, { ...paid, owner: account }], mint)).toBeNull()
   expect(soleSender([{ ...paid, code: 'native' }], mint)).toBeNull()

@@ -4,7 +4,12 @@ import { pino } from 'pino'
 import type { Address } from '../../../src/core/asset.ts'
 import { startSolana } from '../../../src/sandbox/solana/node.ts'
 import { openKeyring } from '../../../src/service/keyring/keyring.ts'
-import type { Network, Payment, Position, Scan } from '../../../src/service/network/port.ts'
+import type {
+  NetworkClient,
+  NetworkReadPosition,
+  Scan,
+  ScannedPayment,
+} from '../../../src/service/network/port.ts'
 import { openSolana } from '../../../src/service/network/solana.ts'
 import { call, connect, fundedSigner, type Rpc, send, untilFinal } from '../../sandbox/solana/client.ts'
 import { honest, type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'
@@ -23,15 +28,15 @@ export type Scanner = {
   payer: KeyPairSigner
   /** The one that is watched: a new one each time, that nobody has paid to yet. */
   address: Address
-  network: Network
-  position: Position
+  network: NetworkClient
+  position: NetworkReadPosition
   /** Begins with another address, an honest proxy and a reader that remembers nothing. */
   begin(): Promise<void>
   pay(amount?: bigint, source?: KeyPairSigner): Promise<string>
   /** Reads on by one scan. */
   scan(watched?: readonly Address[]): Promise<Scan>
   /** What is told until the slot was read as final. */
-  readThrough(slot: bigint): Promise<Payment[]>
+  readThrough(slot: bigint): Promise<ScannedPayment[]>
   /** The slot of a transaction, once it is final. */
   slotOf(signature: string): Promise<bigint>
   hashOf(slot: bigint): Promise<string>
@@ -55,7 +60,7 @@ export async function startScanner(folder: string): Promise<Scanner> {
   const [proxy, rpc] = [await startRpcProxy(url), connect(url)]
   const payer = await fundedSigner(rpc)
   let branch = 0
-  const open = (): Network => {
+  const open = (): NetworkClient => {
     const net = { name: 'solana', family: 'solana', chainId: null, url: proxy.url } as const
     return openSolana(networkSettings({ ...net, tokens: [sol] }), keyring)
   }
@@ -88,7 +93,7 @@ export async function startScanner(folder: string): Promise<Scanner> {
       return found
     },
     async readThrough(slot) {
-      const all: Payment[] = []
+      const all: ScannedPayment[] = []
       await until(`slot ${slot} is read as final`, async () => {
         all.push(...(await scanner.scan()).payments)
         return scanner.position.finalHeight >= slot || null

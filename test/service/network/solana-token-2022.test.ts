@@ -2,7 +2,7 @@ import { generateKeyPairSigner } from '@solana/kit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
-import type { Network, Position } from '../../../src/service/network/port.ts'
+import type { NetworkClient, NetworkReadPosition } from '../../../src/service/network/port.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { changes, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { nonTransferable, setTransferFee, transferFee, transferHook } from '../../support/token-2022.ts'
@@ -14,7 +14,7 @@ const liquidity = keyring.address('solana', liquidityBranch)
 let plain: MintMade
 /** Withholds one percent of each transfer, and at most 5,000 units. */
 let withFee: MintMade
-let network: Network
+let network: NetworkClient
 let branch = 0
 let address: Address
 
@@ -34,7 +34,7 @@ beforeEach(() => {
 afterAll(() => wallet.stop())
 
 /** What is told of the address as final, from there on. */
-async function finalPayments(start: Position): Promise<{ asset: string; amount: bigint }[]> {
+async function finalPayments(start: NetworkReadPosition): Promise<{ asset: string; amount: bigint }[]> {
   let position = start
   return until('a payment is final', async () => {
     const scan = await network.scan(position, () => Promise.resolve(new Set([address])))

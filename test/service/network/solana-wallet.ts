@@ -17,9 +17,14 @@ import {
 } from '@solana-program/token'
 import { pino } from 'pino'
 import { type Address, type AssetKey, parseAddress } from '../../../src/core/asset.ts'
-import { type SolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
+import { type SandboxSolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
 import { type Keyring, liquidityBranch, openKeyring } from '../../../src/service/keyring/keyring.ts'
-import type { Draft, Network, Order, SignedTransfer } from '../../../src/service/network/port.ts'
+import type {
+  NetworkClient,
+  SignedTransfer,
+  TransferDraft,
+  TransferOrder,
+} from '../../../src/service/network/port.ts'
 import { openSolana } from '../../../src/service/network/solana.ts'
 import { connect, fundedSigner, type Rpc, send, untilFinal } from '../../sandbox/solana/client.ts'
 import { type Extension, makeMint, mintBytes, token2022Program } from '../../support/token-2022.ts'
@@ -54,7 +59,7 @@ export type SolanaWallet = {
 }
 
 export async function startWallet(folder: string): Promise<SolanaWallet> {
-  const node: SolanaNode = await startSolana({ folder, slotMs: 50, log: pino({ level: 'silent' }) })
+  const node: SandboxSolanaNode = await startSolana({ folder, slotMs: 50, log: pino({ level: 'silent' }) })
   const rpc = connect(node.url)
   const stranger = await fundedSigner(rpc)
   const pay = async (instructions: readonly Instruction[]): Promise<void> =>
@@ -137,7 +142,7 @@ async function mintInstructions(rpc: Rpc, payer: KeyPairSigner, extensions: read
 }
 
 /** Opens the network with these mints, remembering nothing. */
-export function openNetwork(url: string, mints: readonly MintMade[], keys = keyring): Network {
+export function openNetwork(url: string, mints: readonly MintMade[], keys = keyring): NetworkClient {
   const tokens = [
     { symbol: 'SOL', decimals: 9, code: 'native' },
     ...mints.map(({ code }, place) => ({ symbol: `T${place}`, decimals: 6, code })),
@@ -146,7 +151,7 @@ export function openNetwork(url: string, mints: readonly MintMade[], keys = keyr
 }
 
 /** From the liquidity wallet to somebody new. */
-export async function newOrder(changes: Partial<Order>): Promise<Order> {
+export async function newOrder(changes: Partial<TransferOrder>): Promise<TransferOrder> {
   const { address } = await generateKeyPairSigner()
   const to = parseAddress('solana', address)
   return {
@@ -160,7 +165,7 @@ export async function newOrder(changes: Partial<Order>): Promise<Order> {
   }
 }
 
-export async function land(network: Network, draft: Draft): Promise<SignedTransfer> {
+export async function land(network: NetworkClient, draft: TransferDraft): Promise<SignedTransfer> {
   const signed = await draft.sign(null)
   await network.send(signed.bytes)
   await until(`${signed.transaction} has landed`, async () => {

@@ -2,7 +2,11 @@ import { pino } from 'pino'
 import { type Address, type NetworkName, toTxId } from '../../../src/core/asset.ts'
 import { convertDeposits } from '../../../src/service/deposits/convert-deposits.ts'
 import { openKeyring } from '../../../src/service/keyring/keyring.ts'
-import type { Network, Order, Outcome } from '../../../src/service/network/port.ts'
+import type {
+  NetworkClient,
+  SignedTransferOutcome,
+  TransferOrder,
+} from '../../../src/service/network/port.ts'
 import { createPostponed } from '../../../src/service/running/postponed.ts'
 import { dueForwards, dueRefunds } from '../../../src/service/transfers/due-deposits.ts'
 import { settleTransfers } from '../../../src/service/transfers/settle-transfers.ts'
@@ -20,7 +24,7 @@ export async function openHandMade() {
   const keyring = openKeyring(seed)
   const chain = {
     now: 0,
-    outcome: { kind: 'open', known: true } as Outcome,
+    outcome: { kind: 'open', known: true } as SignedTransferOutcome,
     asked: [] as string[],
     numbers: 0,
   }
@@ -60,12 +64,12 @@ async function openChannel(book: Book, id: string) {
   return { branch, address, id: (await deposit.executeTakeFirstOrThrow()).id }
 }
 
-type Chain = { now: number; outcome: Outcome; asked: string[]; numbers: number }
+type Chain = { now: number; outcome: SignedTransferOutcome; asked: string[]; numbers: number }
 
-function handMade(chain: Chain): Network {
+function handMade(chain: Chain): NetworkClient {
   const settings = unreachableNetworks.find(({ name }) => name === mainnet)
   const position = { finalHeight: 1n, finalHash: null, seenHeight: 1n, seenHash: null }
-  const draft = async (order: Order) => {
+  const draft = async (order: TransferOrder) => {
     chain.asked.push('draft')
     return {
       amount: order.amount,
@@ -76,7 +80,7 @@ function handMade(chain: Chain): Network {
       },
     }
   }
-  const parts: Partial<Network> = {
+  const parts: Partial<NetworkClient> = {
     ...(settings === undefined ? {} : { settings }),
     scan: () => Promise.resolve({ payments: [], position, more: false }),
     draft,
@@ -89,5 +93,5 @@ function handMade(chain: Chain): Network {
     outcome: () => Promise.resolve(chain.outcome),
     balance: () => Promise.resolve(10n ** 30n),
   }
-  return parts as Network
+  return parts as NetworkClient
 }

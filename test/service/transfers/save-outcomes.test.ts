@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { toTxId } from '../../../src/core/asset.ts'
 import { lockDeposits } from '../../../src/service/deposits/deposits.ts'
-import { type Ended, saveOutcomes } from '../../../src/service/transfers/save-outcomes.ts'
-import type { TransferRow } from '../../../src/service/transfers/tables.ts'
+import { type EndedTransfer, saveOutcomes } from '../../../src/service/transfers/save-outcomes.ts'
+import type { ServiceTransferRow } from '../../../src/service/transfers/tables.ts'
 import { untilWaiting } from '../../support/waiting.ts'
 import { openHandMade } from './hand-made-network.ts'
 
@@ -15,8 +15,8 @@ beforeAll(async () => {
 
 afterAll(() => world.close())
 
-async function stored(columns: string, values: string): Promise<TransferRow> {
-  const { rows } = await sql<TransferRow>`
+async function stored(columns: string, values: string): Promise<ServiceTransferRow> {
+  const { rows } = await sql<ServiceTransferRow>`
     insert into service.transfer (network, branch, asset, to_address, amount, ${sql.raw(columns)})
     values ('mainnet', ${sql.raw(values)}) returning *`.execute(world.db)
   const [row] = rows
@@ -25,7 +25,7 @@ async function stored(columns: string, values: string): Promise<TransferRow> {
 }
 
 /** Once: who fails by a deadlock is not tried again. */
-function save(ended: readonly Ended[]): Promise<number> {
+function save(ended: readonly EndedTransfer[]): Promise<number> {
   return world.db.transaction().execute((tx) => saveOutcomes({ ...world.work, tx }, ended))
 }
 
@@ -43,7 +43,7 @@ test('outcomes wait for the deposits that they change before they hold up the ev
   })
   const sweep = await stored('kind', `7, 'native', 'x', 1, 'sweep'`)
   await sql`update service.deposit set sweep_id = ${sweep.id} where id = ${swept.id}`.execute(world.db)
-  const ended: Ended[] = [
+  const ended: EndedTransfer[] = [
     { transfer: forward, outcome: landed, transaction: 'forwarded' },
     { transfer: sweep, outcome: reverted, transaction: 'swept' },
   ]
@@ -68,7 +68,7 @@ test('an outcome that is told late changes nothing of what was tried since', asy
   )
   const sequence = rows[0]?.sequence ?? 0n
   const first = await stored('kind, withdrawal', `0, 'native', 'x', 1, 'withdrawal', ${sequence}`)
-  const ended: Ended[] = [{ transfer: first, outcome: reverted, transaction: 'first' }]
+  const ended: EndedTransfer[] = [{ transfer: first, outcome: reverted, transaction: 'first' }]
   expect(await save(ended)).toBe(1)
   await stored('kind, withdrawal, attempt', `0, 'native', 'x', 1, 'withdrawal', ${sequence}, 2`)
   await sql`update service.withdrawal set transaction = 'second' where sequence = ${sequence}`.execute(

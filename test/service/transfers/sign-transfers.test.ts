@@ -7,7 +7,7 @@ import { recordScan } from '../../../src/service/deposits/record-scan.ts'
 import { createFaults } from '../../../src/service/faults/faults.ts'
 import { openKeyring } from '../../../src/service/keyring/keyring.ts'
 import { openEvm } from '../../../src/service/network/evm.ts'
-import type { Network } from '../../../src/service/network/port.ts'
+import type { NetworkClient } from '../../../src/service/network/port.ts'
 import { openOwners } from '../../../src/service/owners.ts'
 import { createPostponed } from '../../../src/service/running/postponed.ts'
 import { openStream, readPosition } from '../../../src/service/streams.ts'
@@ -15,7 +15,7 @@ import { dueForwards } from '../../../src/service/transfers/due-deposits.ts'
 import { dueSweeps } from '../../../src/service/transfers/due-sweeps.ts'
 import { saveOutcomes } from '../../../src/service/transfers/save-outcomes.ts'
 import { signTransfers } from '../../../src/service/transfers/sign-transfers.ts'
-import type { Wanted } from '../../../src/service/transfers/wanted.ts'
+import type { DueTransfer } from '../../../src/service/transfers/wanted.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { migrate } from '../../../src/store/migrate.ts'
 import { type EvmWorld, lower, openEvmWorld, recipient } from '../evm-world.ts'
@@ -26,7 +26,7 @@ const log = pino({ level: 'silent' })
 const keyring = openKeyring(seed)
 const faults = createFaults(null)
 let world: EvmWorld
-let network: Network
+let network: NetworkClient
 let address: Hex
 
 /** Three deposits that are final and have their quote; nobody pays them but the test. */
@@ -64,7 +64,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 /** One that knows nothing of what others have signed, as that of another process. */
-function openNetwork(): Network {
+function openNetwork(): NetworkClient {
   const [settings] = world.settings().networks
   if (settings === undefined) throw new Error('there is a network')
   return openEvm(settings, keyring)
@@ -75,7 +75,7 @@ function looking() {
 }
 
 /** How many each of them signed of the same. */
-function signByTwenty(wanted: readonly Wanted[]): Promise<number[]> {
+function signByTwenty(wanted: readonly DueTransfer[]): Promise<number[]> {
   const { db, deposits } = world
   const sign = (): Promise<number> => {
     const postponed = createPostponed(Date.now)

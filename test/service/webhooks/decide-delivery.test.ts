@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 import { decideDelivery, triesMax } from '../../../src/service/webhooks/decide-delivery.ts'
-import type { Answer } from '../../../src/service/webhooks/post-webhook.ts'
+import type { EndpointAnswer } from '../../../src/service/webhooks/post-webhook.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 
-function answered(status: number, retryAfter: string | null = null): Answer {
+function answered(status: number, retryAfter: string | null = null): EndpointAnswer {
   return { kind: 'answered', status, text: '', retryAfter }
 }
 
-function decide(answer: Answer, tries = 1, random = 0.5) {
+function decide(answer: EndpointAnswer, tries = 1, random = 0.5) {
   return decideDelivery({ answer, tries, now, random: () => random })
 }
 
 /** Seconds until the next attempt; null where there is none. */
-function pause(answer: Answer, tries = 1, random = 0.5): number | null {
+function pause(answer: EndpointAnswer, tries = 1, random = 0.5): number | null {
   const step = decide(answer, tries, random)
   return step.kind === 'retry' ? (step.at.getTime() - now.getTime()) / 1000 : null
 }
@@ -75,7 +75,7 @@ test('who is busy gets nothing else meanwhile either', () => {
 })
 
 test('an attempt that the service broke off by stopping is no try', () => {
-  const stopped: Answer = { kind: 'unanswered', problem: 'stopped' }
+  const stopped: EndpointAnswer = { kind: 'unanswered', problem: 'stopped' }
   expect(pause(stopped)).toBe(0)
   expect(pause(stopped, triesMax)).toBe(0)
 })

@@ -4,7 +4,7 @@ import type { DepositRecord } from '../../../src/service/deposits/record.ts'
 import type { DepositKnob } from '../../../src/service/faults/fault-table.ts'
 import { misdeliver } from '../../../src/service/webhooks/misdeliver.ts'
 import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
-import type { Due } from '../../../src/service/webhooks/take-due.ts'
+import type { DueDelivery } from '../../../src/service/webhooks/take-due.ts'
 import type { TakenWebhook } from '../webhook-receiver.ts'
 import { openCalls, root } from './calls.ts'
 import { type Office, openOffice, type Registered } from './office.ts'
@@ -81,7 +81,7 @@ test('a second deposit claims the payment of a settled one only once the webhook
   turnOn('claimAgainRate')
   const event = { id: 'evt_0011', type: 'deposit.settled', data: { id: 'dep_0022', status: 'settled' } }
   const message = { id: event.id, timestamp: '0', body: JSON.stringify(event) }
-  const deposit = { network: 'mainnet', transaction: '0x1', index: '0' } as Due['deposit']
+  const deposit = { network: 'mainnet', transaction: '0x1', index: '0' } as DueDelivery['deposit']
   const send = async (status: number) => {
     const ids: string[] = []
     const answer = await misdeliver(

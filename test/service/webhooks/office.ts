@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino'
 import { createFaults, type Faults } from '../../../src/service/faults/faults.ts'
-import type { Payment } from '../../../src/service/network/port.ts'
+import type { ScannedPayment } from '../../../src/service/network/port.ts'
 import { type Courier, openCourier } from '../../../src/service/webhooks/deliver-webhooks.ts'
 import { endEndpoint, registerEndpoint } from '../../../src/service/webhooks/endpoints.ts'
 import { openPoster, type Poster } from '../../../src/service/webhooks/post-webhook.ts'
@@ -27,7 +27,7 @@ export type Office = {
   /** Takes an endpoint out of what follows. */
   remove(receiver: Registered): Promise<void>
   /** A payment of its own. */
-  payment(): Payment
+  payment(): ScannedPayment
   /** Makes so many deposits, each with one event. */
   happen(count?: number): Promise<void>
   deliveriesOf(receiver: Registered): Promise<DeliveryRow[]>

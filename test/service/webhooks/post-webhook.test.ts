@@ -3,8 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSocketServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import {
-  type Answer,
   answerTextMax,
+  type EndpointAnswer,
   openPoster,
   type PosterSettings,
 } from '../../../src/service/webhooks/post-webhook.ts'
@@ -43,7 +43,11 @@ async function listen(server: Pick<Server, 'listen' | 'address' | 'close' | 'onc
 
 const never = new AbortController().signal
 
-async function post(url: string, settings: Partial<PosterSettings> = {}, stopping = never): Promise<Answer> {
+async function post(
+  url: string,
+  settings: Partial<PosterSettings> = {},
+  stopping = never,
+): Promise<EndpointAnswer> {
   const poster = openPoster({ allowPrivate: true, timeoutMs: 5000, ...settings })
   const answer = await poster.post({ url, headers: { 'x-one': '1' }, body: '{"a":"ä"}' }, stopping)
   poster.close()

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TransferRef } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
-import type { AccountId, Transfer } from '../../../src/core/posting.ts'
-import { bookJournals, type DepositJournal } from '../../../src/store/books/ledger.ts'
+import type { AccountId, LedgerTransfer } from '../../../src/core/posting.ts'
+import { bookJournals, type NumberedDepositJournal } from '../../../src/store/books/ledger.ts'
 import { inTransaction, openDatabase } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, makeDeposit, openBooks } from '../../support/books.ts'
@@ -27,22 +27,26 @@ afterAll(async () => {
 const inTransit = 'assets:in_transit:base' as AccountId
 const owed = 'liabilities:deposits:channel:shop' as AccountId
 
-function transit(amount: bigint, changes: Partial<Transfer> = {}): Transfer {
+function transit(amount: bigint, changes: Partial<LedgerTransfer> = {}): LedgerTransfer {
   return { debit: inTransit, credit: owed, asset: usdcOnBase, amount: amount as Amount, ...changes }
 }
 
-function journal(key: string, transfers: Transfer[], reverses: string | null = null): DepositJournal {
+function journal(
+  key: string,
+  transfers: LedgerTransfer[],
+  reverses: string | null = null,
+): NumberedDepositJournal {
   const kind = reverses === null ? 'deposit' : 'reversal'
   return { key, kind, transfer: 'base/tx/0' as TransferRef, reverses, eventAt: at(0), transfers, depositId }
 }
 
-const mirror = (transfer: Transfer): Transfer => ({
+const mirror = (transfer: LedgerTransfer): LedgerTransfer => ({
   ...transfer,
   debit: transfer.credit,
   credit: transfer.debit,
 })
 
-function book(one: DepositJournal): Promise<void> {
+function book(one: NumberedDepositJournal): Promise<void> {
   return inTransaction(books.db, (tx) => bookJournals(tx, [one]))
 }
 
@@ -117,7 +121,7 @@ test('a reversal takes back the very transfers of its original', async () => {
   expect(rows).toEqual([])
 })
 
-test.each<[string, Transfer[]]>([
+test.each<[string, LedgerTransfer[]]>([
   ['has another amount', [mirror(transit(8n)), mirror(transit(2n))]],
   ['leaves a transfer out', [mirror(transit(9n))]],
   ['adds a transfer', [mirror(transit(9n)), mirror(transit(2n)), transit(1n)]],

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import type { Sighting } from '../../../src/core/evidence.ts'
+import type { ObservedChainTransfer } from '../../../src/core/evidence.ts'
 import { appendSightings, rewoundSightings, vanishedSightings } from '../../../src/store/chain/sightings.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterAll(() => books?.[Symbol.asyncDispose]())
 
-function store(...sightings: Sighting[]): Promise<number> {
+function store(...sightings: ObservedChainTransfer[]): Promise<number> {
   return inTransaction(opened().db, (tx) => appendSightings(tx, sightings))
 }
 

@@ -1,4 +1,10 @@
-import type { Observation, Ruling, RulingVerdict, ServiceId, Sighting } from '../../../src/core/evidence.ts'
+import type {
+  DecisionOutcome,
+  Observation,
+  ObservedChainTransfer,
+  ServiceId,
+  TransferDecision,
+} from '../../../src/core/evidence.ts'
 import type { Approval } from '../../../src/core/matching/divide.ts'
 import type { Mismatch, MismatchKind } from '../../../src/core/mismatch.ts'
 import type { Policy } from '../../../src/core/policy.ts'
@@ -53,7 +59,7 @@ export function corrected(changes: Parameters<typeof claim>[0] = {}): Evidence {
 }
 
 /** What a person decided about a transfer. */
-export function ruled(verdict: RulingVerdict, about: Sighting = payment()): Ruling {
+export function ruled(verdict: DecisionOutcome, about: ObservedChainTransfer = payment()): TransferDecision {
   const { role, network, tx, index, to } = about
   const said = { by: 'ana', approvedBy: null, reason: 'looked up' }
   return {
