@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { type Role, startDaemon } from '../../src/app.ts'
+import { type Role, startDaemon } from '../../src/app/daemon.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 

@@ -8,7 +8,7 @@ import {
   amountsOfDetail,
   mismatchSentence,
   toldAmount,
-} from '../telling/mismatch-words.ts'
+} from '../presentation/mismatch-words.ts'
 
 /** What was judged, as `--json` prints it: every amount in units of its asset and in smallest units. */
 export function verdictDocument(

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { hiddenOf } from '../app-hidden.ts'
+import { hiddenOf } from '../app/hidden.ts'
 import { secretsOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { createLog } from '../log/create-log.ts'

@@ -5,8 +5,8 @@ import {
   matrixColumns,
   matrixRows,
   transferColumns,
-} from '../telling/told-deposit.ts'
-import type { Fact } from '../telling/words.ts'
+} from '../presentation/told-deposit.ts'
+import type { Fact } from '../presentation/words.ts'
 import { table } from './print.ts'
 
 export function matrixTable(matrix: Matrix): string {

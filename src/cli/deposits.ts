@@ -1,14 +1,14 @@
 import { toTxId } from '../core/asset.ts'
-import { type DepositReport, showDeposits } from '../store/books/show-deposit.ts'
-import { type DepositLine, listDeposits } from '../store/reports.ts'
 import {
   depositColumns,
   depositFacts,
   evidenceColumns,
   mismatchText,
   saidOf,
-} from '../telling/told-deposit.ts'
-import { type Explanation, reasonDocument } from '../telling/told-reasons.ts'
+} from '../presentation/told-deposit.ts'
+import { type Explanation, reasonDocument } from '../presentation/told-reasons.ts'
+import { type DepositReport, showDeposits } from '../store/books/show-deposit.ts'
+import { type DepositLine, listDeposits } from '../store/reports.ts'
 import { type Context, withDatabase } from './context.ts'
 import { factsText, indent, journalText, matrixTable, section } from './deposit-sections.ts'
 import { explainShown, explanationText } from './explanation.ts'

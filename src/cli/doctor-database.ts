@@ -1,3 +1,4 @@
+import { migrationsFolder } from '../app/migrations-folder.ts'
 import type { Settings } from '../config/settings.ts'
 import { lineOf } from '../core/errors.ts'
 import {
@@ -12,7 +13,6 @@ import { digestOf } from '../jobs/books/put-in-force.ts'
 import { allowedAge, expectedStreams } from '../jobs/expected-streams.ts'
 import { pollStream } from '../jobs/poll/poll-position.ts'
 import { longestPause } from '../jobs/schedule.ts'
-import { migrationsFolder } from '../migrations-folder.ts'
 import { inForce } from '../store/books/rules-in-force.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { readHealth } from '../store/health.ts'

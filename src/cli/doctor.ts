@@ -1,5 +1,5 @@
+import { loadServiceProfile } from '../app/service-profile.ts'
 import { isFault } from '../core/errors.ts'
-import { loadServiceProfile } from '../service-profile.ts'
 import { attachedSettings, type Context } from './context.ts'
 import { madeIn } from './doctor-advice.ts'
 import { balanceFindings } from './doctor-balances.ts'

@@ -1,8 +1,8 @@
 import { explainDeposit } from '../jobs/books/explain-deposit.ts'
+import type { AssetLabels } from '../presentation/mismatch-words.ts'
+import { type Explanation, reasonText } from '../presentation/told-reasons.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
-import type { AssetLabels } from '../telling/mismatch-words.ts'
-import { type Explanation, reasonText } from '../telling/told-reasons.ts'
 import type { RulesOrProblem } from './show-settings.ts'
 
 /** Why a deposit is judged as it is, where the settings tell by what. */

@@ -1,6 +1,7 @@
 import { Fault } from '../core/errors.ts'
 import { changePeriod, type PeriodChangeResult } from '../jobs/books/close-period.ts'
 import { type Period, parsePeriod } from '../ledger/period.ts'
+import { namesOf, periodColumns } from '../presentation/told-ledger.ts'
 import {
   listPeriodHistory,
   listPeriods,
@@ -8,7 +9,6 @@ import {
   type PeriodLine,
 } from '../store/ledger/list-periods.ts'
 import type { PeriodChange } from '../store/ledger/periods.ts'
-import { namesOf, periodColumns } from '../telling/told-ledger.ts'
 import { type Actor, actorOf, actorText, nameOf } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from './lists.ts'

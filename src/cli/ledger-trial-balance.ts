@@ -1,5 +1,5 @@
+import { trialBalanceColumns } from '../presentation/told-ledger.ts'
 import { type TrialBalanceLine, trialBalance } from '../store/ledger/balances.ts'
-import { trialBalanceColumns } from '../telling/told-ledger.ts'
 import { type Context, withDatabase } from './context.ts'
 import { goOnLine, type ListKeyset, type ListOptions, pageOf } from './lists.ts'
 import { type BooksOptions, booksOf } from './moments.ts'

@@ -1,4 +1,4 @@
-import { bringUpToDate } from '../app-database.ts'
+import { bringUpToDate } from '../app/database.ts'
 import { parsePlace } from '../config/place.ts'
 import { attachedEnvironment, type Context, explainUnreachable } from './context.ts'
 import { printJson } from './print.ts'

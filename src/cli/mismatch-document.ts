@@ -1,12 +1,12 @@
 import { likenessOf } from '../core/cause.ts'
-import type { ShownMismatch } from '../store/mismatches/show-mismatch.ts'
 import {
   amountNamed,
   amountsOfDetail,
   mismatchSentence,
   type SaidMismatch,
   toldAmount,
-} from '../telling/mismatch-words.ts'
+} from '../presentation/mismatch-words.ts'
+import type { ShownMismatch } from '../store/mismatches/show-mismatch.ts'
 
 type MismatchWithNetwork = SaidMismatch & { network?: unknown }
 

@@ -1,8 +1,8 @@
 import { Fault } from '../core/errors.ts'
+import { mismatchColumns } from '../presentation/told-mismatch.ts'
 import type { Database } from '../store/database.ts'
 import { listMismatches, type MismatchFilter, type MismatchLine } from '../store/reports.ts'
 import type { Tables } from '../store/tables.ts'
-import { mismatchColumns } from '../telling/told-mismatch.ts'
 import { type Context, withDatabase } from './context.ts'
 import { checkFilters } from './filters.ts'
 import {

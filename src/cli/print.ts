@@ -1,6 +1,6 @@
+import type { TableColumn } from '../presentation/column.ts'
+import { duration, printable } from '../presentation/printable.ts'
 import { digitsOf } from '../provider/lossless-json.ts'
-import type { TableColumn } from '../telling/column.ts'
-import { duration, printable } from '../telling/printable.ts'
 import type { Context } from './context.ts'
 
 export { duration, printable, type TableColumn }

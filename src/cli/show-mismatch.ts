@@ -1,13 +1,13 @@
 import { Fault } from '../core/errors.ts'
-import { type ShownMismatch, showMismatch } from '../store/mismatches/show-mismatch.ts'
 import {
   type Advice,
   adviceOf,
   historyColumns,
   type MismatchDetail,
   mismatchFacts,
-} from '../telling/told-mismatch.ts'
-import { wordOf } from '../telling/words.ts'
+} from '../presentation/told-mismatch.ts'
+import { wordOf } from '../presentation/words.ts'
+import { type ShownMismatch, showMismatch } from '../store/mismatches/show-mismatch.ts'
 import { mismatchIds } from './case-options.ts'
 import { type Context, withDatabase } from './context.ts'
 import { factsText } from './deposit-sections.ts'

@@ -41,7 +41,7 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
   const { createSettingsReader } = await import('../config/settings-reader.ts')
   const readSettings = createSettingsReader(environment, (path) => readFileSync(path, 'utf8'))
   const settings = readSettings()
-  const { startDaemon } = await import('../app.ts')
+  const { startDaemon } = await import('../app/daemon.ts')
   const { openDaemonLog } = await import('./daemon-log.ts')
   const hiding = openDaemonLog(settings, readSettings)
   const { log } = hiding
@@ -64,7 +64,7 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
   const unread = unreadFile(context.environment)
   if (unread !== null) screen.say(unread)
   const signalled = untilSignal()
-  const { startEmbedded } = await import('../embedded.ts')
+  const { startEmbedded } = await import('../app/embedded.ts')
   const { createLog } = await import('../log/create-log.ts')
   const { createHidden } = await import('../log/hide-secrets.ts')
   const hidden = createHidden()

@@ -1,4 +1,4 @@
-import { isTaken, type QuarantineRetryOutcome, retryQuarantine } from '../app-retry.ts'
+import { isTaken, type QuarantineRetryOutcome, retryQuarantine } from '../app/retry.ts'
 import { Fault } from '../core/errors.ts'
 import {
   dropQuarantined,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
-import { networkOf, plainAddress } from '../listening/client-network.ts'
+import { networkOf, plainAddress } from '../http/client-network.ts'
 
 /** Names the client of a request, for limits by client: its IPv4 address, or its IPv6 network of 64 bits. */
 export type SourceReader = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string

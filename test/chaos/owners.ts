@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { privateKeyToAddress } from 'viem/accounts'
+import { loadServiceProfile } from '../../src/app/service-profile.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
 import { createChannel, createStableWallet } from '../../src/jobs/provision.ts'
 import { connectOwners } from '../../src/provider/owners-client.ts'
 import { demoOwners } from '../../src/sandbox/demo-owners.ts'
-import { loadServiceProfile } from '../../src/service-profile.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 

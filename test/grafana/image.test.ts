@@ -13,7 +13,7 @@ describe('the image', () => {
       ...readdirSync(pathOf('src/cli')).map((name) => pathOf(`src/cli/${name}`)),
       pathOf('src/main.ts'),
     ]
-    const onlyLocal = ['src/embedded.ts', 'src/sandbox/service-alone.ts', 'src/sandbox/local-networks.ts']
+    const onlyLocal = ['src/app/embedded.ts', 'src/sandbox/service-alone.ts', 'src/sandbox/local-networks.ts']
     const loaded = packagesOf(roots, onlyLocal.map(pathOf))
     expect([...loaded]).toContain('bullmq')
     expect([...loaded].filter((name) => leftOut.some((one) => matches(one, name)))).toEqual([])

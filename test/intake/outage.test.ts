@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startDaemon } from '../../src/app.ts'
+import { startDaemon } from '../../src/app/daemon.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { startPostgres } from '../../src/sandbox/postgres.ts'

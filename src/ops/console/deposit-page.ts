@@ -1,4 +1,4 @@
-import { mismatchSentence } from '../../telling/mismatch-words.ts'
+import { mismatchSentence } from '../../presentation/mismatch-words.ts'
 import {
   chainWord,
   claimWord,
@@ -10,9 +10,9 @@ import {
   matrixRows,
   saidOf,
   transferColumns,
-} from '../../telling/told-deposit.ts'
-import { lossText } from '../../telling/told-mismatch.ts'
-import { reasonColumns } from '../../telling/told-reasons.ts'
+} from '../../presentation/told-deposit.ts'
+import { lossText } from '../../presentation/told-mismatch.ts'
+import { reasonColumns } from '../../presentation/told-reasons.ts'
 import { clip, type Html, html } from './html.ts'
 import { badge, type ConsolePage, sectionOf, stateBadge, timeOf, toneOfSeverity } from './page.ts'
 import type { ConsoleDeposit } from './reading.ts'

@@ -1,4 +1,4 @@
-import { printable } from '../../telling/printable.ts'
+import { printable } from '../../presentation/printable.ts'
 
 /** Markup that was made here; a string is never taken for it. */
 export class Html {

@@ -1,5 +1,10 @@
-import { adviceOf, historyColumns, type MismatchDetail, mismatchFacts } from '../../telling/told-mismatch.ts'
-import type { Fact } from '../../telling/words.ts'
+import {
+  adviceOf,
+  historyColumns,
+  type MismatchDetail,
+  mismatchFacts,
+} from '../../presentation/told-mismatch.ts'
+import type { Fact } from '../../presentation/words.ts'
 import { type Html, type HtmlContent, html } from './html.ts'
 import { subjectLink } from './lists.ts'
 import { markdownHtml } from './markdown.ts'

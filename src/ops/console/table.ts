@@ -1,5 +1,5 @@
-import type { TableColumn } from '../../telling/column.ts'
-import type { Fact } from '../../telling/words.ts'
+import type { TableColumn } from '../../presentation/column.ts'
+import type { Fact } from '../../presentation/words.ts'
 import { clip, type Html, type HtmlContent, html } from './html.ts'
 
 /** A column as the command line has it, and how its cells are shown where that is more than their text. */

@@ -1,8 +1,8 @@
-import { knownNetworks } from './config/known-networks.ts'
-import type { Settings } from './config/settings.ts'
-import { stableWalletNetwork } from './core/evidence.ts'
-import { loadProfile } from './provider/profile/load-profile.ts'
-import type { Profile } from './provider/profile/profile-schema.ts'
+import { knownNetworks } from '../config/known-networks.ts'
+import type { Settings } from '../config/settings.ts'
+import { stableWalletNetwork } from '../core/evidence.ts'
+import { loadProfile } from '../provider/profile/load-profile.ts'
+import type { Profile } from '../provider/profile/profile-schema.ts'
 
 /**
  * The mapping profile that the settings name, held against the networks that there are.

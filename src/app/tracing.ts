@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
-import { hiddenOf } from './app-hidden.ts'
-import type { Settings } from './config/settings.ts'
-import { tell } from './log/tell.ts'
-import { noTracing } from './ops/tracing/no-tracing.ts'
-import type { TraceRecorder } from './ops/tracing/tracing.ts'
-import type { Database } from './store/database.ts'
-import { traceparentsOf } from './store/inbox.ts'
-import type { Tables } from './store/tables.ts'
+import type { Settings } from '../config/settings.ts'
+import { tell } from '../log/tell.ts'
+import { noTracing } from '../ops/tracing/no-tracing.ts'
+import type { TraceRecorder } from '../ops/tracing/tracing.ts'
+import type { Database } from '../store/database.ts'
+import { traceparentsOf } from '../store/inbox.ts'
+import type { Tables } from '../store/tables.ts'
+import { hiddenOf } from './hidden.ts'
 
 type AppTracingDeps = { db: Database<Tables>; log: Logger; version: string }
 
@@ -17,7 +17,7 @@ export async function composeTracing(
 ): Promise<TraceRecorder> {
   const { tracing } = settings
   if (tracing === null) return noTracing
-  const { startTracing } = await import('./ops/tracing/otlp-tracing.ts')
+  const { startTracing } = await import('../ops/tracing/otlp-tracing.ts')
   tell(log, 'tracing_started', { collector: new URL(tracing.url).host, ratio: tracing.ratio })
   return startTracing(tracing, {
     version,

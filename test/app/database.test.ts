@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { bringUpToDate } from '../src/app-database.ts'
-import type { StorageUrls } from '../src/config/place.ts'
-import { type Database, openDatabase } from '../src/store/database.ts'
-import { emptyDatabase } from './support/postgres.ts'
+import { bringUpToDate } from '../../src/app/database.ts'
+import type { StorageUrls } from '../../src/config/place.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { emptyDatabase } from '../support/postgres.ts'
 
 /** An empty database of an owner who is no superuser. Roles are of the whole server: his name is of this test alone. */
 async function ownedDatabase() {

@@ -1,26 +1,26 @@
-import type { Role } from './app.ts'
-import { hiddenOf } from './app-hidden.ts'
-import type { Settings } from './config/settings.ts'
-import { lineOf } from './core/errors.ts'
+import type { Settings } from '../config/settings.ts'
+import { lineOf } from '../core/errors.ts'
 import {
   type ComponentHealth,
   judgeDatabase,
   judgeVitals,
   schedulerStream,
   workerStream,
-} from './core/health.ts'
-import type { LiveScheme } from './intake/live-scheme.ts'
-import { expectedStreams } from './jobs/expected-streams.ts'
-import type { Queue } from './jobs/queue/queue.ts'
-import { isDone, type Tick } from './jobs/schedule.ts'
-import type { JobName } from './jobs/work.ts'
+} from '../core/health.ts'
+import type { LiveScheme } from '../intake/live-scheme.ts'
+import { expectedStreams } from '../jobs/expected-streams.ts'
+import type { Queue } from '../jobs/queue/queue.ts'
+import { isDone, type Tick } from '../jobs/schedule.ts'
+import type { JobName } from '../jobs/work.ts'
+import type { Observer } from '../ops/observe.ts'
+import { answerMaxMs, type Problem, type Readiness } from '../ops/readiness.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import { keepBeat, readHealth } from '../store/health.ts'
+import { migrationsIn } from '../store/migrate.ts'
+import type { Tables } from '../store/tables.ts'
+import type { Role } from './daemon.ts'
+import { hiddenOf } from './hidden.ts'
 import { migrationsFolder } from './migrations-folder.ts'
-import type { Observer } from './ops/observe.ts'
-import { answerMaxMs, type Problem, type Readiness } from './ops/readiness.ts'
-import { type Database, openDatabase } from './store/database.ts'
-import { keepBeat, readHealth } from './store/health.ts'
-import { migrationsIn } from './store/migrate.ts'
-import type { Tables } from './store/tables.ts'
 
 const beatJob = 'beat' satisfies JobName
 /** Six may be missed before somebody counts as gone. */

@@ -6,7 +6,7 @@ import {
   amountsOfDetail,
   decimalText,
   mismatchSentence,
-} from '../../src/telling/mismatch-words.ts'
+} from '../../src/presentation/mismatch-words.ts'
 import { credit, delivery, payment, usdcOnArbitrum, usdcOnBase, usdtOnBase } from '../support/evidence.ts'
 import { coreRows } from '../support/mismatch-rows/core-rows.ts'
 import { type Change, mismatchesOf, told } from '../support/mismatch-rows/row.ts'

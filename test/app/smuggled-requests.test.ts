@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
-import { intakeLimits, transfersPath } from '../src/intake/server.ts'
-import { opsLimits } from '../src/ops/server.ts'
-import { memoryWriter, startTestIntake } from './support/intake.ts'
-import { startUnopened } from './support/ops-server.ts'
+import { intakeLimits, transfersPath } from '../../src/intake/server.ts'
+import { opsLimits } from '../../src/ops/server.ts'
+import { memoryWriter, startTestIntake } from '../support/intake.ts'
+import { startUnopened } from '../support/ops-server.ts'
 
 /**
  * Requests that a proxy and the server behind it could take for different ones, sent as raw bytes to both servers. Each

@@ -1,6 +1,6 @@
-import { secretsOf } from './config/secrets-of.ts'
-import type { Settings } from './config/settings.ts'
-import { createHidden, type SecretRedactor } from './log/hide-secrets.ts'
+import { secretsOf } from '../config/secrets-of.ts'
+import type { Settings } from '../config/settings.ts'
+import { createHidden, type SecretRedactor } from '../log/hide-secrets.ts'
 
 /** What is not to be shown anywhere, in lines of the log or elsewhere. */
 export function hiddenOf(settings: Settings): SecretRedactor {

@@ -1,14 +1,14 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Daemon, startDaemon } from '../src/app.ts'
-import { parseSettings } from '../src/config/settings.ts'
-import { freePort, loopback } from '../src/sandbox/free-port.ts'
-import { openDatabase } from '../src/store/database.ts'
-import type { Tables } from '../src/store/tables.ts'
-import { type Anvil, startAnvil } from './support/anvil.ts'
-import { emptyDatabase } from './support/postgres.ts'
-import { makeSecret } from './support/sign-webhook.ts'
-import { deployToken, type TestToken } from './support/test-token.ts'
+import { type Daemon, startDaemon } from '../../src/app/daemon.ts'
+import { parseSettings } from '../../src/config/settings.ts'
+import { freePort, loopback } from '../../src/sandbox/free-port.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { type Anvil, startAnvil } from '../support/anvil.ts'
+import { emptyDatabase } from '../support/postgres.ts'
+import { makeSecret } from '../support/sign-webhook.ts'
+import { deployToken, type TestToken } from '../support/test-token.ts'
 
 let anvil: Anvil
 let token: TestToken

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { postJson } from '../src/chain/http.ts'
-import type { NodeConnection } from '../src/chain/options.ts'
-import { lineOf, messageOf } from '../src/core/errors.ts'
-import { postWebhook } from '../src/jobs/canary/post-webhook.ts'
-import { startTracing } from '../src/ops/tracing/otlp-tracing.ts'
-import { probeScope } from '../src/provider/probe-scope.ts'
-import { createServiceCall } from '../src/provider/service-call.ts'
-import { startRawService } from './support/raw-service.ts'
+import { postJson } from '../../src/chain/http.ts'
+import type { NodeConnection } from '../../src/chain/options.ts'
+import { lineOf, messageOf } from '../../src/core/errors.ts'
+import { postWebhook } from '../../src/jobs/canary/post-webhook.ts'
+import { startTracing } from '../../src/ops/tracing/otlp-tracing.ts'
+import { probeScope } from '../../src/provider/probe-scope.ts'
+import { createServiceCall } from '../../src/provider/service-call.ts'
+import { startRawService } from '../support/raw-service.ts'
 
 /** The daemon calls the addresses of its settings and no other: wherever it is sent on to, it does not go. */
 
@@ -105,7 +105,7 @@ test.each(Object.entries(clients))(
 )
 
 test('every request of the program says what is to be done with a redirect', () => {
-  const root = join(import.meta.dirname, '../src')
+  const root = join(import.meta.dirname, '../../src')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),
   )

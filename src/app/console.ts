@@ -1,34 +1,34 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hiddenOf } from './app-hidden.ts'
-import { sharedLinks } from './config/link-settings.ts'
-import type { Settings } from './config/settings.ts'
-import { toTxId } from './core/asset.ts'
-import { Fault, isFault, messageOf } from './core/errors.ts'
-import { rulesOf } from './core/rules-of.ts'
-import { explainDeposit } from './jobs/books/explain-deposit.ts'
-import { within } from './jobs/within.ts'
-import { sectionNamed } from './ops/console/markdown.ts'
+import { sharedLinks } from '../config/link-settings.ts'
+import type { Settings } from '../config/settings.ts'
+import { toTxId } from '../core/asset.ts'
+import { Fault, isFault, messageOf } from '../core/errors.ts'
+import { rulesOf } from '../core/rules-of.ts'
+import { explainDeposit } from '../jobs/books/explain-deposit.ts'
+import { within } from '../jobs/within.ts'
+import { sectionNamed } from '../ops/console/markdown.ts'
 import type {
   ConsoleDeposit,
   ConsoleReader,
   LedgerReading,
   Overview,
   SectionResult,
-} from './ops/console/reading.ts'
-import { serveConsole } from './ops/console/serve-console.ts'
-import type { ReadGauges } from './ops/read-gauges.ts'
-import { createReadiness, type Readiness } from './ops/readiness.ts'
-import type { OpsSources } from './ops/server.ts'
-import { findDeposits, showNumberedDeposit } from './store/books/show-deposit.ts'
-import { type Database, openDatabase } from './store/database.ts'
-import { trialBalance } from './store/ledger/balances.ts'
-import { listPeriods } from './store/ledger/list-periods.ts'
-import { newestSeals } from './store/ledger/seals.ts'
-import { showMismatch } from './store/mismatches/show-mismatch.ts'
-import { listDeposits, listMismatches } from './store/reports.ts'
-import type { Tables } from './store/tables.ts'
-import type { Explanation } from './telling/told-reasons.ts'
+} from '../ops/console/reading.ts'
+import { serveConsole } from '../ops/console/serve-console.ts'
+import type { ReadGauges } from '../ops/read-gauges.ts'
+import { createReadiness, type Readiness } from '../ops/readiness.ts'
+import type { OpsSources } from '../ops/server.ts'
+import type { Explanation } from '../presentation/told-reasons.ts'
+import { findDeposits, showNumberedDeposit } from '../store/books/show-deposit.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import { trialBalance } from '../store/ledger/balances.ts'
+import { listPeriods } from '../store/ledger/list-periods.ts'
+import { newestSeals } from '../store/ledger/seals.ts'
+import { showMismatch } from '../store/mismatches/show-mismatch.ts'
+import { listDeposits, listMismatches } from '../store/reports.ts'
+import type { Tables } from '../store/tables.ts'
+import { hiddenOf } from './hidden.ts'
 
 export type ConsoleDeps = {
   version: string
@@ -178,7 +178,7 @@ function kept<Value>(keptMs: number, read: () => Promise<Value>): () => Promise<
 /** Where the program was installed without its documentation, mismatches are shown without it. */
 function readRunbook(): string {
   try {
-    return readFileSync(join(import.meta.dirname, '../docs/runbook.md'), 'utf8')
+    return readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8')
   } catch {
     return ''
   }

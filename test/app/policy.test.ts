@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { startDaemon } from '../src/app.ts'
-import { parseSettings } from '../src/config/settings.ts'
-import { freePort, loopback } from '../src/sandbox/free-port.ts'
-import { policyWorld, settingsText, settled } from './support/policy-world.ts'
-import { until } from './support/until.ts'
+import { startDaemon } from '../../src/app/daemon.ts'
+import { parseSettings } from '../../src/config/settings.ts'
+import { freePort, loopback } from '../../src/sandbox/free-port.ts'
+import { policyWorld, settingsText, settled } from '../support/policy-world.ts'
+import { until } from '../support/until.ts'
 
 let world: Awaited<ReturnType<typeof policyWorld>>
 beforeEach(async () => {
