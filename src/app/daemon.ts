@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
 import { rulesOf } from '../core/rules-of.ts'
-import { transfersPath } from '../intake/server.ts'
+import { createInboxWriter, writerLimits } from '../intake/inbox-writer.ts'
+import { createLiveScheme, type LiveScheme } from '../intake/live-scheme.ts'
+import { createQuarantine, quarantineLimits } from '../intake/quarantine.ts'
+import { type Intake, intakeLimits, startIntake, transfersPath } from '../intake/server.ts'
 import { putInForce } from '../jobs/books/put-in-force.ts'
+import { spaceRuns } from '../jobs/chain/space-runs.ts'
 import { createQueue, type Queue, queueLimits } from '../jobs/queue/queue.ts'
 import { sharedTicks, startSchedule, type Tick } from '../jobs/schedule.ts'
 import { tell } from '../log/tell.ts'
@@ -11,18 +15,22 @@ import { jobNames } from '../ops/metrics/service.ts'
 import { createMetrics } from '../ops/metrics.ts'
 import { createObserver, type Observer } from '../ops/observe.ts'
 import { startOps } from '../ops/server.ts'
-import { traceJobs, traceObserved } from '../ops/tracing/tracing.ts'
+import { tellNotStored, tellStored } from '../ops/tell-webhooks.ts'
+import { type TraceRecorder, traceJobs, traceObserved } from '../ops/tracing/tracing.ts'
+import { createEventIdReader } from '../provider/read-event-id.ts'
 import type { Database } from '../store/database.ts'
 import { keepValuation } from '../store/ledger/prices.ts'
+import { keepQuarantined } from '../store/quarantine.ts'
+import { storeWebhooks } from '../store/store-webhooks.ts'
 import { claimTick, giveBackTick, releaseLeases, ticksGivenBack } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { untilReached } from '../store/unreachable.ts'
-import { admitCanaries, composeCanaries } from './canary.ts'
+import { admitCanaries, composeCanaries, composeWrite } from './canary.ts'
 import { composeConsole } from './console.ts'
 import { prepareDatabase } from './database.ts'
 import { composeBeats, composeReadiness } from './health.ts'
-import { composeIntake, composeScheme } from './intake.ts'
 import { composeGauges, knownLabels, showLinks, toldBy } from './metrics.ts'
+import { loadServiceProfile } from './service-profile.ts'
 import { composeTracing } from './tracing.ts'
 import { composeWork, ticksOf } from './work.ts'
 
@@ -143,4 +151,86 @@ async function applySettings(
     return putInForce({ db, rules: rulesOf(settings), now: () => new Date() })
   }, observer.serverAwaited)
   if (isNew) tell(log, 'policy_new')
+}
+
+/** Long enough to cost nothing, short enough to be seen by somebody who waits for it. */
+const settingsEveryMs = 2000
+
+/** A wake-up costs as much as several webhooks, and the job that it wakes takes all that came meanwhile. */
+const wakeEveryMs = 20
+
+type SchemeReloadDeps = { readSettings?: () => Settings; observer: Observer }
+
+/**
+ * The verifier of webhooks, which follows its settings.
+ * @throws Fault `settings_bad` where a secret or a key does not fit the scheme.
+ */
+function composeScheme(settings: Settings, following: SchemeReloadDeps): LiveScheme {
+  const { readSettings = () => settings, observer } = following
+  return createLiveScheme(settings.webhooks, {
+    read: () => readSettings().webhooks,
+    everyMs: settingsEveryMs,
+    now: () => new Date(),
+    report: observer.webhookScheme,
+  })
+}
+
+type AppIntakeDeps = {
+  db: Database<Tables>
+  queue: Queue
+  observer: Observer
+  log: Logger
+  webhooks: LiveScheme
+  tracing: TraceRecorder
+}
+
+/** Starts the webhook endpoint in front of the inbox and the quarantine. */
+async function composeIntake(
+  settings: Settings,
+  { db, queue, observer, log, webhooks, tracing }: AppIntakeDeps,
+): Promise<Intake> {
+  const { trustedProxies, connectionsPerSource, quarantine: bounds } = settings.intake
+  const writer = createInboxWriter({
+    async store(rows) {
+      const stored = await storeWebhooks(db, rows)
+      observer.mismatches(stored.mismatches)
+      tellStored(log, rows, stored)
+      return stored.outcomes
+    },
+    ...writerLimits,
+  })
+  const quarantine = createQuarantine({
+    store: (rows) => keepQuarantined(db, rows, bounds),
+    limits: quarantineLimits,
+    onDropped: observer.quarantineDropped,
+    onError: (error) => tell(log, 'quarantine_not_stored', { err: error }),
+  })
+  // A wake-up that fails is made up for by the sweep.
+  const wakeUps = spaceRuns(wakeEveryMs, () =>
+    queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error)),
+  )
+  const intake = await startIntake({
+    ...settings.http,
+    trustedProxies,
+    limits: { ...intakeLimits, connectionsPerSourceMax: connectionsPerSource },
+    verify: webhooks.verify,
+    signing: webhooks.signing,
+    secrets: webhooks.secrets,
+    readEventId: createEventIdReader(loadServiceProfile(settings)),
+    write: composeWrite(settings, db, writer.write),
+    trace: tracing.webhook,
+    quarantine: quarantine.keep,
+    now: () => new Date(),
+    observe: observer.webhook,
+    onStored: wakeUps.ask,
+    onError: tellNotStored(log),
+  })
+  return {
+    url: intake.url,
+    async stop() {
+      await intake.stop()
+      await wakeUps.stop()
+      await quarantine.stop()
+    },
+  }
 }

@@ -1,11 +1,16 @@
-import { isFault } from '../core/errors.ts'
-import { agree, type NodeFinding } from './agree.ts'
+import { Fault, isFault } from '../core/errors.ts'
+import { agree, castVote, type NodeFinding, type Vote } from './agree.ts'
 import { agreedHeight, firstVote, type QuorumParts } from './agreed-height.ts'
-import { agreedTransaction } from './agreed-transaction.ts'
-import { isPassedOver, type Pool, type PooledNode } from './pool.ts'
-import type { RangeRequest, RangeResult, ScanRequest, ScanResult, TransactionReading } from './port.ts'
-import { provedByAll } from './proved-by-all.ts'
-import { transferLines } from './transfer-lines.ts'
+import { allFailed, isPassedOver, type PassedOver, type Pool, type PooledNode } from './pool.ts'
+import type {
+  ChainTransfer,
+  HeightRange,
+  RangeRequest,
+  RangeResult,
+  ScanRequest,
+  ScanResult,
+  TransactionReading,
+} from './port.ts'
 
 type NodeQuery<Node, Request, Result> = (node: Node, request: Request) => Promise<Result>
 
@@ -189,4 +194,77 @@ function rangeFinding(result: RangeResult): NodeFinding<RangeResult> {
   const { reached, reachedHash = 'no block that was read' } = result
   const lines = [...transferLines(result.transfers), `everything up to ${reached} (${reachedHash})`]
   return { lines, settle: () => result }
+}
+
+/** The heights that each of several readings proved: what one node alone calls whole is believed of no other. */
+function provedByAll(readings: readonly { proved: readonly HeightRange[] }[]): HeightRange[] {
+  const [first, ...others] = readings.map(({ proved }) => proved)
+  return others.reduce<readonly HeightRange[]>(common, first ?? []).slice()
+}
+
+function common(ranges: readonly HeightRange[], others: readonly HeightRange[]): HeightRange[] {
+  return ranges.flatMap((one) =>
+    others.flatMap((other) => {
+      const from = one.from > other.from ? one.from : other.from
+      const to = one.to < other.to ? one.to : other.to
+      return from <= to ? [{ from, to }] : []
+    }),
+  )
+}
+
+/** Nodes that do not know of a transaction as final yet do not gainsay one that does; but it is not final then. */
+async function agreedTransaction<Node extends PooledNode>(
+  parts: QuorumParts<Node>,
+  read: (node: Node) => Promise<TransactionReading>,
+): Promise<TransactionReading> {
+  const { network, pool, quorum } = parts
+  const votes: Vote<Node, TransactionReading>[] = []
+  const faults: PassedOver[] = []
+  for (const node of pool.inOrder()) {
+    const cast = await castVote(pool, node, async (one) => transactionFinding(await read(one)))
+    if (cast instanceof Fault) faults.push(cast)
+    else votes.push(cast)
+    const decided = votes.filter(({ lines }) => lines.length > 0)
+    const sides = Map.groupBy(decided, ({ lines }) => lines.join('\n'))
+      .values()
+      .toArray()
+    if (sides.some((side) => side.length >= quorum)) break
+  }
+  const [first] = votes
+  if (first === undefined) throw allFailed(faults)
+  const decided = votes.filter(({ lines }) => lines.length > 0)
+  if (decided.length < quorum) return notFinal(votes.map(({ settle }) => settle()))
+  const none: readonly Node[] = []
+  const { vote } = await agree({ pool, network, quorum, votes: decided, candidates: none, read: refuse })
+  return vote.settle()
+}
+
+function refuse(): never {
+  throw new Error('invariant broken: nobody is asked without being a candidate')
+}
+
+/** Without lines where it says nothing final. */
+function transactionFinding(reading: TransactionReading): NodeFinding<TransactionReading> {
+  return { lines: finalLines(reading), settle: () => reading }
+}
+
+function finalLines(reading: TransactionReading): readonly string[] {
+  if (reading.kind === 'failed') return [`a failure in block ${reading.height}`]
+  const isFinal = reading.kind === 'read' && reading.transfers.every(({ stage }) => stage === 'final')
+  return isFinal ? ['it as final', ...transferLines(reading.transfers)] : []
+}
+
+function notFinal(readings: readonly TransactionReading[]): TransactionReading {
+  const read = readings.find((reading) => reading.kind === 'read')
+  if (read === undefined) return { kind: 'unknown' }
+  return { kind: 'read', transfers: read.transfers.map((transfer) => ({ ...transfer, stage: 'seen' })) }
+}
+
+/** In an order of their own, each once: a late one may be read twice. */
+function transferLines(transfers: readonly ChainTransfer[]): string[] {
+  const lines = transfers.map(
+    ({ tx, index, asset, from, to, amount, height, blockHash }) =>
+      `${tx}/${index}: ${amount} of ${asset} from ${from ?? 'several'} to ${to} in block ${height} (${blockHash})`,
+  )
+  return [...new Set(lines)].toSorted()
 }

@@ -4,13 +4,13 @@ import type { AlertRules } from '../core/cause.ts'
 import type { AccountLabel } from '../core/chart.ts'
 import type { ContraRule } from '../core/contra.ts'
 import { Fault, messageOf } from '../core/errors.ts'
+import { isLoopback } from '../core/loopback.ts'
 import type { Policy, RoutePolicy } from '../core/policy.ts'
 import { accountsOf } from './accounts.ts'
 import { type CanarySettings, canaryContras, canaryPatterns, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, readFrom } from './environment.ts'
 import { type Links, readLinks } from './link-settings.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
-import { type OpsListening, readOps } from './ops-settings.ts'
 import { readPlace } from './place.ts'
 import { policiesOf } from './policies.ts'
 import { readingOf } from './reading-schema.ts'
@@ -235,4 +235,33 @@ function refuseUnknown(environment: Environment, file: SettingsFile | null, faul
     .filter((name) => !known.has(name.replace(/_FILE$/, '')))
   if (file !== null)
     faults.push(...strange.map((name) => `${name} is no setting; known are ${[...known].join(', ')}`))
+}
+
+/** Where metrics, health and the console are shown. */
+type OpsListening = {
+  host: string
+  port: number
+  /** Who asks for more than whether it is alive has to know it; null on loopback only, where nobody else reaches it. */
+  token: string | null
+}
+
+const tokenLengthMin = 16
+
+export function readOps(reader: EnvironmentReader): OpsListening {
+  const host = reader.text('OPS_HOST', '127.0.0.1')
+  const token = reader.optional('OPS_TOKEN') ?? null
+  if (token === null && host !== '' && !isLoopback(host))
+    reader.faults.push(
+      `OPS_TOKEN is missing, and OPS_HOST is ${host}: set OPS_TOKEN_FILE to a file with a secret (openssl rand -hex 24), or OPS_HOST to 127.0.0.1`,
+    )
+  if (token !== null && token !== '') reader.faults.push(...tokenFaults(token))
+  return { host, port: reader.port('OPS_PORT', 9464), token }
+}
+
+function tokenFaults(token: string): string[] {
+  // A header of a browser or of a scrape cannot carry anything else.
+  if (!/^[\x21-\x7e]+$/.test(token))
+    return ['OPS_TOKEN holds something else than printable ASCII without blanks']
+  const isShort = token.length < tokenLengthMin
+  return isShort ? [`OPS_TOKEN has less than ${tokenLengthMin} characters: it could be guessed`] : []
 }

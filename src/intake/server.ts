@@ -1,10 +1,9 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import express, { type Express } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
 import { type ServerLimits, serverLimits, serverOptions } from '../core/server-limits.ts'
 import { limitConnections } from '../http/limit-connections.ts'
-import { createAnswering } from './answering.ts'
 import { createMatcher, createSourceReader } from './client-source.ts'
 import { createBodyReader } from './read-body.ts'
 import { type IntakeDeps, receiveTransfer, sendJson } from './receive-transfer.ts'
@@ -126,4 +125,35 @@ function urlOf(server: Server): string {
   if (address === null || typeof address === 'string') return ''
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`
+}
+
+type OpenResponses = {
+  /** Holds the response until it is closed; then `onIdle` is called if no other is left. */
+  add: (response: ServerResponse) => void
+  isIdle: () => boolean
+  all: () => ServerResponse[]
+}
+
+/**
+ * The responses that are under way. They stand in places that are used again and not in a Set: one that changes with
+ * every request outgrows its tables all the time, V8 links each to the next, and as soon as one is old all of them keep
+ * what they held, so that no request is collected young.
+ */
+export function createAnswering(onIdle: () => void): OpenResponses {
+  const places: (ServerResponse | null)[] = []
+  const free: number[] = []
+  const isIdle = () => free.length === places.length
+  return {
+    add(response) {
+      const place = free.pop() ?? places.length
+      places[place] = response
+      response.once('close', () => {
+        places[place] = null
+        free.push(place)
+        if (isIdle()) onIdle()
+      })
+    },
+    isIdle,
+    all: () => places.filter((response) => response !== null),
+  }
 }

@@ -1,9 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { RequestHandler } from 'express'
+import { mismatchKinds } from '../core/mismatch.ts'
 import { createExpositions, prefersOpenMetrics } from './exposition.ts'
+import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
+import { type ReadingPart, readingParts } from './metrics/service.ts'
 import type { Metrics } from './metrics.ts'
-import type { TellGauges } from './read-gauges.ts'
-import { showGauges } from './show-gauges.ts'
+import type { ReportedGauges, TellGauges } from './read-gauges.ts'
+import type { GaugeValues, Live, MetricTotals, Scores } from './reading.ts'
 
 /**
  * Answers a scrape. What a process counted is told whatever else is down; gauges that could not be read are left out,
@@ -35,4 +38,181 @@ function oncePerTurn<Result>(): (id: string, run: () => Promise<Result>) => Prom
     due.set(id, asked)
     return asked
   }
+}
+
+/** Sets every gauge to what was read; what no longer occurs, or could not be read, disappears. */
+export function showGauges(metrics: Metrics, told: ReportedGauges): void {
+  for (const name of shownHere) metrics[name].clear()
+  const show: Record<ReadingPart, () => void> = {
+    live: () => told.live && showLive(metrics, told.live.value),
+    totals: () => told.totals && showTotals(metrics, told.totals.value),
+    scorecard: () => told.scorecard?.value.forEach((one) => showScores(metrics, one)),
+    queue: () => told.queue && showQueue(metrics, told.queue.value),
+  }
+  for (const part of readingParts) {
+    const kept = told[part]
+    if (kept === undefined) continue
+    metrics.refused.clear()
+    show[part]()
+    metrics.gaugesReadable.set({ part }, kept === null || metrics.refused.size > 0 ? 0 : 1)
+    if (kept !== null) metrics.gaugesAge.set({ part }, kept.ageSeconds)
+  }
+}
+
+function showQueue(metrics: Metrics, queue: GaugeValues['queue']): void {
+  for (const [state, count] of Object.entries(queue))
+    metrics.queueJobs.set({ queue: 'depositd', state }, count)
+}
+
+const shownHere = [
+  'gaugesAge',
+  'queueJobs',
+  'inboxPending',
+  'inboxOldest',
+  'quarantineDeliveries',
+  'stageOldest',
+  'stageOldestUnnamed',
+  'ledgerSealAge',
+  'ledgerUntied',
+  'mismatchesOpen',
+  'causesOpen',
+  'causesWaiting',
+  'mismatchesOpenByAge',
+  'mismatchOldest',
+  'mismatchValue',
+  'unexplainedBalance',
+  'beatAge',
+  'pollAge',
+  'pollSweepAge',
+  'chainHeadLag',
+  'chainFinalBlock',
+  'chainScannedBlock',
+  'chainCoverageGaps',
+  'deposits',
+  'matrixCells',
+  'assetInfo',
+  'ledgerBalance',
+  'ledgerImbalance',
+  'scorecardCompleteness',
+  'scorecardDelivery',
+  'scorecardSettle',
+  'scorecardDuplicates',
+  'scorecardFee',
+] as const satisfies readonly (keyof Metrics)[]
+
+function showLive(metrics: Metrics, live: Live): void {
+  metrics.inboxPending.set({}, live.inbox.pending)
+  metrics.inboxOldest.set({}, live.inbox.oldest)
+  metrics.quarantineDeliveries.set({}, live.quarantine)
+  for (const { oldest, unnamed, ...labels } of live.stages) {
+    metrics.stageOldest.set(labels, oldest)
+    if (unnamed !== null) metrics.stageOldestUnnamed.set(labels, unnamed)
+  }
+  metrics.ledgerSealAge.set({}, live.sealAge)
+  for (const { units, ...labels } of live.untied) metrics.ledgerUntied.set(labels, units)
+  for (const { units, ...labels } of live.unexplained) metrics.unexplainedBalance.set(labels, units)
+  for (const { units, ...labels } of live.atRisk) metrics.mismatchValue.set(labels, units)
+  showMismatches(metrics, live)
+  showCauses(metrics, live)
+  showStreams(metrics, live)
+}
+
+/** Rows are of one kind, severity, network and age each. A kind of which none is open has a 0 under no network. */
+function showMismatches(metrics: Metrics, { mismatches }: Live): void {
+  for (const severity of ['severe', 'warning', 'info'])
+    for (const age of mismatchAges) {
+      const same = mismatches.filter((one) => one.severity === severity && one.age === age)
+      metrics.mismatchesOpenByAge.set({ severity, age }, sum(same.map(({ count }) => count)))
+    }
+  const found = new Set(mismatches.map(({ kind }) => kind))
+  for (const [kind, { severity }] of Object.entries(mismatchKinds))
+    if (!found.has(kind)) metrics.mismatchesOpen.set({ kind, severity, network: '' }, 0)
+  const ofNetworks = Map.groupBy(mismatches, (one) => `${one.kind} ${one.severity} ${one.network}`)
+  for (const [first, ...more] of ofNetworks.values())
+    if (first !== undefined)
+      metrics.mismatchesOpen.set(first, sum([first, ...more].map(({ count }) => count)))
+  const ofKinds = Map.groupBy(mismatches, ({ kind, severity }) => `${kind} ${severity}`)
+  for (const [first, ...more] of ofKinds.values())
+    if (first !== undefined)
+      metrics.mismatchOldest.set(first, Math.max(...[first, ...more].map(({ oldest }) => oldest)))
+}
+
+/** Labels of a kind of which no mismatch is open have a 0 under no network, so that an alert sees the first one. */
+function showCauses(metrics: Metrics, { causes }: Live): void {
+  for (const [kind, { severity, off: side }] of Object.entries(mismatchKinds)) {
+    if (causes.some((cause) => cause.kind === kind)) continue
+    const none = { kind, service: 'default', network: '', side, severity }
+    metrics.causesOpen.set(none, 0)
+    showWaiting(metrics, none, 0)
+  }
+  const alike = Map.groupBy(causes, (one) => `${one.kind} ${one.service} ${one.network}`)
+  for (const [first, ...more] of alike.values()) {
+    if (first === undefined) continue
+    const all = [first, ...more]
+    metrics.causesOpen.set(first, all.length)
+    showWaiting(metrics, first, all.filter((cause) => cause.callsForPeople).length)
+  }
+}
+
+type CauseLabels = Pick<Live['causes'][number], 'kind' | 'service' | 'network' | 'side' | 'severity'>
+
+/** A series for each, so that an alert about one does not hide that there is another. */
+function showWaiting(metrics: Metrics, labels: CauseLabels, count: number): void {
+  for (const [index, nth] of waitingNumbers.entries()) {
+    const isLast = index === waitingNumbers.length - 1
+    const more = Math.max(count - index, 0)
+    if (index === 0 || more > 0)
+      metrics.causesWaiting.set({ ...labels, nth }, isLast ? more : Math.min(more, 1))
+  }
+}
+
+function showStreams(metrics: Metrics, { streams }: Live): void {
+  showPoll(
+    metrics,
+    streams.find(({ name }) => name === 'poll'),
+  )
+  for (const { name, age, progress } of streams) {
+    const [kind, network = ''] = name.split('/')
+    if (name === 'worker' || name === 'scheduler') metrics.beatAge.set({ role: name }, age)
+    if (kind !== 'scan') continue
+    metrics.chainHeadLag.set({ network }, age)
+    metrics.chainFinalBlock.set({ network }, progress.final ?? 0)
+    metrics.chainScannedBlock.set({ network }, progress.head ?? 0)
+  }
+}
+
+/** Ages of what never succeeded are 0 from the start. */
+function showPoll(metrics: Metrics, poll: Live['streams'][number] | undefined): void {
+  metrics.pollAge.set({}, poll?.age ?? 0)
+  const sweptAt = poll?.progress.sweptAt
+  metrics.pollSweepAge.set({}, sweptAt === undefined ? 0 : Math.max(0, Date.now() / 1000 - sweptAt))
+}
+
+function showTotals(metrics: Metrics, totals: MetricTotals): void {
+  for (const { count, ...labels } of totals.deposits) metrics.deposits.set(labels, count)
+  for (const { count, ...labels } of totals.matrix) metrics.matrixCells.set(labels, count)
+  for (const labels of totals.assets) metrics.assetInfo.set(labels, 1)
+  for (const { units, ...labels } of totals.balances) metrics.ledgerBalance.set(labels, units)
+  for (const { units, asset } of totals.imbalances) metrics.ledgerImbalance.set({ asset }, units)
+  for (const { stretches, network } of totals.coverageGaps)
+    metrics.chainCoverageGaps.set({ network }, stretches)
+}
+
+function showScores(metrics: Metrics, { route, ...scores }: Scores): void {
+  metrics.scorecardDuplicates.set({ route }, Number(scores.duplicates))
+  if (scores.completeness !== null) metrics.scorecardCompleteness.set({ route }, Number(scores.completeness))
+  if (scores.fee_share !== null) metrics.scorecardFee.set({ route }, Number(scores.fee_share))
+  const spans = [
+    ['p50', scores.delivery_p50_seconds, scores.settle_p50_seconds],
+    ['p95', scores.delivery_p95_seconds, scores.settle_p95_seconds],
+    ['p99', scores.delivery_p99_seconds, scores.settle_p99_seconds],
+  ] as const
+  for (const [percentile, delivery, settle] of spans) {
+    if (delivery !== null) metrics.scorecardDelivery.set({ route, percentile }, delivery)
+    if (settle !== null) metrics.scorecardSettle.set({ route, percentile }, settle)
+  }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
 }

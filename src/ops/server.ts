@@ -1,14 +1,13 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
 import { type ServerLimits, serverLimits, serverOptions } from '../core/server-limits.ts'
 import { limitConnections } from '../http/limit-connections.ts'
 import type { Metrics } from './metrics.ts'
-import { refuseOtherNames } from './own-names.ts'
 import type { TellGauges } from './read-gauges.ts'
 import { createReadiness, type Readiness, type ReadinessReport } from './readiness.ts'
 import { serveMetrics } from './serve-metrics.ts'
-import { createRecognition, refuseStrangers } from './token.ts'
 
 export type OpsSettings = {
   host: string
@@ -150,4 +149,57 @@ function listen(server: Server, { host, port }: { host: string; port: number }):
 function boundPort(server: Server, port: number): number {
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : port
+}
+
+const ownNames = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
+
+/**
+ * Where it listens on loopback it has no other name. A page of somebody else could have its own name lead here, and would
+ * then read what is shown as if it came from there.
+ */
+function refuseOtherNames(host: string): RequestHandler {
+  const isOwn = ownNames.test(host.includes(':') ? `[${host}]` : host)
+  return (request, response, next) => {
+    if (!isOwn || ownNames.test(request.headers.host ?? '')) next()
+    else response.status(421).type('text/plain').send('this port is reached as localhost\n')
+  }
+}
+
+/** Whether who asks knows the token; everybody does where there is none. */
+type Recognises = (request: Request) => boolean
+
+/**
+ * As `Authorization: Bearer TOKEN`, or as the password of HTTP Basic, which a browser asks for. Digests are compared, so
+ * that neither the time it takes nor the length tells anything of the token.
+ */
+function createRecognition(token: string | null): Recognises {
+  if (token === null) return () => true
+  const wanted = digestOf(token)
+  return ({ headers }) => {
+    const told = credentialOf(headers.authorization ?? '')
+    return told !== null && timingSafeEqual(digestOf(told), wanted)
+  }
+}
+
+function credentialOf(header: string): string | null {
+  const [, scheme = '', text = ''] = /^(bearer|basic) +(\S+)$/i.exec(header) ?? []
+  if (scheme === '') return null
+  if (scheme.toLowerCase() === 'bearer') return text
+  const [, password] = /^[^:]*:(.*)$/s.exec(Buffer.from(text, 'base64').toString()) ?? []
+  return password ?? null
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+function refuseStrangers(recognises: Recognises): RequestHandler {
+  return (request, response, next) => {
+    if (recognises(request)) return next()
+    response
+      .status(401)
+      .set({ 'WWW-Authenticate': 'Basic realm="depositd", charset="UTF-8"', 'Cache-Control': 'no-store' })
+      .type('text/plain')
+      .send('the token of OPS_TOKEN is asked for: as Bearer, or as the password of any user\n')
+  }
 }

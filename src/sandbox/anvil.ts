@@ -1,16 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
 import type { Logger } from 'pino'
-import { createPublicClient, http } from 'viem'
+import { createPublicClient, hexToBytes, http } from 'viem'
 import type { NetworkName } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { tell } from '../log/tell.ts'
-import { type ChainFile, chainFile } from './chain-file.ts'
 import { type EvmClient, openEvmClient } from './evm-client.ts'
 import { freePort, loopback } from './free-port.ts'
-import { startMining } from './miner.ts'
 import { type Child, endLeftover, hasLeftover, lastOutput, startChild } from './processes.ts'
 
 export type AnvilSettings = {
@@ -160,4 +159,110 @@ async function answers(url: string, chainId: number): Promise<string> {
 
 async function endedEarly(child: Child): Promise<string> {
   return `it ended with ${await child.ended}`
+}
+
+type ChainFile = {
+  /** What anvil is started with to continue the saved chain. Empty for a fresh one. */
+  loadOptions(): readonly string[]
+  saveIfDue(client: EvmClient): Promise<void>
+  save(client: EvmClient): Promise<void>
+}
+
+/** A saving takes time in proportion to the chain's length, so a long chain is saved less often. */
+const pausePerSaving = 50
+const pauseMinMs = 900
+
+/**
+ * Keeps a chain in a file. Anvil's own `--state` writes over its file in place, and a kill while it writes
+ * leaves half of it; here a file is either the old one or the new one.
+ */
+function chainFile(folder: string): ChainFile {
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'chain.json.gz')
+  let dueAt = 0
+  const save = async (client: EvmClient): Promise<void> => {
+    const startedAt = performance.now()
+    const dump = await client.dumpState()
+    writeFileSync(`${path}.new`, hexToBytes(dump))
+    renameSync(`${path}.new`, path)
+    const finishedAt = performance.now()
+    dueAt = finishedAt + Math.max(pauseMinMs, (finishedAt - startedAt) * pausePerSaving)
+  }
+  return {
+    loadOptions: () => (existsSync(path) ? ['--load-state', unpack(folder, path)] : []),
+    save,
+    saveIfDue: async (client) => {
+      if (performance.now() >= dueAt) await save(client)
+    },
+  }
+}
+
+/** Anvil reads only the plain form. */
+function unpack(folder: string, path: string): string {
+  const plain = join(folder, 'chain.json')
+  writeFileSync(plain, gunzipSync(readFileSync(path)))
+  return plain
+}
+
+type MinerSettings = {
+  client: EvmClient
+  blockMs: number
+  log: Logger
+  onBlock: () => Promise<void>
+}
+
+/** Blocks after which a transaction's own block is `finalized`. */
+const blocksToFinal = 2
+const idleBlockMs = 5000
+
+/**
+ * Makes blocks: one each `blockMs` while a transaction waits or is not final, else one now and then. A chain that
+ * grows by a block a second fills memory and disk overnight without anything having happened on it.
+ * The first blocks come at once, because a node that was loaded knows no state but its head's until then.
+ */
+async function startMining(settings: MinerSettings): Promise<{ stop(): Promise<void> }> {
+  await settings.client.mine({ blocks: blocksToFinal })
+  const stopping = new AbortController()
+  const mining = mineUntil(stopping.signal, settings)
+  return {
+    async stop() {
+      stopping.abort()
+      await mining
+    },
+  }
+}
+
+async function mineUntil(stopping: AbortSignal, settings: MinerSettings): Promise<void> {
+  let minedAt = performance.now()
+  while (await waited(settings.blockMs, stopping)) {
+    try {
+      const isIdle = performance.now() - minedAt < idleBlockMs && !(await isBusy(settings.client))
+      if (isIdle) continue
+      await settings.client.mine({ blocks: 1 })
+      minedAt = performance.now()
+      await settings.onBlock()
+    } catch (error) {
+      // One block comes late; the next turn tries again.
+      if (!stopping.aborted) tell(settings.log, 'block_not_made', { err: error })
+    }
+  }
+}
+
+async function isBusy(client: EvmClient): Promise<boolean> {
+  const { pending } = await client.getTxpoolStatus()
+  if (pending > 0) return true
+  const head = await client.getBlock()
+  if (head.transactions.length > 0 || head.number === 0n) return head.transactions.length > 0
+  const parent = await client.getBlock({ blockNumber: head.number - 1n })
+  return parent.transactions.length > 0
+}
+
+/** False where the wait was ended because of the stop. */
+async function waited(milliseconds: number, stopping: AbortSignal): Promise<boolean> {
+  try {
+    await sleep(milliseconds, undefined, { signal: stopping })
+    return true
+  } catch {
+    return false
+  }
 }

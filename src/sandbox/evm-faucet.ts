@@ -4,7 +4,6 @@ import type { Amount } from '../core/money.ts'
 import type { EvmClient } from './evm-client.ts'
 import { tokenAbi } from './evm-tokens.ts'
 import type { Faucet } from './faucet.ts'
-import { oneAtATime } from './one-at-a-time.ts'
 
 /** Accounts of the node, which holds their keys. */
 export type EvmAccounts = { deployer: EvmAddress; treasury: EvmAddress; payer: EvmAddress }
@@ -117,4 +116,14 @@ export async function stockPayer(
     await client.writeContract({ ...token, account: deployer, functionName: 'mint', args })
   }
   await client.mine({ blocks: 1 })
+}
+
+/** Runs what it is given in the order it was given, each when the one before has finished or failed. */
+function oneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const result = last.then(work, work)
+    last = result.catch(() => undefined)
+    return result
+  }
 }

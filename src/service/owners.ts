@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { NetworkSettings } from '../chain/port.ts'
 import type { Address } from '../core/asset.ts'
-import { type Branches, openBranches } from './branches.ts'
 import { type Keyring, liquidityBranch, showAddress } from './keyring/keyring.ts'
 import type { OwnerKind, ServiceDatabase, ServiceOwnerRow } from './tables.ts'
 
@@ -128,4 +127,39 @@ async function isDepositAddress(db: ServiceDatabase, address: Address): Promise<
     .where((build) => build.or([build('evm_address', '=', address), build('solana_address', '=', address)]))
     .executeTakeFirst()
   return found !== undefined
+}
+
+/** Branches of the seed that nobody has yet. */
+type Branches = {
+  take(): Promise<number>
+  /** One that was taken, and that nobody has been given. */
+  giveBack(branch: number): void
+}
+
+const blockSize = 64
+
+/**
+ * Takes branches from the database in blocks, so that one query serves many. What is left of a block when the process
+ * ends is never handed out: branches are plenty, and no two processes ever have the same.
+ */
+function openBranches(db: ServiceDatabase): Branches {
+  const spare: number[] = []
+  let filling: Promise<void> | null = null
+  const fill = async (): Promise<void> => {
+    const { rows } = await sql<{ branch: number }>`
+      select nextval('service.branch')::integer as branch from generate_series(1, ${blockSize}::integer)`.execute(
+      db,
+    )
+    spare.push(...rows.map(({ branch }) => branch))
+  }
+  const take = async (): Promise<number> => {
+    const branch = spare.shift()
+    if (branch !== undefined) return branch
+    filling ??= fill().finally(() => {
+      filling = null
+    })
+    await filling
+    return take()
+  }
+  return { take, giveBack: (branch) => spare.unshift(branch) }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { parseServiceFile } from '../../src/config/service-file.ts'
+import { parseServiceFile } from '../../src/config/service-settings.ts'
 import { parseSettingsFile } from '../../src/config/settings-file.ts'
 
 test('the settings files that the documentation shows are read without a fault', () => {

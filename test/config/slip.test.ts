@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSlipOf } from '../../src/config/slip.ts'
+import { isSlipOf } from '../../src/config/environment.ts'
 
 test.each([
   'LOG_LEVEX',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { linkRules } from '../../src/core/matching/link.ts'
-import { deliveryRules, paymentRules } from '../../src/core/matching/proposal-rules.ts'
+import { deliveryRules, paymentRules } from '../../src/core/matching/propose.ts'
 import { readText } from './pages.ts'
 
 /** The rows of the table with that heading, of the cells that the code knows too. */

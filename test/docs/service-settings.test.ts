@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { parseServiceFile } from '../../src/config/service-file.ts'
-import { readServiceSettings } from '../../src/config/service-settings.ts'
+import { parseServiceFile, readServiceSettings } from '../../src/config/service-settings.ts'
 import { tableRows } from '../support/markdown.ts'
 import { readText } from './pages.ts'
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { findPostgresPrograms } from '../../src/sandbox/postgres-programs.ts'
+import { findPostgresPrograms } from '../../src/sandbox/postgres-cluster.ts'
 import { until } from '../support/until.ts'
 import { needPrograms } from './build.ts'
 import {

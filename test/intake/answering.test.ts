@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { createAnswering } from '../../src/intake/answering.ts'
+import { createAnswering } from '../../src/intake/server.ts'
 
 const response = () => new EventEmitter() as ServerResponse
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { eventKey } from '../../src/intake/event-key.ts'
+import { eventKey } from '../../src/intake/admit-delivery.ts'
 
 const body = Buffer.from('{"id":"evt_1"}')
 const digest = `sha256:${createHash('sha256').update(body).digest('hex')}`

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Fault } from '../../src/core/errors.ts'
-import { describeThrown } from '../../src/log/describe-thrown.ts'
+import { describeThrown } from '../../src/log/create-log.ts'
 
 test('of a long message the beginning is written, whoever wrote it', () => {
   const long = `the node said ${'a-b '.repeat(20_000)}`

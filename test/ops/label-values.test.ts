@@ -4,7 +4,7 @@ import { assets, createAdmission, networks, other, routes } from '../../src/ops/
 import { busiest } from '../../src/ops/metrics/scorecard.ts'
 import { createMetrics, metricDescriptions } from '../../src/ops/metrics.ts'
 import { createObserver } from '../../src/ops/observe.ts'
-import { showGauges } from '../../src/ops/show-gauges.ts'
+import { showGauges } from '../../src/ops/serve-metrics.ts'
 import { readingOf } from '../support/readings.ts'
 
 const known = { network: ['base', 'solana'], asset: ['base/0x1'] }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextLink } from '../../src/provider/link-header.ts'
+import { nextLink } from '../../src/provider/deposit-client.ts'
 
 const base = 'https://api.example.com/deposits-api/'
 

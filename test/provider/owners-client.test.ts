@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createOwnersClient, type OwnersClient } from '../../src/provider/owners-client.ts'
-import { ownersSchema } from '../../src/provider/profile/owners-schema.ts'
+import { ownersSchema } from '../../src/provider/profile/profile-schema.ts'
 import { createServiceCall } from '../../src/provider/service-call.ts'
 import { startRawService } from '../support/raw-service.ts'
 

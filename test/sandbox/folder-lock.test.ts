@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lockFolder } from '../../src/sandbox/folder-lock.ts'
+import { lockFolder } from '../../src/sandbox/ground.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runProgram } from '../support/programs.ts'
 

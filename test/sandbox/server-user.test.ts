@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { canReach } from '../../src/sandbox/server-user.ts'
+import { canReach } from '../../src/sandbox/postgres-cluster.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const stranger = { uid: 54_321, gid: 54_321 }

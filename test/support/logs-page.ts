@@ -1,7 +1,5 @@
-import { daemonEvents } from '../../src/log/events/daemon-events.ts'
 import type { EventDeclaration } from '../../src/log/events/event.ts'
-import { sandboxEvents } from '../../src/log/events/sandbox-events.ts'
-import { serviceEvents } from '../../src/log/events/service-events.ts'
+import { daemonEvents, sandboxEvents, serviceEvents } from '../../src/log/events/events.ts'
 import { markdownTable } from './markdown.ts'
 
 const lists: readonly { head: string; about: string; events: Readonly<Record<string, EventDeclaration>> }[] =

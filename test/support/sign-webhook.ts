@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { webhookSection } from '../../src/config/webhook-schema.ts'
+import { createStandardWebhooks } from '../../src/intake/signature/create-scheme.ts'
 import type { SchemeSettings, Secret, SignatureScheme } from '../../src/intake/signature/scheme.ts'
-import { createStandardWebhooks } from '../../src/intake/signature/standard-webhooks.ts'
 
 /** A fresh Standard Webhooks secret. */
 export function makeSecret(): string {

@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
 import { assetCode } from '../../core/asset.ts'
 import { isFault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
@@ -6,7 +6,6 @@ import { allFailed, isPassedOver, type PassedOver, type Pool } from '../pool.ts'
 import type { BalanceReading, BalanceRequest, BlockMark } from '../port.ts'
 import { readHeader } from './blocks.ts'
 import { readEnds } from './finality.ts'
-import { callAt, callMany, coinBalanceCall, type ViewCall } from './multicall.ts'
 import { askTogether, type EvmNode, refusal } from './node.ts'
 import { isPastStateGone } from './past-state.ts'
 import type { EvmScan } from './watch.ts'
@@ -128,4 +127,61 @@ function toBalance(node: EvmNode, { address, asset }: BalancePair, answer: Hex |
   if (answer === null || !word.test(answer))
     throw refusal(node, `balance of ${address}`, `${asset} answered no number`)
   return BigInt(answer)
+}
+
+/** One call of a contract that changes nothing. */
+type ViewCall = { to: Hex; data: Hex }
+
+/** Multicall3, which lies at one address on over 250 chains (github.com/mds1/multicall3). */
+const multicall: Hex = '0xca11bde05977b3631167028862be2a173976ca11'
+
+const multicallAbi = parseAbi([
+  'struct Call3 { address target; bool allowFailure; bytes callData; }',
+  'struct Result { bool success; bytes returnData; }',
+  'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
+  'function getEthBalance(address addr) view returns (uint256 balance)',
+])
+
+/** The call that answers with the native coin of an address. */
+function coinBalanceCall(address: Hex): ViewCall {
+  return {
+    to: multicall,
+    data: encodeFunctionData({ abi: multicallAbi, functionName: 'getEthBalance', args: [address] }),
+  }
+}
+
+/**
+ * Runs many calls at one height in one request.
+ * @returns what each answered, null for one that was reverted; null where the contract was not there at that height
+ * @throws Fault `remote_failed`
+ */
+async function callMany(
+  node: EvmNode,
+  calls: readonly ViewCall[],
+  height: bigint,
+): Promise<(Hex | null)[] | null> {
+  const what = `${calls.length} calls at block ${height}`
+  const args = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))
+  const data = encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args: [args] })
+  const answer = await callAt(node, { to: multicall, data }, height)
+  if (answer === '0x') return null
+  const results = decodeResults(answer)
+  if (results?.length !== calls.length) throw refusal(node, what, 'it answered another number of them')
+  return results.map(({ success, returnData }) => (success ? returnData : null))
+}
+
+/** Runs one call, with others made at once in one request. `0x` is what an address without code answers. */
+function callAt(node: EvmNode, call: ViewCall, height: bigint): Promise<Hex> {
+  return askTogether(node, `call of ${call.to} at block ${height}`, (client) =>
+    client.request({ method: 'eth_call', params: [call, numberToHex(height)] }),
+  )
+}
+
+/** Null for bytes that are not the list the contract answers with. */
+function decodeResults(data: Hex): readonly { success: boolean; returnData: Hex }[] | null {
+  try {
+    return decodeFunctionResult({ abi: multicallAbi, functionName: 'aggregate3', data })
+  } catch {
+    return null
+  }
 }

@@ -1,21 +1,31 @@
-import type { Address } from '../../core/asset.ts'
+import { type Hex, numberToHex, type RpcTransactionReceipt } from 'viem'
+import { getTransaction } from 'viem/actions'
+import type { Address, TxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool, type Pool } from '../pool.ts'
-import type { FullChainReader, NetworkSettings } from '../port.ts'
+import type {
+  ChainTransfer,
+  FullChainReader,
+  NetworkSettings,
+  RangeRequest,
+  RangeResult,
+  TransactionReading,
+} from '../port.ts'
 import { createQuorum, nodesWithout } from '../quorum.ts'
 import { readBalances } from './balances.ts'
-import { readHeader } from './blocks.ts'
-import { readFinalHead } from './finality.ts'
-import { heightAt } from './height-at.ts'
+import { type EvmBlock, type NativePayment, paymentsOf, readHeader } from './blocks.ts'
+import { readEnds, readFinalHead } from './finality.ts'
 import { identityFaults, requireChain } from './identity.ts'
+import { readInside } from './inside.ts'
 import { readMovements } from './movements.ts'
-import { type EvmNode, openNode } from './node.ts'
-import { readRange } from './read-range.ts'
-import { readTransaction } from './read-transaction.ts'
+import { nativeTransfer, withoutPayments } from './native.ts'
+import { ask, type EvmNode, openNode, refusal } from './node.ts'
 import { scanOn } from './scan.ts'
 import { tracingNodes } from './traces.ts'
+import { readTrack, tokenTransfer, trackBlocksMax } from './track.ts'
+import { isTransfer, parseTransfer } from './transfer-log.ts'
 import { type EvmScan, watchOf } from './watch.ts'
 
 const nobody: ReadonlySet<Address> = new Set()
@@ -74,4 +84,175 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
     checkIdentity: () =>
       requireIdentity(pool.nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),
   }
+}
+
+/**
+ * Reads a stretch of final blocks for its own sake, whatever was read before: as much of it as one scan reads.
+ * `reached` is below `from` where nothing of the stretch is final yet.
+ * @throws Fault `remote_failed` where the node cannot be believed
+ */
+async function readRange(asked: EvmScan, { from, to, traced }: RangeRequest): Promise<RangeResult> {
+  const scan = traced === true ? { ...asked, watch: { ...asked.watch, traced } } : asked
+  const final = (await readFinalHead(scan))?.height ?? -1n
+  const bound = from + blocksMax(scan) - 1n
+  const end = [to, final, bound].reduce((low, height) => (height < low ? height : low))
+  if (end < from) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
+  const track = await readTrack(scan, { stage: 'final', from, to: end, previous: null, isLast: true })
+  const reached = track.last.height
+  return {
+    transfers: track.transfers.map(({ stage: _final, ...transfer }) => transfer),
+    movements: track.movements,
+    proved: [{ from, to: reached }],
+    dissent: [],
+    reached,
+    reachedHash: track.last.hash,
+  }
+}
+
+/** A trace costs a node many times what a block does. */
+function blocksMax(scan: EvmScan): bigint {
+  const { tracesPerReading } = scan.bounds
+  const most = trackBlocksMax(scan)
+  return scan.watch.traced && most > tracesPerReading ? tracesPerReading : most
+}
+
+/** A height and when its block was made, in Unix seconds. `at` is null where the node does not have that block. */
+type HeightTime = { height: bigint; at: bigint | null }
+
+/**
+ * The last final height whose block is not after that time; null where the first block that the node has is after it.
+ * A block that is missing never raises the answer: it is either a block that was read, or null.
+ * @throws Fault `remote_failed`
+ */
+async function heightAt(scan: Pick<EvmScan, 'node' | 'watch'>, at: Date): Promise<bigint | null> {
+  // Blocks are timed in whole seconds.
+  const wanted = BigInt(Math.floor(at.getTime() / 1000))
+  const { node } = scan
+  const final = await readFinalHead(scan)
+  if (final === null) throw refusal(node, 'final block', 'it knows of none yet')
+  const above = { height: final.height, at: secondsOf(final.at) }
+  if (above.at <= wanted) return above.height
+  const first = await timeOf(node, 0n)
+  if (first.at !== null && first.at > wanted) return null
+  const last = await search({ below: first, above, wanted }, (height) => timeOf(node, height))
+  if (last === 'missing') throw refusal(node, 'blocks by their time', 'it lacks some of them')
+  return last.at === null ? null : last.height
+}
+
+type HeightSearch = { below: HeightTime; above: { height: bigint; at: bigint }; wanted: bigint }
+
+/** `missing` where a block is not there although an older one is: then a height could be anything. */
+async function search(
+  { below, above, wanted }: HeightSearch,
+  read: (height: bigint) => Promise<HeightTime>,
+): Promise<HeightTime | 'missing'> {
+  for (let step = 0; above.height - below.height > 1n; step++) {
+    const height = step % 2 === 0 ? likelyHeight(below, above, wanted) : middle(below, above)
+    const found = await read(height)
+    if (found.at === null && below.at !== null) return 'missing'
+    if (found.at !== null && found.at > wanted) above = { height, at: found.at }
+    else below = found
+  }
+  return below
+}
+
+async function timeOf(node: EvmNode, height: bigint): Promise<HeightTime> {
+  const block = await ask(node, `block ${height}`, (client) =>
+    client.request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
+  )
+  return { height, at: block === null ? null : BigInt(block.timestamp) }
+}
+
+/** Blocks come at an even pace, so that a few guesses do where halving alone would take thirty. */
+function likelyHeight(below: HeightTime, above: { height: bigint; at: bigint }, wanted: bigint): bigint {
+  if (below.at === null) return middle(below, above)
+  const height = below.height + ((above.height - below.height) * (wanted - below.at)) / (above.at - below.at)
+  return height <= below.height ? below.height + 1n : height
+}
+
+function middle(below: HeightTime, above: { height: bigint }): bigint {
+  return (below.height + above.height) / 2n
+}
+
+function secondsOf(at: Date): bigint {
+  return BigInt(at.getTime()) / 1000n
+}
+
+/**
+ * Reads one transaction by its hash, as a scan would tell it. One that failed is told once its block is final, since
+ * before that it may still succeed in another; until then it is unknown. One that failed and yet brought something, as
+ * deposits to a rollup do, is told like any other.
+ * @throws Fault `remote_failed` where the node cannot be believed
+ */
+async function readTransaction(scan: EvmScan, tx: TxId): Promise<TransactionReading> {
+  // Asked first: what is at a height that was final before is final too.
+  const { final } = await readEnds(scan)
+  const receipt = await readReceipt(scan, tx)
+  if (receipt === null) return { kind: 'unknown' }
+  const block = await readHeader(scan.node, BigInt(receipt.blockNumber))
+  if (block.hash !== receipt.blockHash)
+    throw refusal(scan.node, `receipt of ${tx}`, `it is of another block than ${block.height}`)
+  const stage = final !== null && block.height <= final.height ? 'final' : 'seen'
+  const offered = await readPayments(scan, receipt, block)
+  const payments = receipt.status === '0x1' ? offered : offered.filter(({ index }) => index === 'mint')
+  if (receipt.status !== '0x1' && payments.length === 0)
+    return stage === 'final' ? { kind: 'failed', height: block.height } : { kind: 'unknown' }
+  const inside = await readInside(scan, scan.watch.traced ? [block] : [])
+  const transfers = [
+    ...tokenTransfers(scan, receipt, { block, payments }),
+    ...coinTransfers(scan, { block, payments }),
+    ...inside.transfers.filter((transfer) => transfer.tx === tx),
+  ]
+  return { kind: 'read', transfers: transfers.map((transfer) => ({ ...transfer, stage })) }
+}
+
+async function readReceipt({ node }: EvmScan, tx: TxId): Promise<RpcTransactionReceipt | null> {
+  const what = `receipt of ${tx}`
+  const receipt = await ask(node, what, (client) =>
+    client.request({ method: 'eth_getTransactionReceipt', params: [hashOf(tx)] }),
+  )
+  if (receipt === null) return null
+  if (receipt.transactionHash.toLowerCase() !== tx || receipt.logs.some(({ removed }) => removed))
+    throw refusal(node, what, 'it is of another transaction, or was taken back')
+  return receipt
+}
+
+type BlockPayments = { block: EvmBlock; payments: readonly NativePayment[] }
+
+function tokenTransfers(
+  scan: EvmScan,
+  { logs }: RpcTransactionReceipt,
+  { block, payments }: BlockPayments,
+): ChainTransfer[] {
+  const blocks = new Map([[block.height, block]])
+  const found = logs.map((log) => parseTransfer(scan.watch, log))
+  return withoutPayments(scan, found.filter(isTransfer), payments).map((log) =>
+    tokenTransfer(scan, blocks, log),
+  )
+}
+
+function coinTransfers(scan: EvmScan, { block, payments }: BlockPayments): ChainTransfer[] {
+  const { native } = scan.watch
+  return native === null ? [] : payments.map((payment) => nativeTransfer(scan, native, { block, payment }))
+}
+
+async function readPayments(
+  scan: EvmScan,
+  receipt: RpcTransactionReceipt,
+  block: EvmBlock,
+): Promise<NativePayment[]> {
+  const { native, recipients } = scan.watch
+  const parties = [receipt.from, receipt.to ?? receipt.from].map((party) => party.toLowerCase() as Address)
+  if (native === null || !parties.some((party) => recipients.has(party))) return []
+  const hash = receipt.transactionHash
+  const transaction = await ask(scan.node, `transaction ${hash}`, (client) =>
+    getTransaction(client, { hash }),
+  )
+  if (transaction.blockHash !== block.hash)
+    throw refusal(scan.node, `transaction ${hash}`, `it is of another block than ${block.height}`)
+  return paymentsOf(scan.watch, transaction)
+}
+
+function hashOf(tx: TxId): Hex {
+  return tx as string as Hex
 }

@@ -1,12 +1,14 @@
+import { signature as toSignature } from '@solana/kit'
 import { toTxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { BlockMark } from '../port.ts'
-import { type BlockHead, listBlocks, readHead, readWhole } from './blocks.ts'
+import type { BalanceChange } from './balances.ts'
+import { type BlockHead, listBlocks, readFull, readHead, readWhole } from './blocks.ts'
 import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
+import { memoIn } from './memo.ts'
 import { refusal } from './node.ts'
-import { readMemos, type SignatureChanges } from './read-memos.ts'
 import type { SlotRange, SlotRangeReading, UnreadTransaction } from './stretch.ts'
-import { changesInBlock } from './transactions.ts'
+import { changesInBlock, findTransaction } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** One block, with what it holds for the watched owners and what cannot be read of it. */
@@ -95,4 +97,49 @@ function brokenLink({ from, below }: SlotRange, [first]: readonly (BlockRead | n
   const { parent, slot } = first.head
   const expected = below === null ? `one below slot ${from}` : `${below.hash} in slot ${below.height}`
   return `block ${slot} has the parent ${parent.hash} in slot ${parent.height}, not ${expected}`
+}
+
+type SignatureChanges = { signature: string; changes: readonly BalanceChange[] }
+
+/** From so many payments on, the whole block is asked for again, with its instructions. */
+const paymentsPerBlock = 4
+
+/**
+ * Memos by signature, of those transactions that paid a watched owner; null where the node does not have them yet. A
+ * block that tells only its accounts, which is how blocks are searched, leaves the instructions out.
+ * @throws Fault `remote_failed`
+ */
+async function readMemos(
+  scan: SolanaScan,
+  slot: bigint,
+  touching: readonly SignatureChanges[],
+): Promise<ReadonlyMap<string, string | null> | null> {
+  const { owners } = scan.watch
+  const paying = touching
+    .filter(({ changes }) => changes.some(({ owner, paid }) => paid > 0n && owners.has(owner)))
+    .map(({ signature }) => signature)
+  return paying.length < paymentsPerBlock ? readEach(scan, slot, paying) : readTogether(scan, slot, paying)
+}
+
+async function readEach(scan: SolanaScan, slot: bigint, paying: readonly string[]) {
+  const found = await mapBounded(paying, scan.bounds.requestsAtOnce, (signature) =>
+    findTransaction(scan, { signature: toSignature(signature), commitment: 'finalized' }),
+  )
+  const memos = new Map<string, string | null>()
+  for (const [place, signature] of paying.entries()) {
+    const one = found[place]
+    if (one === undefined || one === null || typeof one === 'string') return null
+    if (one.slot !== slot) throw refusal(scan.node, `transaction ${signature}`, `it is not in block ${slot}`)
+    memos.set(signature, one.memo)
+  }
+  return memos
+}
+
+async function readTogether(scan: SolanaScan, slot: bigint, paying: readonly string[]) {
+  const block = await readFull(scan, slot)
+  if (block === null) return null
+  const memos = new Map(block.transactions.map((one) => [one.transaction.signatures[0] ?? '', memoIn(one)]))
+  const isWhole = paying.every((signature) => memos.has(signature))
+  if (!isWhole) throw refusal(scan.node, `block ${slot}`, 'it lacks transactions that it had a moment ago')
+  return memos
 }

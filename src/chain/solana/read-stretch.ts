@@ -1,7 +1,10 @@
+import { toTxId } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
-import { accountsOf } from './accounts.ts'
+import type { HeightRange } from '../port.ts'
+import { accountsOf, readMints } from './accounts.ts'
+import { readBlock, readHead, type Unread } from './blocks.ts'
 import { readByBlock } from './by-block.ts'
-import { readByOwner } from './by-owner.ts'
 import {
   chooseWay,
   noteCost,
@@ -9,9 +12,162 @@ import {
   type SolanaReadStrategy,
   type StrategyChoice,
 } from './choose-way.ts'
-import { listSignatures } from './signatures.ts'
+import { type Findings, findingsOf, joinFindings } from './findings.ts'
+import { refusal } from './node.ts'
+import { type ListedSignature, listSignatures, requireHistory } from './signatures.ts'
 import type { SlotRange, SlotRangeReading } from './stretch.ts'
+import { type Effects, readEffects } from './transactions.ts'
+import { keepWalk, waitingFor, walkOf } from './walk.ts'
 import type { SolanaScan, SolanaWatch } from './watch.ts'
+
+/**
+ * Lists the history of every owner and of his token accounts, and reads each transaction once. Where more waits
+ * than one scan reads, it reads through the last slot that fits whole.
+ * @throws Fault `remote_failed` where the node cannot be believed
+ */
+async function readByOwner(scan: SolanaScan, stretch: SlotRange): Promise<SlotRangeReading> {
+  const { bounds, memory, watch } = scan
+  const walk = walkOf(memory.walks, stretch)
+  const listed = waitingFor(walk, stretch, watch.owners) ?? (await listKnown(scan, stretch))
+  const since = walk?.since ?? stretch.from - stretch.overlap
+  const entries = new Map<string, ListedSignature>(listed.waiting.map((entry) => [entry.signature, entry]))
+  for (;;) {
+    const oldestFirst = [...entries.values()].toSorted((left, right) => Number(left.slot - right.slot))
+    const { due, through } = cutToBound(oldestFirst, stretch.from, bounds.transactionsPerScan)
+    const effects = await mapBounded(due, bounds.requestsAtOnce, (entry) => readEffects(scan, entry))
+    const accounts = newAccounts(scan, effects)
+    for (const entry of await listAll(scan, accounts, { from: since, to: listed.to })) {
+      entries.set(entry.signature, entry)
+    }
+    if (accounts.length > 0) continue
+    const reached = through ?? listed.to
+    const waiting = oldestFirst.filter(({ slot }) => slot > reached)
+    keepWalk(memory.walks, stretch, {
+      since,
+      next: reached + 1n,
+      waiting,
+      to: listed.to,
+      owners: watch.owners,
+    })
+    const found = await findingsIn(
+      scan,
+      due.flatMap((entry, place) => {
+        const read = effects[place]
+        return read === undefined ? [] : [{ entry, effects: read }]
+      }),
+    )
+    return { ...found, reached }
+  }
+}
+
+/** What touched all accounts that are known to be an owner's. */
+async function listKnown(
+  scan: SolanaScan,
+  stretch: SlotRange,
+): Promise<{ waiting: ListedSignature[]; to: bigint }> {
+  const { from, to, overlap } = stretch
+  await requireSameHistory(scan, stretch)
+  const accounts = await knownAccounts(scan, stretch)
+  return { waiting: await listAll(scan, accounts, { from: from - overlap, to }), to }
+}
+
+/** A node that does not have the old block says nothing; by block the chain of parents shows as much. */
+async function requireSameHistory(scan: SolanaScan, { below }: SlotRange): Promise<void> {
+  const head = below === null ? null : await readHead(scan, below.height)
+  if (below === null || head === null || head.hash === below.hash) return
+  throw refusal(
+    scan.node,
+    `block ${below.height}`,
+    `it is ${head.hash}, and was read as final as ${below.hash}`,
+  )
+}
+
+async function knownAccounts(scan: SolanaScan, { from, to, overlap }: SlotRange): Promise<string[]> {
+  await requireHistory(scan, from - overlap)
+  const { requestsAtOnce } = scan.bounds
+  await readMints(scan)
+  const accounts = await mapBounded([...scan.watch.owners], requestsAtOnce, (owner) =>
+    accountsOf(scan, owner, to),
+  )
+  return [...new Set(accounts.flat())]
+}
+
+/** What touched the accounts; a transaction that touched several is there several times. */
+async function listAll(
+  scan: SolanaScan,
+  accounts: readonly string[],
+  { from, to }: HeightRange,
+): Promise<ListedSignature[]> {
+  const { owners, native } = scan.watch
+  const lists = await mapBounded(accounts, scan.bounds.requestsAtOnce, (account) => {
+    const failed = native !== null && isOneOf(owners, account)
+    return listSignatures(scan, { account, floor: from, slot: to, failed })
+  })
+  return lists.flat()
+}
+
+/**
+ * Accounts of watched owners that show only now, in what their owners did with them: an account that was made, filled,
+ * emptied and closed between two scans is never among those that exist. Its history is read back to where the walk of
+ * scans began, for what came to it may be of an earlier one.
+ */
+function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects | Unread)[]): string[] {
+  const found: string[] = []
+  for (const { account, owner } of effects.flatMap((one) => (typeof one === 'string' ? [] : one.holders))) {
+    const known = memory.accounts.get(owner)
+    if (!watch.owners.has(owner) || known === undefined || known.has(account)) continue
+    memory.accounts.set(owner, new Set([...known, account]))
+    found.push(account)
+  }
+  return found
+}
+
+/** Only an owner pays fees; his token accounts never do. */
+function isOneOf(owners: ReadonlySet<string>, account: string): boolean {
+  return owners.has(account)
+}
+
+/** Cuts what is due to whole slots; `through` is null where nothing had to be cut. */
+function cutToBound(
+  listed: readonly ListedSignature[],
+  from: bigint,
+  max: number,
+): { due: readonly ListedSignature[]; through: bigint | null } {
+  const last = listed.filter(({ slot }) => slot >= from)[max - 1]
+  const due = last === undefined ? listed : listed.filter(({ slot }) => slot <= last.slot)
+  return last === undefined || due.length === listed.length
+    ? { due: listed, through: null }
+    : { due, through: last.slot }
+}
+
+type SignatureEffects = { entry: ListedSignature; effects: Effects | Unread }
+
+/** Each block is asked for once, however many of the transactions are in it. */
+async function findingsIn(
+  scan: SolanaScan,
+  read: readonly SignatureEffects[],
+): Promise<Findings & Pick<SlotRangeReading, 'unread'>> {
+  const { owners } = scan.watch
+  const touching = read.flatMap(({ entry, effects }) =>
+    typeof effects !== 'string' && effects.changes.some(({ owner }) => owners.has(owner))
+      ? [{ entry, effects }]
+      : [],
+  )
+  const slots = [...new Set(touching.map(({ entry }) => entry.slot))]
+  const blocks = await mapBounded(slots, scan.bounds.requestsAtOnce, (slot) => readBlock(scan, slot))
+  const blockOf = new Map(slots.map((slot, place) => [slot, blocks[place]]))
+  const parts = touching.map(({ entry: { signature, slot }, effects }) => {
+    const block = blockOf.get(slot)
+    assert(block !== undefined, 'the block of each transaction was read')
+    return findingsOf(scan.watch, { tx: toTxId(signature), slot, block, ...effects })
+  })
+  return {
+    ...joinFindings(parts),
+    unread: read.flatMap(({ entry: { signature, slot }, effects }) =>
+      typeof effects === 'string' ? [{ slot, tx: signature, reason: effects }] : [],
+    ),
+  }
+}
 
 /** Final slots to be read: what a stretch is, before it is known how it is read. */
 export type SlotRangeRequest = Omit<SlotRange, 'blocksMax'>

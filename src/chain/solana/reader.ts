@@ -1,21 +1,33 @@
-import type { Address } from '../../core/asset.ts'
+import { isSignature, type Signature } from '@solana/kit'
+import type { Address, TxId } from '../../core/asset.ts'
 import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { createPool } from '../pool.ts'
-import type { FullChainReader, NetworkSettings } from '../port.ts'
+import type {
+  BlockMark,
+  FinalityStage,
+  FullChainReader,
+  HeightRange,
+  NetworkSettings,
+  RangeResult,
+  ScanRequest,
+  ScanResult,
+  TransactionReading,
+} from '../port.ts'
 import { createQuorum, nodesWithout } from '../quorum.ts'
+import { listBlocks, readBlock, readConfirmed, readHead, type Unread } from './blocks.ts'
 import { commonWay } from './choose-way.ts'
 import { readFinalMark } from './final-mark.ts'
-import { blockFrom, heightAt } from './height-at.ts'
+import { findingsOf, nothingFound } from './findings.ts'
 import { identityFaults, requireCluster } from './identity.ts'
 import { emptyMemory } from './memory.ts'
-import { openNode } from './node.ts'
+import { openNode, refusal } from './node.ts'
 import { readBalanceHistory } from './read-balance-history.ts'
 import { readBalances } from './read-balances.ts'
-import { readRange } from './read-range.ts'
-import { ownersOf } from './read-stretch.ts'
-import { readTransaction } from './read-transaction.ts'
-import { scanOn } from './scan.ts'
+import { ownersOf, readStretch, type SlotRangeRequest } from './read-stretch.ts'
+import { firstAvailable } from './signatures.ts'
+import { provedPart, reportUnread, type SlotRangeReading } from './stretch.ts'
+import { findTransaction, type TransactionEffects } from './transactions.ts'
 import { type SolanaScan, watchOf } from './watch.ts'
 
 const nobody: ReadonlySet<Address> = new Set()
@@ -86,4 +98,178 @@ function openParts(settings: NetworkSettings, options: ReaderOptions) {
     way,
   })
   return { nodes, pool, cluster, bounds, scanOf }
+}
+
+/**
+ * Reads a stretch of final slots for its own sake, whatever was read before: as much of it as one scan reads.
+ * `reached` is below `from` where nothing of the stretch is final yet.
+ * @throws Fault `remote_failed` where the node cannot be believed
+ */
+async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<RangeResult> {
+  const final = await readFinalMark(scan)
+  const last = to < final.height ? to : final.height
+  if (from > last) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
+  const read = await readStretch(scan, { from, to: last, below: null, overlap: 0n })
+  reportUnread(scan, from, read)
+  return {
+    transfers: read.transfers.map(({ stage: _stage, ...transfer }) => transfer),
+    movements: read.movements,
+    proved: provedPart(from, read),
+    dissent: [],
+    reached: read.reached,
+  }
+}
+
+/** A slot with a block, and when that was made. */
+type SlotDate = { slot: bigint; at: Date }
+
+/** A slot takes 400 ms at least, so that so many milliseconds back are not more slots back than this tells. */
+const slotMsMin = 350
+
+/**
+ * The last final slot whose block is not after that time; null where the first block that the node has is after it.
+ * @throws Fault `remote_failed`
+ */
+async function heightAt(scan: SolanaScan, wanted: Date): Promise<bigint | null> {
+  const final = await readFinalMark(scan)
+  const newest = { slot: final.height, at: (await readBlock(scan, final.height)).at }
+  if (newest.at <= wanted) return newest.slot
+  const first = (await firstAvailable(scan.node)) ?? 0n
+  const oldest = await blockFrom(scan, guessBelow(newest, wanted, first))
+  const below = oldest.at <= wanted ? oldest : await blockFrom(scan, first)
+  return below.at <= wanted ? halve(scan, { below, above: newest.slot, wanted }) : null
+}
+
+function guessBelow({ slot, at }: SlotDate, wanted: Date, first: bigint): bigint {
+  const guess = slot - BigInt(Math.ceil((at.getTime() - wanted.getTime()) / slotMsMin)) - 1n
+  return guess > first ? guess : first
+}
+
+/** From slot `above` on, blocks are later than wanted. */
+type SlotSearch = { below: SlotDate; above: bigint; wanted: Date }
+
+async function halve(scan: SolanaScan, { below, above, wanted }: SlotSearch): Promise<bigint> {
+  let [low, high] = [below.slot, above]
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n
+    const { slot, at } = await blockFrom(scan, middle)
+    if (at > wanted) high = middle
+    else low = slot
+  }
+  return low
+}
+
+/** The first block in a slot or behind it. */
+async function blockFrom(scan: SolanaScan, slot: bigint): Promise<SlotDate> {
+  const [found] = await listBlocks(scan, slot, 1)
+  const head = found === undefined ? null : await readHead(scan, found)
+  if (head === null) throw refusal(scan.node, `block from slot ${slot} on`, 'it cannot be read')
+  return head
+}
+
+/**
+ * Reads one transaction by its signature, as a scan would tell it. One that failed is told once it is final, since
+ * until then it may still be dropped; until then it is unknown.
+ * @throws Fault `remote_failed` where the node cannot be believed, or the transaction cannot be read
+ */
+async function readTransaction(scan: SolanaScan, tx: TxId): Promise<TransactionReading> {
+  // Whoever names it may name anything in base58; no node has to be asked for what cannot be on the chain.
+  if (!isSignature(tx)) return { kind: 'unknown' }
+  const final = await find(scan, tx, 'finalized')
+  if (final?.failed === true) return { kind: 'failed', height: final.slot }
+  if (final !== null) return toReading(scan, { tx, found: final, stage: 'final' })
+  const seen = await find(scan, tx, 'confirmed')
+  return seen === null || seen.failed
+    ? { kind: 'unknown' }
+    : toReading(scan, { tx, found: seen, stage: 'seen' })
+}
+
+async function find(
+  scan: SolanaScan,
+  tx: Signature,
+  commitment: 'confirmed' | 'finalized',
+): Promise<TransactionEffects | null> {
+  const found = await findTransaction(scan, { signature: tx, commitment })
+  if (typeof found === 'string') throw refusal(scan.node, `transaction ${tx}`, unreadable[found])
+  return found
+}
+
+const unreadable: Record<Unread, string> = {
+  version: 'its version cannot be read',
+  owner: 'it does not say whose a balance is',
+}
+
+type StagedTransaction = { tx: TxId; found: TransactionEffects; stage: FinalityStage }
+
+async function toReading(
+  scan: SolanaScan,
+  { tx, found, stage }: StagedTransaction,
+): Promise<TransactionReading> {
+  const { slot, changes, memo } = found
+  const block = stage === 'final' ? await readBlock(scan, slot) : await readConfirmed(scan, slot)
+  if (block === null) return { kind: 'unknown' }
+  return {
+    kind: 'read',
+    transfers: findingsOf(scan.watch, { tx, slot, block, changes, memo, stage }).transfers,
+  }
+}
+
+/** Slots below the cursor that are listed again: a final slot may become readable late (about a minute). */
+const overlapSlots = 150n
+
+/**
+ * Reads what became final since the cursor, for every owner. The new cursor is the final slot that was read
+ * before anything was listed, or, where more waits than one scan reads, the last slot that was read whole.
+ * @throws Fault `remote_failed` where the node cannot be believed
+ */
+async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<ScanResult> {
+  const final = await cappedFinal(scan, request)
+  const from = firstUnread(scan, request, final.height)
+  const read = await readOn(scan, { from, to: final.height, below: request.cursor?.final ?? null })
+  reportUnread(scan, from, read)
+  const { transfers, movements, reached } = read
+  const mark = await markAt(scan, final, reached)
+  return {
+    transfers,
+    movements,
+    proved: provedPart(from, read),
+    dissent: [],
+    cursor: { final: mark, seenHeight: mark.height, trail: [] },
+    headHeight: final.height,
+    rewoundTo: null,
+    more: reached < final.height,
+  }
+}
+
+/** Where a scan is to read no further than a slot, that slot is final too. */
+async function cappedFinal(scan: SolanaScan, { finalMax }: ScanRequest): Promise<BlockMark> {
+  const final = await readFinalMark(scan)
+  if (finalMax === undefined || final.height <= finalMax) return final
+  return { height: finalMax, hash: (await readBlock(scan, finalMax)).hash }
+}
+
+/** @throws Fault `remote_failed` where the node is behind what was read */
+function firstUnread({ node }: SolanaScan, { cursor, startHeight }: ScanRequest, final: bigint): bigint {
+  if (cursor === null) return startHeight ?? final + 1n
+  const { height } = cursor.final
+  if (final >= height) return height + 1n
+  throw refusal(node, 'slot', `it is at ${final}, below slot ${height}, which was read as final`)
+}
+
+/** Where nothing was read before, nothing can have come late. */
+async function readOn(
+  scan: SolanaScan,
+  stretch: Omit<SlotRangeRequest, 'overlap'>,
+): Promise<SlotRangeReading> {
+  if (stretch.below !== null) return readStretch(scan, { ...stretch, overlap: overlapSlots })
+  if (stretch.from <= stretch.to) return readStretch(scan, { ...stretch, overlap: 0n })
+  return { ...nothingFound, unread: [], reached: stretch.to }
+}
+
+/** @throws Fault `remote_failed` where the final block, if it was read, is not the one that its bank named */
+async function markAt(scan: SolanaScan, final: BlockMark, reached: bigint): Promise<BlockMark> {
+  if (reached !== final.height) return { height: reached, hash: (await readBlock(scan, reached)).hash }
+  const hash = scan.memory.blocks.get(final.height)?.hash ?? final.hash
+  if (hash === final.hash) return final
+  throw refusal(scan.node, `block ${final.height}`, `its hash is ${hash}, and ${final.hash} by its bank`)
 }

@@ -3,13 +3,11 @@ import type { AssetKey } from '../asset.ts'
 import type { Claim } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
-import { lossOf, type Mismatch } from '../mismatch.ts'
+import { type Loss, lossOf, type Mismatch, type MismatchKind } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
-import { contradiction } from './contradiction.ts'
 import { feeDiffers } from './fee.ts'
 import { finishedDelivery } from './finished-delivery.ts'
-import { findIdentityDifferences } from './identity.ts'
-import { claimedOf, misnamedOf, owedOf, paidOf, spreadOf, strayedOf } from './losses.ts'
+import { claimedOf, misnamedOf, owedOf, paidOf, sharedLack, spreadOf, strayedOf } from './losses.ts'
 import { approvedPlace, type DepositLeg, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
 import { otherNetworkOf } from './other-network.ts'
@@ -179,4 +177,65 @@ function isShifted(amounts: readonly bigint[]): boolean {
 function settledOf(claim: Claim | null): SourceAmount | null {
   const { asset, amount = null } = (claim?.status === 'settled' && claim.settlement) || {}
   return asset === undefined || amount === null ? null : { asset, amount }
+}
+
+/** What is said about which transfer is which deposit's and where it is, and cannot be so. */
+function findIdentityDifferences(dossier: DepositEvidence): Mismatch[] {
+  return [
+    networkDiffers(dossier, 'deposit') ?? networkDiffers(dossier, 'settlement'),
+    transactionReused(dossier),
+    matchAmbiguous(dossier),
+  ].filter((mismatch) => mismatch !== null)
+}
+
+function networkDiffers(dossier: DepositEvidence, leg: DepositLeg): Mismatch | null {
+  const found = otherNetworkOf(dossier, leg)
+  if (found === null) return null
+  const { tx, ...named } = found
+  return contradiction('network_mismatch', named, {
+    about: { leg, ...(tx === null ? {} : { transaction: tx }) },
+  })
+}
+
+function transactionReused(dossier: DepositEvidence): Mismatch | null {
+  const { reuse } = dossier
+  if (reuse === null) return null
+  const detail = { transfer: reuse.transfer, deposit: reuse.serviceId }
+  return { kind: 'tx_reused', detail, loss: claimedOf(dossier) }
+}
+
+function matchAmbiguous(dossier: DepositEvidence): Mismatch | null {
+  const { ambiguity } = dossier
+  if (ambiguity === null) return null
+  const { stated, delivered, asset, deposits, transfers } = ambiguity
+  return {
+    kind: 'ambiguous_match',
+    detail: {
+      stated: stated?.toString() ?? 'not of all deposits',
+      delivered: delivered.toString(),
+      deposits: listed(deposits),
+      transfers: listed(transfers),
+      ...(asset !== null && { asset }),
+    },
+    loss: sharedLack(dossier),
+  }
+}
+
+const listedMax = 10
+
+function listed(all: readonly string[]): string {
+  const more = all.length - listedMax
+  const shown = all.slice(0, listedMax).join(', ')
+  return more > 0 ? `${shown} and ${more} more` : shown
+}
+
+/** A mismatch where the sources that speak do not all say the same: what it is about, then what each of them says. */
+function contradiction(
+  kind: MismatchKind,
+  said: Record<string, string | undefined>,
+  { about = {}, loss = null }: { about?: Record<string, string>; loss?: Loss | null } = {},
+): Mismatch | null {
+  const words = Object.entries(said).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const isOne = new Set(words.map(([, word]) => word)).size < 2
+  return isOne ? null : { kind, detail: { ...about, ...Object.fromEntries(words) }, loss }
 }

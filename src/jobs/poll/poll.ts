@@ -1,12 +1,11 @@
 import { reach } from '../../failpoint.ts'
 import { inTransaction } from '../../store/database.ts'
-import { missedRecords, staleRecords } from '../../store/records.ts'
+import { countMisses, missedRecords, staleRecords } from '../../store/records.ts'
 import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
 import { type PollPosition, pollStream, positionIn, readPosition } from './poll-position.ts'
 import { readRecent } from './read-recent.ts'
 import { declareGone, nothingRead, type PollReport, type ReadDeps, readAlone } from './read-records.ts'
-import { sweepRecords } from './sweep-records.ts'
-import type { WalkDeps } from './walk-pages.ts'
+import { type WalkDeps, walkPages } from './walk-pages.ts'
 
 export type PollDeps = ReadDeps & {
   /** Names this process among those that may poll. */
@@ -75,4 +74,45 @@ async function readMissed(deps: LeasedPollDeps, reading: PollReport): Promise<vo
   await readAlone(deps, await missedRecords(db, { missesMin: 1, limit: aloneMax }), reading)
   const readBefore = new Date(now().getTime() - staleAfterMs)
   await readAlone(deps, await staleRecords(db, { readBefore, limit: aloneMax }), reading)
+}
+
+/** Pages of one run; the next run goes on from there. */
+const pagesPerRun = 50
+const dayMs = 86_400_000
+
+/**
+ * Reads some more of the list as a whole, where that is due. Once its end is reached, what it did not list is counted
+ * as missed.
+ */
+async function sweepRecords(
+  deps: LeasedPollDeps,
+  before: PollPosition,
+  reading: PollReport,
+): Promise<PollPosition> {
+  const now = deps.now().getTime()
+  const isDue = before.sweptAt === null || Math.abs(now - before.sweptAt) >= deps.sweepEveryMs
+  if (before.sweep === null && !isDue) return before
+  const { startedAt, mark: from } = before.sweep ?? { startedAt: now, mark: null }
+  const walk = { from, since: null, pagesMax: pagesPerRun, isEnough: () => false }
+  // A clock that is behind that of the process which began must not make what it reads look missed.
+  const clock = () => new Date(Math.max(deps.now().getTime(), startedAt))
+  const { end, mark, lastMark } = await walkPages({ ...deps, now: clock }, walk, reading)
+  // It begins anew.
+  if (end === 'expired') return { ...before, sweep: null }
+  if (end === 'paused') return { ...before, sweep: { startedAt, mark } }
+  await settleMisses(deps, startedAt)
+  return { ...before, tail: lastMark, sweep: null, sweptAt: startedAt }
+}
+
+async function settleMisses(
+  { db, client, now, keepPlace }: LeasedPollDeps,
+  startedAt: number,
+): Promise<void> {
+  const { keptDays } = client.list
+  // By now: records grow too old also while the others are read.
+  const listedSince = keptDays === undefined ? null : new Date(now().getTime() - keptDays * dayMs)
+  await inTransaction(db, async (tx) => {
+    await keepPlace(tx)
+    await countMisses(tx, { startedAt: new Date(startedAt), listedSince })
+  })
 }

@@ -1,10 +1,21 @@
-import { columnsOf } from './columns.ts'
+import { assign, type ColumnMatch } from './assign.ts'
+import { columnsOf, isObject, type SampleColumn, valueAt } from './columns.ts'
 import { type Doubt, Doubts, present, type Section } from './doubts.ts'
-import { draftRecord } from './draft-record.ts'
-import { draftWebhook } from './draft-webhook.ts'
 import { depositsAmong, findFields, findRecord, recordsAt } from './find-record.ts'
 import type { Hints } from './hints.ts'
+import {
+  amountDraft,
+  assetDraft,
+  type DefaultPresence,
+  type InferredField,
+  networkDraft,
+  textDraft,
+  timeDraft,
+} from './infer-field.ts'
 import { draftList, listingIn } from './infer-list.ts'
+import { type Dictionary, kindWords, networkWords, ownerWords, statusWords } from './infer-words.ts'
+import { envelopeRules, type LegSide, type RecordField, twoLegs } from './rules.ts'
+import { weighEnvelope } from './weigh.ts'
 
 /** A profile as it is written, and what in it is unsure. */
 export type ProfileDraft = { profile: Section; doubts: readonly Doubt[] }
@@ -35,4 +46,181 @@ export function inferProfile({ payloads, answers }: Samples, hints: Hints): Prof
     }),
     doubts: doubts.all,
   }
+}
+
+type WebhookSamples = {
+  payloads: readonly unknown[]
+  /** Where the record is in them. */
+  path: string
+  record: ReadonlyMap<RecordField, ColumnMatch>
+}
+
+/** The section `webhook` of a profile: what is around the record, or beside its fields where that is the payload. */
+function draftWebhook({ payloads, path, record }: WebhookSamples, doubts: Doubts): Section {
+  const fields = new Set([...record.values()].map(({ column }) => column.path))
+  const isAround = (column: SampleColumn) =>
+    path === '' ? !fields.has(column.path) : !column.path.startsWith(`${path}.`)
+  const found = assign(columnsOf(payloads).filter(isAround), {
+    rules: envelopeRules,
+    legs: twoLegs,
+    weigh: weighEnvelope,
+  })
+  const id = found.get('id')
+  doubts.note(['webhook', 'id'], id?.doubt)
+  return present({
+    id: id?.column.path,
+    kind: draftKind(found.get('kind'), { payloads, path, record }, doubts),
+    record: path === '' ? undefined : path,
+    occurredAt: draftTime(found.get('occurredAt'), doubts),
+  })
+}
+
+function draftKind(
+  kind: ColumnMatch | undefined,
+  { payloads, path, record }: WebhookSamples,
+  doubts: Doubts,
+) {
+  if (kind === undefined) return undefined
+  const address = record.get('deposit.address')?.column.path ?? ''
+  const tellsOfDeposit = payloads.map((payload) => {
+    const one = valueAt(payload, path)
+    return isObject(one) && typeof valueAt(one, address) === 'string'
+  })
+  const { words, doubts: unsure } = kindWords(kind.column, tellsOfDeposit)
+  doubts.note(['webhook', 'kind', 'paths'], kind.doubt)
+  doubts.noteEach(['webhook', 'kind', 'words'], unsure)
+  return { paths: kind.column.path, words }
+}
+
+function draftTime(time: ColumnMatch | undefined, doubts: Doubts) {
+  if (time === undefined) return undefined
+  const { draft, doubt } = timeDraft(time.column, 'required')
+  doubts.note(['webhook', 'occurredAt'], doubt ?? time.doubt)
+  return draft
+}
+
+type Fields = ReadonlyMap<RecordField, ColumnMatch>
+
+/** What stands for a field that was not found: a path that leads to nothing, until a person gives one. */
+const nowhere = 'not-found'
+const notFound = 'not found: give its path'
+
+/** The sections `record` and `networks` of a profile. */
+function draftRecord(fields: Fields, hints: Hints, doubts: Doubts): Section {
+  const draft = drafterOf(fields, doubts)
+  const networks = draftNetworks(fields, hints, doubts)
+  return present({
+    record: present({
+      id: draft('id', asText('required'), notFound),
+      owner: draftOwner(fields, hints, doubts),
+      status: draftStatus(fields, doubts),
+      createdAt: draft('createdAt', asTime('optional')),
+      occurredAt: draft('occurredAt', asTime('required')),
+      deposit: draftDeposit(draft, hints),
+      settlement: fields.has('settlement.address') ? draftSettlement(draft, hints) : undefined,
+    }),
+    networks,
+  })
+}
+
+/** Drafts a field that was found; one that was not is left out, or marked where a profile cannot do without it. */
+type FieldDrafter = (
+  field: RecordField,
+  read: (column: SampleColumn) => InferredField,
+  absent?: string,
+) => InferredField['draft'] | undefined
+
+function drafterOf(fields: Fields, doubts: Doubts): FieldDrafter {
+  return (field, read, absent) => {
+    const found = fields.get(field)
+    const path = ['record', ...field.split('.')]
+    if (found === undefined) {
+      doubts.note(path, absent)
+      return absent === undefined ? undefined : nowhere
+    }
+    const { draft, doubt } = read(found.column)
+    doubts.note(path, doubt ?? found.doubt)
+    return draft
+  }
+}
+
+const asText = (usual: DefaultPresence) => (column: SampleColumn) => ({
+  draft: textDraft(column, usual),
+  doubt: null,
+})
+const asTime = (usual: DefaultPresence) => (column: SampleColumn) => timeDraft(column, usual)
+const asAmount = (usual: DefaultPresence) => (column: SampleColumn) => amountDraft(column, usual)
+const asNetwork = (leg: LegSide) => (column: SampleColumn) => ({
+  draft: networkDraft(column, leg),
+  doubt: null,
+})
+const asAsset = (hints: Hints) => (column: SampleColumn) => assetDraft(column, hints)
+
+function draftDeposit(draft: FieldDrafter, hints: Hints): Section {
+  return present({
+    network: draft('deposit.network', asNetwork('deposit')),
+    address: draft('deposit.address', asText('required'), notFound),
+    asset: draft('deposit.asset', asAsset(hints), notFound),
+    amount: draft('deposit.amount', asAmount('required'), notFound),
+    transaction: draft('deposit.transaction', asText('optional')),
+    index: draft('deposit.index', asText('optional')),
+  })
+}
+
+function draftSettlement(draft: FieldDrafter, hints: Hints): Section {
+  return present({
+    network: draft('settlement.network', asNetwork('settlement')),
+    address: draft('settlement.address', asText('required'), notFound),
+    asset: draft('settlement.asset', asAsset(hints), notFound),
+    amount: draft('settlement.amount', asAmount('optional')),
+    transaction: draft('settlement.transaction', asText('optional')),
+    fee: draft('settlement.fee', asAmount('optional')),
+  })
+}
+
+/** Left out unless all of it was found: the address book then knows whose the address is. */
+function draftOwner(fields: Fields, hints: Hints, doubts: Doubts): Section | undefined {
+  const [kind, id] = [fields.get('owner.kind'), fields.get('owner.id')]
+  if (kind === undefined || id === undefined) return undefined
+  const path = ['record', 'owner']
+  const settlementNetwork = fields.get('settlement.network')?.column
+  const meanings = ownerWords({ kind: kind.column, id: id.column, settlementNetwork }, hints)
+  doubts.note([...path, 'id'], id.doubt)
+  return {
+    kind: withWords(kind, meanings, { doubts, path: [...path, 'kind'] }),
+    id: textDraft(id.column, 'required'),
+  }
+}
+
+function draftStatus(fields: Fields, doubts: Doubts): Section {
+  const status = fields.get('status')
+  const path = ['record', 'status']
+  if (status !== undefined)
+    return withWords(status, statusWords(status.column, fields.get('id')?.column), { doubts, path })
+  doubts.note([...path, 'paths'], notFound)
+  return { paths: nowhere, words: {} }
+}
+
+type DoubtContext = { doubts: Doubts; path: readonly string[] }
+
+function withWords(
+  found: ColumnMatch,
+  { words, doubts: unsure }: Dictionary,
+  { doubts, path }: DoubtContext,
+): Section {
+  doubts.note([...path, 'paths'], found.doubt)
+  doubts.noteEach([...path, 'words'], unsure)
+  const draft = textDraft(found.column, 'required')
+  return { ...(typeof draft === 'string' ? { paths: draft } : draft), words }
+}
+
+/** Only what they call otherwise than we do. */
+function draftNetworks(fields: Fields, hints: Hints, doubts: Doubts): Section | undefined {
+  const legs = (['deposit', 'settlement'] as const).map((leg) => ({
+    network: fields.get(`${leg}.network`)?.column,
+    asset: fields.get(`${leg}.asset`)?.column,
+  }))
+  const { words, doubts: unsure } = networkWords(legs, hints)
+  doubts.noteEach(['networks'], unsure)
+  return Object.keys(words).length === 0 ? undefined : words
 }

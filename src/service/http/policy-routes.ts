@@ -1,10 +1,14 @@
+import { isAddress as isSolanaAddress } from '@solana/kit'
+import { isAddress as isEvmAddress } from 'viem'
 import { z } from 'zod'
+import type { NetworkSettings } from '../../chain/port.ts'
 import { deletePolicy, getPolicy, type PolicyOutcome, putPolicy } from '../deposits/policies.ts'
+import type { OwnerPolicy } from '../deposits/policy.ts'
 import type { OwnerKind } from '../tables.ts'
-import { checkPolicy, policyAnswer, policySchema } from './policy-schema.ts'
 import { refusal } from './problem.ts'
 import { type ApiRoute, defineRoute } from './route.ts'
-import { idText } from './schemas.ts'
+import { baseUnits, idText, timeText } from './schemas.ts'
+import { readAsset, readNetwork } from './stated.ts'
 
 const parameters = z.strictObject({ id: idText })
 
@@ -52,4 +56,73 @@ function routesOf(kind: OwnerKind, path: string): ApiRoute[] {
       run: async ({ db }, { parameters: { id } }) => tell(id, await deletePolicy(db, { kind, id })),
     }),
   ]
+}
+
+const entriesMax = 100
+const word = z.string().min(1).max(128)
+const assetName = z.strictObject({ network: word, asset: word })
+
+function listingOf<Item extends z.ZodType>(item: Item) {
+  const entries = z.array(item).min(1).max(entriesMax)
+  return z.union([z.strictObject({ allow: entries }), z.strictObject({ deny: entries })])
+}
+
+const policySchema = z
+  .strictObject({
+    hold: z.boolean().optional(),
+    minimum_amounts: z
+      .array(assetName.extend({ amount: baseUnits.max(78) }))
+      .max(entriesMax)
+      .optional(),
+    assets: listingOf(assetName).optional(),
+    senders: listingOf(word).optional(),
+    otherwise: z.enum(['hold', 'refund']).optional(),
+  })
+  .meta({
+    id: 'Policy',
+    description:
+      'What overrides the forwarding or crediting of deposits. `hold` holds all. A deposit below a minimum, or that a list does not let pass, is held, or goes back where `otherwise` is `refund`. Amounts are base units.',
+  }) satisfies z.ZodType<OwnerPolicy>
+
+const policyAnswer = z
+  .strictObject({ policy: policySchema.nullable(), updated_at: timeText.nullable() })
+  .meta({ id: 'PolicyAnswer', description: 'Null where nothing overrides what becomes of deposits.' })
+
+/**
+ * Makes sure that every network, asset and address of a policy is one: a rule with a slip of the pen would never apply.
+ * @throws Fault `request_refused`
+ */
+function checkPolicy(networks: readonly NetworkSettings[], policy: OwnerPolicy): void {
+  const { minimum_amounts: minimums = [], assets, senders } = policy
+  const named = [
+    ...minimums.map((item, place) => ({ item, place: `/minimum_amounts/${place}` })),
+    ...placed('/assets', assets),
+  ]
+  for (const { item, place } of named) {
+    const network = readNetwork(networks, { text: item.network, place: `${place}/network` })
+    readAsset(network, { text: item.asset, place: `${place}/asset` })
+  }
+  const wrong = placed('/senders', senders).filter(({ item }) => !isAnyAddress(item))
+  if (wrong.length === 0) return
+  const errors = wrong.map(({ place }) => ({
+    pointer: place,
+    detail: 'is no address, or has a wrong checksum',
+  }))
+  const detail = errors.map(({ pointer }) => `${pointer} is no address, or has a wrong checksum`).join('; ')
+  throw refusal('address_invalid', detail.slice(0, 1000), { errors })
+}
+
+type AllowDenyBody<Item> = { allow: readonly Item[] } | { deny: readonly Item[] }
+
+function placed<Item>(
+  place: string,
+  listing: AllowDenyBody<Item> | undefined,
+): { item: Item; place: string }[] {
+  if (listing === undefined) return []
+  const [name, items] = 'allow' in listing ? ['allow', listing.allow] : ['deny', listing.deny]
+  return items.map((item, index) => ({ item, place: `${place}/${name}/${index}` }))
+}
+
+function isAnyAddress(text: string): boolean {
+  return text.startsWith('0x') ? isEvmAddress(text) : isSolanaAddress(text)
 }

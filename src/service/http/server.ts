@@ -1,4 +1,16 @@
+import { once } from 'node:events'
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { isIPv6 } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
+import { assert } from '../../core/errors.ts'
 import { tell } from '../../log/tell.ts'
 import { keepApiKey } from '../api-keys.ts'
 import type { DepositServiceSettings } from '../settings.ts'
@@ -6,10 +18,10 @@ import type { ServiceDatabase } from '../tables.ts'
 import { openVault } from '../webhooks/secret-vault.ts'
 import { openAuthentication } from './authentication.ts'
 import { createHandler } from './handler.ts'
-import { listen } from './listen.ts'
+import { type ProblemCode, problemReply } from './problem.ts'
 import type { Api } from './route.ts'
 import { routes } from './routes.ts'
-import { isExposed } from './server-settings.ts'
+import { type ApiServerSettings, connectionLimits, isExposed, loopback } from './server-settings.ts'
 
 type ServerParts = { settings: DepositServiceSettings; log: Logger } & Omit<Api, 'networks' | 'webhooks'>
 
@@ -41,4 +53,96 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
 
 async function keepGivenKeys(db: ServiceDatabase, { apiKeys }: DepositServiceSettings): Promise<void> {
   await Promise.all(apiKeys.map(({ key, scope }) => keepApiKey(db, { key, scope, name: 'settings' })))
+}
+
+/** Longer than any answer takes: a caller that reads none for so long has gone. */
+const silenceMs = 150_000
+/** How long a stop waits for requests under way. */
+const drainMs = 10_000
+const headersMax = 16 * 1024
+
+/** `stop` refuses new connections and drains the others. */
+type HttpServerHandle = { url: string; stop(): Promise<void> }
+
+/** Listens, by HTTPS where there is a certificate. `url` names the port that was taken. */
+async function listen(
+  handler: RequestListener,
+  { host = loopback, port, tls, limits }: ApiServerSettings,
+): Promise<HttpServerHandle> {
+  const { headersMs, requestMs, idleMs, connectionsMax } = { ...connectionLimits, ...limits }
+  const options: ServerOptions = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: Math.min(1000, headersMs),
+    maxHeaderSize: headersMax,
+  }
+  const server =
+    tls === undefined
+      ? createServer(options, handler)
+      : createTlsServer({ ...options, ...tls, handshakeTimeout: headersMs }, handler)
+  server.maxConnections = connectionsMax
+  server.setTimeout(silenceMs)
+  server.on('clientError', refuseConnection)
+  server.listen(port, host)
+  await once(server, 'listening')
+  const bound = server.address()
+  assert(bound !== null && typeof bound === 'object', 'a server that listens has an address')
+  const name = isIPv6(host) ? `[${host}]` : host
+  return {
+    stop: createClosing(server),
+    url: `${tls === undefined ? 'http' : 'https'}://${name}:${bound.port}`,
+  }
+}
+
+/** Requests under way get their answer within a bounded time; all other connections are closed at once. */
+function createClosing(server: Server): () => Promise<void> {
+  const answering = new Set<ServerResponse>()
+  let isClosing = false
+  const closeIfQuiet = () => {
+    if (isClosing && answering.size === 0) server.closeAllConnections()
+  }
+  server.on('request', (_request, response: ServerResponse) => {
+    answering.add(response)
+    response.once('close', () => {
+      answering.delete(response)
+      closeIfQuiet()
+    })
+  })
+  return async () => {
+    const closed = once(server, 'close')
+    isClosing = true
+    server.close()
+    closeIfQuiet()
+    const impatience = setTimeout(() => server.closeAllConnections(), drainMs)
+    await closed.finally(() => clearTimeout(impatience))
+  }
+}
+
+const refusals: Readonly<Record<string, [ProblemCode, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the request was not complete in time'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', `the headers are longer than ${headersMax} bytes`],
+}
+
+/** What is no request that could be routed is answered by a problem too, where there is somebody left to answer. */
+function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const [code, detail] = refusals[error.code ?? ''] ?? ['http_malformed', 'the request is not HTTP/1.1']
+  const { status, body, headers } = problemReply(code, detail)
+  const text = JSON.stringify(body)
+  const lines = Object.entries({
+    ...headers,
+    'content-length': String(Buffer.byteLength(text)),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${reasons[status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
 }

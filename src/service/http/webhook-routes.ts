@@ -1,37 +1,101 @@
+import { z } from 'zod'
 import { inTransaction } from '../../store/database.ts'
+import { listDeliveries } from '../webhooks/deliveries.ts'
 import {
   enableEndpoint,
   endEndpoint,
   endpointsMax,
+  findEndpoint,
   listEndpoints,
   lockEndpoint,
   registerEndpoint,
 } from '../webhooks/endpoints.ts'
+import { sendTest } from '../webhooks/events.ts'
 import { overlapDefaultSeconds } from '../webhooks/keep-endpoints.ts'
 import { rotateSecret, signingSecrets } from '../webhooks/secrets.ts'
 import { makeSecret, readSecret, type SigningKeyScheme } from '../webhooks/signing-key.ts'
+import type { EndpointRow } from '../webhooks/tables.ts'
 import { isPrivateUrl, urlForm } from '../webhooks/webhook-url.ts'
 import { refusal } from './problem.ts'
 import { readPage } from './read-page.ts'
-import { defineRoute } from './route.ts'
+import { type Api, defineRoute } from './route.ts'
 import { pageOf, pageQuery } from './schemas.ts'
-import { webhookDeliveryRoutes } from './webhook-delivery-routes.ts'
 import {
-  find,
-  idParameter,
-  refuseConfigured,
-  refuseDeleted,
-  refuseUnknown,
-  root,
-  show,
-} from './webhook-endpoint.ts'
-import {
+  deliverySchema,
   endpointRequest,
   endpointSchema,
   endpointWithSecret,
+  eventSchema,
   rotationRequest,
+  showDelivery,
   showEndpoint,
+  showEvent,
 } from './webhook-schemas.ts'
+
+const root = '/v1/webhook-endpoints'
+const idParameter = z.strictObject({ id: z.string().max(64) })
+
+/** Deleted ones are found as well: their history stays. */
+async function find(db: Api['db'], id: string): Promise<EndpointRow> {
+  return (await findEndpoint(db, id)) ?? refuseUnknown(id)
+}
+
+function refuseUnknown(id: string): never {
+  throw refusal('not_found', `there is no webhook endpoint ${id}`)
+}
+
+function refuseDeleted({ id, status }: EndpointRow): void {
+  if (status === 'deleted') throw refusal('endpoint_inactive', `${id} was deleted; register it anew`)
+}
+
+function refuseConfigured({ id, configured }: EndpointRow): void {
+  if (configured) throw refusal('endpoint_configured', `${id} is changed where the service is set up`)
+}
+
+async function show(db: Api['db'], endpoint: EndpointRow): Promise<z.output<typeof endpointSchema>> {
+  return showEndpoint(endpoint, await signingSecrets(db, [endpoint.id], new Date()))
+}
+
+const testEndpoint = defineRoute({
+  method: 'post',
+  path: `${root}/{id}/test`,
+  scope: 'write',
+  summary: 'Send a test event to a webhook endpoint',
+  origin: 'ours',
+  parameters: idParameter,
+  status: 201,
+  answer: eventSchema,
+  refusals: ['not_found', 'endpoint_inactive'],
+  run: async ({ db }, { parameters: { id } }) => {
+    await find(db, id)
+    const event = await sendTest(db, id, new Date())
+    if (event === null) throw refusal('endpoint_inactive', `${id} is sent nothing; enable it first`)
+    return showEvent(event)
+  },
+})
+
+const deliveries = defineRoute({
+  method: 'get',
+  path: `${root}/{id}/deliveries`,
+  scope: 'read',
+  summary: 'List the deliveries to a webhook endpoint, the newest first',
+  origin: 'ours',
+  parameters: idParameter,
+  query: pageQuery.extend({ status: deliverySchema.shape.status.optional() }),
+  status: 200,
+  answer: pageOf(deliverySchema),
+  refusals: ['not_found', 'cursor_invalid'],
+  run: async ({ db }, { parameters: { id }, query }) => {
+    await find(db, id)
+    const filter = { endpointId: id, status: query.status }
+    const { page, next_cursor } = await readPage('deliveries', query, (reading) =>
+      listDeliveries(db, filter, reading),
+    )
+    return { data: page.map(showDelivery), next_cursor }
+  },
+})
+
+const webhookDeliveryRoutes = [testEndpoint, deliveries]
 
 const createEndpoint = defineRoute({
   method: 'post',

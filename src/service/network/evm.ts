@@ -4,24 +4,39 @@ import {
   erc20Abi,
   fallback,
   getAddress,
+  type Hex,
   http,
+  isAddressEqual,
+  isHex,
   type PublicClient,
+  parseEventLogs,
+  parseTransaction,
   recoverTransactionAddress,
+  TransactionNotFoundError,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
 } from 'viem'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Asset, assetCode } from '../../core/asset.ts'
-import { Fault } from '../../core/errors.ts'
+import { assert, Fault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
-import { createShare } from '../running/sharing.ts'
+import { createShare, type RequestCoalescer } from '../running/sharing.ts'
 import { createBlockScanner } from './block-scan.ts'
-import { draftEvm, type EvmWallet, gasLackEvm } from './evm-draft.ts'
-import { readBalance } from './evm-funds.ts'
-import { evmOutcome } from './evm-outcome.ts'
-import { createPromises } from './evm-promises.ts'
-import { redraftEvm } from './evm-redraft.ts'
+import {
+  draftEvm,
+  type EvmWallet,
+  gasLackEvm,
+  lackOf,
+  nativeOf,
+  signEvm,
+  type TransactionWithoutNonce,
+} from './evm-draft.ts'
+import { bumped, type Fees, isGood, leastFee, raisedFees, readMarket, readRollupFee } from './evm-fees.ts'
+import { readBalance, readFunds } from './evm-funds.ts'
+import { createPromises, readTokenTransfer } from './evm-promises.ts'
 import { evmSource, startEvm } from './evm-source.ts'
-import type { NetworkClient } from './port.ts'
+import type { NetworkClient, SignedTransferOutcome, TransferDraft, TransferOrder } from './port.ts'
 
 const timeoutMs = 10_000
 
@@ -84,4 +99,121 @@ async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>
     const details = { what: `paying on ${name}`, problem: describeError(error) }
     throw new Fault('remote_failed', details, { cause: error })
   }
+}
+
+type EvmOutcomeDeps = { client: PublicClient; share: RequestCoalescer }
+
+/** Landed and reverted are told only of transactions in a final block. */
+async function evmOutcome(
+  { client, share }: EvmOutcomeDeps,
+  transaction: string,
+): Promise<SignedTransferOutcome> {
+  assert(isHex(transaction), 'an EVM transaction is known by its hash')
+  const final = await share('final', () => client.getBlock({ blockTag: 'finalized' }))
+  const receipt = await client.getTransactionReceipt({ hash: transaction }).catch(nullIfNotFound)
+  if (receipt === null) return { kind: 'open', known: await isKnown(client, transaction) }
+  if (receipt.blockNumber > final.number) return { kind: 'open', known: true }
+  if (receipt.status === 'reverted') return { kind: 'reverted' }
+  const { blockNumber } = receipt
+  const block = await share(`block ${blockNumber}`, () => client.getBlock({ blockNumber }))
+  if (block.hash !== receipt.blockHash) return { kind: 'open', known: true }
+  const { input, to } = await client.getTransaction({ hash: transaction })
+  const transfer = input === '0x' ? null : readTokenTransfer(input)
+  if (transfer !== null && !moved(receipt, { from: receipt.from, to: transfer.to, token: to }))
+    return { kind: 'reverted' }
+  return { kind: 'landed', at: new Date(Number(block.timestamp) * 1000) }
+}
+
+type TokenTransferParties = { from: Hex; to: Hex; token: Hex | null }
+
+/**
+ * A token may answer that it refuses, and not revert: then nothing was moved and nothing logged. Where it logged
+ * another amount than was asked for, something was moved, and it is not paid again.
+ */
+function moved({ logs }: TransactionReceipt, { from, to, token }: TokenTransferParties): boolean {
+  return parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs }).some(
+    ({ address, args }) =>
+      token !== null &&
+      isAddressEqual(address, token) &&
+      isAddressEqual(args.from, from) &&
+      isAddressEqual(args.to, to) &&
+      args.value > 0n,
+  )
+}
+
+async function isKnown(client: PublicClient, hash: Hex): Promise<boolean> {
+  return (await client.getTransaction({ hash }).catch(nullIfNotFound)) !== null
+}
+
+function nullIfNotFound(error: unknown): null {
+  const found = error instanceof TransactionReceiptNotFoundError || error instanceof TransactionNotFoundError
+  if (!found) throw error
+  return null
+}
+
+type OrderPayer = Pick<TransferOrder, 'branch' | 'feeFrom'>
+
+/**
+ * The same transfer at a higher fee, with the nonce of the old one, so that only one of the two can land. Where the
+ * fee comes off the amount, what arrives is less by what the fee is more.
+ */
+async function redraftEvm(
+  purse: EvmWallet,
+  bytes: Uint8Array,
+  payer: OrderPayer,
+): Promise<TransferDraft | null> {
+  const { client, settings } = purse
+  const old = readOld(bytes)
+  const market = await readMarket(client)
+  if (isGood(old, market)) return null
+  const holder = purse.keyring.evmAccount(payer.branch).address
+  // The node's idea of the next block has the old transaction in it, which this one takes the place of.
+  const asked = { holder, assets: [nativeOf(settings)], tags: ['latest'] } as const
+  const [landed, funds, rollupFee] = await Promise.all([
+    client.getTransactionCount({ address: holder, blockTag: 'latest' }),
+    readFunds(purse, asked),
+    readRollupFee(client),
+  ])
+  if (landed > old.nonce) return null
+  const wanted = raisedFees(old, market)
+  const least = greater(leastFee(market), bumped(old.maxFeePerGas))
+  const transfer = readTokenTransfer(old.data)
+  const fromAmount = payer.feeFrom === 'amount' && transfer === null
+  const compose = (): TransactionWithoutNonce => {
+    if (fromAmount) return lowered(old, wanted)
+    const free = funds.freeBeside(nativeOf(settings), BigInt(old.nonce))
+    const most = (free - old.value - rollupFee) / old.gas
+    if (most < least) throw lackOf(settings, { needed: old.value + rollupFee + old.gas * least, free })
+    return { ...old, ...wanted, maxFeePerGas: most < wanted.maxFeePerGas ? most : wanted.maxFeePerGas }
+  }
+  const { value = 0n } = compose()
+  return {
+    amount: transfer?.amount ?? value,
+    sign: (nonce) => {
+      assert(nonce === BigInt(old.nonce), 'a replacement has the nonce of what it replaces')
+      return signEvm(purse, payer.branch, { ...compose(), nonce: old.nonce })
+    },
+  }
+}
+
+type Old = TransactionWithoutNonce & Fees & { nonce: number; value: bigint; gas: bigint }
+
+function readOld(bytes: Uint8Array): Old {
+  const hex: Hex = `0x${Buffer.from(bytes).toString('hex')}`
+  const { type, chainId, to, data, gas, nonce = 0, value = 0n, ...fees } = parseTransaction(hex)
+  const { maxFeePerGas, maxPriorityFeePerGas = 0n } = fees
+  assert(type === 'eip1559' && chainId !== undefined && gas !== undefined, 'the bytes are our own')
+  assert(maxFeePerGas !== undefined, 'and state their fee')
+  return { chainId, nonce, to, value, gas, maxFeePerGas, maxPriorityFeePerGas, ...(data && { data }) }
+}
+
+function lowered(old: Old, fees: Fees): TransactionWithoutNonce {
+  const value = old.value - old.gas * (fees.maxFeePerGas - old.maxFeePerGas)
+  if (value > 0n) return { ...old, ...fees, value }
+  const problem = `a transfer of ${old.value} wei cannot pay for a higher fee`
+  throw new Fault('remote_failed', { what: 'raising a fee', problem })
+}
+
+function greater(left: bigint, right: bigint): bigint {
+  return left > right ? left : right
 }

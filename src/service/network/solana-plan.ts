@@ -1,16 +1,28 @@
-import { type Instruction, type KeyPairSigner, address as toSolanaAddress } from '@solana/kit'
+import {
+  AccountRole,
+  type AccountSignerMeta,
+  type Instruction,
+  type KeyPairSigner,
+  type Address as KitAddress,
+  address as toSolanaAddress,
+} from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
-import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getTransferCheckedInstruction,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Address, assetCode, assetKey, parseAddress } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import type { RequestCoalescer } from '../running/sharing.ts'
 import type { TransferOrder } from './port.ts'
 import type { SolanaNetworkRpc } from './solana.ts'
-import { lamportsOf, sumOf, tokenAccountsOf } from './solana-holdings.ts'
-import { readMint, token2022Program } from './solana-mints.ts'
+import { lamportsOf, sumOf, type TokenAccount, tokenAccountsOf } from './solana-holdings.ts'
+import { type MintTransferRules, readMint, token2022Program } from './solana-mints.ts'
 import type { HolderAsset, ReservedFunds, Take } from './solana-promises.ts'
-import { accountMaker, gather, moves, noFee, partsMax, usualAccount } from './solana-token-transfer.ts'
+import { feeOn, sentFor, type TransferFee } from './transfer-fee.ts'
 
 /** The liquidity wallet pays the fee and the rent, whoever's assets are moved. */
 export type Signers = { feePayer: KeyPairSigner; holder: KeyPairSigner }
@@ -146,4 +158,111 @@ export function shortOf(
   { holder, asset, amount, free }: Take & { free: bigint },
 ): Fault {
   return refused(settings, `${holder} has ${free} of ${asset} left to spend, and ${amount} are needed`)
+}
+
+/** So much leaves an account, and this much of it arrives. */
+type TokenAccountDebit = { account: KitAddress; sent: bigint; fee: bigint }
+
+/** More would not fit into one transaction. */
+const partsMax = 8
+
+const noFee: TransferFee = { basisPoints: 0n, most: 0n }
+
+/**
+ * What to send from which account. With the fee from the amount, the order's amount leaves; else it arrives, and what
+ * the token withholds is sent on top. Null where the accounts do not hold as much.
+ */
+function gather(
+  accounts: readonly TokenAccount[],
+  { amount, feeFrom }: Pick<TransferOrder, 'amount' | 'feeFrom'>,
+  fee: TransferFee,
+): readonly TokenAccountDebit[] | null {
+  const parts: TokenAccountDebit[] = []
+  let left = amount
+  for (const { account, amount: held } of accounts.slice(0, partsMax)) {
+    const wanted = feeFrom === 'amount' ? left : sentFor(fee, left)
+    const sent = held < wanted ? held : wanted
+    if (sent === 0n) break
+    const part = { account, sent, fee: feeOn(fee, sent) }
+    parts.push(part)
+    left -= feeFrom === 'amount' ? sent : sent - part.fee
+  }
+  return left === 0n ? parts : null
+}
+
+type SolanaTransferParties = { mint: Address; to: Address; feePayer: KeyPairSigner; holder: KeyPairSigner }
+
+/** The account that wallets look for: one for each owner and mint. */
+async function usualAccount(
+  { mint, to }: Pick<SolanaTransferParties, 'mint' | 'to'>,
+  { program }: MintTransferRules,
+): Promise<KitAddress> {
+  const [account] = await findAssociatedTokenPda({
+    owner: toSolanaAddress(to),
+    mint: toSolanaAddress(mint),
+    tokenProgram: program,
+  })
+  return account
+}
+
+/** Making an account that is there already does nothing. */
+function accountMaker(
+  { mint, to, feePayer }: SolanaTransferParties,
+  { program }: MintTransferRules,
+  account: KitAddress,
+): Instruction {
+  return getCreateAssociatedTokenIdempotentInstruction({
+    payer: feePayer,
+    ata: account,
+    owner: toSolanaAddress(to),
+    mint: toSolanaAddress(mint),
+    tokenProgram: program,
+  })
+}
+
+/** A token that withholds a fee is told which fee is expected, so that no other one is taken. */
+function moves(
+  { mint, holder }: SolanaTransferParties,
+  { program, decimals, feeIn }: MintTransferRules,
+  { destination, parts }: { destination: KitAddress; parts: readonly TokenAccountDebit[] },
+): Instruction[] {
+  const common = { mint: toSolanaAddress(mint), destination, authority: holder, decimals }
+  return parts.map(({ account: source, sent: amount, fee }) =>
+    feeIn === null
+      ? getTransferCheckedInstruction({ ...common, source, amount }, { programAddress: program })
+      : transferWithFee(program, { ...common, source, amount, fee }),
+  )
+}
+
+type TransferWithFeeArgs = {
+  source: KitAddress
+  mint: KitAddress
+  destination: KitAddress
+  authority: KeyPairSigner
+  amount: bigint
+  decimals: number
+  fee: bigint
+}
+
+/** TransferCheckedWithFee: 26, 1, amount, decimals, fee; integers of eight bytes, the least significant first. */
+function transferWithFee(programAddress: KitAddress, transfer: TransferWithFeeArgs): Instruction {
+  const { source, mint, destination, authority, amount, decimals, fee } = transfer
+  const data = Buffer.alloc(19)
+  data.writeUInt8(26, 0)
+  data.writeUInt8(1, 1)
+  data.writeBigUInt64LE(amount, 2)
+  data.writeUInt8(decimals, 10)
+  data.writeBigUInt64LE(fee, 11)
+  const signer: AccountSignerMeta = {
+    address: authority.address,
+    role: AccountRole.READONLY_SIGNER,
+    signer: authority,
+  }
+  const accounts = [
+    { address: source, role: AccountRole.WRITABLE },
+    { address: mint, role: AccountRole.READONLY },
+    { address: destination, role: AccountRole.WRITABLE },
+    signer,
+  ]
+  return { programAddress, accounts, data: Uint8Array.from(data) }
 }

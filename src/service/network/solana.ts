@@ -5,20 +5,20 @@ import {
   isSolanaError,
   type Rpc,
   type RpcTransport,
+  type Signature,
   type SolanaRpcApi,
 } from '@solana/kit'
 import type { NetworkSettings } from '../../chain/port.ts'
 import { type Asset, assetCode } from '../../core/asset.ts'
-import { Fault } from '../../core/errors.ts'
+import { assert, Fault, isFault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
 import { createShare } from '../running/sharing.ts'
 import { createBlockScanner } from './block-scan.ts'
-import type { NetworkClient } from './port.ts'
+import type { NetworkClient, SignedTransfer, SignedTransferOutcome } from './port.ts'
 import { draftSolana, type SolanaPurse } from './solana-draft.ts'
 import { readSolanaBalance } from './solana-holdings.ts'
 import { readMint } from './solana-mints.ts'
-import { solanaOutcome } from './solana-outcome.ts'
 import { createSolanaPromises } from './solana-promises.ts'
 import { solanaSource, startSolana } from './solana-source.ts'
 
@@ -109,4 +109,67 @@ async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>
     const details = { what: `paying on ${name}`, problem: describeError(error) }
     throw new Fault('remote_failed', details, { cause: error })
   }
+}
+
+type SolanaTransferRef = Pick<SignedTransfer, 'transaction' | 'expiresHeight'>
+
+/** A blockhash serves for so many blocks after its own, so what uses it can only be in one of them. */
+const lifetimeBlocks = 150n
+
+/**
+ * All of it is asked of one node, the next one where it does not answer: what one node knows says nothing about what
+ * another one lacks.
+ */
+async function solanaOutcome(
+  nodes: readonly SolanaNetworkRpc[],
+  wanted: SolanaTransferRef,
+): Promise<SignedTransferOutcome> {
+  const [node, ...others] = nodes
+  assert(node !== undefined, 'a network has an address')
+  try {
+    return await outcomeBy(node, wanted)
+  } catch (error) {
+    if (!isFault(error, 'remote_failed') || others.length === 0) throw error
+    return solanaOutcome(others, wanted)
+  }
+}
+
+async function outcomeBy(rpc: SolanaNetworkRpc, wanted: SolanaTransferRef): Promise<SignedTransferOutcome> {
+  const { transaction, expiresHeight } = wanted
+  assert(expiresHeight !== null, 'a Solana transaction expires')
+  const signature = transaction as string as Signature
+  const final = await rpc.getEpochInfo({ commitment: 'finalized' }).send()
+  const { context, value } = await rpc
+    .getSignatureStatuses([signature], { searchTransactionHistory: true })
+    .send()
+  const status = value[0] ?? null
+  if (status === null) {
+    // Several nodes may stand behind one address, and one that lags lacks what the others have.
+    const isPast = final.blockHeight > expiresHeight && context.slot >= final.absoluteSlot
+    const isProved = isPast && (await remembers(rpc, expiresHeight - lifetimeBlocks))
+    return isProved ? { kind: 'expired' } : { kind: 'open', known: false }
+  }
+  if (status.confirmationStatus !== 'finalized') return { kind: 'open', known: true }
+  if (status.err !== null) return { kind: 'reverted' }
+  const landed = await rpc
+    .getTransaction(signature, {
+      commitment: 'finalized',
+      encoding: 'json',
+      maxSupportedTransactionVersion: 1,
+    })
+    .send()
+  if (landed === null) return { kind: 'open', known: true }
+  return { kind: 'landed', at: new Date(Number(landed.blockTime) * 1000) }
+}
+
+/**
+ * Nodes forget old blocks, and do not list what was in them. A slot is never less than the height of its block, so
+ * the height of the first block is only asked for where its slot does not tell.
+ */
+async function remembers(rpc: SolanaNetworkRpc, height: bigint): Promise<boolean> {
+  const slot = await rpc.getFirstAvailableBlock().send()
+  if (slot <= height) return true
+  const config = { commitment: 'finalized', transactionDetails: 'none', rewards: false } as const
+  const first = (await rpc.getBlock(slot, config).send())?.blockHeight ?? null
+  return first !== null && first <= height
 }

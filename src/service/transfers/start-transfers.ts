@@ -6,7 +6,8 @@ import { type Loop, startLoop } from '../running/loop.ts'
 import { createPostponed } from '../running/postponed.ts'
 import type { DepositServiceSettings } from '../settings.ts'
 import type { SweepSettings } from './due-sweeps.ts'
-import { createResumption } from './resume-transfers.ts'
+import { settleTransfers } from './settle-transfers.ts'
+import type { TransferSigningDeps } from './signing.ts'
 import { type NetworkLoopDeps, sweepNetwork, workNetwork } from './work-network.ts'
 
 type StartTransfersDeps = Omit<NetworkLoopDeps, 'network' | 'postponed' | 'resumed'> & {
@@ -66,4 +67,21 @@ function startReading(prices: Prices, { source }: QuoteSettings, log: Logger): L
     return false
   }
   return [startLoop({ name: 'prices', everyMs: source.everyMs, log }, turn)]
+}
+
+/**
+ * Settles and sends once what an earlier run has stored. Whoever signs awaits this first: what was signed and not sent
+ * is known to no node, and a transfer that is signed before it takes its place would count on money that it takes.
+ */
+export function createResumption(signing: TransferSigningDeps, changed: () => void): () => Promise<void> {
+  let resuming: Promise<void> | null = null
+  const resume = async (): Promise<void> => {
+    try {
+      if ((await settleTransfers(signing)) > 0) changed()
+    } catch (error) {
+      resuming = null
+      throw error
+    }
+  }
+  return () => (resuming ??= resume())
 }

@@ -1,23 +1,39 @@
+import { sql } from 'kysely'
 import type { Logger } from 'pino'
+import type { NetworkSettings } from '../../chain/port.ts'
+import { type Address, assetKey } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
+import { inTransaction } from '../../store/database.ts'
 import { convertDeposits } from '../deposits/convert-deposits.ts'
 import type { Deposits } from '../deposits/deposits.ts'
 import type { Prices } from '../deposits/prices.ts'
 import { recordScan } from '../deposits/record-scan.ts'
 import type { Faults } from '../faults/faults.ts'
-import type { Keyring } from '../keyring/keyring.ts'
+import { type ForwardGroup, joinForwards, payoutOf, quotedOf } from '../faults/forward-faults.ts'
+import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import type { NetworkClient } from '../network/port.ts'
+import { newId } from '../new-id.ts'
 import { watchedAddresses } from '../owners.ts'
+import { mapBounded } from '../running/bounded.ts'
 import type { RetryBackoff } from '../running/postponed.ts'
 import type { DepositServiceSettings } from '../settings.ts'
 import { readPosition } from '../streams.ts'
-import type { ServiceDatabase } from '../tables.ts'
-import { dueForwards, dueRefunds } from './due-deposits.ts'
+import type { ServiceDatabase, ServiceDepositRow } from '../tables.ts'
 import { dueSweeps, type SweepSettings, sweepsMax } from './due-sweeps.ts'
-import { dueWithdrawals } from './due-withdrawals.ts'
 import { replaceFees } from './replace-fees.ts'
+import { sendTransfers } from './send-transfers.ts'
 import { settleTransfers } from './settle-transfers.ts'
-import { signTransfers } from './sign-transfers.ts'
-import { paymentsMax } from './wanted.ts'
+import { type ChainNonces, type DraftedTransfer, postpone, type TransferSigningDeps } from './signing.ts'
+import { storeSigned } from './store-signed.ts'
+import type { WithdrawalRow } from './tables.ts'
+import {
+  type DueTransfer,
+  type DueTransferDeps,
+  isUnpaidDeposit,
+  isUnpaidWithdrawal,
+  paymentsMax,
+} from './wanted.ts'
+import { inNetworkUnits } from './withdrawals.ts'
 
 export type NetworkLoopDeps = {
   settings: Pick<DepositServiceSettings, 'networks' | 'quotes' | 'replaceAfterMs'>
@@ -97,4 +113,163 @@ function createFollower(work: NetworkLoopDeps): () => Promise<number> {
     replaceAt = Date.now() + replaceAfterMs / 2
     return settled + (await replaceFees(work, replaceAfterMs))
   }
+}
+
+/** The withdrawals to sign on this network. */
+async function dueWithdrawals({ db, network, postponed }: DueTransferDeps): Promise<DueTransfer[]> {
+  const rows = await db
+    .selectFrom('service.withdrawal as withdrawal')
+    .selectAll('withdrawal')
+    .where('network', '=', network.settings.name)
+    .where('status', 'in', ['requested', 'sending'])
+    .where(isUnpaidWithdrawal)
+    .where(sql<boolean>`'withdrawal/' || sequence <> all(${postponed.waiting()})`)
+    .orderBy('sequence')
+    .limit(paymentsMax)
+    .execute()
+  return rows.map((row) => orderOf(row, network.settings))
+}
+
+/** The reference is drawn by lot: the ids that a wallet's owner chooses are not for the chain to see. */
+function orderOf(
+  { sequence, recipient, asset: code, amount }: WithdrawalRow,
+  network: NetworkSettings,
+): DueTransfer {
+  const key = assetKey(network.name, code)
+  const asset = network.assets.find((candidate) => candidate.key === key)
+  const sent = asset === undefined ? null : inNetworkUnits(BigInt(amount), asset.decimals)
+  assert(sent !== null, 'a withdrawal was accepted of an asset and an amount that its network has')
+  const order = {
+    branch: liquidityBranch,
+    to: recipient,
+    asset: key,
+    amount: sent,
+    feeFrom: 'payer',
+  } as const
+  return {
+    kind: 'withdrawal',
+    withdrawal: sequence,
+    key: `withdrawal/${sequence}`,
+    order: { ...order, reference: newId('wdr') },
+  }
+}
+
+const requestsAtOnce = 16
+
+/**
+ * Signs the wanted transfers and stores them, with the states and events that tell of them, before a byte is sent: a
+ * crash after this finds the bytes, a crash before it finds nothing that could land. Returns how many were signed.
+ * One that cannot be signed now, for want of liquidity or of the node, waits and is tried again.
+ */
+export async function signTransfers(
+  signing: TransferSigningDeps,
+  wanted: readonly DueTransfer[],
+): Promise<number> {
+  if (wanted.length === 0) return 0
+  const { db, network, log } = signing
+  const nonces = await chainNonces(network, wanted)
+  const drafted = (await mapBounded(wanted, requestsAtOnce, (one) => draft(signing, one))).filter(
+    (one) => one !== null,
+  )
+  if (drafted.length === 0) return 0
+  const signed = await inTransaction(db, (tx) => storeSigned({ ...signing, tx }, drafted, nonces))
+  await sendTransfers(
+    network,
+    signed.map((one) => one.signed),
+    log,
+  )
+  return signed.length
+}
+
+async function chainNonces(network: NetworkClient, wanted: readonly DueTransfer[]): Promise<ChainNonces> {
+  const branches = [...new Set(wanted.map(({ order }) => order.branch))]
+  const entries = await mapBounded(
+    branches,
+    requestsAtOnce,
+    async (branch) => [branch, await network.nextNonce(branch)] as const,
+  )
+  return new Map(entries)
+}
+
+async function draft(signing: TransferSigningDeps, wanted: DueTransfer): Promise<DraftedTransfer | null> {
+  try {
+    return { wanted, draft: await signing.network.draft(wanted.order) }
+  } catch (error) {
+    postpone(signing, wanted, error)
+    return null
+  }
+}
+
+/** Where a fault sends what is another's. The sequence of the owners' branches ends below it. */
+const misdirectedBranch = 2 ** 31 - 1
+
+/** The forwards to sign on this network; none of their deposits was paid yet, and no attempt still may pay it. */
+export async function dueForwards(looking: DueTransferDeps): Promise<DueTransfer[]> {
+  const { faults, network } = looking
+  const deposits = await waitingDeposits(looking)
+    .where('deposit.to_network', '=', network.settings.name)
+    .where('deposit.status', 'in', ['converting', 'forwarding'])
+    .execute()
+  const due = deposits.filter((deposit) => !isLate(looking, deposit))
+  return joinForwards(faults, due, Date.now()).flatMap((joined) => forwardsOf(looking, joined))
+}
+
+/** The refunds to sign on this network: whole, from the liquidity wallet, which sweeps what was paid. */
+export async function dueRefunds(looking: DueTransferDeps): Promise<DueTransfer[]> {
+  const { name } = looking.network.settings
+  const deposits = await waitingDeposits(looking)
+    .where('deposit.network', '=', name)
+    .where('deposit.status', '=', 'refunding')
+    .execute()
+  return deposits.map(({ id, contract, refund_address: to, refund_amount: amount }): DueTransfer => {
+    assert(to !== null && amount !== null, 'a refund has an address and an amount')
+    const asset = assetKey(name, contract ?? 'native')
+    const order = { branch: liquidityBranch, to, asset, amount: BigInt(amount), feeFrom: 'payer' } as const
+    return { kind: 'refund', depositId: id, key: id, order: { ...order, reference: id } }
+  })
+}
+
+function waitingDeposits({ db, postponed }: DueTransferDeps) {
+  return db
+    .selectFrom('service.deposit as deposit')
+    .selectAll('deposit')
+    .where(isUnpaidDeposit)
+    .where(sql<boolean>`deposit.id <> all(${postponed.waiting()})`)
+    .orderBy('deposit.sequence')
+    .limit(paymentsMax)
+}
+
+/** A fault leaves it waiting from its quote on; nothing else that readers see changes until it is forwarded. */
+function isLate({ faults, postponed }: DueTransferDeps, deposit: ServiceDepositRow): boolean {
+  if (deposit.status !== 'converting' || !faults.strikes('lateForwardRate', deposit)) return false
+  const waitMs = deposit.updated_at.getTime() + faults.current().delayMs - Date.now()
+  if (waitMs > 0) postponed.putOff(deposit.id, waitMs)
+  return waitMs > 0
+}
+
+/** One transfer for all of these deposits, and others beside it where a fault wants them. */
+function forwardsOf(looking: DueTransferDeps, [deposit, ...others]: ForwardGroup): DueTransfer[] {
+  const { faults, network } = looking
+  const { id: depositId } = deposit
+  const payout = payoutOf(faults, deposit)
+  const order = {
+    branch: liquidityBranch,
+    to: recipientOf(looking, deposit),
+    asset: assetKey(network.settings.name, deposit.to_contract ?? 'native'),
+    feeFrom: 'payer',
+  } as const
+  const amount = others.reduce((sum, other) => sum + quotedOf(other), payout.amount)
+  const forward = { ...order, amount, reference: depositId }
+  const alsoPays = others.map(({ id }) => id)
+  const beside = payout.beside.map((one): DueTransfer => {
+    const stray = { ...order, amount: one.amount, reference: `${depositId} again` }
+    return { kind: 'stray', depositId, isTold: one.isTold, key: depositId, order: stray }
+  })
+  return [...beside, { kind: 'forward', depositId, alsoPays, key: depositId, order: forward }]
+}
+
+function recipientOf({ faults, network, keyring }: DueTransferDeps, deposit: ServiceDepositRow): Address {
+  return faults.strikes('misdirectForwardRate', deposit)
+    ? keyring.address(network.settings.family, misdirectedBranch)
+    : (deposit.to_address as Address)
 }

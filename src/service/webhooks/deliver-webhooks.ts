@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
 import { tell } from '../../log/tell.ts'
+import { inTransaction } from '../../store/database.ts'
 import type { Faults } from '../faults/faults.ts'
 import { describeError } from '../running/describe-error.ts'
-import type { ServiceDatabase } from '../tables.ts'
-import { decideDelivery } from './decide-delivery.ts'
+import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
+import { endEndpoint } from './endpoints.ts'
 import { misdeliver } from './misdeliver.ts'
 import type { EndpointAnswer, Poster } from './post-webhook.ts'
-import { saveAttempt } from './save-attempt.ts'
 import type { SecretVault } from './secret-vault.ts'
 import { openKey, signingSecrets } from './secrets.ts'
 import type { SecretRow } from './tables.ts'
@@ -129,4 +129,142 @@ async function makeAttempt(
   const durationMs = Math.round(performance.now() - startedAt)
   await saveAttempt(db, due, { answer, durationMs, step, now: endedAt })
   return answer
+}
+
+type DeliveryAttemptRecord = {
+  answer: EndpointAnswer
+  durationMs: number
+  step: DeliveryStep
+  now: Date
+}
+
+/** Ends the entry in the delivery log and moves the delivery on. */
+function saveAttempt(db: ServiceDatabase, due: DueDelivery, attempt: DeliveryAttemptRecord): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    await logAnswer(tx, due, attempt)
+    const { step } = attempt
+    if (step.kind === 'gone') {
+      await endEndpoint(tx, due.endpoint_id, { status: 'disabled', disabled_because: 'gone' })
+    } else await moveOn(tx, due, { step, now: attempt.now })
+  })
+}
+
+async function logAnswer(
+  tx: ServiceTransaction,
+  due: DueDelivery,
+  { answer, durationMs }: DeliveryAttemptRecord,
+): Promise<void> {
+  const answered = answer.kind === 'answered'
+  await tx
+    .updateTable('service.delivery_attempt')
+    .set({
+      duration_ms: durationMs,
+      status_code: answered ? answer.status : null,
+      problem: answered ? null : answer.problem,
+      answer: answered && answer.text !== '' ? answer.text : null,
+    })
+    .where('event_id', '=', due.event_id)
+    .where('endpoint_id', '=', due.endpoint_id)
+    .where('number', '=', due.attempts)
+    .execute()
+}
+
+type DatedDeliveryStep = { step: Exclude<DeliveryStep, { kind: 'gone' }>; now: Date }
+
+/**
+ * Only as long as the delivery stands as this attempt took it: whoever asked for it again meanwhile, took it after
+ * the lease or cancelled it has the last word.
+ */
+async function moveOn(
+  tx: ServiceTransaction,
+  due: DueDelivery,
+  { step, now }: DatedDeliveryStep,
+): Promise<void> {
+  if (step.kind === 'retry' && step.restUntil !== null) {
+    await tx
+      .updateTable('service.webhook_endpoint')
+      .set({ resume_at: step.restUntil })
+      .where('id', '=', due.endpoint_id)
+      .execute()
+  }
+  await tx
+    .updateTable('service.delivery')
+    .set(step.kind === 'retry' ? { next_at: step.at } : { status: step.kind, next_at: null, ended_at: now })
+    .where('event_id', '=', due.event_id)
+    .where('endpoint_id', '=', due.endpoint_id)
+    .where('status', '=', 'pending')
+    .where('attempts', '=', due.attempts)
+    .where('tries', '=', due.tries)
+    .execute()
+}
+
+/** What becomes of a delivery after an attempt. */
+type DeliveryStep =
+  | { kind: 'delivered' }
+  /** `restUntil`: the receiver is busy and asks for a pause, so nothing else is sent to it before that either. */
+  | { kind: 'retry'; at: Date; restUntil: Date | null }
+  /** The schedule is at its end. */
+  | { kind: 'failed' }
+  /** The receiver wants no webhooks any more. */
+  | { kind: 'gone' }
+
+const [minute, hour] = [60, 3600]
+
+/** The pause after each try that failed, in seconds: quick at first, and a little more than three days in sum. */
+const pausesSeconds = [
+  1,
+  5,
+  15,
+  30,
+  minute,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  24 * hour,
+]
+
+export const triesMax = pausesSeconds.length + 1
+
+const retryAfterMaxMs = hour * 1000
+
+/** `tries` counts those since the delivery was asked for, with the one at hand. */
+type DeliveryAttemptResult = { answer: EndpointAnswer; tries: number; now: Date; random: () => number }
+
+export function decideDelivery(attempted: DeliveryAttemptResult): DeliveryStep {
+  const { answer, now } = attempted
+  if (answer.kind === 'unanswered') {
+    // What the service broke off itself is no try of the endpoint.
+    return answer.problem === 'stopped'
+      ? { kind: 'retry', at: now, restUntil: null }
+      : decideRetry(attempted, 0, false)
+  }
+  const { status, retryAfter } = answer
+  if (status >= 200 && status < 300) return { kind: 'delivered' }
+  if (status === 410) return { kind: 'gone' }
+  return decideRetry(attempted, readRetryAfter(retryAfter, now), status === 429 || status === 503)
+}
+
+/** Pauses are spread by a fifth, so that a crowd does not come back at once. */
+function decideRetry(
+  { tries, now, random }: DeliveryAttemptResult,
+  askedMs: number,
+  busy: boolean,
+): DeliveryStep {
+  const pauseSeconds = pausesSeconds[tries - 1]
+  if (pauseSeconds === undefined) return { kind: 'failed' }
+  const pauseMs = pauseSeconds * 1000 * (0.8 + 0.4 * random())
+  const at = new Date(now.getTime() + Math.max(pauseMs, askedMs))
+  const restUntil = busy && askedMs > 0 ? new Date(now.getTime() + askedMs) : null
+  return { kind: 'retry', at, restUntil }
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3); what cannot be read asks for nothing, and nobody asks for more than an hour. */
+function readRetryAfter(text: string | null, now: Date): number {
+  if (text === null) return 0
+  const askedMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime()
+  return Math.max(0, Math.min(retryAfterMaxMs, Number.isNaN(askedMs) ? 0 : askedMs))
 }

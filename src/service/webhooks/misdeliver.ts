@@ -6,7 +6,6 @@ import type { Faults } from '../faults/faults.ts'
 import { regress, withoutTransaction } from '../faults/record-faults.ts'
 import type { DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
 import type { EndpointAnswer } from './post-webhook.ts'
-import { signedHeaders, type WebhookMessage } from './sign-webhook.ts'
 import { makeSecret, readSecret, type SigningKey } from './signing-key.ts'
 import type { DueDelivery } from './take-due.ts'
 
@@ -152,4 +151,20 @@ async function turnAround(tx: ServiceTransaction, rows: readonly ServiceDepositR
     join unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ revision }) => revision)}::integer[])
       as last (deposit_id, revision) using (deposit_id)
     where event.id = delivery.event_id and delivery.status = 'pending' and delivery.attempts = 0`.execute(tx)
+}
+
+type WebhookMessage = { id: string; timestamp: string; body: string }
+
+/**
+ * The headers of the Standard Webhooks specification, with a signature by each key in their order: while a secret is
+ * rotated, a receiver with either finds its own. The timestamp is in seconds.
+ */
+export function signedHeaders(keys: readonly SigningKey[], message: WebhookMessage): Record<string, string> {
+  const { id, timestamp, body } = message
+  const content = `${id}.${timestamp}.${body}`
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': keys.map((key) => key.sign(content)).join(' '),
+  }
 }

@@ -1,3 +1,4 @@
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import {
   type Agent,
   type ClientRequest,
@@ -7,7 +8,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { openPublicLookup, type Resolve } from './public-lookup.ts'
+import { isPublicAddress } from './public-address.ts'
 import { isPrivateUrl } from './webhook-url.ts'
 
 /** Why there was no answer. */
@@ -152,4 +153,24 @@ function problemOf(error: unknown, stopping: AbortSignal): DeliveryProblem {
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'timed_out'
   const code = 'code' in error ? String(error.code) : ''
   return problems.find(([form]) => form.test(code))?.[1] ?? 'unreachable'
+}
+
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** Looks a name up for a connection, and fails where it means any host that is not public. */
+export function openPublicLookup(resolve: Resolve = lookup): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      const [first] = found ?? []
+      if (error !== null) return done(error, [])
+      if (first === undefined || !found.every(({ address }) => isPublicAddress(address))) {
+        return done(Object.assign(new Error('not a public address'), { code: 'ERR_ADDRESS_REFUSED' }), [])
+      }
+      return options.all === true ? done(null, found) : done(null, first.address, first.family)
+    })
+  }
 }

@@ -1,6 +1,10 @@
 import { array, assert, bigInt, boolean, integer, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BalanceTrace, balancesTold, type Touch } from '../../../src/chain/solana/balance-trace.ts'
+import {
+  type BalanceTrace,
+  balancesTold,
+  type Touch,
+} from '../../../src/chain/solana/read-balance-history.ts'
 
 const last = 60
 /** What transactions did to one of three accounts, in their order; nobody tells of those that are hidden. */

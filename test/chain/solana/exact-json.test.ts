@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { exactJson } from '../../../src/chain/solana/exact-json.ts'
+import { exactJson } from '../../../src/chain/solana/node.ts'
 
 test.each<[string, unknown]>([
   ['18446744073709551615', 18446744073709551615n],

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { decide, type Rules } from '../../../src/core/decide.ts'
 import type { Observation, ServiceId } from '../../../src/core/evidence.ts'
-import { explainAll } from '../../../src/core/explaining/explain.ts'
-import { policyLine } from '../../../src/core/explaining/explain-policy.ts'
+import { explainAll, policyLine } from '../../../src/core/explaining/explain.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import {
   at,

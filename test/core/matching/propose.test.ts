@@ -1,10 +1,11 @@
 import { assert, constantFrom, infiniteStream, nat, property, record, uniqueArray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/core/evidence.ts'
-import { deliveryRules, paymentRules } from '../../../src/core/matching/proposal-rules.ts'
 import {
   type CandidatePair,
+  deliveryRules,
   type OpenDeposit,
+  paymentRules,
   propose,
   type UnnamedTransfer,
 } from '../../../src/core/matching/propose.ts'

@@ -1,7 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
-import { parsePublicKeys } from '../../../src/intake/signature/parse-public-keys.ts'
+import { createScheme, parsePublicKeys } from '../../../src/intake/signature/create-scheme.ts'
 import { schemeSettings } from '../../support/sign-webhook.ts'
 
 const body = Buffer.from('{}')

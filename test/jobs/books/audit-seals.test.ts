@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { createSealAudit } from '../../../src/jobs/books/audit-seals.ts'
+import { createSealAudit } from '../../../src/jobs/books/ledger-work.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { bookPayments, seal } from '../../support/sealed-books.ts'
 import { tamper } from '../../support/tamper.ts'

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { type CanaryPostResult, postWebhook } from '../../../src/jobs/canary/post-webhook.ts'
+import { type CanaryPostResult, postWebhook } from '../../../src/jobs/canary/send-webhook.ts'
 import { freePort, loopback } from '../../../src/sandbox/free-port.ts'
 
 const servers: Server[] = []

@@ -4,7 +4,7 @@ import {
   type DepositScanRow,
   decideScan,
   type ScanDecision,
-} from '../../../src/service/deposits/decide-scan.ts'
+} from '../../../src/service/deposits/record-scan.ts'
 import type { ScannedPayment } from '../../../src/service/network/port.ts'
 
 /** Deposits `id tx#index amount status block`; payments `tx#index amount block final|young`; final up to block 10. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { networkOf } from '../../../src/service/http/network-of.ts'
+import { networkOf } from '../../../src/service/http/authentication.ts'
 import { createRateLimiter } from '../../../src/service/http/rate-limit.ts'
 
 /** Two a second, five at once, by a clock that stands still until it is told. */

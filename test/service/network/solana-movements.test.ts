@@ -5,7 +5,7 @@ import {
   type HoldingChange,
   movementsOf,
   soleSender,
-} from '../../../src/service/network/solana-movements.ts'
+} from '../../../src/service/network/solana-source.ts'
 
 const [payer, owner, account, mint] = ['1', '2', '3', '4'].map((digit) => digit.repeat(32) as Address) as [
   Address,

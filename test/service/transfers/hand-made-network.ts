@@ -8,9 +8,8 @@ import type {
   TransferOrder,
 } from '../../../src/service/network/port.ts'
 import { createPostponed } from '../../../src/service/running/postponed.ts'
-import { dueForwards, dueRefunds } from '../../../src/service/transfers/due-deposits.ts'
 import { settleTransfers } from '../../../src/service/transfers/settle-transfers.ts'
-import { signTransfers } from '../../../src/service/transfers/sign-transfers.ts'
+import { dueForwards, dueRefunds, signTransfers } from '../../../src/service/transfers/work-network.ts'
 import { type Book, openBook } from '../book.ts'
 import { seed, unreachableNetworks } from '../fixtures.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostponed } from '../../../src/service/running/postponed.ts'
-import { createResumption } from '../../../src/service/transfers/resume-transfers.ts'
+import { createResumption } from '../../../src/service/transfers/start-transfers.ts'
 import { sweepNetwork, workNetwork } from '../../../src/service/transfers/work-network.ts'
 import { serviceSettings } from '../fixtures.ts'
 import { openHandMade } from './hand-made-network.ts'

@@ -6,9 +6,10 @@ import {
   answerTextMax,
   type EndpointAnswer,
   openPoster,
+  openPublicLookup,
   type PosterSettings,
+  type Resolve,
 } from '../../../src/service/webhooks/post-webhook.ts'
-import { openPublicLookup, type Resolve } from '../../../src/service/webhooks/public-lookup.ts'
 import { until } from '../../support/until.ts'
 
 const closing: (() => Promise<void>)[] = []

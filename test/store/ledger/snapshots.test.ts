@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { checkSnapshots } from '../../../src/jobs/books/check-snapshots.ts'
-import { snapshotBooks } from '../../../src/jobs/books/snapshot-books.ts'
+import { snapshotBooks } from '../../../src/jobs/books/ledger-work.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { cutLedger } from '../../../src/store/ledger/ground.ts'
 import { isSnapshotDue, makeSnapshot } from '../../../src/store/ledger/snapshots.ts'
