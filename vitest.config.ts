@@ -6,8 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    // Tests mostly wait, for chains and for deadlines: two at once take little longer than one, also on two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Tests mostly wait, for chains and for deadlines: with one file per core, half of the time no core is busy.
+    maxWorkers: 2 * availableParallelism(),
     // Limits end what hangs; how fast a machine is decides no test.
     testTimeout: 120_000,
     hookTimeout: 180_000,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
@@ -49,6 +50,14 @@ test('nothing is left for later in comments, and no test is switched off', () =>
 test('no query is made in a loop over rows', () => {
   const stores = filesIn('src/store', '.ts').filter(({ path }) => path !== 'src/store/database.ts')
   expect(offending(stores, /for (await )?\(.*\) (\{\s*)?await /)).toEqual([])
+})
+
+test('a type is named by a noun of its own', () => {
+  const measured = execFileSync(process.execPath, [join(root, 'test/support/measure.ts'), '--json'], {
+    encoding: 'utf8',
+  })
+  const { repeatedTypes, participles } = JSON.parse(measured) as Record<string, string[]>
+  expect({ repeatedTypes, participles }).toEqual({ repeatedTypes: [], participles: [] })
 })
 
 test('commands are printed and documented in the form that starts fast, and that can be pasted', () => {
