@@ -12,12 +12,6 @@ import { readAsset, readNetwork } from './stated.ts'
 
 const parameters = z.strictObject({ id: idText })
 
-/** The calls of one kind of owner: each channel and each StableWallet has at most one policy. */
-export const policyRoutes: readonly ApiRoute[] = [
-  ...routesOf('channel', '/v1/channels/{id}/policy'),
-  ...routesOf('stable_wallet', '/v1/stable-wallets/{id}/policy'),
-]
-
 function routesOf(kind: OwnerKind, path: string): ApiRoute[] {
   const name = kind === 'channel' ? 'channel' : 'StableWallet'
   const common = { path, origin: 'ours', parameters, status: 200, answer: policyAnswer } as const
@@ -126,3 +120,9 @@ function placed<Item>(
 function isAnyAddress(text: string): boolean {
   return text.startsWith('0x') ? isEvmAddress(text) : isSolanaAddress(text)
 }
+
+/** The calls of one kind of owner: each channel and each StableWallet has at most one policy. */
+export const policyRoutes: readonly ApiRoute[] = [
+  ...routesOf('channel', '/v1/channels/{id}/policy'),
+  ...routesOf('stable_wallet', '/v1/stable-wallets/{id}/policy'),
+]
