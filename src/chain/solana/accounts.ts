@@ -5,10 +5,10 @@ import { ask, refusal } from './node.ts'
 import { type SolanaScan, toKit } from './watch.ts'
 
 /**
- * The addresses under which an owner's transfers are listed: his own, and each of his accounts of a watched mint.
- * A transfer of tokens does not list the owner. Accounts of other mints are passed over, for anyone may make them
- * by the thousand. The associated account counts even while it does not exist: it may have been filled, emptied
- * and closed since the last scan.
+ * The addresses whose histories list an owner's transfers: the owner's address, and each of the owner's accounts of a
+ * watched mint. A token transfer does not list the owner. Accounts of other mints are skipped, because anyone can
+ * create thousands of them. The associated account is included even if it does not exist: it may have been filled,
+ * emptied and closed since the last scan.
  */
 export async function accountsOf(scan: SolanaScan, owner: Address, slot: bigint): Promise<string[]> {
   const known =
@@ -21,7 +21,7 @@ export async function accountsOf(scan: SolanaScan, owner: Address, slot: bigint)
   return [...all]
 }
 
-/** Reads which program each mint is of, once, so that owners who are read at once do not all ask for it. */
+/** Reads the token program of each mint once, so that owners read in parallel do not each request it. */
 export async function readMints(scan: SolanaScan): Promise<void> {
   if (scan.watch.owners.size === 0) return
   for (const mint of scan.watch.mints.keys()) await programOf(scan, mint)

@@ -2,20 +2,22 @@ import type { Address, AssetKey } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import type { SolanaWatch } from './watch.ts'
 
-/** What one transaction did to what one owner holds of one asset. At least one of the two amounts is not zero. */
+/** The effect of one transaction on one owner's balance of one asset. At least one of the two amounts is not zero. */
 export type BalanceChange = {
   asset: AssetKey
   owner: Address
-  /** What others paid him, or he paid them, without the fee and without rent that only changed its place. */
+  /**
+   * The net amount received from others, negative if paid to others, without the fee and without rent that only moved.
+   */
   paid: bigint
-  /** By how much his balance changed, whatever the reason. */
+  /** The change of the balance, for any reason. */
   held: bigint
 }
 
-/** The parts of a transaction that tell what it moved, whatever instructions moved it. */
+/** The parts of a transaction that show what it moved, regardless of the instructions. */
 export type TransactionBalances = {
   failed: boolean
-  /** Every account of the transaction, those from lookup tables included, in the order of the balances. */
+  /** Every account of the transaction, including those from lookup tables, in the order of the balances. */
   accounts: readonly string[]
   fee: bigint
   lamportsBefore: readonly bigint[]
@@ -29,7 +31,7 @@ export type TokenHolding = { account: number; mint: string; owner: string | unde
 
 type WatchedAssets = Pick<SolanaWatch, 'mints' | 'native'>
 
-/** The changes of the watched assets, of all owners. A failed transaction costs its fee and moves nothing. */
+/** The changes of the watched assets, for all owners. A failed transaction costs its fee and moves nothing. */
 export function balanceChanges(watch: WatchedAssets, balances: TransactionBalances): BalanceChange[] {
   const { native } = watch
   const coins = (): BalanceChange[] => (native === null ? [] : coinChanges(native, balances))
@@ -47,7 +49,7 @@ function tokenChanges({ mints }: WatchedAssets, balances: TransactionBalances): 
   )
 }
 
-/** Summed over an owner's accounts, so that moving between them is no change. */
+/** Sums an owner's accounts, so that a move between them is no change. */
 function tokenSums({ tokensBefore, tokensAfter }: TransactionBalances, mint: string): Sums {
   const sums: Sums = new Map()
   for (const holding of tokensAfter) if (holding.mint === mint) add(sums, ownerOf(holding), holding.amount)
@@ -70,8 +72,8 @@ function coinChanges(asset: AssetKey, balances: TransactionBalances): BalanceCha
 }
 
 /**
- * Counts what each account itself holds. Rent that a token account was given is not its owner's; rent that an
- * owner gets back from a token account of his own was his before and is taken off. The fee is nobody's payment.
+ * Counts the coin of each account separately. Rent paid into a token account does not belong to its owner. Rent that an
+ * owner gets back from one of its token accounts is no payment and is subtracted. The fee is not a payment either.
  */
 function coinsPaid(balances: TransactionBalances, held: Sums): Sums {
   const { accounts, fee, tokensBefore } = balances

@@ -14,7 +14,7 @@ import type { SlotBlock } from './memory.ts'
 import { ask, notYetTriesMax, refusal, type SolanaNodeRpc } from './node.ts'
 import type { SolanaScan } from './watch.ts'
 
-/** A final slot's block without its transactions. */
+/** The block of a final slot, without its transactions. */
 export type BlockHead = SlotBlock & { slot: bigint; parent: BlockMark }
 
 /** Hash and time of a slot's block. */
@@ -26,7 +26,7 @@ export async function readBlock(scan: SolanaScan, slot: bigint): Promise<SlotBlo
   return head
 }
 
-/** As `readBlock`; waits a few slots for a block that is final and cannot be read yet. */
+/** As `readBlock`, but waits a few slots for a final block that is not readable yet. */
 export async function awaitBlock(scan: SolanaScan, slot: bigint): Promise<SlotBlock> {
   for (let tries = 1; tries < notYetTriesMax; tries++) {
     const head = await readHead(scan, slot)
@@ -36,13 +36,13 @@ export async function awaitBlock(scan: SolanaScan, slot: bigint): Promise<SlotBl
   return readBlock(scan, slot)
 }
 
-/** Null where the node does not have the block, or not yet: a final slot may become readable late. */
+/** Null if the node does not have the block, or not yet: a final slot may become readable late. */
 export async function readHead(scan: SolanaScan, slot: bigint): Promise<BlockHead | null> {
   const block = await ask(scan.node, `block ${slot}`, (rpc) => unlessLate(requestHead(rpc, slot)))
   return block === null ? null : toHead(scan, slot, block)
 }
 
-/** Hash and time of a block that may still vanish; null where the node does not have it. */
+/** Hash and time of a block that may still vanish; null if the node does not have it. */
 export async function readConfirmed({ node }: SolanaScan, slot: bigint): Promise<SlotBlock | null> {
   const block = await ask(node, `block ${slot}`, (rpc) => unlessLate(requestHead(rpc, slot, 'confirmed')))
   if (block === null || block.blockTime === null) return null
@@ -50,12 +50,12 @@ export async function readConfirmed({ node }: SolanaScan, slot: bigint): Promise
 }
 
 /**
- * Why a transaction cannot be read, though the node has it: its version is newer than the library knows, or it does
- * not say whose the balance of a token account is, as old ones do not.
+ * Why a transaction cannot be read although the node has it: the library does not support its version, or it does not
+ * name the owner of a token account, as old transactions do not.
  */
 export type Unread = 'version' | 'owner'
 
-/** With which accounts each transaction has and what it did to them. */
+/** The block with the accounts and balance changes of each transaction. */
 export async function readWhole(scan: SolanaScan, slot: bigint) {
   const block = await ask(scan.node, `block ${slot}`, (rpc) =>
     unlessLate(unlessUnsupported(requestWhole(rpc, slot))),
@@ -65,12 +65,12 @@ export async function readWhole(scan: SolanaScan, slot: bigint) {
   return head === null ? null : { head, transactions: block.transactions }
 }
 
-/** A block with its transactions in full; null where the node does not have it. */
+/** A block with its complete transactions; null if the node does not have it. */
 export function readFull({ node }: SolanaScan, slot: bigint) {
   return ask(node, `block ${slot}`, (rpc) => unlessLate(requestFull(rpc, slot)))
 }
 
-/** The first slots from one on that have a final block. */
+/** The first slots, starting at `from`, that have a final block. */
 export async function listBlocks(
   { node }: SolanaScan,
   from: bigint,
@@ -128,7 +128,7 @@ async function unlessLate<Block>(request: Promise<Block>): Promise<Block | null>
   }
 }
 
-/** Answers `version` where the node has a transaction of a version newer than the library knows. */
+/** Returns `version` if the node has a transaction of a version that the library does not support. */
 export async function unlessUnsupported<Answer>(request: Promise<Answer>): Promise<Answer | 'version'> {
   try {
     return await request
@@ -142,7 +142,7 @@ export async function unlessUnsupported<Answer>(request: Promise<Answer>): Promi
 
 type BlockHeadAnswer = NonNullable<Awaited<ReturnType<typeof requestHead>>>
 
-/** A block without a time is not written down completely yet. */
+/** A block without a time is not completely stored yet. */
 function toHead({ memory }: SolanaScan, slot: bigint, block: BlockHeadAnswer): BlockHead | null {
   const { blockhash, blockTime, parentSlot, previousBlockhash } = block
   if (blockTime === null) return null

@@ -11,13 +11,13 @@ import type { SlotRange, SlotRangeReading, UnreadTransaction } from './stretch.t
 import { changesInBlock, findTransaction } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
-/** One block, with what it holds for the watched owners and what cannot be read of it. */
+/** One block, its findings for the watched owners, and its unreadable transactions. */
 type BlockRead = { head: BlockHead; findings: Findings; unread: readonly UnreadTransaction[] }
 
 /**
- * Reads every block of a stretch and picks out what concerns the watched owners. Each block names its parent by
- * hash, and so proves that none was left out: it reads as far as the chain of parents goes.
- * @throws Fault `remote_failed` where not even the first block follows from what was read before
+ * Reads every block of a range and selects the transactions of the watched owners. Each block names its parent by hash,
+ * which proves that no block is missing: the reading ends with the chain of parents.
+ * @throws Fault `remote_failed` if not even the first block follows from the blocks read before
  */
 export async function readByBlock(scan: SolanaScan, stretch: SlotRange): Promise<SlotRangeReading> {
   const { from, to, blocksMax } = stretch
@@ -28,7 +28,7 @@ export async function readByBlock(scan: SolanaScan, stretch: SlotRange): Promise
   const linked = linkedPart(stretch, blocks)
   const last = linked.at(-1)?.head
   const next = linked.length === wanted.length ? listed[wanted.length] : undefined
-  // The slots behind the last block have none where the block behind the stretch is its child.
+  // If the first block after the range is a child of the last block read, the slots in between have no block.
   const child = next === undefined || next <= to ? null : await readHead(scan, next)
   const reached = child !== null && isChildOf(child, stretch, last) ? to : last?.slot
   if (reached === undefined) throw refusal(scan.node, `blocks from slot ${from}`, brokenLink(stretch, blocks))
@@ -71,7 +71,7 @@ async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null
   return { head, findings: joinFindings(parts), unread }
 }
 
-/** The blocks from the first on of which each is the parent of the next. */
+/** The longest run of blocks, from the first, in which each is the parent of the next. */
 function linkedPart(stretch: SlotRange, blocks: readonly (BlockRead | null)[]): BlockRead[] {
   const linked: BlockRead[] = []
   let last: BlockHead | undefined
@@ -83,10 +83,10 @@ function linkedPart(stretch: SlotRange, blocks: readonly (BlockRead | null)[]): 
   return linked
 }
 
-/** The first block is measured by what was read before, or, where nothing was, by where the stretch begins. */
+/** Compares the first block with the block read before, or with the start of the range if there is none. */
 function isChildOf({ parent }: BlockHead, { from, below }: SlotRange, last: BlockHead | undefined): boolean {
   const expected: BlockMark | null = last === undefined ? below : { height: last.slot, hash: last.hash }
-  // The first block of all names its own slot as its parent's.
+  // The first block of the chain names its own slot as its parent's.
   if (expected === null) return parent.height < from || from === 0n
   return parent.height === expected.height && parent.hash === expected.hash
 }
@@ -101,12 +101,12 @@ function brokenLink({ from, below }: SlotRange, [first]: readonly (BlockRead | n
 
 type SignatureChanges = { signature: string; changes: readonly BalanceChange[] }
 
-/** From so many payments on, the whole block is asked for again, with its instructions. */
+/** From this many payments on, the whole block is requested again with its instructions. */
 const paymentsPerBlock = 4
 
 /**
- * Memos by signature, of those transactions that paid a watched owner; null where the node does not have them yet. A
- * block that tells only its accounts, which is how blocks are searched, leaves the instructions out.
+ * Memos by signature, of transactions that paid a watched owner; null if the node does not have them yet. Blocks are
+ * searched with their accounts only, without instructions.
  * @throws Fault `remote_failed`
  */
 async function readMemos(

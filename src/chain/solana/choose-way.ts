@@ -1,9 +1,9 @@
-/** Reading each owner's history, or reading every block and picking out the owners. */
+/** Reads each owner's history, or reads every block and selects the owners. */
 export type SolanaReadStrategy = 'by_owner' | 'by_block'
 
-/** Milliseconds that one owner's history, or one block, costs on one node, with requests under way at once. */
+/** Milliseconds that one owner's history, or one block, costs on one node, with parallel requests. */
 export type Costs = Record<SolanaReadStrategy, Cost | null> & {
-  /** Counts the scans for which a way was chosen. */
+  /** The number of scans for which a strategy was chosen. */
   choices: number
 }
 
@@ -11,25 +11,25 @@ type Cost = { ms: number; measuredAt: number }
 
 export type Workload = {
   owners: number
-  /** Requests that listing one owner's history takes at least. */
+  /** The minimum of requests for listing one owner's history. */
   requestsPerOwner: number
   slots: number
 }
 
-/** What is still unknown has to be tried: blocks by reading a few of them, owners by listing a few. */
+/** A strategy with an unknown cost is tried first: blocks by reading a few, owners by listing a few. */
 export type StrategyChoice = { way: SolanaReadStrategy; trial: boolean } | { way: 'measure_owners' }
 
-/** As long as listing owners takes so few requests, blocks, which may be large, are not even tried. */
+/** Up to this many requests for owners, blocks are not even tried, because they may be large. */
 const fewRequests = 16
 
-/** A node's load and the chain's change: the way not taken is tried again after so many scans. */
+/** The load of a node and the chain change, so the other strategy is tried again after this many scans. */
 const choicesPerTrial = 64
 
 export function noCosts(): Costs {
   return { by_owner: null, by_block: null, choices: 0 }
 }
 
-/** Chooses the way that costs less. A request for one history is never dearer than one for a whole block. */
+/** Chooses the cheaper strategy. A request for one history never costs more than one for a whole block. */
 export function chooseWay(costs: Costs, { owners, requestsPerOwner, slots }: Workload): StrategyChoice {
   costs.choices += 1
   const requests = owners * requestsPerOwner
@@ -41,14 +41,14 @@ export function chooseWay(costs: Costs, { owners, requestsPerOwner, slots }: Wor
 }
 
 /**
- * The way for nodes whose answers are compared: it must be the same for all of them, because reading by owner tells
- * again what came shortly before.
+ * The strategy for nodes whose answers are compared. It must be the same on all of them, because reading by owner
+ * repeats findings from shortly before the range.
  */
 export function commonWay({ owners, requestsPerOwner }: Omit<Workload, 'slots'>): SolanaReadStrategy {
   return owners * requestsPerOwner <= fewRequests ? 'by_owner' : 'by_block'
 }
 
-/** A single slow answer changes little. */
+/** Low, so that a single slow answer changes little. */
 const newestWeight = 0.3
 
 export function noteCost(costs: Costs, way: SolanaReadStrategy, ms: number): void {
@@ -57,7 +57,7 @@ export function noteCost(costs: Costs, way: SolanaReadStrategy, ms: number): voi
   costs[way] = { ms: usual + (ms - usual) * newestWeight, measuredAt: costs.choices }
 }
 
-/** A way that failed may be one that the node does not offer: for a few scans the other is taken. */
+/** The node may not support a strategy that failed: for a few scans the other one is used. */
 export function noteFailure(costs: Costs, way: SolanaReadStrategy): void {
   costs[way] = { ms: Infinity, measuredAt: costs.choices - choicesPerTrial + choicesPerFailure }
 }

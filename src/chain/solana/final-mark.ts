@@ -2,7 +2,7 @@ import type { BlockMark } from '../port.ts'
 import { ask } from './node.ts'
 import type { SolanaScan } from './watch.ts'
 
-/** Slot and hash from one answer of one bank: a block may take a moment longer to become readable. */
+/** Slot and hash from one answer of one bank: the block itself may become readable a moment later. */
 export async function readFinalMark({ node }: Pick<SolanaScan, 'node'>): Promise<BlockMark> {
   const { context, value } = await ask(node, 'final slot', (rpc) =>
     rpc.getLatestBlockhash({ commitment: 'finalized' }).send(),

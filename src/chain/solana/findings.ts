@@ -5,10 +5,10 @@ import type { BalanceChange } from './balances.ts'
 import type { SlotBlock } from './memory.ts'
 import type { SolanaWatch } from './watch.ts'
 
-/** What concerns the watched owners. */
+/** Transfers and movements of the watched owners. */
 export type Findings = { transfers: readonly StagedTransfer[]; movements: readonly BalanceMovement[] }
 
-/** One transaction with its block; without a stage it is final. */
+/** One transaction with its block; final by default. */
 export type TransactionChanges = {
   tx: TxId
   slot: bigint
@@ -20,7 +20,7 @@ export type TransactionChanges = {
 
 export const nothingFound: Findings = { transfers: [], movements: [] }
 
-/** What one transaction paid to watched owners, and what else changed their balances. */
+/** The payments of one transaction to watched owners, and the other changes of their balances. */
 export function findingsOf({ network, owners }: SolanaWatch, included: TransactionChanges): Findings {
   const { tx, slot, block, changes, memo, stage = 'final' } = included
   const watched = changes.filter(({ owner }) => owners.has(owner))
@@ -59,8 +59,8 @@ export function joinFindings(parts: readonly Findings[]): Findings {
 }
 
 /**
- * `from` is null where several paid, or nobody, as when tokens are minted. What was sent is known where one paid one,
- * and told where it is more: of tokens with a transfer fee less arrives.
+ * `from` is null if there are several payers, or none, as when tokens are minted. `sent` is known if one owner paid one
+ * other, and set if it is more than the amount received: a token with a transfer fee delivers less.
  */
 function payerOf(
   changes: readonly BalanceChange[],

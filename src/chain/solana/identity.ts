@@ -6,10 +6,10 @@ import type { NetworkSettings } from '../port.ts'
 import { readDecimals } from './decimals.ts'
 import { ask, type SolanaNode } from './node.ts'
 
-/** Which cluster is read, by its genesis hash: that of the settings, or of the first node that told; null until then. */
+/** The genesis hash of the cluster: from the settings, or from the first node that answered; null until then. */
 export type Cluster = { genesis: string | null }
 
-/** What is off about the cluster and the mints, with the genesis hash; none where all is well. */
+/** Problems with the cluster and the mints, each with the genesis hash; empty if there are none. */
 export async function identityFaults(
   { node, cluster, atOnce }: { node: SolanaNode; cluster: Cluster; atOnce: number },
   settings: NetworkSettings,
@@ -20,7 +20,7 @@ export async function identityFaults(
   return faults.flat().map((fault) => `${fault} (${node.name}, genesis ${cluster.genesis})`)
 }
 
-/** @throws Fault `settings_bad` where a node is of another cluster */
+/** @throws Fault `settings_bad` if a node is of another cluster */
 export async function requireCluster(
   node: SolanaNode,
   settings: NetworkSettings,

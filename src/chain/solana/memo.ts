@@ -10,7 +10,7 @@ const charactersMax = 256
 
 type Instruction = Readonly<{ programIdIndex: number; data: Base58EncodedBytes }>
 
-/** A transaction in full, as a node answers it. */
+/** A complete transaction, as a node returns it. */
 type FullTransaction = {
   transaction: {
     message: { accountKeys: readonly string[]; instructions: readonly Instruction[] }
@@ -18,24 +18,24 @@ type FullTransaction = {
   meta: { innerInstructions?: readonly { instructions: readonly Instruction[] }[] | null } | null
 }
 
-/** Programs are never taken from lookup tables, so that the transaction's own accounts name them. */
+/** Programs never come from lookup tables, so the transaction's own accounts suffice. */
 export function memoIn({ transaction, meta }: FullTransaction): string | null {
   const { accountKeys, instructions } = transaction.message
   const inner = (meta?.innerInstructions ?? []).flatMap((called) => called.instructions)
   return memoOf({ accounts: accountKeys, outer: instructions, inner })
 }
 
-/** The parts of a transaction in which memos are. */
+/** The parts of a transaction that contain memos. */
 type Instructions = {
   accounts: readonly string[]
   outer: readonly Instruction[]
-  /** Those that programs called. */
+  /** Instructions called by programs. */
   inner: readonly Instruction[]
 }
 
 /**
- * What a transaction's memos say, those that programs wrote included, one behind the other; null where there is none.
- * Anyone may write anything: it is cut to 256 characters, and characters that show nothing are taken out.
+ * The memos of a transaction, including those written by programs, joined by spaces; null if there are none. Memos are
+ * untrusted text: they are cut to 256 characters, and invisible characters are removed.
  */
 export function memoOf({ accounts, outer, inner }: Instructions): string | null {
   const texts = [...outer, ...inner]

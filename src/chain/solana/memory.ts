@@ -5,27 +5,27 @@ import type { ListedSignature } from './signatures.ts'
 import type { Effects } from './transactions.ts'
 import type { Walks } from './walk.ts'
 
-/** What a final slot's block says of itself. */
+/** Hash and time of a final slot's block. */
 export type SlotBlock = { hash: string; at: Date }
 
 /**
- * What was read once and cannot change, because it is final. Only reading is saved by it: a scan that is asked
- * for again answers the same. Oldest entries go first.
+ * Cached data that cannot change, because it is final. It only saves requests: a repeated scan has the same result.
+ * Oldest entries are dropped first.
  */
 export type SolanaMemory = {
   blocks: BoundedMap<bigint, SlotBlock>
   /** By signature. */
   effects: BoundedMap<string, Effects>
-  /** Token accounts once found, by owner: a closed one is no longer listed, but still has its history. */
+  /** Token accounts found before, by owner: a closed account is no longer listed, but still has its history. */
   accounts: BoundedMap<Address, ReadonlySet<string>>
   mints: BoundedMap<Address, MintAccountInfo>
   /** The newest entry of each account's history, when it was last listed. */
   newest: BoundedMap<string, ListedSignature>
-  /** The first slot of which the node has the block, as it said last; null where it does not tell. */
+  /** The first slot whose block the node has, from its last answer; null if it does not report it. */
   firstSlot: bigint | null
-  /** By owner: where reading has come to. */
+  /** Reading progress by owner. */
   readonly walks: Walks
-  /** What reading costs here. */
+  /** The cost of reading on this node. */
   readonly costs: Costs
 }
 

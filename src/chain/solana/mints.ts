@@ -4,15 +4,15 @@ import type { Address } from '../../core/asset.ts'
 import { ask, type SolanaNode } from './node.ts'
 import { toKit } from './watch.ts'
 
-/** Token-2022. Its mints and accounts begin with the layout of Token's, and extensions follow. */
+/** Token-2022. Its mints and accounts start with the layout of the Token program; extensions follow. */
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as KitAddress
 
 export type MintAccountInfo = { program: KitAddress; decimals: number }
 
-/** Where a mint's account keeps its decimals: behind the optional authority (36 bytes) and the supply (8). */
+/** Offset of the decimals in a mint account: after the optional authority (36 bytes) and the supply (8 bytes). */
 const decimalsOffset = 44
 
-/** Null where the address is not a mint of either token program. */
+/** Null if the address is not a mint of either token program. */
 export async function readMint(node: SolanaNode, mint: Address): Promise<MintAccountInfo | null> {
   const { value } = await ask(node, `mint ${mint}`, (rpc) =>
     rpc.getAccountInfo(toKit(mint), { commitment: 'finalized', encoding: 'base64' }).send(),

@@ -14,7 +14,7 @@ import type { UnreadObserver } from '../port.ts'
 
 export type SolanaNodeRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
 
-/** One JSON-RPC server and what this process learned of it. */
+/** One JSON-RPC server, and what this process has learned of it. */
 export type SolanaNode = {
   readonly name: string
   readonly host: string
@@ -36,14 +36,14 @@ export function openNode(connection: NodeConnection): SolanaNode {
   }
 }
 
-/** A server may say as much as it likes. */
+/** Server messages have any length. */
 const problemMax = 2000
 
 /** Several servers behind one address are mostly a slot or two apart. */
 export const notYetTriesMax = 8
 
 /**
- * Runs one call, again if the node has not come to the slot that it names yet.
+ * Runs one call, and retries if the node has not reached the slot that it names.
  * @throws Fault `remote_failed` that names the node and the call
  */
 export async function ask<Result>(
@@ -74,19 +74,19 @@ async function askOnceThere<Result>(
   }
 }
 
-/** The fault for an answer that cannot be used. */
+/** The fault for an unusable answer. */
 export function refusal(node: SolanaNode, what: string, problem: string): Fault<'remote_failed'> {
   return new Fault('remote_failed', { what: `${node.name}, ${what}`, problem })
 }
 
-/** The library's own transport bounds neither the wait nor the size of an answer, and would follow redirects. */
+/** The library's own transport limits neither the wait nor the size of an answer, and follows redirects. */
 function transportOf(connection: NodeConnection): RpcTransport {
   const { ask: exchange } = openExchange(connection, exactJson)
   const transport = ({ payload }: Parameters<RpcTransport>[0]) => exchange(payload as RpcPayload)
   return transport as RpcTransport
 }
 
-/** JSON whose whole numbers are `bigint`, because lamports exceed what a number of JavaScript holds. */
+/** JSON with integers as `bigint`, because lamports exceed the safe range of JavaScript numbers. */
 export const exactJson = {
   encode: (value: unknown): string => JSON.stringify(value, exactNumbers),
   decode(text: string): unknown {
@@ -96,8 +96,8 @@ export const exactJson = {
 }
 
 /**
- * What may be a number of so many digits that it would be rounded; inside of a text it does no harm. Without one, which
- * is nearly always so, a block is read several times as fast.
+ * Matches a number with so many digits that it could be rounded; a match inside a string is harmless. Nearly all
+ * answers have none, and are then parsed several times as fast.
  */
 const longNumber = /(?:^|[:[,])\s*-?\d{16}/
 
@@ -107,7 +107,7 @@ function exactInteger(_key: string, value: unknown, { source = '' }: { source?: 
   return typeof value === 'number' && /^-?\d+$/.test(source) ? BigInt(source) : value
 }
 
-/** Changes lists and objects as they are, for they are large and nobody else has them yet. */
+/** Modifies the arrays and objects in place: they are large, and not shared yet. */
 function withIntegers(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
   if (typeof value !== 'object' || value === null) return value

@@ -11,19 +11,19 @@ import { type ListedSignature, listBack } from './signatures.ts'
 import { readTold, toldInBlock } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
-/** Whose tokens of which mint, or whose coin. */
+/** An owner, and the mint or the native coin. */
 type Holder = { owner: Address; code: Address | 'native' }
 
-/** The transactions that touched one account, and what it holds behind them all. */
+/** The transactions that touched one account, and its current balance after all of them. */
 type AccountHistory = { account: string; listed: readonly ListedSignature[]; now: bigint }
 
-/** Accounts of the owner may show only in transactions of others, and again in theirs. */
+/** The most rounds. Each may find further accounts of the owner in the transactions that it reads. */
 const turnsMax = 4
 
 /**
- * Follows what an owner held through a stretch of final slots, by what the transactions that touched his accounts tell of
- * balances before and after them. As many slots are read as one scan reads.
- * @throws Fault `remote_failed` where the node cannot be believed
+ * Follows an owner's balance through a range of final slots, from the balances before and after each transaction that
+ * touched the owner's accounts. Reads as many slots as one scan.
+ * @throws Fault `remote_failed` if the node's answers are not credible
  */
 export async function readBalanceHistory(
   scan: SolanaScan,
@@ -47,7 +47,7 @@ export async function readBalanceHistory(
 
 type AccountHistoryQuery = { accounts: readonly string[]; from: bigint; slot: bigint }
 
-/** What accounts hold is read before they are listed, so that a transaction in between is listed. */
+/** Reads the balances before listing the histories, so that a transaction in between is listed. */
 async function listAccounts(
   scan: SolanaScan,
   { owner, code }: Holder,
@@ -68,7 +68,7 @@ async function listAccounts(
   }))
 }
 
-/** The last slot that is read, where there are more than one reading takes. */
+/** The last slot to read, if there are more than one reading takes. */
 function reachedWith(
   histories: readonly AccountHistory[],
   { from, to }: HeightRange,
@@ -80,10 +80,10 @@ function reachedWith(
   return slots.length > slotsMax ? (slots[slotsMax - 1] ?? to) : to
 }
 
-/** By slot, the transactions that were read of it, in their order; none if one of them cannot be read. */
+/** The transactions read of each slot, in order; empty if one of them cannot be read. */
 type SlotBalances = ReadonlyMap<bigint, readonly TransactionBalances[]>
 
-/** Reads the slots of a stretch, and for each account the one before it and the one behind it. */
+/** Reads the slots of a range, and for each account the nearest slot before and after it. */
 async function readSlots(
   scan: SolanaScan,
   histories: readonly AccountHistory[],
@@ -105,7 +105,7 @@ async function readSlots(
   return new Map(slots.map((slot, place) => [slot, told[place] ?? []]))
 }
 
-/** A list may tell the transactions of one slot in any order: where there are several, the block has the true one. */
+/** Histories list the transactions of one slot in any order. If there are several, the order is read from the block. */
 async function readSlot(
   scan: SolanaScan,
   slot: bigint,
@@ -124,7 +124,9 @@ async function readSlot(
   return told.length === all.length ? told : []
 }
 
-/** Accounts of the owner that show only in what was read: they were made, filled, emptied and closed since. */
+/**
+ * Accounts of the owner that appear only in the transactions read: they were created, filled, emptied and closed since.
+ */
 function unlisted(
   { owner, code }: Holder,
   histories: readonly AccountHistory[],
@@ -154,7 +156,7 @@ function traceOf(holder: Holder, { account, now }: AccountHistory, told: SlotBal
   return { touches: touches.toSorted((left, right) => ascending(left.slot, right.slot)), now }
 }
 
-/** A failed transaction moves no tokens. Rent that an account keeps is none of its owner's coin. */
+/** A failed transaction moves no tokens. Rent in a token account does not count as its owner's coin. */
 function amountsOf(
   { owner, code }: Holder,
   account: string,
@@ -174,15 +176,15 @@ function ascending(left: bigint, right: bigint): number {
   return left < right ? -1 : Number(left > right)
 }
 
-/** What one account held before the first, and after the last, of a slot's transactions that touched it. */
+/** The balance of one account before the first and after the last transaction of a slot that touched it. */
 export type Touch = { slot: bigint; before: bigint; after: bigint }
 
-/** One account, as transactions tell of it, lowest slot first, and what it holds behind them all. */
+/** The balances of one account according to its transactions, lowest slot first, and its current balance. */
 export type BalanceTrace = { touches: readonly Touch[]; now: bigint }
 
 /**
- * The balances of several accounts together, next to the slots in which one of them was touched. A height at which one
- * of them is not known is left out.
+ * The joint balance of several accounts, at each slot that touched one of them and the slot before. Heights at which
+ * the balance of an account is unknown are left out.
  */
 export function balancesTold(
   traces: readonly BalanceTrace[],
@@ -200,8 +202,8 @@ export function balancesTold(
 }
 
 /**
- * Null where what is told before that height and behind it differs. A hidden transaction may be in the very slots of
- * the two that are told, after the one or before the other, so that neither's slot has a balance that can be relied on.
+ * Null if the balance after the previous touch differs from that before the next one. A hidden transaction may be in
+ * the slot of either, after the first or before the second, so that the balance is unreliable in both slots.
  */
 function heldAt({ touches, now }: BalanceTrace, height: bigint): bigint | null {
   const before = touches.findLast(({ slot }) => slot <= height)?.after ?? 0n

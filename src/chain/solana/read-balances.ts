@@ -9,23 +9,23 @@ import { isTokenProgram } from './mints.ts'
 import { ask, refusal } from './node.ts'
 import { type SolanaScan, toKit } from './watch.ts'
 
-/** An account as it is at a slot: its lamports, and its tokens where it is a token account. */
+/** An account at a slot: its lamports, and its tokens if it is a token account. */
 type SolanaAccountHolding = {
   lamports: bigint
   token: { mint: string; owner: string; amount: bigint } | null
 }
 type Holdings = ReadonlyMap<string, SolanaAccountHolding>
 
-/** The protocol's bound. */
+/** The limit of the protocol. */
 const accountsPerRequest = 100
 
-/** A new final slot comes about every 400 ms: requests that are sent together mostly meet the same one. */
+/** A new final slot comes about every 400 ms: requests sent together mostly hit the same one. */
 const triesMax = 8
 
 /**
- * Reads what owners hold at what is final now; a node keeps no earlier balances. Tokens are summed over all of an
- * owner's accounts of the mint.
- * @throws Fault `remote_failed`, also where the answers are of different slots again and again
+ * Reads the current final balances of owners; nodes keep no earlier balances. Tokens are summed over all of an owner's
+ * accounts of the mint.
+ * @throws Fault `remote_failed`, also if the answers repeatedly come from different slots
  */
 export async function readBalances(
   scan: SolanaScan,
@@ -50,7 +50,7 @@ export async function readBalances(
   return { at: { height: slot, hash }, balances }
 }
 
-/** The tokens of a mint that an owner has in accounts. */
+/** An owner's accounts of a mint, and their holdings. */
 type MintHoldings = { mint: Address; accounts: ReadonlySet<string>; holdings: Holdings }
 
 export function tokensOf(owner: Address, { mint, accounts, holdings }: MintHoldings): bigint {
@@ -61,7 +61,7 @@ export function tokensOf(owner: Address, { mint, accounts, holdings }: MintHoldi
   return amounts.reduce((sum, amount) => sum + amount, 0n)
 }
 
-/** What accounts hold, all at one final slot. */
+/** The holdings of accounts, all at the same final slot. */
 export async function readAtOneSlot(
   scan: SolanaScan,
   accounts: readonly string[],
@@ -104,7 +104,7 @@ async function readAccounts({ node }: SolanaScan, accounts: readonly string[], m
   return { slot: context.slot, held }
 }
 
-/** Accounts of both token programs begin with the mint, the owner and the amount. */
+/** Accounts of both token programs start with the mint, the owner and the amount. */
 const tokenPart = { offset: 0, length: 72 }
 
 function readToken(base64: string): SolanaAccountHolding['token'] {

@@ -21,9 +21,9 @@ import { keepWalk, waitingFor, walkOf } from './walk.ts'
 import type { SolanaScan, SolanaWatch } from './watch.ts'
 
 /**
- * Lists the history of every owner and of his token accounts, and reads each transaction once. Where more waits
- * than one scan reads, it reads through the last slot that fits whole.
- * @throws Fault `remote_failed` where the node cannot be believed
+ * Lists the history of every owner and of its token accounts, and reads each transaction once. If there is more than
+ * one scan reads, it reads up to the last slot that fits completely.
+ * @throws Fault `remote_failed` if the node's answers are not credible
  */
 async function readByOwner(scan: SolanaScan, stretch: SlotRange): Promise<SlotRangeReading> {
   const { bounds, memory, watch } = scan
@@ -60,7 +60,7 @@ async function readByOwner(scan: SolanaScan, stretch: SlotRange): Promise<SlotRa
   }
 }
 
-/** What touched all accounts that are known to be an owner's. */
+/** The transactions of all known accounts of the owners. */
 async function listKnown(
   scan: SolanaScan,
   stretch: SlotRange,
@@ -71,7 +71,7 @@ async function listKnown(
   return { waiting: await listAll(scan, accounts, { from: from - overlap, to }), to }
 }
 
-/** A node that does not have the old block says nothing; by block the chain of parents shows as much. */
+/** Proves nothing if the node does not have the old block. When reading by block, the chain of parents is the check. */
 async function requireSameHistory(scan: SolanaScan, { below }: SlotRange): Promise<void> {
   const head = below === null ? null : await readHead(scan, below.height)
   if (below === null || head === null || head.hash === below.hash) return
@@ -92,7 +92,7 @@ async function knownAccounts(scan: SolanaScan, { from, to, overlap }: SlotRange)
   return [...new Set(accounts.flat())]
 }
 
-/** What touched the accounts; a transaction that touched several is there several times. */
+/** The transactions of the accounts. A transaction that touched several of them is listed several times. */
 async function listAll(
   scan: SolanaScan,
   accounts: readonly string[],
@@ -107,9 +107,9 @@ async function listAll(
 }
 
 /**
- * Accounts of watched owners that show only now, in what their owners did with them: an account that was made, filled,
- * emptied and closed between two scans is never among those that exist. Its history is read back to where the walk of
- * scans began, for what came to it may be of an earlier one.
+ * Accounts of watched owners that appear only in the transactions just read. An account that was created, filled,
+ * emptied and closed between two scans is never listed among the existing ones. Its history is read back to the start
+ * of the walk of scans, because its transfers may belong to an earlier scan.
  */
 function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects | Unread)[]): string[] {
   const found: string[] = []
@@ -122,12 +122,12 @@ function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects |
   return found
 }
 
-/** Only an owner pays fees; his token accounts never do. */
+/** Only owners pay fees; their token accounts never do. */
 function isOneOf(owners: ReadonlySet<string>, account: string): boolean {
   return owners.has(account)
 }
 
-/** Cuts what is due to whole slots; `through` is null where nothing had to be cut. */
+/** Cuts the transactions to whole slots; `through` is null if nothing was cut. */
 function cutToBound(
   listed: readonly ListedSignature[],
   from: bigint,
@@ -142,7 +142,7 @@ function cutToBound(
 
 type SignatureEffects = { entry: ListedSignature; effects: Effects | Unread }
 
-/** Each block is asked for once, however many of the transactions are in it. */
+/** Requests each block once, even if it holds several of the transactions. */
 async function findingsIn(
   scan: SolanaScan,
   read: readonly SignatureEffects[],
@@ -169,10 +169,10 @@ async function findingsIn(
   }
 }
 
-/** Final slots to be read: what a stretch is, before it is known how it is read. */
+/** Final slots to read, before a strategy is chosen. */
 export type SlotRangeRequest = Omit<SlotRange, 'blocksMax'>
 
-/** Reads in the way that costs less: few owners one by one, many by picking them out of every block. */
+/** Reads with the cheaper strategy: few owners one by one, many by selecting them from every block. */
 export async function readStretch(scan: SolanaScan, wanted: SlotRangeRequest): Promise<SlotRangeReading> {
   const { way, trial } = await chosenWay(scan, wanted)
   const startedMs = performance.now()
@@ -206,12 +206,15 @@ function choose({ watch, memory }: SolanaScan, { from, to }: SlotRangeRequest): 
   return chooseWay(memory.costs, { ...ownersOf(watch), slots: Number(to - from) + 1 })
 }
 
-/** How many owners there are, and what listing one takes: his own history, and for each mint his accounts and one's. */
+/**
+ * The number of owners, and the requests for listing one: its own history and, for each mint, its accounts and the
+ * history of one account.
+ */
 export function ownersOf({ owners, mints }: Pick<SolanaWatch, 'owners' | 'mints'>) {
   return { owners: owners.size, requestsPerOwner: 1 + 2 * mints.size }
 }
 
-/** Lists a few owners, as many as are asked for at once, to learn what one costs. */
+/** Lists a few owners, as many as may be requested at once, to measure the cost of one. */
 async function measureOwners(scan: SolanaScan, { from, to }: SlotRangeRequest): Promise<void> {
   const { requestsAtOnce } = scan.bounds
   const some = [...scan.watch.owners].slice(0, requestsAtOnce)

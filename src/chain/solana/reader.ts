@@ -33,8 +33,8 @@ import { type SolanaScan, watchOf } from './watch.ts'
 const nobody: ReadonlySet<Address> = new Set()
 
 /**
- * Reads Solana, final transactions only. A scan stays on one node; where that fails, the next does the whole scan. With
- * a quorum as many nodes read it, and only what they agree on counts.
+ * Reads Solana, final transactions only. A scan stays on one node; if that node fails, the next one does the whole
+ * scan. With a quorum, as many nodes read it, and only results on which they agree count.
  * @throws Fault `settings_bad` without a URL
  */
 export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
@@ -66,7 +66,7 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
     timeAt: (height) => onNode(nobody, async (scan) => (await blockFrom(scan, height)).at),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
     readBalances: ({ pairs }) => onNode(nobody, (scan) => readBalances(scan, pairs)),
-    // A transaction tells what it did to all balances, so that scans show every movement.
+    // A transaction states its effect on all balances, so scans already show every movement.
     readMovements: () => Promise.resolve([]),
     readBalanceHistory: (request) => onNode(nobody, (scan) => readBalanceHistory(scan, request)),
     checkIdentity: () =>
@@ -101,9 +101,9 @@ function openParts(settings: NetworkSettings, options: ReaderOptions) {
 }
 
 /**
- * Reads a stretch of final slots for its own sake, whatever was read before: as much of it as one scan reads.
- * `reached` is below `from` where nothing of the stretch is final yet.
- * @throws Fault `remote_failed` where the node cannot be believed
+ * Reads a range of final slots, independent of earlier readings: as much of it as one scan reads. `reached` is below
+ * `from` if no slot of the range is final yet.
+ * @throws Fault `remote_failed` if the node's answers are not credible
  */
 async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<RangeResult> {
   const final = await readFinalMark(scan)
@@ -120,14 +120,14 @@ async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<R
   }
 }
 
-/** A slot with a block, and when that was made. */
+/** A slot with a block, and the time of that block. */
 type SlotDate = { slot: bigint; at: Date }
 
-/** A slot takes 400 ms at least, so that so many milliseconds back are not more slots back than this tells. */
+/** A slot takes at least 400 ms. With this lower value, an estimate of the slots in a time span is never too small. */
 const slotMsMin = 350
 
 /**
- * The last final slot whose block is not after that time; null where the first block that the node has is after it.
+ * The last final slot whose block is not after that time; null if the first available block is later.
  * @throws Fault `remote_failed`
  */
 async function heightAt(scan: SolanaScan, wanted: Date): Promise<bigint | null> {
@@ -145,7 +145,7 @@ function guessBelow({ slot, at }: SlotDate, wanted: Date, first: bigint): bigint
   return guess > first ? guess : first
 }
 
-/** From slot `above` on, blocks are later than wanted. */
+/** From slot `above` on, all blocks are later than `wanted`. */
 type SlotSearch = { below: SlotDate; above: bigint; wanted: Date }
 
 async function halve(scan: SolanaScan, { below, above, wanted }: SlotSearch): Promise<bigint> {
@@ -159,7 +159,7 @@ async function halve(scan: SolanaScan, { below, above, wanted }: SlotSearch): Pr
   return low
 }
 
-/** The first block in a slot or behind it. */
+/** The first block at or after a slot. */
 async function blockFrom(scan: SolanaScan, slot: bigint): Promise<SlotDate> {
   const [found] = await listBlocks(scan, slot, 1)
   const head = found === undefined ? null : await readHead(scan, found)
@@ -168,12 +168,12 @@ async function blockFrom(scan: SolanaScan, slot: bigint): Promise<SlotDate> {
 }
 
 /**
- * Reads one transaction by its signature, as a scan would tell it. One that failed is told once it is final, since
- * until then it may still be dropped; until then it is unknown.
- * @throws Fault `remote_failed` where the node cannot be believed, or the transaction cannot be read
+ * Reads one transaction by its signature, with the result that a scan would have. A failed transaction is reported once
+ * it is final, because before that it may still be dropped; until then it is unknown.
+ * @throws Fault `remote_failed` if the node's answers are not credible, or the transaction cannot be read
  */
 async function readTransaction(scan: SolanaScan, tx: TxId): Promise<TransactionReading> {
-  // Whoever names it may name anything in base58; no node has to be asked for what cannot be on the chain.
+  // Callers may pass any base58 text; an impossible signature needs no request.
   if (!isSignature(tx)) return { kind: 'unknown' }
   const final = await find(scan, tx, 'finalized')
   if (final?.failed === true) return { kind: 'failed', height: final.slot }
@@ -218,9 +218,9 @@ async function toReading(
 const overlapSlots = 150n
 
 /**
- * Reads what became final since the cursor, for every owner. The new cursor is the final slot that was read
- * before anything was listed, or, where more waits than one scan reads, the last slot that was read whole.
- * @throws Fault `remote_failed` where the node cannot be believed
+ * Reads the slots that became final since the cursor, for every owner. The new cursor is the final slot read before any
+ * listing or, if there is more than one scan reads, the last slot read completely.
+ * @throws Fault `remote_failed` if the node's answers are not credible
  */
 async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<ScanResult> {
   const final = await cappedFinal(scan, request)
@@ -241,14 +241,14 @@ async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<ScanResul
   }
 }
 
-/** Where a scan is to read no further than a slot, that slot is final too. */
+/** The final mark, or `finalMax` if that is lower: a slot below a final one is final too. */
 async function cappedFinal(scan: SolanaScan, { finalMax }: ScanRequest): Promise<BlockMark> {
   const final = await readFinalMark(scan)
   if (finalMax === undefined || final.height <= finalMax) return final
   return { height: finalMax, hash: (await readBlock(scan, finalMax)).hash }
 }
 
-/** @throws Fault `remote_failed` where the node is behind what was read */
+/** @throws Fault `remote_failed` if the node is behind the cursor */
 function firstUnread({ node }: SolanaScan, { cursor, startHeight }: ScanRequest, final: bigint): bigint {
   if (cursor === null) return startHeight ?? final + 1n
   const { height } = cursor.final
@@ -256,7 +256,7 @@ function firstUnread({ node }: SolanaScan, { cursor, startHeight }: ScanRequest,
   throw refusal(node, 'slot', `it is at ${final}, below slot ${height}, which was read as final`)
 }
 
-/** Where nothing was read before, nothing can have come late. */
+/** Without an earlier reading there is no overlap: nothing can have come late. */
 async function readOn(
   scan: SolanaScan,
   stretch: Omit<SlotRangeRequest, 'overlap'>,
@@ -266,7 +266,7 @@ async function readOn(
   return { ...nothingFound, unread: [], reached: stretch.to }
 }
 
-/** @throws Fault `remote_failed` where the final block, if it was read, is not the one that its bank named */
+/** @throws Fault `remote_failed` if the final block, once read, is not the one named by its bank */
 async function markAt(scan: SolanaScan, final: BlockMark, reached: bigint): Promise<BlockMark> {
   if (reached !== final.height) return { height: reached, hash: (await readBlock(scan, reached)).hash }
   const hash = scan.memory.blocks.get(final.height)?.hash ?? final.hash

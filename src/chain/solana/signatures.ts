@@ -3,26 +3,26 @@ import type { Address } from '../../core/asset.ts'
 import { ask, refusal, type SolanaNodeRpc } from './node.ts'
 import { type SolanaScan, toKit } from './watch.ts'
 
-/** A transaction, as an address's history lists it. */
+/** A transaction in the history of an address. */
 export type ListedSignature = { signature: Signature; slot: bigint }
 
 type SignatureRange = {
   account: string
   floor: bigint
   slot: bigint
-  /** Failed ones too: they move nothing, but cost the fee. */
+  /** Includes failed transactions: they move nothing, but cost the fee. */
   failed?: boolean
 }
 
 type SignatureEntry = ListedSignature & { failed: boolean }
 
-/** What was listed, newest first as the node has it, and whether that is all there is. */
+/** The listed entries, in the node's order from the newest, and whether they are the whole history. */
 type SignatureHistory = { entries: ReadonlyMap<Signature, SignatureEntry>; isWhole: boolean }
 
 /**
- * Lists what touched an account from slot `floor` on.
- * @throws Fault `remote_failed` where the floor is not reached within the bound of pages, or where the node no longer
- * lists what it listed before
+ * Lists the transactions of an account from slot `floor` on.
+ * @throws Fault `remote_failed` if the floor is not reached within the page limit, or if the node no longer lists an
+ * entry that it listed before
  */
 export async function listSignatures(scan: SolanaScan, range: SignatureRange): Promise<ListedSignature[]> {
   const { account, floor, slot, failed = false } = range
@@ -35,7 +35,8 @@ export async function listSignatures(scan: SolanaScan, range: SignatureRange): P
 }
 
 /**
- * Lists all that touched an account from slot `floor` on, failed ones too, and some of what did before, if anything did.
+ * Lists all transactions of an account from slot `floor` on, including failed ones, and some earlier ones if there are
+ * any.
  * @throws Fault `remote_failed` as `listSignatures`
  */
 export async function listBack(scan: SolanaScan, range: SignatureRange): Promise<ListedSignature[]> {
@@ -45,8 +46,8 @@ export async function listBack(scan: SolanaScan, range: SignatureRange): Promise
 }
 
 /**
- * Pages back until an entry below the floor, or the end of the history, was seen. `until` is not used, because a node
- * that does not know that signature answers with the newest page as if nothing were missing (solana-labs/solana#24620).
+ * Pages back until an entry below the floor, or the end of the history. `until` is not used, because a node that does
+ * not know that signature answers with the newest page as if nothing were missing (solana-labs/solana#24620).
  */
 async function walkBack(scan: SolanaScan, range: SignatureRange): Promise<SignatureHistory> {
   const { signaturesPerPage, pagesPerAddress } = scan.bounds
@@ -66,13 +67,14 @@ async function walkBack(scan: SolanaScan, range: SignatureRange): Promise<Signat
   throw refusal(scan.node, `history of ${range.account}`, problem)
 }
 
-/** Where the next page begins, and what it has to begin with. */
+/** The start of the next page, and the entry that it must contain. */
 type SignatureCursor = { before: Signature | undefined; joint: Signature | null; slot: bigint | undefined }
 
 /**
- * The last slot of a page is asked for again: the order within a slot may be another in the next answer, and what both
- * answers have shows that the second goes on where the first ended. A node that does not know `before` answers nothing.
- * Where slots fill whole pages that would not get on, and the next page begins behind the last entry.
+ * The last slot of a page is requested again. The order within a slot may differ in the next answer, and an entry that
+ * both pages contain proves that the second continues the first. A node that does not know `before` answers with an
+ * empty page. If one slot fills whole pages, this would make no progress, and the next page starts after the last
+ * entry.
  */
 function placeBehind(page: readonly ListedSignature[], previous: SignatureCursor | null): SignatureCursor {
   const last = page.at(-1)
@@ -95,7 +97,7 @@ function requireJoint({ node }: SolanaScan, { account }: SignatureRange, { place
   )
 }
 
-/** What was listed once stays listed, unless it is older than all that the node keeps. */
+/** An entry that was listed once must remain listed, unless it is older than everything the node keeps. */
 function requireKnown(
   { node, memory }: SolanaScan,
   { account, floor }: SignatureRange,
@@ -109,8 +111,8 @@ function requireKnown(
 }
 
 /**
- * A node that has dropped old slots answers with a short history as if there had been no more.
- * @throws Fault `remote_failed` where the node does not go back to the floor
+ * A node that has dropped old slots answers with a short history as if there were no more.
+ * @throws Fault `remote_failed` if the node's history does not reach back to the floor
  */
 export async function requireHistory({ node, memory }: SolanaScan, floor: bigint): Promise<void> {
   const first = await firstAvailable(node)
@@ -120,7 +122,7 @@ export async function requireHistory({ node, memory }: SolanaScan, floor: bigint
   }
 }
 
-/** The first slot whose block the node has; null where it does not tell. */
+/** The first slot whose block the node has; null if it does not report it. */
 export function firstAvailable(node: SolanaScan['node']): Promise<bigint | null> {
   return ask(node, 'first block', firstAvailableBlock)
 }

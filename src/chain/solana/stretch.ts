@@ -3,17 +3,17 @@ import type { Unread } from './blocks.ts'
 import type { Findings } from './findings.ts'
 import type { SolanaScan } from './watch.ts'
 
-/** Final slots to be read, both ends included. */
+/** Final slots to read, both ends included. */
 export type SlotRange = HeightRange & {
-  /** The block that was read before `from`, where its hash is known. */
+  /** The block read before `from`, if its hash is known. */
   below: BlockMark | null
-  /** By owner: so many slots below `from` are listed again. */
+  /** By owner: this many slots below `from` are listed again. */
   overlap: bigint
-  /** By block: so many blocks are read at most. */
+  /** By block: the most blocks to read. */
   blocksMax: number
 }
 
-/** What was read, through slot `reached`. */
+/** The findings up to slot `reached`. */
 export type SlotRangeReading = Findings & {
   /** Transactions that cannot be read: their slots are not proved. */
   unread: readonly UnreadTransaction[]
@@ -23,12 +23,12 @@ export type SlotRangeReading = Findings & {
 /** `tx` is null if only its block is known. */
 export type UnreadTransaction = { slot: bigint; tx: string | null; reason: Unread }
 
-/** Names what cannot be read; what is listed again below a range was named before. */
+/** Reports unreadable transactions. Those below the range were reported before. */
 export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: SlotRangeReading): void {
   for (const one of unread) if (one.slot >= from) node.reportUnread(one)
 }
 
-/** The slots that were read whole, as ranges. */
+/** The slots that were read completely, as ranges. */
 export function provedPart(from: bigint, { unread, reached }: SlotRangeReading): HeightRange[] {
   const holes = [...new Set(unread.map(({ slot }) => slot))]
     .filter((slot) => slot >= from)

@@ -13,8 +13,8 @@ import type { ListedSignature } from './signatures.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**
- * What a listed transaction changed.
- * @throws Fault `remote_failed` where the node lists a transaction and does not have it
+ * The effects of a listed transaction.
+ * @throws Fault `remote_failed` if the node lists the transaction but does not have it
  */
 export async function readEffects(
   scan: SolanaScan,
@@ -30,8 +30,8 @@ export async function readEffects(
 }
 
 /**
- * Every balance that a listed transaction names.
- * @throws Fault `remote_failed` where the node lists a transaction and does not have it
+ * All balances in a listed transaction.
+ * @throws Fault `remote_failed` if the node lists the transaction but does not have it
  */
 export async function readTold(
   scan: SolanaScan,
@@ -52,20 +52,20 @@ function requireListed<Answer extends { slot: bigint }>(
   return answer
 }
 
-/** What a transaction changed, and what was written to it. */
+/** The balance changes and the memo of a transaction. */
 export type Effects = {
   changes: readonly BalanceChange[]
   memo: string | null
-  /** The accounts of watched mints that it named, with whose they are. */
+  /** The accounts of watched mints in the transaction, with their owners. */
   holders: readonly { account: string; owner: Address }[]
 }
 
-/** A transaction that was asked for by its signature. */
+/** A transaction that was requested by its signature. */
 export type TransactionEffects = Effects & { slot: bigint; failed: boolean }
 
 export type SignatureQuery = { signature: Signature; commitment: 'confirmed' | 'finalized' }
 
-/** Null where the node does not have it at that commitment. */
+/** Null if the node does not have it at that commitment. */
 export async function findTransaction(
   scan: SolanaScan,
   sought: SignatureQuery,
@@ -116,7 +116,7 @@ function holdersOf(
 
 type BlockWithAccounts = Exclude<Awaited<ReturnType<typeof readWhole>>, null | Unread>
 
-/** What a transaction of a block changed. */
+/** The balance changes of a transaction in a block. */
 export function changesInBlock(
   scan: SolanaScan,
   included: BlockWithAccounts['transactions'][number],
@@ -125,7 +125,7 @@ export function changesInBlock(
   return typeof balances === 'string' ? balances : balanceChanges(scan.watch, balances)
 }
 
-/** Every balance that a transaction of a block names. */
+/** All balances of a transaction in a block. */
 export function toldInBlock(
   scan: SolanaScan,
   { meta, transaction }: BlockWithAccounts['transactions'][number],
@@ -148,7 +148,7 @@ function requestTransaction(rpc: SolanaNodeRpc, { signature, commitment }: Signa
 type BlockTransactionMeta = NonNullable<BlockWithAccounts['transactions'][number]['meta']>
 type TransactionDetails = { what: string; accounts: readonly string[]; meta: BlockTransactionMeta }
 
-/** @throws Fault `remote_failed` where the balances are not those of the accounts */
+/** @throws Fault `remote_failed` if the balances do not match the accounts */
 function checkedBalances(
   { node, watch }: SolanaScan,
   { what, accounts, meta }: TransactionDetails,

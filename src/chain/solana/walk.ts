@@ -2,32 +2,32 @@ import type { Address } from '../../core/asset.ts'
 import type { ListedSignature } from './signatures.ts'
 import type { SlotRange } from './stretch.ts'
 
-/** Stretches that were read one behind the other, by owner, on one node. */
+/** Consecutive slot ranges that were read by owner on one node. */
 export type OwnerWalk = {
-  /** Where the first of them began. */
+  /** The start of the first range. */
   since: bigint
-  /** Where the next one begins. */
+  /** The start of the next range. */
   next: bigint
-  /** What was listed behind the last of them and is not read yet, oldest first: all there is up to slot `to`. */
+  /** Listed transactions after the last range that are not read yet, oldest first: complete up to slot `to`. */
   waiting: readonly ListedSignature[]
   to: bigint
-  /** For whom it was listed. */
+  /** The owners for which they were listed. */
   owners: ReadonlySet<Address>
 }
 
-/** One for scans, one for stretches that are read for their own sake. */
+/** One walk for scans, and one for separate ranges. */
 export type Walks = { scan: OwnerWalk | null; range: OwnerWalk | null }
 
-/** What waits beyond that is listed again. */
+/** Above this, the waiting transactions are dropped and listed again. */
 const waitingMax = 100_000
 
-/** The walk that a stretch goes on with; null where it begins one. */
+/** The walk that a range continues; null if it starts a new one. */
 export function walkOf(walks: Walks, stretch: SlotRange): OwnerWalk | null {
   const walk = walks[kindOf(stretch)]
   return walk?.next === stretch.from ? walk : null
 }
 
-/** What was listed already for a stretch that goes on with a walk; null where it has to be listed. */
+/** The transactions already listed for a range that continues a walk; null if they must be listed. */
 export function waitingFor(
   walk: OwnerWalk | null,
   { to }: SlotRange,
@@ -37,7 +37,7 @@ export function waitingFor(
   return owners.size === walk.owners.size && owners.isSubsetOf(walk.owners) ? walk : null
 }
 
-/** Keeps where a walk has come to. */
+/** Stores the progress of a walk. */
 export function keepWalk(walks: Walks, stretch: SlotRange, walk: OwnerWalk): void {
   walks[kindOf(stretch)] = { ...walk, waiting: walk.waiting.length > waitingMax ? [] : walk.waiting }
 }

@@ -6,11 +6,11 @@ import type { SolanaReadStrategy } from './choose-way.ts'
 import type { SolanaMemory } from './memory.ts'
 import type { SolanaNode } from './node.ts'
 
-/** What counts on one network: balance changes of these assets at these owners. */
+/** The watched changes of one network: balances of these assets, for these owners. */
 export type SolanaWatch = {
   network: NetworkName
   mints: ReadonlyMap<Address, AssetKey>
-  /** The network's own coin; null where it is not among the assets. */
+  /** The network's own coin; null if it is not among the assets. */
   native: AssetKey | null
   owners: ReadonlySet<Address>
 }
@@ -21,7 +21,7 @@ export type SolanaScan = {
   watch: SolanaWatch
   bounds: ReaderBounds
   memory: SolanaMemory
-  /** The way of reading; null chooses by cost. */
+  /** The reading strategy; null chooses by cost. */
   way: SolanaReadStrategy | null
 }
 
@@ -36,7 +36,7 @@ export function watchOf(settings: NetworkSettings, owners: ReadonlySet<Address>)
   return { network: settings.name, mints, native, owners }
 }
 
-/** The library's own brand of an address that was already checked. */
+/** Casts a checked address to the library's type. */
 export function toKit(checked: Address): KitAddress {
   return address(checked)
 }
