@@ -13,9 +13,9 @@ import type { EvmScan } from './watch.ts'
 type BalancePair = BalanceRequest['pairs'][number]
 
 /**
- * Reads what addresses hold at one block, on the first node that can tell. Where none keeps state as old as that, the
- * answer is what they hold at what is final now.
- * @throws Fault `remote_failed`, also where another block than the one named is at that height
+ * Reads the balances of addresses at one block, on the first node that can answer. If no node keeps state that old, the
+ * reading is of the current final block.
+ * @throws Fault `remote_failed`, also if another block than the named one is at that height
  */
 export async function readBalances(
   pool: Pool<EvmNode>,
@@ -45,7 +45,7 @@ async function readNow(scan: EvmScan, pairs: readonly BalancePair[]): Promise<Ba
   return { at: mark, balances: await balancesAt(scan, pairs, mark.height) }
 }
 
-/** Null where the node has the block and no longer what was held at it. */
+/** Null if the node has the block but no longer its state. */
 async function readPast(
   scan: EvmScan,
   pairs: readonly BalancePair[],
@@ -88,7 +88,7 @@ async function balancesAt(
   )
 }
 
-/** The balances of a chunk; the pairs themselves where they have to be asked for one by one. */
+/** The balances of a chunk; the pairs themselves if they must be read one by one. */
 async function chunkAt(
   node: EvmNode,
   pairs: readonly BalancePair[],
@@ -121,7 +121,7 @@ function callOf({ address, asset }: BalancePair): ViewCall {
 
 const word = /^0x[0-9a-f]{64}$/i
 
-/** Before a contract was there nobody held anything of it. */
+/** An empty answer means that the contract did not exist yet, so the balance is zero. */
 function toBalance(node: EvmNode, { address, asset }: BalancePair, answer: Hex | null): bigint {
   if (answer === '0x') return 0n
   if (answer === null || !word.test(answer))
@@ -129,10 +129,10 @@ function toBalance(node: EvmNode, { address, asset }: BalancePair, answer: Hex |
   return BigInt(answer)
 }
 
-/** One call of a contract that changes nothing. */
+/** One read-only call of a contract. */
 type ViewCall = { to: Hex; data: Hex }
 
-/** Multicall3, which lies at one address on over 250 chains (github.com/mds1/multicall3). */
+/** Multicall3, deployed at the same address on over 250 chains (github.com/mds1/multicall3). */
 const multicall: Hex = '0xca11bde05977b3631167028862be2a173976ca11'
 
 const multicallAbi = parseAbi([
@@ -142,7 +142,7 @@ const multicallAbi = parseAbi([
   'function getEthBalance(address addr) view returns (uint256 balance)',
 ])
 
-/** The call that answers with the native coin of an address. */
+/** The call that returns the native balance of an address. */
 function coinBalanceCall(address: Hex): ViewCall {
   return {
     to: multicall,
@@ -152,7 +152,7 @@ function coinBalanceCall(address: Hex): ViewCall {
 
 /**
  * Runs many calls at one height in one request.
- * @returns what each answered, null for one that was reverted; null where the contract was not there at that height
+ * @returns the answer of each call, null for a reverted one; null if the contract did not exist at that height
  * @throws Fault `remote_failed`
  */
 async function callMany(
@@ -170,14 +170,14 @@ async function callMany(
   return results.map(({ success, returnData }) => (success ? returnData : null))
 }
 
-/** Runs one call, with others made at once in one request. `0x` is what an address without code answers. */
+/** Runs one call, batched with others of the same turn. An address without code answers `0x`. */
 function callAt(node: EvmNode, call: ViewCall, height: bigint): Promise<Hex> {
   return askTogether(node, `call of ${call.to} at block ${height}`, (client) =>
     client.request({ method: 'eth_call', params: [call, numberToHex(height)] }),
   )
 }
 
-/** Null for bytes that are not the list the contract answers with. */
+/** Null if the bytes are not the list that the contract returns. */
 function decodeResults(data: Hex): readonly { success: boolean; returnData: Hex }[] | null {
   try {
     return decodeFunctionResult({ abi: multicallAbi, functionName: 'aggregate3', data })

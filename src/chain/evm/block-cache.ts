@@ -1,20 +1,20 @@
 import type { Hex } from 'viem'
 import type { Address } from '../../core/asset.ts'
 
-/** What a cache must know of a block; whatever else it holds is given back as it is. */
+/** The fields of a block that the cache needs; other fields are returned unchanged. */
 type CacheableBlock = { height: bigint; hash: Hex; parentHash: Hex }
 
 /**
- * Blocks that one node gave while they could still vanish, so that they are not fetched again once they are final.
- * The hash decides: a block is given back only as the parent of one that is known to be in the chain.
+ * Blocks that one node returned before they were final, so that they are not fetched again once they are. The hash
+ * decides: a block is returned only as the parent of a block that is known to be in the chain.
  */
 export type BlockCache<Block extends CacheableBlock> = {
   /** Drops blocks that may concern an address that was not watched when they were read. */
   watch(recipients: ReadonlySet<Address>): void
   has(height: bigint): boolean
-  /** Null if the block at that height is not known, or is another one. */
+  /** Null if the block at that height is not cached, or is another one. */
   find(height: bigint, hash: Hex): Block | null
-  /** `parties` are all senders and recipients in the block, whether watched or not. */
+  /** `parties` are all senders and recipients in the block, watched or not. */
   keep(block: Block, parties: readonly Address[]): void
   drop(height: bigint): void
 }
@@ -50,7 +50,7 @@ export function createBlockCache<Block extends CacheableBlock>(): BlockCache<Blo
   }
 }
 
-/** The first four bytes: by chance, one address in four thousand million is taken for another. */
+/** The first four bytes. One address in four billion collides with another. */
 function shortOf(address: Address): number {
   return Number(address.slice(0, 10))
 }

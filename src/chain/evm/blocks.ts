@@ -8,8 +8,8 @@ import { ask, askTogether, type EvmNode, refusal } from './node.ts'
 import type { EvmScan, EvmWatch } from './watch.ts'
 
 /**
- * A payment of the native coin by a transaction itself. Its receipt decides whether it happened; what a rollup mints
- * to the sender of a deposit from its parent chain stays his even where that transaction fails.
+ * A payment of the native coin by a transaction itself. Its receipt decides whether it happened. A `mint`, which a
+ * rollup credits to the sender of a deposit from the parent chain, stands even if the transaction fails.
  */
 export type NativePayment = {
   tx: TxId
@@ -19,10 +19,10 @@ export type NativePayment = {
   value: bigint
 }
 
-/** A transaction that a watched address sent: it bears the fee, and the value where it succeeded. */
+/** A transaction sent by a watched address, which pays the fee, and the value if the transaction succeeds. */
 export type NativeSpending = { tx: TxId; from: Address; to: Address | null; value: bigint }
 
-/** What is kept of a block: a few hundred bytes, whatever its size was. */
+/** The data kept of a block: a few hundred bytes, regardless of the block's size. */
 export type EvmBlock = {
   height: bigint
   hash: Hex
@@ -46,21 +46,24 @@ export async function readHeader(
   return toBlock(node, block, { wanted: at, payments: [], spendings: [] })
 }
 
-/** Whether blocks must be read with all their transactions, since payments of the native coin write no log. */
+/** True if blocks must be read with all their transactions, because payments of the native coin write no log. */
 export function readsWhole({ native, recipients }: EvmWatch): boolean {
   return native !== null && recipients.size > 0
 }
 
-/** Headers that are asked for one by one and sent together in full requests, where the node takes that. */
+/** Headers that are requested one by one and sent in full batches, if the node accepts batches. */
 export type Headers = {
   read(height: bigint): Promise<EvmBlock>
-  /** Sends what waits for more to come. */
+  /** Sends the requests that wait for a full batch. */
   flush(): void
-  /** How many were asked for and are not read yet. */
+  /** The number of headers that were requested but not read yet. */
   waiting(): number
 }
 
-/** A few more are under way than the node is asked at once; the others wait here, since a request in its queue ages. */
+/**
+ * Passes on somewhat more requests than the node may have in flight. The others wait here, because the time that a
+ * request spends in the node's queue counts against its deadline.
+ */
 export function createHeaders({ node, bounds }: EvmScan): Headers {
   const { requestsPerBatch, requestsAtOnce } = bounds
   const underWayMax = requestsPerBatch * requestsAtOnce * 2
@@ -95,10 +98,10 @@ export function createHeaders({ node, bounds }: EvmScan): Headers {
   }
 }
 
-/** Blocks by node, of scans alone: other readings watch other addresses. */
+/** Caches by node. Only scans use them: other readings watch other addresses. */
 const caches = new WeakMap<EvmNode, BlockCache<EvmBlock>>()
 
-/** The blocks that scans of a node know, for the addresses that they watch now. */
+/** The node's cache of scanned blocks, adjusted to the addresses watched now. */
 export function openCache({ node, watch }: EvmScan): BlockCache<EvmBlock> {
   const cache = caches.get(node) ?? createBlockCache<EvmBlock>()
   caches.set(node, cache)
@@ -110,12 +113,12 @@ type BlockReadOptions = {
   range: HeightRange | null
   named: readonly bigint[]
   headers: Headers
-  /** Blocks that can still vanish are kept in it, and final ones taken from it. */
+  /** Stores blocks that can still vanish; final blocks are taken from it. */
   cache: BlockCache<EvmBlock> | null
   isFinal: boolean
 }
 
-/** Reads the blocks of a range with their transactions, if the native coin is watched, and those named. */
+/** Reads the blocks of a range with their transactions, if the native coin is watched, and the named blocks. */
 export async function readBlocks(
   scan: EvmScan,
   { range, named, headers, cache, isFinal }: BlockReadOptions,
@@ -140,7 +143,10 @@ function everyHeight({ from, to }: HeightRange): bigint[] {
   return Array.from({ length: Math.max(0, Number(to - from) + 1) }, (_, place) => from + BigInt(place))
 }
 
-/** Heights that follow on each other. The highest is always fetched; its hashes say which of the others are known. */
+/**
+ * For consecutive heights. The highest block is always fetched; the parent hashes show which cached blocks are in its
+ * chain.
+ */
 async function readWholes(
   scan: EvmScan,
   heights: readonly bigint[],
@@ -189,11 +195,11 @@ type BlockTransaction = Pick<
   ViemBlock<bigint, true>['transactions'][number],
   'hash' | 'from' | 'to' | 'value'
 > & {
-  /** On chains of the OP Stack, in a deposit from the parent chain (its specification, "Deposits"). */
+  /** On OP Stack chains, in a deposit from the parent chain (OP Stack specification, "Deposits"). */
   mint?: Hex
 }
 
-/** What an address pays itself moves nothing. */
+/** A payment from an address to itself moves nothing and is left out. */
 export function paymentsOf(
   { recipients }: EvmWatch,
   { hash, from, to, value, mint }: BlockTransaction,
@@ -243,10 +249,10 @@ function toBlock(
   }
 }
 
-/** What of a block shows which history it is of. */
+/** The fields of a block that identify its history. */
 export type BlockLink = Pick<EvmBlock, 'hash' | 'parentHash'>
 
-/** Blocks of two histories in one range would let a transfer fall between them. */
+/** Refuses blocks of two histories in one range: a transfer could be missed between them. */
 export function checkLinks(
   node: EvmNode,
   links: ReadonlyMap<bigint, BlockLink>,

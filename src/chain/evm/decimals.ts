@@ -2,7 +2,7 @@ import { BaseError, type Client, RpcRequestError } from 'viem'
 import { type AssetKey, assetCode, nativeDecimals } from '../../core/asset.ts'
 import { ask, type EvmNode } from './node.ts'
 
-/** The decimals that a node shows for an asset; null where nothing at its address answers as a token does. */
+/** The decimals that a node reports for an asset; null if there is no token at its address. */
 export async function readDecimals(node: EvmNode, key: AssetKey): Promise<number | null> {
   const code = assetCode(key)
   if (code === 'native') return nativeDecimals.evm
@@ -12,7 +12,7 @@ export async function readDecimals(node: EvmNode, key: AssetKey): Promise<number
 /** The selector of `decimals()`. */
 const decimalsCall = '0x313ce567'
 
-/** What more than this many bits would hold is no number of decimals. */
+/** The largest value of a `uint8`; a larger answer is not a number of decimals. */
 const decimalsMax = 255n
 
 async function callDecimals(client: Client, contract: `0x${string}`): Promise<number | null> {

@@ -8,12 +8,12 @@ import type { EvmScan } from './watch.ts'
 
 export type Finality = NetworkReading['finality']
 
-/** The newest block, and the newest one that is final: null while the node knows of none, as after its start. */
+/** The newest block, and the newest final block: null while the node has none, as after its start. */
 export type ChainHeads = { head: EvmBlock; final: EvmBlock | null }
 
 /**
- * Reads where the chain stands by the network's own rule.
- * @throws Fault `remote_failed`; one that names the setting where the node lacks the rule's tag
+ * Reads the newest and the newest final block by the network's finality rule.
+ * @throws Fault `remote_failed`; it names the setting if the node lacks the rule's tag
  */
 export async function readEnds({ node, watch }: Pick<EvmScan, 'node' | 'watch'>): Promise<ChainHeads> {
   const { finality } = watch
@@ -25,13 +25,13 @@ export async function readEnds({ node, watch }: Pick<EvmScan, 'node' | 'watch'>)
     readHeader(node, 'latest'),
     readTagged(node, finality.tag, watch.network),
   ])
-  // Behind one address may be several nodes, one of which lags: what is final ends at the head that it gave.
+  // One address may lead to several nodes, one of which lags: the final block cannot be above the head.
   return { head, final: final !== null && final.height > head.height ? head : final }
 }
 
 /**
  * A node behind a load balancer answers a log query for blocks that it lacks with an empty list
- * (ethereum/go-ethereum#24078). Its head, asked after its logs, tells whether it had them.
+ * (ethereum/go-ethereum#24078). Its head, read after its logs, shows whether it had those blocks.
  */
 export async function requireHead({ node }: Pick<EvmScan, 'node'>, reached: bigint): Promise<void> {
   const { height } = await readHeader(node, 'latest')
@@ -39,14 +39,14 @@ export async function requireHead({ node }: Pick<EvmScan, 'node'>, reached: bigi
     throw refusal(node, 'head', `it is at ${height}, but answered for blocks up to ${reached}`)
 }
 
-/** The newest final block alone; null while the node knows of none. @throws as `readEnds` */
+/** Only the newest final block; null while the node has none. @throws as `readEnds` */
 export async function readFinalHead(scan: Pick<EvmScan, 'node' | 'watch'>): Promise<EvmBlock | null> {
   const { node, watch } = scan
   if (watch.finality.kind === 'tag') return readTagged(node, watch.finality.tag, watch.network)
   return (await readEnds(scan)).final
 }
 
-/** What keeps a node from telling what is final; none where it can, or will once it has started. */
+/** Reasons why a node cannot report finality. Empty if it can, or will once it has started. */
 export async function finalityFaults(
   node: EvmNode,
   { name, reading = defaultReading }: NetworkSettings,
@@ -64,15 +64,15 @@ export async function finalityFaults(
   }
 }
 
-/** The genesis block is as final as anything. */
+/** The genesis block is always final. */
 function readDeep(node: EvmNode, head: EvmBlock, blocks: bigint): Promise<EvmBlock> {
   return readHeader(node, head.height > blocks ? head.height - blocks : 0n)
 }
 
-/** How go-ethereum, Nethermind and others say that nothing is final yet; viem says it of an answer of null. */
+/** Messages of go-ethereum, Nethermind and others if nothing is final yet; viem raises one for an answer of null. */
 const noneYet = /block (?:was )?not found|could not be found|unknown block\b(?! ?tag)|not (?:yet )?available/i
 
-/** How nodes say that they do not know the word: a wrong parameter, whatever the library that reads it. */
+/** Messages of nodes that do not know the tag: an invalid parameter, in the wording of various libraries. */
 const unknownTag =
   /code -32602|hex string without 0x|invalid (?:argument|params|block|hex)|unknown (?:variant|tag|block ?tag)|cannot (?:unmarshal|parse|deserialize)|(?:un|not )supported/i
 

@@ -9,7 +9,7 @@ import { finalityFaults } from './finality.ts'
 import { ask, type EvmNode } from './node.ts'
 import { traceFaults } from './traces.ts'
 
-/** The faults in what a node says it is; none where it is the chain that the settings mean. */
+/** The differences between a node and the settings of its chain; empty if there are none. */
 export async function identityFaults(
   node: EvmNode,
   settings: NetworkSettings,
@@ -23,7 +23,7 @@ export async function identityFaults(
   return [...finality, ...traces, ...decimals.flat()]
 }
 
-/** @throws Fault `settings_bad` where a node is of another chain */
+/** @throws Fault `settings_bad` if the node is of another chain */
 export async function requireChain(node: EvmNode, settings: NetworkSettings): Promise<void> {
   const faults = await chainFaults(node, settings)
   if (faults.length > 0) throw new Fault('settings_bad', { faults })

@@ -10,29 +10,30 @@ import {
   type SpanStep,
 } from './range-planner.ts'
 
-/** What one piece gave, with how many logs the fullest of its answers held; or why the node would not read it. */
+/** The result of one piece, with the log count of its fullest answer; or the limit for which the node refused it. */
 export type PieceReading<Result> = { logs: number; result: Result } | Limit
 
 type PieceReadOptions<Result> = {
   range: HeightRange
-  /** Learned from as it goes. */
+  /** Updated while reading. */
   span: LogSpan
-  /** An answer with so many logs may have been cut off. */
+  /** An answer with this many logs may be truncated. */
   logsMax: number
-  /** Pieces under way at once. */
+  /** Pieces in flight at once. */
   atOnce: number
-  /** The first piece shows how much there is to come, and when it is enough. */
+  /** Reads the first piece alone, to learn how much there is and how much is enough. */
   isFirstAlone?: boolean
-  /** Throws if the node fails, or refuses even one block. */
+  /** Throws if the node fails, or refuses even a single block. */
   read: (piece: HeightRange, step: SpanStep) => Promise<PieceReading<Result>>
-  /** Asked with the beginning of the next piece: true if enough was read, and none is begun. */
+  /** Called with the start of the next piece: if true, enough was read and no further piece starts. */
   isEnough: (next: bigint) => boolean
 }
 
 /**
- * Reads a range in pieces that follow on each other, several at once, each as large as the node takes. A refused piece
- * is cut and its parts are read before anything above them, so that what was read has no gap below `reached`.
- * @returns in the order of the heights. The first failure starts no further piece, and is thrown.
+ * Reads a range in consecutive pieces, several at once, each as large as the node accepts. A refused piece is split,
+ * and its parts are read before anything above them, so that there is no gap below `reached`.
+ * @returns results in the order of the heights. After the first failure no further piece starts, and the failure is
+ * thrown.
  */
 export async function readInPieces<Result>(
   work: PieceReadOptions<Result>,
@@ -74,7 +75,7 @@ async function readPiece<Result>(
 ): Promise<void> {
   try {
     const reading = await read(piece, step)
-    // The others may still be under way when one has failed; what they find belongs to nobody.
+    // Other pieces may still be in flight after a failure; their results are discarded.
     if (state.hasFailed) return
     if ('result' in reading) {
       noteTaken(span, step, reading.logs)
@@ -95,7 +96,7 @@ async function readPiece<Result>(
 
 type PlannedPiece = { piece: HeightRange; step: SpanStep }
 
-/** Pieces that are still to be read, lowest first. */
+/** The pieces that remain to be read, lowest first. */
 function queueOf({
   range,
   span,
@@ -114,7 +115,7 @@ function queueOf({
       else if (piece.to < open.to) returned.push({ from: piece.to + 1n, to: open.to })
       return { piece, step }
     },
-    /** In two parts: as many blocks as the node offered, or half of them, and the rest. */
+    /** Splits a piece in two: as many blocks as the node offered, or half of them, and the rest. */
     giveBack({ from, to }: HeightRange, { blocks }: Limit): void {
       const half = (to - from + 1n) / 2n
       const lower = blocks !== null && blocks <= to - from ? blocks : half

@@ -14,8 +14,8 @@ import { depositTopic, isTold, readReceipt, withdrawalTopic } from './wrapping.t
 type TraceReading = { transfers: ChainTransfer[]; movements: BalanceMovement[] }
 
 /**
- * What watched addresses got and gave of the native coin inside of transactions, where no block and no log shows it.
- * @throws Fault `remote_failed`, also where the node traces no blocks
+ * The native coin that watched addresses received and sent inside of transactions, which blocks and logs do not show.
+ * @throws Fault `remote_failed`, also if the node traces no blocks
  */
 export async function readInside(scan: EvmScan, blocks: readonly EvmBlock[]): Promise<TraceReading> {
   const { native } = scan.watch
@@ -59,7 +59,10 @@ async function receiptIn({ node }: EvmScan, block: EvmBlock, tx: TxId): Promise<
   return receipt
 }
 
-/** Where the chain itself writes a log of it (EIP-7708) that log counts; what was unwrapped is told as a movement. */
+/**
+ * True if the payment is reported elsewhere: by a log of the chain itself (EIP-7708), or as a movement if it is an
+ * unwrapped coin.
+ */
 function isPaidOtherwise({ watch }: EvmScan, receipt: RpcTransactionReceipt, { tx, from, to, value }: Inner) {
   if (receipt.logs.some(({ address }) => address.toLowerCase() === coinEmitter)) return true
   const wrapping = { tx, contract: from, address: to, value }

@@ -1,41 +1,41 @@
 import { type LogSpan, newLogSpan, usualBlocks } from './range-planner.ts'
 
 /**
- * How the logs of a stretch are asked for. `recipients`: only those to watched addresses, a part of these in each
- * query. `contracts`: all of the watched contracts, of which those to watched addresses are picked here.
+ * How the logs of a block range are queried. `recipients`: only logs to watched addresses, a part of the addresses per
+ * query. `contracts`: all logs of the watched contracts, filtered here by recipient.
  */
 export type LogWay = 'recipients' | 'contracts'
 
-/** What was learned of a node's log queries. */
+/** Measurements of a node's log queries. */
 export type LogMemory = {
-  /** `senders`: those by which movements of watched addresses are read. */
+  /** `senders` is for the queries that read movements of watched addresses. */
   spans: Record<LogWay | 'senders', LogSpan>
-  /** Of an answer with little in it; null while none was measured. */
+  /** Latency of an answer with few logs; null before the first measurement. */
   latencyMs: number | null
   msPerLog: number
-  /** Of those that count, in what was read last; null while nothing was. */
+  /** Relevant transfers per block in the last reading; null before the first. */
   transfersPerBlock: number | null
-  /** Stretches read since the other way was last tried. */
+  /** Block ranges read since the other strategy was last tried. */
   sinceTried: number
 }
 
-/** The way to read a stretch, and over how many blocks at most: few, where that way is only to be measured. */
+/** The strategy for a block range and its maximum number of blocks, which is small if the strategy is only measured. */
 export type LogQueryChoice = { way: LogWay; blocksMax: bigint | null }
 
 type LogWorkload = { blocks: bigint; queries: number; logsMax: number }
 
-/** Blocks by which a way is measured, and how many stretches are read in between. */
+/** Blocks per measurement of a strategy, and block ranges between two measurements. */
 const measuredBlocks = 200n
 const measureEvery = 100
 
 const latencyByDefaultMs = 100
-/** However near the node is, a request costs quota, and work at both ends. */
+/** The least cost of a request: even to a nearby node, it takes quota and work on both sides. */
 const requestMsMin = 25
 const msPerLogByDefault = 0.02
 const newestShare = 0.2
-/** An answer with so many logs counts as much for what a log costs as what was believed before. */
+/** An answer with this many logs weighs as much as the previous estimate of the cost per log. */
 const logsWeighed = 5000
-/** An answer with fewer logs tells of the way to the node and back, one with more of what a log costs. */
+/** An answer with fewer logs measures the latency; one with more measures the cost per log. */
 const fewLogs = 50
 
 export function newLogMemory(): LogMemory {
@@ -49,9 +49,9 @@ export function newLogMemory(): LogMemory {
 }
 
 /**
- * Chooses by what requests and logs were measured to cost. With one query for all recipients there is nothing to
- * choose, since the same request then brings fewer logs. What was not measured lately is believed to bring no logs at
- * all, and is measured where that would make it the cheaper way.
+ * Chooses by the measured costs of requests and logs. If one query covers all recipients there is no choice, since the
+ * same request then returns fewer logs. A strategy without a recent measurement is assumed to return no logs. It is
+ * measured if that would make it cheaper.
  */
 export function chooseWay(memory: LogMemory, stretch: LogWorkload): LogQueryChoice {
   if (stretch.queries <= 1) return { way: 'recipients', blocksMax: null }
@@ -72,7 +72,7 @@ export function chooseWay(memory: LogMemory, stretch: LogWorkload): LogQueryChoi
   return { way: other, blocksMax: measuredBlocks }
 }
 
-/** How many blocks a query may span a node mostly decides without looking at the rest of it. */
+/** A node's limit of blocks per query mostly does not depend on the filter, so both strategies share it. */
 function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
   for (const [known, unknown] of [[contracts, recipients] as const, [recipients, contracts] as const]) {
     if (unknown.taken > 0n || unknown.ceiling !== null || known.ceiling === null) continue
@@ -80,7 +80,10 @@ function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
   }
 }
 
-/** Learns from one answer, the more of what a log costs the more of them it holds: the rest of its time is chance. */
+/**
+ * Learns from one answer. The more logs it holds, the more it weighs for the cost per log; the rest of its time is
+ * chance.
+ */
 export function noteCost(memory: LogMemory, ms: number, logs: number): void {
   if (logs < fewLogs) {
     memory.latencyMs = smoothed(memory.latencyMs, ms, newestShare)
@@ -101,7 +104,7 @@ function costMs(
   )
   const times = way === 'recipients' ? queries : 1
   const requests = times * Math.ceil(Number(blocks) / span)
-  // The density of a way is that of one of its queries.
+  // The density of a strategy is that of one of its queries.
   const logs = times * Number(blocks) * perBlock
   return requests * Math.max(requestMsMin, latencyMs ?? latencyByDefaultMs) + logs * msPerLog
 }

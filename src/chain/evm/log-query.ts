@@ -6,16 +6,16 @@ import { noteCost } from './log-cost.ts'
 import { failureOf, refusal } from './node.ts'
 import type { EvmScan } from './watch.ts'
 
-/** Who wrote the logs, and what each of their topics may be; null for any. */
+/** The contracts that wrote the logs, and the allowed values of each topic; null for any. */
 export type LogFilter = { address: readonly Address[]; topics: readonly (Hex | readonly Hex[] | null)[] }
 
-/** A log as a node writes it: fields may be missing. */
+/** A log as a node returns it: fields may be missing. */
 export type AnyLog = Partial<RpcLog>
 
 /**
- * Asks for logs once.
- * @returns the limit that they are above, if fewer blocks may pass
- * @throws Fault `remote_failed` also if the node would not answer for one block alone
+ * Queries logs once.
+ * @returns the exceeded limit, if a query of fewer blocks may succeed
+ * @throws Fault `remote_failed`, also if the node refuses a single block
  */
 export async function readQuery(
   scan: EvmScan,
@@ -25,7 +25,7 @@ export async function readQuery(
   const { node, bounds } = scan
   const what = `logs of ${piece.from}..${piece.to}`
   const splits = piece.from < piece.to
-  // Before the first log query it is known what any request takes.
+  // Until the first log query, the latency of other requests is the estimate.
   node.logs.latencyMs ??= node.health.latencyMs
   const startedMs = performance.now()
   const logs = await requestLogs(scan, piece, filter).catch((error: unknown) => {

@@ -18,10 +18,10 @@ import {
 } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
-/** The recipients that each query of a piece names; null for a query that names none. */
+/** The recipients in each query of a piece; null for a query without recipients. */
 export type LogQueries = readonly (readonly Hex[] | null)[]
 
-/** What the queries of a piece found; `heard` says of each block which contracts wrote any Transfer in it. */
+/** The findings of a piece. `heard` lists, by block, the contracts that wrote any Transfer in it. */
 export type PieceLogs = {
   transfers: TransferLog[]
   odd: OddLog[]
@@ -42,15 +42,15 @@ export function queriesOf({ watch, bounds }: EvmScan, way: LogWay): LogQueries {
 }
 
 /**
- * Reads every watched Transfer of a piece, or tells why the node would not.
- * @throws Fault `remote_failed` also where it would not for one block alone
+ * Reads every watched Transfer of a piece, or returns the limit for which the node refused it.
+ * @throws Fault `remote_failed`, also if the node refuses a single block
  */
 export async function readLogs(
   scan: EvmScan,
   queries: LogQueries,
   { piece, step }: { piece: HeightRange; step: SpanStep },
 ): Promise<PieceReading<PieceLogs>> {
-  // Whether the node takes so many blocks at all shows in one query as well as in all of them.
+  // One query is enough to learn whether the node accepts this many blocks.
   const first = await readQuery(scan, piece, filterOf(scan, queries[0] ?? null))
   if ('kind' in first) return first
   const atOnce = step.isTrial ? 1 : scan.bounds.requestsAtOnce

@@ -12,8 +12,8 @@ import type { EvmScan } from './watch.ts'
 import { type CoinWrap, depositTopic, isOfCoin, readReceipt, withdrawalTopic } from './wrapping.ts'
 
 /**
- * What the watched addresses of a final stretch sent in tokens, and what of the coin they wrapped or unwrapped, for
- * which the wrapping contract writes no Transfer.
+ * Tokens that the watched addresses sent in a final range, and coins that they wrapped or unwrapped, for which the
+ * wrapping contract writes no Transfer.
  * @throws Fault `remote_failed`
  */
 export async function readMovements(scan: EvmScan, range: HeightRange): Promise<readonly BalanceMovement[]> {
@@ -50,7 +50,7 @@ async function logsOf(scan: EvmScan, range: HeightRange, topics: readonly Hex[])
   return results.flat()
 }
 
-/** One log in which a watched address is the first named. */
+/** A log whose first indexed address is watched. */
 type MovementLog = CoinWrap & LogPosition & { event: Hex; asset: AssetKey }
 
 function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): MovementLog[] {
@@ -79,7 +79,7 @@ function requireWithin(
     throw refusal(node, `logs of ${from}..${to}`, `log ${logIndex} is not one of them`)
 }
 
-/** Null for what moves nothing: no value, or to the sender itself. */
+/** Null if nothing moved: no value, or to the sender itself. */
 function movedOut(log: AnyLog): ReturnType<typeof movedBy> | null {
   const { topics = [] } = log
   const isTransfer = topics[0] === transferTopic
@@ -88,7 +88,7 @@ function movedOut(log: AnyLog): ReturnType<typeof movedBy> | null {
   return moved.value === 0n || (isTransfer && topics[1] === topics[2]) ? null : moved
 }
 
-/** A log of a block that was replaced would tell what never happened. */
+/** Refuses logs of replaced blocks: their movements never happened. */
 async function requireCanonical({ node, bounds }: EvmScan, entries: readonly MovementLog[]): Promise<void> {
   const hashes = new Map(entries.map(({ height, blockHash }) => [height, blockHash]))
   await mapBounded([...hashes.keys()], bounds.requestsAtOnce, async (height) => {
@@ -110,7 +110,7 @@ async function movementsOf(scan: EvmScan, entry: MovementLog): Promise<BalanceMo
   if (!isOfCoin(receipt, entry)) return []
   const change = event === depositTopic ? value : -value
   const wrapped: BalanceMovement = { ...place, index, asset, change }
-  // What a transaction itself sends into the contract shows in the block, as any payment by a watched address does.
+  // Value that the transaction itself sends into the contract already shows in the block, as a payment by the address.
   const shows = event === depositTopic && sent(receipt, { address, contract })
   if (watch.native === null || shows) return [wrapped]
   return [wrapped, { ...place, index: `${index}/native`, asset: watch.native, change: -change }]

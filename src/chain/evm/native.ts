@@ -13,8 +13,8 @@ import type { EvmScan } from './watch.ts'
 export type NativeReading = { transfers: ChainTransfer[]; movements: BalanceMovement[] }
 
 /**
- * What transactions themselves moved of the native coin: payments to watched addresses, and, where the blocks are
- * final, what watched addresses paid in value and in fees. What contracts send is here only where blocks are traced.
+ * Native coin moved by transactions themselves: payments to watched addresses and, in final blocks, the value and fees
+ * that watched addresses paid. Payments by contracts are included only if blocks are traced.
  */
 export async function readNative(
   scan: EvmScan,
@@ -44,8 +44,8 @@ export async function readNative(
 }
 
 /**
- * A payment by a transaction itself counts once, as the payment. The log that EIP-7708 makes of it is the first of the
- * coin's logs in that transaction; those behind it are what contracts sent.
+ * Counts a payment by a transaction itself once, as the payment. Its EIP-7708 log is the first of the coin's logs in
+ * that transaction; the logs after it are payments by contracts.
  */
 export function withoutPayments(
   scan: EvmScan,
@@ -109,10 +109,10 @@ function movementsOf(
   return parts.filter(({ change }) => change !== 0n).map((part) => ({ ...place, ...part }))
 }
 
-/** What chains of the OP Stack take for their parent chain, as their receipts name it. */
+/** OP Stack chains name the fee for their parent chain in the receipt. */
 type RollupReceipt = TransactionReceipt & { l1Fee?: `0x${string}` | null }
 
-/** Gas at the price paid, blobs, and the part for a parent chain; Arbitrum counts that one as gas. */
+/** Gas at the price paid, blobs, and the fee for a parent chain. Arbitrum includes that fee in its gas. */
 function feeOf(receipt: RollupReceipt): bigint {
   const { gasUsed, effectiveGasPrice, blobGasUsed = 0n, blobGasPrice = 0n, l1Fee } = receipt
   return gasUsed * effectiveGasPrice + blobGasUsed * blobGasPrice + BigInt(l1Fee ?? 0)

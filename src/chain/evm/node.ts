@@ -19,16 +19,16 @@ import type { RequestFailure } from '../refusals.ts'
 import { createTogether } from '../together.ts'
 import { type LogMemory, newLogMemory } from './log-cost.ts'
 
-/** One JSON-RPC server and what this process learned of it. */
+/** One JSON-RPC server, and what this process has learned of it. */
 export type EvmNode = {
   readonly name: string
   readonly host: string
   readonly health: NodeHealth
   readonly client: Client
-  /** Sends what it is asked for in one turn of the event loop together, where the server takes that. */
+  /** Sends the requests of one turn of the event loop as a batch, if the server accepts batches. */
   readonly batching: Client
   readonly logs: LogMemory
-  /** Reports a log that counts for nothing, because of its form. */
+  /** Reports a log that is ignored because of its form. */
   readonly passOver: (log: Omit<Parameters<OddLogObserver>[0], 'network'>) => void
 }
 
@@ -48,8 +48,8 @@ export function openNode(connection: NodeConnection): EvmNode {
 
 /**
  * Runs one call.
- * @throws Fault `remote_failed` that names the node and the call. It carries no cause: the library's errors
- * spell out the URL, which may hold a key.
+ * @throws Fault `remote_failed` that names the node and the call. It carries no cause: the library's errors contain the
+ * URL, which may hold a key.
  */
 export async function ask<Result>(
   node: EvmNode,
@@ -63,7 +63,7 @@ export async function ask<Result>(
   }
 }
 
-/** Runs one call of many that are made at once and may go in one request. @throws as `ask` */
+/** Runs one call that may be batched with others. @throws as `ask` */
 export function askTogether<Result>(
   node: EvmNode,
   what: string,
@@ -72,24 +72,24 @@ export function askTogether<Result>(
   return ask({ ...node, client: node.batching }, what, call)
 }
 
-/** The fault for an answer that cannot be used. */
+/** The fault for an unusable answer. */
 export function refusal(node: EvmNode, what: string, problem: string): Fault<'remote_failed'> {
   return new Fault('remote_failed', { what: `${node.name}, ${what}`, problem })
 }
 
-/** A server may say as much as it likes; what it says of its limits is longer than one thinks. */
+/** Server messages have any length; those about limits are longer than expected. */
 const problemMax = 2000
 
-/** What the server itself said, without the URL and the request that the library adds. */
+/** The message of the server, without the URL and the request that the library adds. */
 export function problemOf(error: unknown): string {
   if (!(error instanceof BaseError)) return shorten(messageOf(error), problemMax)
   const rpc = error.walk((inner) => inner instanceof RpcRequestError)
   if (rpc instanceof RpcRequestError) return `${shorten(rpc.details, problemMax)} (code ${rpc.code})`
-  // Typed as always there, but some errors have none.
+  // Typed as always present, but some errors have none.
   return shorten(error.details || error.shortMessage, problemMax)
 }
 
-/** What kept a call from being answered, for a caller that may ask for less. */
+/** The details of a failed call, for a caller that may request less. */
 export function failureOf(error: unknown): RequestFailure {
   const inner = (is: (one: unknown) => boolean) => (error instanceof BaseError ? error.walk(is) : error)
   const stated = inner((one) => one instanceof StatedError)
@@ -108,12 +108,12 @@ export function failureOf(error: unknown): RequestFailure {
   }
 }
 
-/** An error that the server stated, with the status of HTTP that it came with. */
+/** An error stated by the server, with its HTTP status. */
 class StatedError extends RpcRequestError {
   readonly status: number | null
 
   constructor(method: string, error: RpcError) {
-    // Named without the URL, which may hold a key.
+    // Without the URL, which may hold a key.
     super({ body: { method }, error, url: '' })
     this.status = error.status ?? null
   }
@@ -121,7 +121,7 @@ class StatedError extends RpcRequestError {
 
 const plainJson: Codec = { encode: JSON.stringify, decode: JSON.parse }
 
-/** The library retries nothing by itself: what is worth it was tried again before. */
+/** Disables retries in the library: the exchange has already retried. */
 function transportOf(exchange: Exchange['ask']): Transport {
   let asked = 0
   const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {

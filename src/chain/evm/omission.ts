@@ -16,14 +16,14 @@ import { readReceipt } from './wrapping.ts'
 
 type LogAnswer = {
   logs: readonly TransferLog[]
-  /** Where whole contracts were asked for: which of them wrote a Transfer in each block. */
+  /** If whole contracts were queried: those that wrote a Transfer, by block. Otherwise null. */
   heard: ReadonlyMap<bigint, ReadonlySet<string>> | null
 }
 
 /**
- * Refuses a log answer that left something out. Where a block's log filter may hold a watched transfer that was
- * not among the logs, the block's receipts decide; they come from another index of the node than its logs do.
- * @throws Fault `remote_failed` where the receipts hold a transfer that the logs lacked
+ * Refuses log answers with omissions. If the bloom filter of a block may hold a watched transfer that is missing from
+ * the logs, the receipts of the block decide; a node serves them from another index than its logs.
+ * @throws Fault `remote_failed` if the receipts hold a transfer that the logs lack
  */
 export async function refuseOmissions(
   scan: EvmScan,
@@ -39,9 +39,9 @@ export async function refuseOmissions(
 }
 
 /**
- * Passes over logs of an odd form, and reports each, if the chain holds them as they are: no balance moved by them
- * that the balance proof would not show. What their receipts hold decides that.
- * @throws Fault `remote_failed` if the receipts hold a transfer that the logs lacked
+ * Skips logs of an odd form and reports each, if the receipts confirm that the chain holds them as they are. Any
+ * balance that they moved shows in the balance proof.
+ * @throws Fault `remote_failed` if the receipts hold a transfer that the logs lack
  */
 export async function passOverOdd(
   scan: EvmScan,
@@ -64,10 +64,10 @@ const oddProblem = 'was told in an odd form by its logs'
 
 type BloomProbe = (block: EvmBlock, known: readonly TransferLog[]) => boolean
 
-/** A filter that holds so much by chance accuses everybody: what it says is then worth no request. */
+/** Above this chance of a false positive, a filter flags every block, and its receipts are not worth a request. */
 const chanceMax = 0.1
 
-/** Tells whether a block's filter may hold a transfer to someone to whom none is known. */
+/** True for a block whose filter may hold a transfer to a recipient without a known one. */
 function recipientProbe(watch: EvmWatch): BloomProbe {
   const event = bloomBits(transferTopic)
   const emitters = emittersOf(watch).map((emitter) => bloomBits(`0x${emitter.slice(2)}`))
@@ -84,7 +84,7 @@ function recipientProbe(watch: EvmWatch): BloomProbe {
   }
 }
 
-/** Tells whether a block's filter may hold a transfer by a contract that wrote none in it. */
+/** True for a block whose filter may hold a transfer by a contract that wrote none in it. */
 function contractProbe(watch: EvmWatch, heard: NonNullable<LogAnswer['heard']>): BloomProbe {
   const event = bloomBits(transferTopic)
   const emitters = emittersOf(watch).map((emitter) => ({ emitter, bits: bloomBits(`0x${emitter.slice(2)}`) }))
@@ -140,12 +140,12 @@ export function bloomMayHold(bloom: Uint8Array, bits: BloomBits): boolean {
   return bits.every((bit) => ((bloom[bloomBytes - 1 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0)
 }
 
-/** Empty where a chain does not keep the filter. */
+/** Empty if the chain does not maintain the filter. */
 export function parseBloom(bloom: Hex): Uint8Array {
   return bloom.length === 2 + bloomBytes * 2 ? hexToBytes(bloom) : new Uint8Array(bloomBytes)
 }
 
-/** How much of the filter is set, from 0 to 1: by chance it holds any value with the third power of that. */
+/** The share of bits set, from 0 to 1. Its third power is the probability that the filter holds a value by chance. */
 function bloomShare(bloom: Uint8Array): number {
   let set = 0
   for (const byte of bloom) set += bitsSet[byte] ?? 0

@@ -1,6 +1,6 @@
-/** How clients and providers say that they keep no state as old as was asked for. */
+/** Messages of clients and providers that do not keep state of the requested age. */
 const gone = [
-  // go-ethereum and those made of it, Nethermind
+  // go-ethereum and its forks, Nethermind
   /missing trie node/i,
   /MissingTrieNode/,
   /\bstate (?:0x[0-9a-f]+ )?is not available/i,
@@ -15,7 +15,7 @@ const gone = [
   /BlockOutOfRangeError/,
 ]
 
-/** True where a node that has the block does not have the balances and the code that were there. */
+/** True if the node has the block, but no longer its balances and code. */
 export function isPastStateGone(problem: string): boolean {
   return gone.some((words) => words.test(problem))
 }

@@ -1,68 +1,68 @@
 import type { Limit } from '../refusals.ts'
 
 /**
- * How many blocks one kind of log query may span on one node. It is asked for `nextStep`, learns from `noteTaken`,
- * `noteRefused` and `giveUp`, and reads nothing itself.
+ * How many blocks one kind of log query may span on one node. Callers take a size from `nextStep` and report with
+ * `noteTaken`, `noteRefused` and `giveUp`; the planner itself reads nothing.
  *
- * - A query is as wide as the widest that was taken, or narrower where answers grow full.
- * - A refusal opens a search. Queries then go one at a time: as wide as the node offers, else one block, which tells a
- *   node that fails from a range that is too wide, then half of what was refused, and half of that.
- * - The first narrower query that is taken ends the search, and what was refused becomes the ceiling. If one block
- *   fails as well, the node has failed: the search is dropped and nothing was learned.
- * - A ceiling is tried again after some queries below it. If it is taken then, the range grows; if not, it is left
- *   alone for four times as many.
+ * - A query is as wide as the widest accepted one, or narrower if answers become full.
+ * - A refusal starts a search. Queries then run one at a time: first as wide as the node offers, otherwise one block,
+ *   which distinguishes a failing node from a range that is too wide; then half of the refused width, and half of that.
+ * - The first narrower query that is accepted ends the search, and the refused width becomes the ceiling. If one block
+ *   fails as well, the node has failed: the search is dropped and nothing is learned.
+ * - A ceiling is tried again after some queries below it. If it is accepted, the range grows; if not, the next trial
+ *   comes after four times as many queries.
  */
 export type LogSpan = {
-  /** The most blocks that were taken; 0 before the first answer. */
+  /** The most blocks accepted; 0 before the first answer. */
   taken: bigint
-  /** A number of blocks that is not asked for, for now. */
+  /** A number of blocks that is not requested for now. */
   ceiling: Ceiling | null
-  /** What was refused and is not explained by a narrower query yet. */
+  /** A refusal that no narrower query has explained yet. */
   search: SpanSearch | null
-  /** Logs per block, lately; null before the first answer. */
+  /** Recent logs per block; null before the first answer. */
   density: number | null
-  /** One query at a time tries for more, so that a limit is met once and not by all that are under way. */
+  /** Only one query at a time tries a larger range, so that a limit is met once and not by all queries in flight. */
   onTrial: boolean
 }
 
 type Ceiling = {
   blocks: bigint
-  /** The number that the node named when it refused, until it was tried. */
+  /** The number that the node named in its refusal, until it is tried. */
   named: bigint | null
-  /** The node said that it was the number of blocks: the customary limits below it are tried. */
+  /** The node said that there were too many blocks: the customary limits below are tried. */
   isExplained: boolean
-  /** How often it was refused again, and how many of the widest queries were taken since. */
+  /** How often the ceiling was refused again, and how many of the widest queries were accepted since. */
   refusedAgain: number
   takenSince: number
 }
 
 type SpanSearch = Pick<Ceiling, 'blocks' | 'named' | 'isExplained'> & {
-  /** One block was taken: it is not the node that fails. */
+  /** A single block was accepted: the node itself does not fail. */
   isChecked: boolean
 }
 
-/** How many blocks to ask for, and whether that is more than the node is known to take. */
+/** How many blocks to request, and whether that is more than the node is known to accept. */
 export type SpanStep = { blocks: bigint; isTrial: boolean }
 
-/** Limits that providers are known to set: one of them is found in a few tries, and exactly. */
+/** Limits set by known providers. A search among them is short and finds the exact limit. */
 const customary = [
   1, 2, 5, 10, 20, 30, 50, 64, 100, 128, 200, 250, 256, 300, 400, 500, 512, 800, 1000, 1024, 1500, 2000, 2048,
   2500, 3000, 3500, 4000, 5000, 10_000, 20_000, 50_000, 100_000,
 ].map(BigInt)
 
-/** The widest limit that is common. A node that sets a closer one mostly names it when it refuses. */
+/** The widest common limit. Nodes with a lower one mostly name it in the refusal. */
 const firstBlocks = 10_000n
 
-/** Of the logs that one answer may hold, so many are aimed at, since blocks differ. */
+/** The target share of the logs that one answer may hold; there is room left because blocks differ. */
 const fullness = 0.7
 
-/** Asked for at most, however empty the answers are. */
+/** The most blocks requested, even if answers are empty. */
 const blocksByDensityMax = 1_000_000
 
-/** How much the newest answer counts for the density. */
+/** The weight of the newest answer in the density. */
 const newestShare = 0.5
 
-/** Queries before a ceiling is tried again: a node that explained its limit seldom changes it. */
+/** Queries before a ceiling is tried again. A node that explained its limit seldom changes it. */
 const retryAfter = { unexplained: 4, explained: 1024 }
 const retryAfterMax = 4096
 
@@ -70,7 +70,7 @@ export function newLogSpan(): LogSpan {
   return { taken: 0n, ceiling: null, search: null, density: null, onTrial: false }
 }
 
-/** True once a node showed what it takes: before that, one query at a time is asked. */
+/** True once the limit of the node is known. Until then queries run one at a time. */
 export function isSettled(span: LogSpan, logsMax: number): boolean {
   const { taken, ceiling, search } = span
   if (search !== null || taken === 0n) return false
@@ -78,7 +78,7 @@ export function isSettled(span: LogSpan, logsMax: number): boolean {
   return below(ceiling, taken) === null
 }
 
-/** The next query, within what is left and what one answer may hold. A trial is under way from then on. */
+/** The next query, within the remaining blocks and the size of an answer. A trial counts as in flight from then on. */
 export function nextStep(span: LogSpan, left: bigint, logsMax: number): SpanStep {
   const most = lowest(left, mostByDensity(span, logsMax))
   const trial = trialOf(span)
@@ -100,7 +100,7 @@ export function noteTaken(span: LogSpan, step: SpanStep, logs: number): void {
   else if (blocks >= taken) ceiling.takenSince++
 }
 
-/** Learns why a query was refused. One that held too much says that the blocks are denser than was thought. */
+/** Learns from a refusal. If the query held too much, the blocks are denser than estimated. */
 export function noteRefused(span: LogSpan, { blocks }: SpanStep, { limit, logsMax }: SpanRefusal): void {
   if (limit.kind === 'results') {
     span.density = Math.max(span.density ?? 0, logsMax / Number(limit.blocks ?? blocks))
@@ -116,19 +116,19 @@ export function noteRefused(span: LogSpan, { blocks }: SpanStep, { limit, logsMa
 
 type SpanRefusal = { limit: Limit; logsMax: number }
 
-/** Forgets what was refused but not explained: the node fails, whatever it is asked. */
+/** Drops an unexplained refusal: the node fails with any query. */
 export function giveUp(span: LogSpan): void {
   span.search = null
 }
 
-/** What is asked for when nothing is tried. */
+/** The width of a query that is not a trial. */
 export function usualBlocks({ taken, ceiling }: LogSpan): bigint {
   return ceiling === null && taken < firstBlocks ? firstBlocks : highest(taken, 1n)
 }
 
 function settleSearch(span: LogSpan, search: SpanSearch, { blocks, isTrial }: SpanStep): void {
   const { blocks: refused, isExplained, named } = search
-  // As many blocks passed elsewhere: it was these blocks, or chance, and not their number.
+  // The same number of blocks was accepted elsewhere: the cause was these blocks, or chance, not their number.
   if (blocks >= refused) span.search = null
   else if (!isTrial || (blocks === 1n && needsCheck(span, search))) search.isChecked = true
   else {
@@ -140,7 +140,7 @@ function settleSearch(span: LogSpan, search: SpanSearch, { blocks, isTrial }: Sp
   }
 }
 
-/** What was known to pass passes still, as far as is known. */
+/** True if a single block must show whether the node itself fails. Not needed below a width known to be accepted. */
 function needsCheck({ taken }: LogSpan, { blocks, isExplained, isChecked }: SpanSearch): boolean {
   return !isExplained && !isChecked && blocks > 2n && (taken === 0n || taken >= blocks)
 }
@@ -152,12 +152,12 @@ function raised({ blocks, isExplained }: Ceiling): Ceiling | null {
 }
 
 function mostByDensity({ density }: LogSpan, logsMax: number): bigint {
-  // Halved by each empty answer, a density becomes so small that the quotient is no number any more.
+  // Each empty answer halves the density; once it is tiny, the quotient is Infinity.
   const blocks = Math.min(blocksByDensityMax, Math.floor((logsMax * fullness) / (density ?? 0)))
   return highest(1n, BigInt(blocks))
 }
 
-/** Null when nothing is to be tried. */
+/** Null if there is nothing to try. */
 function trialOf(span: LogSpan): bigint | null {
   const { taken, ceiling, search, onTrial } = span
   if (search !== null) return searched(span, search)
@@ -177,7 +177,7 @@ function searched(span: LogSpan, search: SpanSearch): bigint {
   return inBetween ?? highest(floor, highest(1n, blocks / 2n))
 }
 
-/** What the node named, else the middle one of the customary limits that are still possible. */
+/** The number that the node named; otherwise the median of the customary limits that are still possible. */
 function below({ blocks, named, isExplained }: Omit<SpanSearch, 'isChecked'>, taken: bigint): bigint | null {
   if (named !== null) return named > taken && named < blocks ? named : null
   return isExplained ? middle(taken, blocks) : null

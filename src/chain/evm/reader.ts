@@ -31,8 +31,8 @@ import { type EvmScan, watchOf } from './watch.ts'
 const nobody: ReadonlySet<Address> = new Set()
 
 /**
- * Reads an EVM chain. A scan stays on one node; where that node fails, the next one does the whole scan. With a quorum
- * as many nodes read it, and only what they agree on counts.
+ * Reads an EVM chain. A scan stays on one node; if that node fails, the next one does the whole scan. With a quorum, as
+ * many nodes read it, and only results on which they agree count.
  * @throws Fault `settings_bad` without a URL or a chain id
  */
 export function createEvmReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
@@ -87,9 +87,9 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
 }
 
 /**
- * Reads a stretch of final blocks for its own sake, whatever was read before: as much of it as one scan reads.
- * `reached` is below `from` where nothing of the stretch is final yet.
- * @throws Fault `remote_failed` where the node cannot be believed
+ * Reads a range of final blocks, independent of earlier readings: as much of it as one scan reads. `reached` is below
+ * `from` if no block of the range is final yet.
+ * @throws Fault `remote_failed` if the node's answers are not credible
  */
 async function readRange(asked: EvmScan, { from, to, traced }: RangeRequest): Promise<RangeResult> {
   const scan = traced === true ? { ...asked, watch: { ...asked.watch, traced } } : asked
@@ -109,23 +109,23 @@ async function readRange(asked: EvmScan, { from, to, traced }: RangeRequest): Pr
   }
 }
 
-/** A trace costs a node many times what a block does. */
+/** A trace costs a node many times as much as a block. */
 function blocksMax(scan: EvmScan): bigint {
   const { tracesPerReading } = scan.bounds
   const most = trackBlocksMax(scan)
   return scan.watch.traced && most > tracesPerReading ? tracesPerReading : most
 }
 
-/** A height and when its block was made, in Unix seconds. `at` is null where the node does not have that block. */
+/** A height and the time of its block in Unix seconds. `at` is null if the node does not have the block. */
 type HeightTime = { height: bigint; at: bigint | null }
 
 /**
- * The last final height whose block is not after that time; null where the first block that the node has is after it.
- * A block that is missing never raises the answer: it is either a block that was read, or null.
+ * The last final height whose block is not after that time; null if the first available block is later. A missing block
+ * never raises the answer: the answer is a block that was read, or null.
  * @throws Fault `remote_failed`
  */
 async function heightAt(scan: Pick<EvmScan, 'node' | 'watch'>, at: Date): Promise<bigint | null> {
-  // Blocks are timed in whole seconds.
+  // Block times are whole seconds.
   const wanted = BigInt(Math.floor(at.getTime() / 1000))
   const { node } = scan
   const final = await readFinalHead(scan)
@@ -141,7 +141,7 @@ async function heightAt(scan: Pick<EvmScan, 'node' | 'watch'>, at: Date): Promis
 
 type HeightSearch = { below: HeightTime; above: { height: bigint; at: bigint }; wanted: bigint }
 
-/** `missing` where a block is not there although an older one is: then a height could be anything. */
+/** `missing` if a block is not available although an older one is: the result would be arbitrary. */
 async function search(
   { below, above, wanted }: HeightSearch,
   read: (height: bigint) => Promise<HeightTime>,
@@ -163,7 +163,7 @@ async function timeOf(node: EvmNode, height: bigint): Promise<HeightTime> {
   return { height, at: block === null ? null : BigInt(block.timestamp) }
 }
 
-/** Blocks come at an even pace, so that a few guesses do where halving alone would take thirty. */
+/** Blocks come at an even pace, so a few guesses suffice; halving alone would take thirty. */
 function likelyHeight(below: HeightTime, above: { height: bigint; at: bigint }, wanted: bigint): bigint {
   if (below.at === null) return middle(below, above)
   const height = below.height + ((above.height - below.height) * (wanted - below.at)) / (above.at - below.at)
@@ -179,13 +179,13 @@ function secondsOf(at: Date): bigint {
 }
 
 /**
- * Reads one transaction by its hash, as a scan would tell it. One that failed is told once its block is final, since
- * before that it may still succeed in another; until then it is unknown. One that failed and yet brought something, as
- * deposits to a rollup do, is told like any other.
- * @throws Fault `remote_failed` where the node cannot be believed
+ * Reads one transaction by its hash, with the result that a scan would have. A failed transaction is reported once its
+ * block is final, because before that it may still succeed in another block; until then it is unknown. A transaction
+ * that failed but credited something, as deposits to a rollup do, is reported like any other.
+ * @throws Fault `remote_failed` if the node's answers are not credible
  */
 async function readTransaction(scan: EvmScan, tx: TxId): Promise<TransactionReading> {
-  // Asked first: what is at a height that was final before is final too.
+  // Read before the receipt: a height that was final then is still final.
   const { final } = await readEnds(scan)
   const receipt = await readReceipt(scan, tx)
   if (receipt === null) return { kind: 'unknown' }

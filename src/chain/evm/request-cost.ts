@@ -1,7 +1,7 @@
 import { defaultReading, type ReaderBounds } from '../options.ts'
 import type { NetworkSettings } from '../port.ts'
 
-/** How a network is read, as far as it decides how many requests that takes. */
+/** The parameters that determine how many requests a network takes. */
 export type CostOf = {
   settings: NetworkSettings
   addresses: number
@@ -11,24 +11,24 @@ export type CostOf = {
 }
 
 /**
- * JSON-RPC calls of a day, while nothing is paid. `least`: logs are asked for by contract, in one query. `most`: by
- * address, so many addresses in each query.
+ * JSON-RPC calls per day without payments. `least`: logs are queried by contract, in one query. `most`: by address, in
+ * queries of up to `recipientsPerRequest` addresses.
  */
 export type DailyCalls = { least: number; most: number; blockSeconds: number }
 
 const daySeconds = 86_400
 
-/** By chain id: Ethereum, Base, Arbitrum. Other rollups mostly make a block in two seconds, as Base does. */
+/** By chain id: Ethereum, Base, Arbitrum. Most other rollups make a block every two seconds, as Base does. */
 const blockSecondsOf: Readonly<Record<number, number>> = { 1: 12, 8453: 2, 42161: 0.25 }
 const blockSecondsOfOthers = 2
 
 /** Ethereum finalises once per epoch, and its rollups become final with it. */
 const finalEverySeconds = 384
 
-/** Of each scan: the head, the final block, and the block that was read last. */
+/** Per scan: the head, the final block, and the block that was read last. */
 const callsPerScan = 3
 
-/** Of a scan with new blocks: the ends of what is read, and the head once more. */
+/** Per scan with new blocks: both ends of the range, and the head again. */
 const callsPerReading = 3
 
 export function dailyCalls({ settings, addresses, scanSeconds, bounds }: CostOf): DailyCalls {
@@ -40,7 +40,7 @@ export function dailyCalls({ settings, addresses, scanSeconds, bounds }: CostOf)
   const finalReadings = Math.min(scans, daySeconds / finalSeconds)
   const hasNative = assets.some(({ key }) => key.endsWith('native'))
   const hasAddresses = addresses > 0
-  // Whole blocks are their own ends; those of a final part are known, but for the highest.
+  // Whole blocks include the ends of the range. In the final track all of them but the highest are cached.
   const blocks = hasNative && hasAddresses ? daySeconds / blockSeconds + finalReadings : 0
   const perReading = hasNative ? 1 : callsPerReading
   const total = (queries: number) =>

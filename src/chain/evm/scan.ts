@@ -8,20 +8,20 @@ import { readTrack, type Track, trackBlocksMax } from './track.ts'
 import { extendTrail } from './trail.ts'
 import type { EvmScan } from './watch.ts'
 
-/** Blocks below the last sighting that are read again: a replaced block may have brought a transfer there. */
+/** Blocks below the last chain transfer that are read again: a replaced block may contain a new transfer. */
 const seenOverlap = 4n
 
-/** `alone`: this node is believed without another one. */
+/** `alone`: this node is believed without a second one. */
 type ScanHeads = { head: EvmBlock; final: BlockMark; alone: boolean }
 
 /**
- * Reads on from the cursor on one node, in two tracks: what became final, believed only from this reading, and
- * what is above it, which may still vanish.
- * @throws Fault `remote_failed` where the node cannot be believed; `history_lost` where every mark was replaced
+ * Reads on from the cursor on one node, in two tracks: blocks that became final, believed only from this reading, and
+ * blocks above them, which may still vanish.
+ * @throws Fault `remote_failed` if the node's answers are not credible; `history_lost` if every mark was replaced
  */
 export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanResult> {
   const known = request.cursor === null ? Promise.resolve(true) : isCanonical(scan, request.cursor.final)
-  // What is wrong with it counts only once the node is known to have come so far.
+  // Prevents an unhandled rejection. The error counts only once the node is known to have reached that height.
   known.catch(() => null)
   const { head, final } = await readEnds(scan)
   const capped = await capEnds(scan, { head, final: final ?? waitingAt(scan, request) }, request)
@@ -36,8 +36,8 @@ export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanR
 }
 
 /**
- * While a node knows of nothing final, what was final before stays so, and everything else is waited for.
- * @throws Fault `remote_failed` where nothing was read yet, for then there is no place to wait at
+ * While a node has no final block, the previous final block stands, and everything above it waits.
+ * @throws Fault `remote_failed` if nothing was read yet, because there is no height to wait at
  */
 function waitingAt({ node, watch }: EvmScan, { cursor }: ScanRequest): BlockMark {
   if (cursor !== null) return cursor.final
@@ -45,7 +45,7 @@ function waitingAt({ node, watch }: EvmScan, { cursor }: ScanRequest): BlockMark
   throw refusal(node, `block ${rule}`, 'it knows of none yet, so that there is no place to begin at')
 }
 
-/** Where the chain stands for a scan that is to read no further than asked for. */
+/** The head and the final block, capped at the end of the request. */
 async function capEnds(
   { node }: EvmScan,
   ends: Omit<ScanHeads, 'alone'>,
@@ -56,7 +56,7 @@ async function capEnds(
   return { head: finalOnly ? { ...ends.head, height: final.height } : ends.head, final }
 }
 
-/** The genesis block holds no transfer, so that reading may always start above a block. */
+/** The genesis block holds no transfer, so reading can always start above a block. */
 async function firstCursor(
   { node }: EvmScan,
   { final }: ScanHeads,
@@ -68,7 +68,7 @@ async function firstCursor(
   return { final: { height, hash }, seenHeight: height, trail: [] }
 }
 
-/** The cursor cut back to the newest mark of its trail that is still part of the chain. */
+/** The cursor, cut back to the newest mark of its trail that is still part of the chain. */
 async function newestValid(scan: EvmScan, cursor: ScanCursor): Promise<ScanCursor> {
   for (const [place, mark] of cursor.trail.entries()) {
     if (await isCanonical(scan, mark)) {
@@ -127,7 +127,7 @@ async function readOn(scan: EvmScan, ends: ScanHeads, cursor: ScanCursor): Promi
   }
 }
 
-/** Null where nothing became final. */
+/** Null if no new block is final. */
 function finalTrackOf(
   scan: EvmScan,
   ends: ScanHeads,
@@ -139,22 +139,24 @@ function finalTrackOf(
   const track = { stage: 'final', from, to, previous: final, isOfScan: true } as const
   const isNear = ends.final.height - final.height <= nearHead && to / againEvery > final.height / againEvery
   if (!isNear || !ends.alone) return track
-  // What lies below all marks was never asked for.
+  // Blocks below all marks were never read.
   const lowestRead = (trail.at(-1) ?? final).height + 1n
   return { ...track, again: highest(lowestRead, from - 2n * againEvery) }
 }
 
 /**
- * Each time the final head has moved by so many blocks, the logs of twice as many below are read a second time, all
- * of them so at least once when they are that old: a node may have answered for blocks whose logs it lacked. Further
- * from the head it has had its time. Where several nodes must agree, what one of them left out shows as it is.
+ * Each time the final head has moved by `againEvery` blocks, the logs of twice as many blocks below are read again, so
+ * that each block is read again at least once at that age: a node may have answered for blocks whose logs it lacked.
+ * Further than `nearHead` from the head, the node has had enough time. With a quorum, an omission by one node shows as
+ * a disagreement.
  */
 const againEvery = 64n
 const nearHead = 1024n
 
 /**
- * Null where there is nothing above. Starts above the finalized head even where the final track is still behind: that will read the rest as final.
- * What is read again does not count against the bound, for else a small bound would never get past it.
+ * Null if there is nothing above. Starts above the finalized head even if the final track is still behind, because that
+ * track will read the rest as final. Blocks that are read again do not count against the limit: otherwise a small limit
+ * would never get past them.
  */
 function seenTrackOf(
   scan: EvmScan,

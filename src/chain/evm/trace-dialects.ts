@@ -2,20 +2,20 @@ import { type Hex, numberToHex } from 'viem'
 import type { Address, TxId } from '../../core/asset.ts'
 
 /**
- * The native coin that moved inside of a transaction: what contracts sent, gave to those they made, or left behind. What
- * the transaction itself pays is not among it. `place` counts what moved in that transaction, in the order it happened,
- * so that it is the same whichever way a node tells it.
+ * Native coin moved inside of a transaction: sent by contracts, given to new contracts, or left by destroyed ones. The
+ * payment by the transaction itself is not included. `place` numbers the moves of a transaction in the order of
+ * execution, so that it is the same in both dialects.
  */
 export type Inner = { tx: TxId; place: number; from: Address; to: Address; value: bigint }
 
 /** The block whose traces are read. */
 type TracedBlock = { hash: Hex; txs: readonly TxId[] }
 
-/** One of the two ways in which nodes tell what happened in a block. */
+/** One of the two trace formats of nodes. */
 export type Dialect = {
   method: 'debug_traceBlockByNumber' | 'trace_block'
   params: (height: bigint) => readonly unknown[]
-  /** Null where the answer is not about all of that block's transactions. */
+  /** Null if the answer does not cover all transactions of the block. */
   read: (answer: unknown, block: TracedBlock) => Inner[] | null
 }
 
@@ -36,7 +36,7 @@ export const dialects: readonly Dialect[] = [
 type CallTrace = { txHash?: Hex; result?: CallFrame }
 type CallFrame = { type: string; from: Hex; to?: Hex; value?: Hex; error?: string; calls?: CallFrame[] }
 
-/** A delegated call names the value of the call around it, and moves nothing. */
+/** A delegated call repeats the value of the enclosing call, and moves nothing. */
 const moving = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'])
 
 function readCallFrames(traces: readonly CallTrace[], { txs }: TracedBlock): Inner[] | null {
@@ -54,7 +54,7 @@ function readCallFrames(traces: readonly CallTrace[], { txs }: TracedBlock): Inn
 
 type CoinMove = { from: Hex; to: Hex; value: Hex }
 
-/** A frame comes before those inside of it; what failed has undone all that is inside of it too. */
+/** A frame precedes its inner frames. A failed frame also reverts everything inside of it. */
 function* movesIn({ type, from, to, value, error, calls = [] }: CallFrame): Generator<CoinMove> {
   if (error !== undefined) return
   if (moving.has(type) && to !== undefined && hasValue({ value })) yield { from, to, value: value ?? '0x0' }
@@ -65,7 +65,7 @@ function hasValue({ value = '0x0' }: { value?: Hex | undefined }): boolean {
   return BigInt(value) > 0n
 }
 
-/** OpenEthereum, documentation of its trace module: one list for the block; `traceAddress` is the place in the tree. */
+/** OpenEthereum, documentation of its trace module: one list per block; `traceAddress` is the position in the tree. */
 type Action = {
   type: string
   action: {
@@ -115,7 +115,7 @@ function toMove(from: Hex | undefined, to: Hex | undefined, value: Hex = '0x0'):
   return from === undefined || to === undefined || !hasValue({ value }) ? null : { from, to, value }
 }
 
-/** What goes from an address to itself moves nothing. */
+/** A move from an address to itself changes nothing and is left out. */
 function numbered(tx: TxId, moves: readonly CoinMove[]): Inner[] {
   return moves
     .filter(({ from, to }) => from.toLowerCase() !== to.toLowerCase())

@@ -9,10 +9,10 @@ import { ask, type EvmNode, refusal } from './node.ts'
 import { isPastStateGone } from './past-state.ts'
 import { type Dialect, dialects, type Inner } from './trace-dialects.ts'
 
-/** Which dialect a node was found to speak; null for none. Found once, for the life of its connection. */
+/** The trace dialect of each node; null for none. Determined once per connection. */
 const spoken = new WeakMap<Client, Dialect | null>()
 
-/** The nodes that tell what happens inside of transactions. One that cannot be asked is not among them this time. */
+/** The nodes that offer traces. A node that does not answer is left out this time. */
 export async function tracingNodes(pool: Pool<EvmNode>): Promise<EvmNode[]> {
   const found = await Promise.all(
     pool.nodes.map(async (node) => {
@@ -27,15 +27,15 @@ export async function tracingNodes(pool: Pool<EvmNode>): Promise<EvmNode[]> {
   return found.flat()
 }
 
-/** The fault in a node that is to trace every block and cannot. */
+/** The fault of a node that must trace every block but cannot. */
 export async function traceFaults(node: EvmNode, { name, reading }: NetworkSettings): Promise<string[]> {
   if (reading?.traces !== 'always' || (await dialectOf(node)) !== null) return []
   return [`networks: ${name}: traces: always needs ${methods}, and the node offers neither (${node.name})`]
 }
 
 /**
- * What contracts moved of the native coin inside of a block's transactions, in order.
- * @throws Fault `remote_failed`, also where the node traces no blocks, or not that one
+ * Native coin that contracts moved inside of a block's transactions, in order.
+ * @throws Fault `remote_failed`, also if the node traces no blocks, or not this one
  */
 export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readonly Inner[]> {
   if (block.transactions === 0) return []
@@ -50,7 +50,10 @@ export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readon
 
 const methods = dialects.map(({ method }) => method).join(' or ')
 
-/** The genesis block costs nothing to trace: where it cannot be traced, the refusal still tells that others can. */
+/**
+ * Probes with the genesis block, which costs nothing to trace. If it cannot be traced, the refusal still shows whether
+ * others can.
+ */
 async function dialectOf(node: EvmNode): Promise<Dialect | null> {
   const known = spoken.get(node.client)
   if (known !== undefined) return known
@@ -80,7 +83,7 @@ function request(node: EvmNode, { method, params }: Dialect, height: bigint): Pr
   return ask(node, `${method} of block ${height}`, (client) => client.request(asked as never))
 }
 
-/** Traces name their transactions by their order; the block says which these are. */
+/** Traces refer to transactions by position; the block lists their ids. */
 async function transactionsOf(node: EvmNode, { height, hash }: EvmBlock): Promise<TxId[]> {
   const block = await ask(node, `block ${height}`, (client) =>
     client.request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
@@ -89,7 +92,7 @@ async function transactionsOf(node: EvmNode, { height, hash }: EvmBlock): Promis
   return block.transactions.map((tx) => toTxId(typeof tx === 'string' ? tx : tx.hash))
 }
 
-/** How nodes say that a method is there and the first block is nothing to trace. */
+/** Messages of nodes that offer the method, but cannot trace the first block. */
 const untraceable = [
   // go-ethereum and Nethermind
   /genesis is not traceable/i,
@@ -97,7 +100,7 @@ const untraceable = [
   /\bblock \S+ not found/i,
 ]
 
-/** How nodes and providers say that a method is not there, or not for this customer. */
+/** Messages of nodes and providers that do not offer the method, or not in the customer's plan. */
 const lacking = [
   /code -32601/,
   /method .*\bnot (?:found|available|supported|allowed|enabled|whitelisted)/i,
@@ -108,8 +111,8 @@ const lacking = [
 ]
 
 /**
- * Whether a node that refused to trace the first block offers to trace others. Null where that says nothing of it: the
- * node may be asked again.
+ * Whether a node that refused to trace the first block offers traces of others. Null if the message does not show it:
+ * the node may be asked again.
  */
 export function offerIn(problem: string): boolean | null {
   if (isQuota(200, { code: 0, message: problem })) return null

@@ -31,41 +31,41 @@ import { markHeights } from './trail.ts'
 import type { TransferLog } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
-/** A stretch of blocks to be read at one stage. */
+/** A block range to read at one stage. */
 export type Track = {
   stage: FinalityStage
   from: bigint
   to: bigint
-  /** The block below it, where its hash is known. */
+  /** The block below the range, if its hash is known. */
   previous: BlockMark | null
-  /** Logs are read again from here, which is not above `from`: they may have come to the node late. */
+  /** Logs are read again from this height, at most `from`: they may have reached the node late. */
   again?: bigint
-  /** Of the network's own scan: what it reads is remembered for the next one. */
+  /** Set for the network's own scan: its blocks are cached for the next one. */
   isOfScan?: true
-  /** No logs are asked for after these, so that the node's head tells whether it had the blocks of all. */
+  /** True if no log query follows, so that the node's head shows whether it had all the blocks. */
   isLast: boolean
 }
 
-/** `last` is the highest block up to which all was read: the stretch may be longer than one scan reads. */
+/** `last` is the highest block up to which everything was read: the range may be longer than one scan reads. */
 type TrackResult = {
   transfers: readonly StagedTransfer[]
   movements: readonly BalanceMovement[]
   last: BlockMark
-  /** Below it, newest first. */
+  /** Marks below `last`, newest first. */
   marks: readonly BlockMark[]
 }
 
-/** Reads a stretch. The blocks are read after the logs, so that a log of a block that was replaced shows. */
+/** Reads a range. Blocks are read after the logs, so that a log of a replaced block is detected. */
 export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResult> {
   const headers = createHeaders(scan)
   const { pieces: reading, reached } = await readParts(scan, track, headers)
   const marked =
     track.isOfScan && track.stage === 'final' ? markHeights({ from: track.from, to: reached }) : []
-  // Of blocks that are read whole these are there.
+  // Whole blocks already include these.
   const ends = readsWhole(scan.watch) ? [] : reached < track.to ? [reached, ...marked] : marked
   const reads = ends.map((height) => headers.read(height))
   headers.flush()
-  // The head is asked after all logs, and while the last blocks are read.
+  // The head is read after all logs, in parallel with the last blocks.
   const head = track.isLast ? requireHead(scan, reached) : null
   const [pieces, blocks] = await Promise.all([Promise.all(reading), Promise.all(reads), head])
   const links = new Map(pieces.flatMap((piece) => piece.links))
@@ -84,7 +84,7 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
 
 type TrackPieces = { pieces: Promise<PieceFound>[]; reached: bigint }
 
-/** Reads part after part until enough was found: where a way is only measured, the part is short and the next longer. */
+/** Reads one part after another until there is enough. A part is short if its strategy is only measured. */
 async function readParts(scan: EvmScan, track: Track, headers: Headers): Promise<TrackPieces> {
   const { bounds, node } = scan
   const progress = { found: 0, blocks: 0, failed: false, endsMs: performance.now() + bounds.scanMs }
@@ -120,7 +120,7 @@ async function readPart(
     range,
     span: queries.length === 0 ? { ...newLogSpan(), taken: range.to } : node.logs.spans[way],
     logsMax: bounds.logsPerAnswerMax,
-    // Some wait for a node that asked to slow down; meanwhile there is always one to send.
+    // Some pieces wait for a node that asked to slow down; the surplus keeps another one ready to send.
     atOnce: bounds.requestsAtOnce * 2,
     isFirstAlone: progress.blocks === 0 && perBlockBefore === null,
     isEnough: (next) => isEnough(bounds, { ...progress, perBlockBefore }, next - track.from),
@@ -133,7 +133,7 @@ async function readPart(
       found.catch(() => {
         progress.failed = true
       })
-      // While blocks are read, so are the logs of the next pieces, unless too many wait.
+      // The logs of the next pieces are read in parallel with blocks, unless too many headers wait.
       if (headers.waiting() > headersWaitingMax) {
         headers.flush()
         await found.catch(() => null)
@@ -149,8 +149,8 @@ const headersWaitingMax = 400
 type TrackProgress = { found: number; blocks: number; failed: boolean; endsMs: number }
 
 /**
- * Tells by what was found already, or before on this node, how many transfers those blocks hold that were taken up,
- * `taken` of them above where the stretch begins. What is read again below it is always read whole.
+ * Estimates the transfers in the blocks read so far, from the density of this track or of an earlier one on this node.
+ * `taken` counts the blocks above the start of the range. Blocks below it are always read again completely.
  */
 function isEnough({ transfersPerScan }: ReaderBounds, progress: TrackEstimate, taken: bigint): boolean {
   const { found, blocks, failed, endsMs, perBlockBefore } = progress
@@ -161,7 +161,7 @@ function isEnough({ transfersPerScan }: ReaderBounds, progress: TrackEstimate, t
 
 type TrackEstimate = TrackProgress & { perBlockBefore: number | null }
 
-/** How many blocks one track may be long. Blocks that are read whole cost a request each. */
+/** The longest track in blocks. Whole blocks cost one request each. */
 export function trackBlocksMax({ watch, bounds }: EvmScan): bigint {
   return readsWhole(watch) ? bounds.blocksPerScan : bounds.logBlocksPerScan
 }
@@ -191,7 +191,7 @@ async function readPiece(
     odd,
   }: PieceLogs & { piece: HeightRange; headers: Headers; way: LogWay },
 ): Promise<PieceFound> {
-  // Of what is read again only tokens count: without their blocks, payments and their own logs cannot be told apart.
+  // Below `from` only tokens count: without the blocks, payments and their EIP-7708 logs cannot be distinguished.
   const logs = transfers.filter(({ height, asset }) => height >= from || asset !== scan.watch.native)
   const blocks = await readBlocks(scan, {
     range: { from: piece.from < from ? from : piece.from, to: piece.to },

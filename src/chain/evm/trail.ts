@@ -2,15 +2,15 @@ import type { BlockMark, HeightRange } from '../port.ts'
 
 const marksMax = 64
 
-/** A gap may be as wide as half its distance from the newest block: 64 marks then reach back over 100,000. */
+/** A gap may be as wide as half its distance from the newest block: 64 marks then reach back over 100,000 blocks. */
 const gapDivisor = 2n
 
-/** A shorter reading leaves no mark but its end: going back to its beginning costs little. */
+/** A shorter reading leaves only its end as a mark: returning to its beginning costs little. */
 const blocksUnmarked = 64n
 
 /**
- * The heights of a reading whose hashes are to be remembered, so that a later change of history is followed back to
- * about where it began: each is half as far again from the end as the one before.
+ * Heights of a reading whose hashes are stored, so that a later change of history can be traced back to about its
+ * start. Each is half as far again from the end as the one before.
  */
 export function markHeights({ from, to }: HeightRange): bigint[] {
   if (to - from < blocksUnmarked) return []
@@ -21,8 +21,8 @@ export function markHeights({ from, to }: HeightRange): bigint[] {
 }
 
 /**
- * Marks below `newest`, newest first: close together near it, far apart further back, never more than 64. A mark
- * is dropped only while the next older one still bridges the gap, for else the far ones would never grow old.
+ * Marks below `newest`, newest first: close together near it, far apart further back, at most 64. A mark is dropped
+ * only if the next older one still bridges the gap; otherwise no mark would ever grow old.
  */
 export function extendTrail(newest: BlockMark, marks: readonly BlockMark[]): BlockMark[] {
   const below = marks.filter(({ height }) => height < newest.height)

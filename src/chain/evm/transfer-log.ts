@@ -6,8 +6,8 @@ import type { EvmWatch } from './watch.ts'
 export const transferTopic: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 /**
- * Writes a Transfer log for each movement of the native coin, where a chain has EIP-7708. What it says is the coin
- * itself, never a token.
+ * On chains with EIP-7708, this address writes a Transfer log for each movement of the native coin. Its logs concern
+ * the coin, never a token.
  */
 export const coinEmitter = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
 
@@ -16,13 +16,13 @@ export type TransferLog = TransferArgs & LogPosition & { asset: AssetKey }
 
 type TransferArgs = { from: Address; to: Address; value: bigint }
 
-/** Where in the chain a log is. */
+/** The position of a log in the chain. */
 export type LogPosition = { tx: TxId; height: bigint; blockHash: Hex; logIndex: number }
 
 /**
- * A log that may be a Transfer to a watched address and is none that an ERC-20 token in a block can have written.
- * `topics`: not two addresses, as in a token that indexes its value (ERC-721). `data`: not one number. `fields`: it
- * does not say where it is, or who wrote what.
+ * A log that may be a Transfer to a watched address, but that no ERC-20 token in a block can have written. `topics`:
+ * not two addresses, as in a token that indexes its value (ERC-721). `data`: not a single number. `fields`: its
+ * position, contract or topics are missing.
  */
 export type OddLog = {
   reason: 'topics' | 'data' | 'fields'
@@ -33,8 +33,8 @@ export type OddLog = {
 }
 
 /**
- * Reads a log, as far as a node says anything of it. Null for what does not count: other contracts, other events,
- * others' addresses, and what moves nothing (no value, or to the sender itself).
+ * Parses a log, whose fields may be missing. Null for irrelevant logs: other contracts, events or recipients, and
+ * transfers that move nothing (no value, or to the sender itself).
  */
 export function parseTransfer(watch: EvmWatch, log: Partial<RpcLog>): TransferLog | OddLog | null {
   const { address, topics } = log
@@ -57,7 +57,7 @@ function transferOf(
   return moved.value > 0n && from !== to ? { asset, from, to, ...moved } : null
 }
 
-/** How much a log of the right topics says moved, and where; or what is odd about it. */
+/** The amount and position of a log with valid topics, or the reason why it is odd. */
 export function movedBy(log: Partial<RpcLog>): (LogPosition & { value: bigint }) | OddLog {
   const value = isWord(log.data) ? BigInt(log.data) : null
   if (value === null) return oddLog(log, 'data')
@@ -80,7 +80,7 @@ export function oddLog(log: Partial<RpcLog>, reason: OddLog['reason']): OddLog {
   }
 }
 
-/** Who may say that an asset moved. */
+/** The contracts whose Transfer logs count. */
 export function emittersOf({ contracts, native }: EvmWatch): Address[] {
   return native === null ? [...contracts.keys()] : [...contracts.keys(), coinEmitter]
 }
@@ -89,7 +89,7 @@ function assetOf({ contracts, native }: EvmWatch, emitter: Address): AssetKey | 
   return emitter === coinEmitter ? native : (contracts.get(emitter) ?? null)
 }
 
-/** The form in which a log and its filter carry an address. */
+/** An address in the form of a log topic or filter. */
 export function topicOf(address: Address): Hex {
   return pad(address as Hex, { size: 32 })
 }
@@ -98,7 +98,7 @@ const addressTopic = /^0x0{24}([0-9a-f]{40})$/i
 const word = /^0x[0-9a-f]{64}$/i
 const quantity = /^0x[0-9a-f]{1,16}$/i
 
-/** Null where the topic is no address. */
+/** Null if the topic is not an address. */
 export function addressOf(topic: unknown): Address | null {
   const [, digits] = addressTopic.exec(typeof topic === 'string' ? topic : '') ?? []
   return digits === undefined ? null : (`0x${digits.toLowerCase()}` as Address)

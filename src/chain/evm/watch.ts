@@ -6,23 +6,23 @@ import type { Finality } from './finality.ts'
 import type { EvmNode } from './node.ts'
 import { coinEmitter } from './transfer-log.ts'
 
-/** What counts on one network: transfers of these assets to these addresses. */
+/** The watched transfers of one network: of these assets, to these addresses. */
 export type EvmWatch = {
   network: NetworkName
-  /** Token contracts and their assets. A log of any other contract says nothing. */
+  /** Token contracts and their assets. Logs of any other contract are ignored. */
   contracts: ReadonlyMap<Address, AssetKey>
-  /** The network's own coin; null where it is not among the assets. */
+  /** The network's own coin; null if it is not among the assets. */
   native: AssetKey | null
   recipients: ReadonlySet<Address>
   finality: Finality
-  /** Whether final blocks are traced for what contracts pay. */
+  /** True if final blocks are traced for payments by contracts. */
   traced: boolean
 }
 
 /** One scan on one node. */
 export type EvmScan = { node: EvmNode; watch: EvmWatch; bounds: ReaderBounds }
 
-/** @throws Fault `settings_bad` where the voice of the native coin is set as a token */
+/** @throws Fault `settings_bad` if the EIP-7708 address of the native coin is configured as a token */
 export function watchOf(settings: NetworkSettings, recipients: ReadonlySet<Address>): EvmWatch {
   const contracts = new Map<Address, AssetKey>()
   let native: AssetKey | null = null

@@ -4,16 +4,16 @@ import { ask, type EvmNode, refusal } from './node.ts'
 import { addressOf, transferTopic } from './transfer-log.ts'
 
 /**
- * `Deposit(address,uint256)` and `Withdrawal(address,uint256)`: by these WETH9 and its copies tell that somebody wrapped
- * the native coin or unwrapped it. They write no Transfer then.
+ * `Deposit(address,uint256)` and `Withdrawal(address,uint256)`: WETH9 and its copies write these when the native coin
+ * is wrapped or unwrapped, and no Transfer.
  */
 export const depositTopic: Hex = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c'
 export const withdrawalTopic: Hex = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65'
 
-/** What one address wrapped or unwrapped in a transaction. */
+/** An amount that one address wrapped or unwrapped in a transaction. */
 export type CoinWrap = { tx: TxId; contract: Address; address: Address; value: bigint }
 
-/** @throws Fault `remote_failed`, also where the node has no receipt of a transaction that it told a log of */
+/** @throws Fault `remote_failed`, also if the node has no receipt for a transaction of which it returned a log */
 export async function readReceipt(node: EvmNode, tx: TxId): Promise<RpcTransactionReceipt> {
   const what = `receipt of ${tx}`
   const receipt = await ask(node, what, (client) =>
@@ -24,8 +24,8 @@ export async function readReceipt(node: EvmNode, tx: TxId): Promise<RpcTransacti
 }
 
 /**
- * False for a contract that also writes a Transfer from or to nobody: that is a vault, which uses the same words for
- * something else, and the Transfer tells all that moved.
+ * False for a contract that also writes a Transfer from or to the zero address. Such a contract is a vault, which uses
+ * these event names for another purpose; its Transfer logs cover everything that moved.
  */
 export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: CoinWrap): boolean {
   return !logs.some(
@@ -34,7 +34,7 @@ export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: CoinWrap): b
   )
 }
 
-/** True where the receipt tells by that event that an address wrapped or unwrapped so much. */
+/** True if the receipt has this event for that address and value. */
 export function isTold(receipt: RpcTransactionReceipt, wrapping: CoinWrap, event: Hex): boolean {
   const told = receipt.logs.some(
     (log) =>
