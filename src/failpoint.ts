@@ -1,41 +1,41 @@
 import { channel } from 'node:diagnostics_channel'
 
 /**
- * Places at which a process that dies there leaves the world in a state of its own. Named here, so that runs that kill
- * processes can say where.
+ * Named points in the program. A process killed at one of them leaves a distinct state behind; tests that kill
+ * processes use these names.
  */
 export type FailpointName =
-  /** A webhook is read to its end, and not verified. */
+  /** A webhook is read completely, but not verified. */
   | 'intake.received'
-  /** A statement that runs all the time was sent, and is not answered: in an intake, that of the group commit. */
+  /** A frequent statement is sent, but not answered. In the intake this is the statement of the group commit. */
   | 'statement.sent'
-  /** Webhooks are committed, and not answered. */
+  /** Webhooks are committed, but not answered. */
   | 'intake.committed'
-  /** A webhook is answered with 202, and nobody was woken. */
+  /** A webhook is answered with 202, but no worker is notified. */
   | 'intake.answered'
   | 'sweep.began'
-  /** A batch and all that is known beside it are read, and nothing is decided. */
+  /** A batch and all related data are read, but nothing is decided. */
   | 'apply.read'
-  /** Deposits, journals and mismatches of a batch are written, and not committed. */
+  /** Deposits, journals and mismatches of a batch are written, but not committed. */
   | 'apply.in_transaction'
-  /** A batch is committed, and its job has not ended. */
+  /** A batch is committed, but its job has not ended. */
   | 'apply.committed'
-  /** A network is read on, and nothing is written. */
+  /** New blocks of a network are read, but nothing is written. */
   | 'scan.read'
-  /** What was found on a network is written, the cursor has not moved, and nothing is committed. */
+  /** The findings of a scan are written; the cursor has not moved, and nothing is committed. */
   | 'scan.in_transaction'
-  /** Pages are read and kept, and the cursor has not moved. */
+  /** Pages are read and stored, but the cursor has not moved. */
   | 'poll.read'
-  /** The poll's cursor has moved, and that is not committed. */
+  /** The poll's cursor has moved, but that is not committed. */
   | 'poll.in_transaction'
-  /** The statements of a migration ran, and are not committed. */
+  /** The statements of a migration ran, but are not committed. */
   | 'migrate.in_transaction'
 
 const reached = channel('depositd.failpoint')
 
 /**
- * Tells whoever listens in this process that it came here, before it goes on. The program itself never listens: there is
- * no setting and no request by which anybody could make it die.
+ * Notifies subscribers in this process that execution reached this point, before it continues. The program itself never
+ * subscribes: no setting and no request can make it exit here.
  */
 export function reach(name: FailpointName): void {
   if (reached.hasSubscribers) reached.publish(name)

@@ -2,20 +2,20 @@ import type { NetworkName } from '../core/asset.ts'
 import { Fault, isFault } from '../core/errors.ts'
 import { allFailed, type PassedOver, type Pool, type PooledNode } from './pool.ts'
 
-/** What one node found. Two found the same where their lines are the same. */
+/** The findings of one node. Two nodes agree if their lines are equal. */
 export type NodeFinding<Result> = {
-  /** One for each thing found, in an order that does not depend on the node. */
+  /** One line per finding, in an order that does not depend on the node. */
   lines: readonly string[]
-  /** The result, or the fault that nodes can agree on as well. */
+  /** Returns the result, or throws the fault, on which nodes can agree as well. */
   settle: () => Result
 }
 
 export type Vote<Node, Result> = NodeFinding<Result> & { node: Node }
 
-/** What as many nodes as were wanted found, and how the others differ from it, each in one line. */
+/** The result on which a quorum of nodes agrees, and how each other node differs, one line each. */
 export type QuorumAgreement<Node, Result> = {
   vote: Vote<Node, Result>
-  /** All that found the same, that one among them. */
+  /** All votes that agree, including `vote`. */
   agreeing: readonly Vote<Node, Result>[]
   dissent: readonly string[]
 }
@@ -23,18 +23,19 @@ export type QuorumAgreement<Node, Result> = {
 type Ballot<Node, Result> = {
   pool: Pool<Node>
   network: NetworkName
-  /** How many nodes must have found the same. */
+  /** How many nodes must agree. */
   quorum: number
-  /** Whoever answered before. */
+  /** Votes cast before. */
   votes: readonly Vote<Node, Result>[]
-  /** Who may be asked further, in order; no more of them are than are needed. */
+  /** Nodes that may be asked next, in order. Only as many as necessary are asked. */
   candidates: readonly Node[]
   read: (node: Node) => Promise<NodeFinding<Result>>
 }
 
 /**
- * Asks nodes until as many as are wanted agree. Who differs from them is asked only after the others for a while.
- * @throws Fault `rpc_disagreement` where enough answered and did not agree; else `remote_failed` or `settings_bad`
+ * Asks nodes until a quorum agrees. Nodes that disagree with it move to the end of the order for a while.
+ * @throws Fault `rpc_disagreement` if enough nodes answered but did not agree; otherwise `remote_failed` or
+ * `settings_bad`
  */
 export async function agree<Node extends PooledNode, Result>(
   ballot: Ballot<Node, Result>,
@@ -60,7 +61,7 @@ export async function agree<Node extends PooledNode, Result>(
   }
 }
 
-/** The vote of one node, or why it has none. */
+/** The vote of one node, or the fault that prevented it. */
 export async function castVote<Node, Result>(
   pool: Pool<Node>,
   node: Node,
@@ -106,7 +107,7 @@ function undecided<Node extends PooledNode, Result>(
 
 const linesShown = 3
 
-/** How the second differs from the first, in words that fit in a line. */
+/** How the second finding differs from the first, in a single line of text. */
 function difference(one: NodeFinding<unknown>, other: NodeFinding<unknown>): string {
   const lacks = one.lines.filter((line) => !other.lines.includes(line))
   const adds = other.lines.filter((line) => !one.lines.includes(line))

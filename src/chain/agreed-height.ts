@@ -6,13 +6,13 @@ import { allFailed, type PassedOver, type Pool, type PooledNode } from './pool.t
 export type QuorumParts<Node> = {
   network: NetworkName
   pool: Pool<Node>
-  /** How many nodes must find the same before it counts; with one, the first that is well is believed. */
+  /** How many nodes must agree before a result counts. With 1, the first healthy node is believed. */
   quorum: number
-  /** The newest height that is final on a node; null while it knows of none. */
+  /** The newest final height of a node; null if it has none yet. */
   finalHeight: (node: Node) => Promise<bigint | null>
 }
 
-/** The newest height that enough nodes call final, and those that do, in order. */
+/** The newest height that a quorum of nodes calls final, and the nodes that do, in order. */
 export async function agreedHeight<Node extends PooledNode>({
   network,
   pool,
@@ -40,7 +40,7 @@ export async function agreedHeight<Node extends PooledNode>({
   return { finalMax, able: known.filter(({ height }) => height >= finalMax).map(({ node }) => node) }
 }
 
-/** The finding of the first node that has one, and who was tried for it. */
+/** The finding of the first node that has one, and the nodes that were tried. */
 export async function firstVote<Node extends PooledNode, Found extends NodeFinding<unknown>>(
   pool: Pool<Node>,
   nodes: readonly Node[],

@@ -9,13 +9,14 @@ import { createReader } from './reader.ts'
 import { readDecimals as readOnSolana } from './solana/decimals.ts'
 import { openNode as openSolanaNode } from './solana/node.ts'
 
-/** The most that the books keep of an asset. */
+/** The most decimals that the ledger can store. */
 const decimalsMax = 38
 
 /**
- * Reads the decimals of assets on every node that answers, once those are of the chain that is meant. What one node
- * says would be pinned for good, so none may say otherwise.
- * @throws Fault `settings_bad` that names every asset of which that cannot be told; `remote_failed` where no node answers
+ * Checks the chain identity of the nodes, then reads the decimals of the assets on every node that answers. The nodes
+ * must agree, because the decimals are stored permanently.
+ * @throws Fault `settings_bad` that lists every asset whose decimals cannot be determined; `remote_failed` if no node
+ * answers
  */
 export async function readDecimals(
   settings: NetworkSettings,
@@ -48,7 +49,7 @@ const readersOf: Record<Family, (connection: NodeConnection) => (key: AssetKey) 
   },
 }
 
-/** A node that does not answer is passed over while another does. */
+/** A node that does not answer is skipped as long as another does. */
 function answersOf(outcomes: readonly PromiseSettledResult<NodeDecimals>[]): NodeDecimals[] {
   const failures = outcomes.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
   const unforeseen = failures.find((failure) => !isFault(failure, 'remote_failed'))
@@ -57,7 +58,7 @@ function answersOf(outcomes: readonly PromiseSettledResult<NodeDecimals>[]): Nod
   return outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
 }
 
-/** The asset with its decimals, or what is off. */
+/** The asset with its decimals, or the problem. */
 function decided(label: AssetLabel, said: ReadonlySet<number | null | undefined>): Asset | string {
   const name = `asset ${label.symbol} (${label.key})`
   const [decimals, other] = said

@@ -3,13 +3,12 @@ import { isAddress as isEvmAddress } from 'viem'
 import { type Address, assetCode, parseAddress } from '../core/asset.ts'
 import type { NetworkSettings } from './port.ts'
 
-/** An address in the spelling used for comparing, or why nothing may be sent to it. */
+/** The address in the spelling used for comparison, or the reason why nothing may be sent to it. */
 export type DestinationCheck = { kind: 'valid'; address: Address } | { kind: 'invalid'; problem: string }
 
 /**
- * Reads the address of somebody who is to be paid on a network. What is sent to a contract of an asset, to a program or
- * to an address that nobody has is lost, so those are refused; a multi-signature wallet and any other program's account
- * are fine.
+ * Parses the address of a payment recipient on a network. Refuses contracts of assets, programs and addresses without
+ * an owner, because funds sent there are lost. Accepts multi-signature wallets and accounts of other programs.
  */
 export function readDestination(network: NetworkSettings, text: string): DestinationCheck {
   const { name, family, assets, unpinned = [] } = network
@@ -23,7 +22,7 @@ export function readDestination(network: NetworkSettings, text: string): Destina
   return { kind: 'valid', address }
 }
 
-/** Below the first are the precompiled contracts of Ethereum; the second is that of RIP-7212. */
+/** Addresses below `firstUsable` are the precompiled contracts of Ethereum; `p256Verify` is that of RIP-7212. */
 const firstUsable = 0x12n
 const p256Verify = 0x100n
 
@@ -37,7 +36,7 @@ function evmProblem(text: string): string | null {
   return number < firstUsable || number === p256Verify ? 'is a precompiled contract' : null
 }
 
-/** Programs that everybody uses, the mint of wrapped SOL, and the metadata program. */
+/** Widely used programs, the mint of wrapped SOL, and the metadata program. */
 const programs = new Set([
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
@@ -50,7 +49,8 @@ const programs = new Set([
 
 function solanaProblem(text: string): string | null {
   if (!isSolanaAddress(text)) return 'is not 32 bytes in base58, the form of addresses on $'
-  // The runtime names its programs, its sysvars and its incinerator by words filled up with ones: nobody has a key.
+  // The runtime names its programs, its sysvars and its incinerator by words padded with ones: there is no key for
+  // them.
   if (/1{10}$/.test(text)) return 'belongs to the runtime of $'
   return programs.has(text) ? 'is a program or a mint' : null
 }

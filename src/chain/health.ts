@@ -1,16 +1,16 @@
-/** How one node does, as far as this process has seen. */
+/** The health of one node, as observed by this process. */
 export type NodeHealth = {
-  /** From 0 to 1: how much of what it was asked for lately failed. */
+  /** The share of recent requests that failed, from 0 to 1. */
   failing: number
-  /** How long its answers take, smoothed, in milliseconds; null until one came. */
+  /** Smoothed response time in milliseconds; null until there is a measurement. */
   latencyMs: number | null
-  /** Until then it is asked only after the others; by `performance.now()`. */
+  /** Until this time, by `performance.now()`, the node is asked only after the others. */
   restUntilMs: number
-  /** Whether it has shown to be of the right chain since it last failed. */
+  /** True if the node has proved to be of the right chain since it last failed. */
   identified: boolean
 }
 
-/** What is new counts a fifth. */
+/** The weight of the latest measurement. */
 const weight = 0.2
 
 export function newHealth(): NodeHealth {
@@ -21,21 +21,24 @@ export function noteLatency(health: NodeHealth, ms: number): void {
   health.latencyMs = health.latencyMs === null ? ms : smoothed(health.latencyMs, ms)
 }
 
-/** A rest goes on all the same: who was outvoted still answers well whatever is easy. */
+/** Does not end a rest: an outvoted node still answers simple requests well. */
 export function noteSuccess(health: NodeHealth): void {
   health.failing = smoothed(health.failing, 0)
 }
 
-/** Behind its address may be another node when it is back. It rests the longer the more it fails. */
+/**
+ * Clears `identified`, because the address may lead to another node afterwards. The more the node fails, the longer it
+ * rests.
+ */
 export function noteFailure(health: NodeHealth, { nowMs, restMs }: { nowMs: number; restMs: number }): void {
   health.failing = smoothed(health.failing, 1)
   health.identified = false
-  // Measured anew afterwards.
+  // Measured again afterwards.
   health.latencyMs = null
   health.restUntilMs = nowMs + restMs * (1 + 9 * health.failing)
 }
 
-/** From 0 to 1: 1 is a node that answers at once and never fails; a second of waiting halves it. */
+/** From 0 to 1: a node that answers at once and never fails scores 1; a second of latency halves the score. */
 export function scoreOf({ failing, latencyMs }: NodeHealth): number {
   return (1 - failing) / (1 + (latencyMs ?? 0) / 1000)
 }

@@ -2,13 +2,13 @@ import { messageOf } from '../core/errors.ts'
 import { readRetryAfter } from '../core/retry-after.ts'
 import type { NodeConnection } from './options.ts'
 
-/** One whole answer of a server. `retryAfterMs` is how long it asks to be left alone, null where it does not. */
+/** One complete response. `retryAfterMs` is the wait that the server asks for; null if it asks for none. */
 export type NodeReply = { status: number; text: string; retryAfterMs: number | null }
 
 /**
- * Posts JSON and reads the whole answer within one deadline and one size; follows no redirect. Libraries bound the
- * wait for the headers only, so that a node which drips its body would hold a scan for ever.
- * What it throws never contains the URL, which may hold a key.
+ * Posts JSON and reads the whole response within one deadline and one size limit; follows no redirect. HTTP libraries
+ * limit only the wait for the headers, so a node that trickles its body would block a scan indefinitely. Errors never
+ * contain the URL, which may hold a key.
  */
 export async function postJson({ url, bounds }: NodeConnection, body: string): Promise<NodeReply> {
   const signal = AbortSignal.timeout(bounds.timeoutMs)
@@ -28,7 +28,7 @@ export async function postJson({ url, bounds }: NodeConnection, body: string): P
   }
 }
 
-/** The connection did not come about or broke; it may be worth another try, which a wait that was too long is not. */
+/** The connection failed or broke. A retry may help, unlike after a timeout. */
 export class ConnectionProblem extends Error {}
 
 class TooLarge extends Error {}
@@ -44,7 +44,7 @@ async function readBody(response: Response, bytesMax: number): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** `fetch` says only "fetch failed"; its cause says why. */
+/** `fetch` reports only "fetch failed"; its cause has the reason. */
 function innermostMessage(error: unknown): string {
   if (error instanceof Error && error.cause !== undefined) return innermostMessage(error.cause)
   const message = messageOf(error)

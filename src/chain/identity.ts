@@ -1,9 +1,9 @@
 import { Fault, isFault } from '../core/errors.ts'
 
 /**
- * Asks every node what it is. A node that does not answer is passed over while another does: it is asked again
- * before it is first read.
- * @throws Fault `settings_bad` with everything that is off; `remote_failed` where no node answers
+ * Checks the identity of every node. A node that does not answer is skipped as long as another does: it is checked
+ * again before its first read.
+ * @throws Fault `settings_bad` with all problems found; `remote_failed` if no node answers
  */
 export async function requireIdentity<Node>(
   nodes: readonly Node[],

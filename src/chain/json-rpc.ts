@@ -6,25 +6,25 @@ import { Pace, type RequestAttempt } from './pace.ts'
 import { isQuota } from './refusals.ts'
 
 export type RpcPayload = { jsonrpc: '2.0'; id: number | string | bigint; method: string; params?: unknown }
-/** `status` is that of HTTP, for an error that was not one of several answers. */
+/** `status` is the HTTP status. It is missing if the error was one of several answers in a batch. */
 export type RpcError = { code: number; message: string; data?: unknown; status?: number }
 /** Either a result, which may be null, or an error. */
 export type RpcAnswer = { result: unknown; error?: undefined } | { error: RpcError; result?: undefined }
 
-/** How values become text and back; integers may be larger than a JSON number of JavaScript holds. */
+/** Converts values to text and back. Integers may exceed the range of a JavaScript number. */
 export type Codec = { encode: (value: unknown) => string; decode: (text: string) => unknown }
 
 export type Exchange = {
-  /** Asks once, or again where the server is busy. An error that the server states is an answer. @throws Error */
+  /** Sends one request, and retries while the server is busy. An error in the answer is a result. @throws Error */
   ask: (payload: RpcPayload) => Promise<RpcAnswer>
-  /** Asks for several in one request, where the server takes that; else one by one. Each ends for itself. */
+  /** Sends several requests as one batch, or one by one if the server refuses batches. Each settles on its own. */
   askTogether: (payloads: readonly RpcPayload[]) => Promise<PromiseSettledResult<RpcAnswer>[]>
 }
 
-/** For how long a server that refused a batch is not offered one. */
+/** How long to send no batch to a server that refused one. */
 const batchRefusedMs = 600_000
 
-/** JSON-RPC over HTTP with one server: paced, bounded, and nothing believed that does not answer what was asked. */
+/** JSON-RPC over HTTP with one server: paced and bounded. An answer counts only if it matches its request. */
 export function openExchange(connection: NodeConnection, codec: Codec): Exchange {
   const pace = new Pace(connection.bounds)
   let noBatchUntilMs = -Infinity
@@ -47,7 +47,7 @@ export function openExchange(connection: NodeConnection, codec: Codec): Exchange
 
 type Ask = Exchange['ask']
 
-/** Of a batch some may have been too many; they are asked for alone. */
+/** Requests of the batch that exceeded a quota are sent again one by one. */
 function settleEach(
   answers: readonly { payload: RpcPayload; answer: RpcAnswer }[],
   ask: Ask,
@@ -58,7 +58,7 @@ function settleEach(
   return Promise.allSettled(settled)
 }
 
-/** Tells how a try went, to the observer and to the score of the node. */
+/** Reports an attempt to the observer, and its latency to the node's health. */
 async function attemptOf<Result>(
   { network, url, observe, health }: NodeConnection,
   payloads: readonly RpcPayload[],
@@ -93,7 +93,7 @@ async function sendOne(
   const answer = readAnswer(decoded(codec, reply.text), payload)
   const error = typeof answer === 'string' ? null : (answer.error ?? null)
   const settle = () => {
-    // An error may be stated with any status, but a result only with a good one.
+    // An error counts with any HTTP status, a result only with a 2xx status.
     if (error === null && !isGood(reply)) throw new HttpProblem(reply)
     if (typeof answer === 'string') throw new Error(answer)
     return error === null ? answer : { error: { ...error, status: reply.status } }
@@ -121,7 +121,7 @@ async function sendBatch(
   return { outcome, retryAfterMs, settle }
 }
 
-/** Null where not each was answered exactly once, in whatever order. */
+/** Null unless each payload was answered exactly once; the order does not matter. */
 function matched(document: unknown, payloads: readonly RpcPayload[]): RpcBatchOutcome | null {
   if (!Array.isArray(document) || document.length !== payloads.length) return null
   const byId = new Map(document.map((one: unknown) => [idOf(one), one]))
@@ -149,12 +149,12 @@ function outcomeOf(
   return { outcome: error !== null || unreadable || !isGood(reply) ? 'refused' : 'fine', retryAfterMs: null }
 }
 
-/** The answer, or what is wrong with it. */
+/** The answer, or the problem with it. */
 function readAnswer(document: unknown, { id }: RpcPayload): RpcAnswer | string {
   if (document === undefined) return 'the answer is no JSON'
   const error = readError(document)
   const answered = idOf(document)
-  // Who could not read the request does not know its id either (JSON-RPC 2.0, 5).
+  // A server that could not parse the request does not know its id either (JSON-RPC 2.0, 5).
   if (answered !== String(id) && !(error !== null && answered === 'null')) {
     return `it answered request ${answered.slice(0, 40)}, not ${id}`
   }
@@ -189,13 +189,13 @@ function decoded(codec: Codec, text: string): unknown {
   try {
     return codec.decode(text)
   } catch (error) {
-    // Deep nesting ends the reading of some, as bad syntax does of all.
+    // Deep nesting raises a RangeError in some decoders; bad syntax raises a SyntaxError in all.
     if (error instanceof SyntaxError || error instanceof RangeError) return undefined
     throw new Error(messageOf(error), { cause: error })
   }
 }
 
-/** A gateway waited for too long (524 is Cloudflare's): the same request would take as long again. */
+/** A gateway timed out (524 is Cloudflare's). The same request would take as long again. */
 const gatewayTimeouts = new Set([504, 524])
 
 function isGood({ status }: NodeReply): boolean {
@@ -204,7 +204,7 @@ function isGood({ status }: NodeReply): boolean {
 
 const shownMax = 200
 
-/** An answer by its status alone. */
+/** An error known only by its HTTP status. */
 export class HttpProblem extends Error {
   readonly status: number
 

@@ -1,4 +1,4 @@
-/** Maps with at most `atOnce` calls under way, keeping the order; the first failure starts no further call. */
+/** Maps with at most `atOnce` calls in flight, and keeps the order. After the first failure no further call starts. */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],
   atOnce: number,

@@ -4,61 +4,61 @@ import { type NodeHealth, newHealth } from './health.ts'
 import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver, UnreadObserver } from './port.ts'
 
 export type ReaderOptions = {
-  /** Told of every request. */
+  /** Called for every request. */
   observe?: RpcObserver
-  /** Told of the score of each node that is used. */
+  /** Called with the score of each node that is used. */
   observeNode?: NodeObserver
-  /** EVM: told of each log that counts for nothing, because of its form. */
+  /** EVM: called for each log that is ignored because of its form. */
   observeOddLog?: OddLogObserver
-  /** Solana: told of each transaction that cannot be read. */
+  /** Solana: called for each transaction that cannot be read. */
   observeUnread?: UnreadObserver
-  /** The bounds that differ from `defaultBounds`. */
+  /** Overrides of `defaultBounds`. */
   bounds?: Partial<ReaderBounds>
-  /** Solana: reads in this way, whatever it costs. Without it the cheaper one is chosen. */
+  /** Solana: forces this reading strategy, even if it costs more. By default the cheaper one is chosen. */
   solanaWay?: 'by_owner' | 'by_block'
 }
 
 export type ReaderBounds = {
-  /** The longest wait for one whole answer. */
+  /** The longest wait for one complete answer. */
   timeoutMs: number
-  /** The longest answer that is read. */
+  /** The largest answer that is read. */
   bodyBytesMax: number
-  /** Requests under way at once, per node. Fewer while it asks to slow down. */
+  /** Requests in flight per node; fewer while the node asks to slow down. */
   requestsAtOnce: number
-  /** EVM: requests sent together, to a node that takes that. */
+  /** EVM: requests per batch, for nodes that accept batches. */
   requestsPerBatch: number
-  /** How long one request is kept for a node that asks to slow down. */
+  /** How long one request waits for a node that asks to slow down. */
   quotaWaitMs: number
-  /** The longest time for which a node is left alone because it asks for it. */
+  /** The longest pause that a node can ask for. */
   pauseMaxMs: number
-  /** How often one request is sent to one node before the node has failed. */
+  /** How often one request is sent to a node before the node counts as failed. */
   triesMax: number
-  /** For how long a node that failed once is asked only after the others; ten times as long where it always fails. */
+  /** How long a node is asked only after the others once it failed; ten times as long if it always fails. */
   restMs: number
-  /** EVM: blocks per track and scan where they are read whole. */
+  /** EVM: blocks per track and scan if whole blocks are read. */
   blocksPerScan: bigint
-  /** EVM: blocks per track and scan where only logs are read. */
+  /** EVM: blocks per track and scan if only logs are read. */
   logBlocksPerScan: bigint
-  /** EVM: once so many transfers were found, or so much time has passed, a track reads no further. */
+  /** EVM: a track stops after this many transfers, or after this much time. */
   transfersPerScan: number
   scanMs: number
   /** EVM: recipients in one log filter; providers refuse long ones. */
   recipientsPerRequest: number
-  /** EVM: balances read in one request where the chain has a contract for that; providers bound its gas. */
+  /** EVM: balances read in one request if the chain has a contract for that; providers limit its gas. */
   balancesPerRequest: number
-  /** EVM: blocks traced in one reading of a stretch. */
+  /** EVM: blocks traced in one reading of a block range. */
   tracesPerReading: bigint
-  /** EVM: an answer with this many logs may have been cut off and is asked for in halves. */
+  /** EVM: an answer with this many logs may be truncated and is requested again in halves. */
   logsPerAnswerMax: number
-  /** Solana: the pause, of about one slot, before a node that has not come so far yet is asked again. */
+  /** Solana: the pause, about one slot, before a node that is behind is asked again. */
   slotMs: number
-  /** Solana: signatures asked for in one page; the protocol allows 1,000. */
+  /** Solana: signatures per page; the protocol allows 1,000. */
   signaturesPerPage: number
   /** Solana: pages walked back for one address before a scan gives up. */
   pagesPerAddress: number
   /** Solana: transactions above the cursor read in one scan, rounded up to whole slots. */
   transactionsPerScan: number
-  /** Solana: blocks read whole in one scan. */
+  /** Solana: whole blocks read in one scan. */
   slotsPerScan: number
 }
 
@@ -86,14 +86,14 @@ export const defaultBounds: ReaderBounds = {
   slotsPerScan: 500,
 }
 
-/** How a network is read where its settings do not say it. */
+/** How a network is read by default. */
 export const defaultReading: NetworkReading = {
   quorum: 1,
   finality: { kind: 'tag', tag: 'finalized' },
   traces: 'on_difference',
 }
 
-/** What one connection to one node is made with, and how that node does. */
+/** The parameters of a connection to one node, and the health of that node. */
 export type NodeConnection = {
   network: NetworkName
   url: URL
@@ -106,8 +106,8 @@ export type NodeConnection = {
 
 /**
  * One connection per URL, in order of preference.
- * @throws Fault `settings_bad` where there is no URL (a library would fall back to a public endpoint), a bad one, or
- * fewer than must agree
+ * @throws Fault `settings_bad` if there is no URL (a library would fall back to a public endpoint), an invalid URL, or
+ * fewer URLs than the quorum
  */
 export function connections(settings: NetworkSettings, options: ReaderOptions): NodeConnection[] {
   const setting = rpcSetting(settings.name)
@@ -130,12 +130,12 @@ export function connections(settings: NetworkSettings, options: ReaderOptions): 
   }))
 }
 
-/** The setting that names a network's nodes. */
+/** The name of the setting that lists a network's nodes. */
 export function rpcSetting(network: NetworkName): string {
   return `RPC_${network.toUpperCase()}`
 }
 
-/** How a node is called in messages. The rest of its URL may be a key. */
+/** The name of a node in messages. The rest of its URL may contain a key. */
 export function nodeName({ network, url }: NodeConnection): string {
   return `${network} node ${url.host}`
 }

@@ -3,12 +3,12 @@ import type { ReaderBounds } from './options.ts'
 export type Clock = { nowMs(): number; wait(ms: number): Promise<void> }
 
 /**
- * How one request went. `quota`: the server wants to be asked less often. `broken`: it failed in a way that may pass.
- * `settle` gives the result, or throws what is wrong with it.
+ * The outcome of one request. `quota`: the server asks for fewer requests. `broken`: a failure that may be temporary.
+ * `settle` returns the result, or throws the error.
  */
 export type RequestAttempt<Result> = {
   outcome: 'fine' | 'refused' | 'quota' | 'broken'
-  /** How long the server asks to be left alone; null where it does not say. */
+  /** The pause that the server asks for; null if it names none. */
   retryAfterMs: number | null
   settle: () => Result
 }
@@ -16,26 +16,29 @@ export type RequestAttempt<Result> = {
 type PaceBounds = Pick<ReaderBounds, 'requestsAtOnce' | 'quotaWaitMs' | 'pauseMaxMs' | 'triesMax'>
 type PaceQueueEntry = { start: () => void; refuse: (reason: Error) => void }
 
-/** First waits; each further one is twice as long, up to a bound. */
+/** First waits. Each further wait is twice as long, up to a limit. */
 const quotaFirstMs = 200
 const quotaMostMs = 4000
 const brokenFirstMs = 100
 const brokenTriesMax = 3
-/** One answer of a hundred that asks to slow down leaves the pace nearly whole; a run of them brings it down. */
+/**
+ * Concurrency is multiplied by this when the server asks to slow down. One such answer in a hundred hardly matters; a
+ * run of them brings the concurrency down.
+ */
 const cutTo = 0.85
 const ratePerSecondMin = 0.5
-/** Beyond it a rate binds nobody. */
+/** Above this, the rate limit has no effect and is dropped. */
 const ratePerSecondMax = 1000
-/** How many answers the share of refusals is of, about, and how much of them is too much. */
+/** `#refusedShare` covers about the last 32 answers; above a fifth of refusals, requests pause. */
 const shareOf = 32
 const muchRefused = 0.2
-/** What each answer adds to the rate of requests a second: above what is known to be borne, two hundredths a second. */
+/** What each answer adds to the rate, in requests per second, above the rate that the server is known to sustain. */
 const creeping = 0.02
 
 /**
- * How often one server is asked. As many requests are under way as it bears: one less for each that it refuses, one
- * more for each round that it answers. Where it refuses several on end nothing is sent for a while, and then no more
- * a second than it answered before; that limit rises again until it wears off.
+ * Limits how often one server is asked. The number of requests in flight falls with each refusal, and grows by one with
+ * each round of answers. After several refusals in a row no request is sent for a while. Afterwards the rate is limited
+ * to that at which the server answered before; the limit rises until it has no effect.
  */
 export class Pace {
   readonly #bounds: PaceBounds
@@ -49,12 +52,12 @@ export class Pace {
   #nextStartMs = -Infinity
   #ratePerSecond: number | null = null
   #bearablePerSecond = Infinity
-  /** Refusals since the last answer, and the rounds that they came in. */
+  /** Refusals since the last answer, and the number of rounds in which they came. */
   #refusals = 0
   #rounds = 0
-  /** How much of the last answers was refusals. */
+  /** The share of refusals among recent answers. */
   #refusedShare = 0
-  /** Answers since the last pause began, while there was something to ask: by them the rate is known. */
+  /** Answers since the last pause began, not counting idle time. They give the measured rate. */
   #answers = 0
   #countingSinceMs: number
   #idleSinceMs: number
@@ -69,8 +72,8 @@ export class Pace {
   }
 
   /**
-   * Sends a request when it is its turn, and again, within bounds, where the server asks to wait or fails.
-   * @throws what the last try settles to; an Error at once while the server wants to be left alone for longer
+   * Sends a request in its turn. Retries within the bounds if the server asks to wait or fails.
+   * @throws the error of the last attempt; an Error at once if the server asked for a pause longer than a request waits
    */
   async run<Result>(send: () => Promise<RequestAttempt<Result>>): Promise<Result> {
     const untilMs = this.#clock.nowMs() + this.#bounds.quotaWaitMs
@@ -133,7 +136,7 @@ export class Pace {
     this.#startNext()
   }
 
-  /** @returns how long to wait before another try; null where none would help */
+  /** @returns how long to wait before the next attempt; null if a retry would not help */
   #learn(
     attempt: RequestAttempt<unknown>,
     { startedMs, tries }: { startedMs: number; tries: number },
@@ -148,8 +151,8 @@ export class Pace {
     this.#refusals++
     const waitMs = retryAfterMs ?? Math.min(quotaMostMs, quotaFirstMs * 2 ** (this.#rounds - 1))
     this.#refusedShare += (1 - this.#refusedShare) / shareOf
-    // One or two may be somebody else's doing behind the same gateway; three on end, or many, are meant, and two that
-    // say for how long.
+    // One or two refusals may be caused by another client behind the same gateway. Three in a row, two in a row that
+    // name a pause, or a large share of refusals are meant for this client.
     if (this.#refusals > (retryAfterMs === null ? 2 : 1) || this.#refusedShare > muchRefused)
       this.#pause(waitMs)
     return waitMs
@@ -166,7 +169,7 @@ export class Pace {
     if (this.#ratePerSecond > ratePerSecondMax) this.#ratePerSecond = null
   }
 
-  /** Once for all that were under way together. */
+  /** Counts once for all requests that were in flight together. */
   #slowDown(startedMs: number): void {
     if (startedMs < this.#cutMs) return
     this.#cutMs = this.#clock.nowMs()
@@ -191,7 +194,7 @@ export class Pace {
   }
 }
 
-/** The request was not sent: the server asked to be left alone for longer than a request waits. */
+/** The request was not sent: the server asked for a pause longer than a request waits. */
 export class LeftAlone extends Error {
   constructor(ms: number) {
     super(`it asks for too many requests to be left alone for another ${Math.ceil(ms / 1000)} s`)

@@ -3,7 +3,7 @@ import { type NodeHealth, noteFailure, noteSuccess, scoreOf } from './health.ts'
 
 export type PooledNode = {
   readonly name: string
-  /** As a metric calls it. */
+  /** The name of the node in metrics. */
   readonly host: string
   readonly health: NodeHealth
 }
@@ -11,35 +11,38 @@ export type PooledNode = {
 type PoolParts<Node> = {
   /** In order of preference. */
   nodes: readonly Node[]
-  /** For how long a node rests that failed once. */
+  /** How long a node rests after one failure. */
   restMs: number
-  /** Throws Fault `settings_bad` where a node is of another chain. */
+  /** Throws Fault `settings_bad` if the node is of another chain. */
   identify: (node: Node) => Promise<void>
-  /** Told of a node's score after each work of its. */
+  /** Called with the node's score after each unit of work. */
   observe?: (node: { host: string; score: number }) => void
-  /** By the clock of `performance.now()`. */
+  /** Defaults to `performance.now()`. */
   nowMs?: () => number
 }
 
 export type Pool<Node> = {
   readonly nodes: readonly Node[]
-  /** All of them, those first that should be asked first. */
+  /** All nodes, in the order in which they should be asked. */
   inOrder(): Node[]
-  /** Asks a node anew which chain it is of. @throws Fault `settings_bad` where that is another one */
+  /** Checks the chain of a node again. @throws Fault `settings_bad` if it is another chain */
   identify(node: Node): Promise<void>
-  /** Runs work on one node that has shown which chain it is of, and remembers how that went. */
+  /** Runs work on one node, after checking its chain, and records success or failure. */
   on<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result>
-  /** A node that others have shown to be wrong rests like one that failed. */
+  /** Makes a node that others have outvoted rest like one that failed. */
   distrust(node: Node): void
   /**
-   * Runs work on the first node that can do it. The work stays on one node, because what one node has read cannot be
-   * proved complete by another's head.
-   * @throws the only node's fault, or Fault `remote_failed` with all of them; other errors at once
+   * Runs work on the first node that can do it. All of the work stays on one node, because the head of one node cannot
+   * prove that the data of another is complete.
+   * @throws the fault itself if there is only one, or Fault `remote_failed` with all of them; other errors at once
    */
   onFirst<Result>(work: (node: Node) => Promise<Result>): Promise<Result>
 }
 
-/** The nodes of one network. One that failed, or is of another chain, rests; preference returns when it is well again. */
+/**
+ * The nodes of one network. A node that failed, or is of another chain, rests. The preferred node is used again once it
+ * is healthy.
+ */
 export function createPool<Node extends PooledNode>(parts: PoolParts<Node>): Pool<Node> {
   const { nodes, restMs, identify, observe = () => undefined, nowMs = () => performance.now() } = parts
   const inOrder = () => orderOf(nodes, { nowMs: nowMs(), restMs })
@@ -69,14 +72,14 @@ export function createPool<Node extends PooledNode>(parts: PoolParts<Node>): Poo
   }
 }
 
-/** What makes a node give way to the next. */
+/** A fault after which the next node is tried. */
 export type PassedOver = Fault<'remote_failed'> | Fault<'settings_bad'>
 
 export function isPassedOver(error: unknown): error is PassedOver {
   return isFault(error, 'remote_failed') || isFault(error, 'settings_bad')
 }
 
-/** What reading an answer of an odd shape throws: libraries take its fields for granted. */
+/** Errors thrown when an answer has an unexpected shape: libraries access its fields unchecked. */
 function isUnreadable(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
 }
@@ -102,7 +105,7 @@ async function firstOf<Node, Result>(
   throw allFailed(faults)
 }
 
-/** A node of another chain is told of before anything that may pass. */
+/** Reports a node of another chain before failures that may be temporary. */
 export function allFailed(faults: readonly PassedOver[]): PassedOver {
   const [only, second] = faults
   if (only !== undefined && second === undefined) return only
@@ -121,7 +124,10 @@ export function allFailed(faults: readonly PassedOver[]): PassedOver {
   )
 }
 
-/** How much slower than the next a node may be, beside a fixed part for which nobody would leave a preferred node. */
+/**
+ * A ready node rests if its latency exceeds that of the fastest by this factor plus a fixed part. The fixed part keeps
+ * a preferred node in use when the difference is negligible.
+ */
 const slowFactor = 4
 const slowMs = 250
 
@@ -135,7 +141,7 @@ function orderOf<Node extends PooledNode>(
   for (const { health } of ready) {
     if (health.latencyMs === null || health.latencyMs <= bearableMs) continue
     health.restUntilMs = nowMs + restMs
-    // Measured anew when it is asked again: what is not asked cannot become faster.
+    // Measured again on the next request: a node that is not asked cannot improve its latency.
     health.latencyMs = null
   }
   const rests = (node: Node) => node.health.restUntilMs > nowMs

@@ -11,17 +11,17 @@ export type FinalityStage = 'seen' | 'final'
 
 export type StagedTransfer = ChainTransfer & { stage: FinalityStage }
 
-/** A block that was read as final, kept so that a later change of history is noticed. */
+/** A block that was read as final. It is kept to detect a later change of history. */
 export type BlockMark = { height: bigint; hash: string }
 
 /** Heights, both ends included. */
 export type HeightRange = { from: bigint; to: bigint }
 
-/** Where reading of one network stands. It is stored as it is and handed to the next scan. */
+/** The reading position of one network. It is stored unchanged and passed to the next scan. */
 export type ScanCursor = {
-  /** The highest height up to which everything final was read, with no gap below it. */
+  /** The highest height up to which everything final was read, without gaps. */
   final: BlockMark
-  /** The highest height up to which sightings that are not final yet were read. At least `final.height`. */
+  /** The highest height up to which chain transfers that are not final yet were read. At least `final.height`. */
   seenHeight: bigint
   /** Marks below `final`, newest first, bounded; empty on Solana. */
   trail: readonly BlockMark[]
@@ -29,60 +29,69 @@ export type ScanCursor = {
 
 export type ScanResult = {
   transfers: readonly StagedTransfer[]
-  /** Final ones, as far as this reading shows them without asking more. */
+  /** Final movements, as far as this reading shows them without further requests. */
   movements: readonly BalanceMovement[]
-  /** Heights read completely as final by this scan, for all addresses asked for. */
+  /** Heights that this scan read completely as final, for all requested addresses. */
   proved: readonly HeightRange[]
-  /** Nodes that answered otherwise than the others, each with what differs. */
+  /** Nodes whose answers differ from the others, each with the difference. */
   dissent: readonly string[]
   cursor: ScanCursor
-  /** The newest height the node knows. */
+  /** The newest height known to the node. */
   headHeight: bigint
-  /** Set when blocks above this height, read as final before, are no longer part of the chain. */
+  /** Set if blocks above this height, read as final before, are no longer part of the chain. */
   rewoundTo: bigint | null
-  /** More was waiting than one scan reads: scan again at once. */
+  /** More blocks were waiting than one scan reads: scan again at once. */
   more: boolean
 }
 
 export type ScanRequest = {
-  /** Null at the very first scan: the reader then starts at `startHeight`. */
+  /** Null for the very first scan, which starts at `startHeight`. */
   cursor: ScanCursor | null
-  /** Height to start from without a cursor; null starts at the network's final head. */
+  /** Start height without a cursor; null starts at the network's final head. */
   startHeight: bigint | null
   /** Addresses whose incoming transfers count. */
   watched: ReadonlySet<Address>
-  /** Read as final no further than this; without it, as far as the node calls final. */
+  /** The last height to read as final. Defaults to the node's final height. */
   finalMax?: bigint
-  /** Read nothing that is not final: what another node has read is only compared. */
+  /** Read only final blocks. Used if the result is only compared with that of another node. */
   finalOnly?: boolean
 }
 
 export type RangeRequest = HeightRange & {
   watched: ReadonlySet<Address>
-  /** EVM: also what contracts paid inside of transactions, where the node traces blocks. It costs many times as much. */
+  /**
+   * EVM: also read payments by contracts inside of transactions, if the node traces blocks. This costs many times as
+   * much.
+   */
   traced?: boolean
-  /** Solana: from the blocks, also where histories cost less, for what a history leaves out is still in its block. */
+  /**
+   * Solana: read whole blocks even if signature histories cost less. A transaction missing from a history is still in
+   * its block.
+   */
   byBlock?: boolean
 }
 
-/** A final stretch, read for its own sake. `reached` is the last height that was read whole, at most the end asked for. */
+/**
+ * The result of reading a final height range outside of the scans. `reached` is the last height read completely, at
+ * most the requested end.
+ */
 export type RangeResult = Pick<ScanResult, 'movements' | 'proved' | 'dissent'> & {
   transfers: readonly ChainTransfer[]
   reached: bigint
-  /** Of the block at that height, where it was read; a slot may have none. */
+  /** Hash of the block at that height, if it was read; a slot may have no block. */
   reachedHash?: string
 }
 
-/** `failed`: included, and moved nothing. A transfer is `final` only where its block is. */
+/** `failed`: included, but moved nothing. A transfer is `final` only if its block is. */
 export type TransactionReading =
   | { kind: 'unknown' }
   | { kind: 'failed'; height: bigint }
   | { kind: 'read'; transfers: readonly StagedTransfer[] }
 
 /**
- * `at` is null where balances are asked for at what is final now. Without a hash they are asked for at that height,
- * whichever block is there; with one, another block at that height is a fault. Where past balances cannot be read at
- * all, as on Solana, the answer is of what is final now, and says so by its `at`.
+ * `at` is null for balances at the current final block. With a height and no hash, any block at that height will do;
+ * with a hash, another block at that height is a fault. If past balances cannot be read at all, as on Solana, the
+ * reading is of the current final block, as its `at` shows.
  */
 export type BalanceRequest = {
   pairs: readonly { address: Address; asset: AssetKey }[]
@@ -92,49 +101,49 @@ export type BalanceRequest = {
 /** In the order of the pairs. */
 export type BalanceReading = { at: BlockMark; balances: readonly bigint[] }
 
-/** Whose balances of what are followed through a stretch. */
+/** The address and asset whose balances are followed through a height range. */
 export type HistoryRequest = HeightRange & { address: Address; asset: AssetKey }
 
 /**
- * Balances at the ends of blocks, lowest height first, none of them at the last height asked for. They tell what there
- * is to be told up to `reached`, at most the end asked for.
+ * Balances at the ends of blocks, lowest height first; none at the last height requested. They are all that can be
+ * determined up to `reached`, at most the requested end.
  */
 export type BalanceHistory = { balances: readonly { height: bigint; amount: bigint }[]; reached: bigint }
 
-/** Reads what is asked for, beside the scans. */
+/** Reads on request, outside of the scans. */
 export type OnDemandReader = {
   readRange(request: RangeRequest): Promise<RangeResult>
   readTransaction(tx: TxId, watched: ReadonlySet<Address>): Promise<TransactionReading>
-  /** Hosts of up to two different nodes that do not know the transaction; none if one of those asked knows it. */
+  /** Hosts of up to two nodes that do not know the transaction; none if any node asked knows it. */
   nodesWithout(tx: TxId): Promise<readonly string[]>
-  /** The last final height whose block is not after that time; null where the first block that is had is after it. */
+  /** The last final height whose block is not after that time; null if the first available block is later. */
   heightAt(at: Date): Promise<bigint | null>
-  /** When the block at that height was made, or the next one if the height has none. */
+  /** The time of the block at that height, or of the next block if the height has none. */
   timeAt(height: bigint): Promise<Date>
   readBalances(request: BalanceRequest): Promise<BalanceReading>
-  /** Movements that scans do not show: on EVM networks, tokens sent and coin wrapped. */
+  /** Movements that scans do not show: on EVM networks, sent tokens and wrapped coins. */
   readMovements(
     request: HeightRange & { addresses: ReadonlySet<Address> },
   ): Promise<readonly BalanceMovement[]>
   /**
-   * Where past balances cannot be read: those which the transactions of a final stretch tell. Transactions that contradict
-   * one another, as where one between them is hidden, tell none.
+   * Only if past balances cannot be read: the balances stated by the transactions of a final range. Transactions that
+   * contradict each other, for example because one between them is hidden, give no balance.
    */
   readBalanceHistory?: (request: HistoryRequest) => Promise<BalanceHistory>
 }
 
 export type ChainReader = {
   network: NetworkName
-  /** Reads on from the cursor. Writes nothing; whoever asked stores transfers and cursor together. */
+  /** Reads on from the cursor. Writes nothing; the caller stores transfers and cursor together. */
   scan(request: ScanRequest): Promise<ScanResult>
-  /** Asks the node which chain it is and what decimals each asset has. Throws a Fault that names what is off. */
+  /** Checks the chain of the node and the decimals of each asset. Throws a Fault that lists the problems. */
   checkIdentity(): Promise<void>
 }
 
-/** Told of how well a node does: 1 is best, 0 is one that always fails. For metrics. */
+/** Called with the score of a node: 1 is best, 0 means that it always fails. For metrics. */
 export type NodeObserver = (node: { network: NetworkName; node: string; score: number }) => void
 
-/** Told of a Transfer log that no ERC-20 token can have written; `tx` is null if the log does not say it. */
+/** Called for a Transfer log that no ERC-20 token can have written; `tx` is null if the log does not name it. */
 export type OddLogObserver = (log: {
   network: NetworkName
   reason: 'topics' | 'data' | 'fields'
@@ -142,19 +151,22 @@ export type OddLogObserver = (log: {
   tx: TxId | null
 }) => void
 
-/** Told of a transaction on Solana that cannot be read, so that its slot stays a gap; `tx` is null if only its slot is known. */
+/**
+ * Called for a Solana transaction that cannot be read, so that its slot remains a gap; `tx` is null if only its slot is
+ * known.
+ */
 export type UnreadObserver = (transaction: {
   network: NetworkName
-  /** `version`: newer than this program knows. `owner`: it does not say whose a balance is. */
+  /** `version`: newer than this program supports. `owner`: the owner of a balance is missing. */
   reason: 'version' | 'owner'
   slot: bigint
   tx: string | null
 }) => void
 
-/** All that a network is asked. */
+/** Every query of a network. */
 export type FullChainReader = ChainReader & OnDemandReader
 
-/** Told of every request, for metrics. */
+/** Called for every request, for metrics. */
 export type RpcObserver = (request: {
   network: NetworkName
   /** The host of the node's URL. */

@@ -22,7 +22,7 @@ export type Quorum<Node> = {
 
 const lackingMax = 2
 
-/** Hosts of up to two different nodes that do not know a transaction; none if one of those asked knows it. */
+/** Hosts of up to two nodes that do not know a transaction; none if any node asked knows it. */
 export async function nodesWithout<Node extends PooledNode>(
   pool: Pool<Node>,
   read: (node: Node) => Promise<TransactionReading>,
@@ -41,8 +41,8 @@ export async function nodesWithout<Node extends PooledNode>(
 }
 
 /**
- * Reads what will be booked on as many nodes as are wanted, and lets through only what they agree on.
- * @throws Fault `rpc_disagreement` from each of its readings where too few agree
+ * Reads everything that will be booked on a quorum of nodes, and returns only results on which they agree.
+ * @throws Fault `rpc_disagreement` from each of its readers if too few nodes agree
  */
 export function createQuorum<Node extends PooledNode>(parts: QuorumParts<Node>): Quorum<Node> {
   const { pool, quorum } = parts
@@ -60,7 +60,7 @@ export function createQuorum<Node extends PooledNode>(parts: QuorumParts<Node>):
   }
 }
 
-/** Whoever shows another history shows anew which chain it is of: behind its address may be another node by now. */
+/** Checks the chain of a node again if it shows another history: its address may lead to another node by now. */
 function identifying<Node>(
   pool: Pool<Node>,
   read: NodeQuery<Node, ScanRequest, ScanResult>,
@@ -76,8 +76,8 @@ function identifying<Node>(
 }
 
 /**
- * One node leads; the others read as final what it has read, up to the same height. That height is one which enough
- * of them call final, so that a node which is a block behind the others only keeps them waiting.
+ * One node leads; the others read as final what the leader has read, up to the same height. Enough nodes call that
+ * height final, so a node that is a block behind only causes a wait.
  */
 async function scanAgreed<Node extends PooledNode>(
   parts: QuorumParts<Node>,
@@ -105,7 +105,7 @@ function movesOn({ transfers, cursor, rewoundTo }: ScanResult, request: ScanRequ
   return !stands || rewoundTo !== null || transfers.some(({ stage }) => stage === 'final')
 }
 
-/** Where a node takes shorter steps than the one that leads, several of them make one. */
+/** If a node takes shorter steps than the leader, several of its steps are joined. */
 async function scanUpTo(
   read: (request: ScanRequest) => Promise<ScanResult>,
   request: ScanRequest,
@@ -126,7 +126,7 @@ async function scanUpTo(
 
 type ScanFinding = NodeFinding<ScanResult> & { result: ScanResult | null }
 
-/** That history is lost can be agreed on, too: one node alone must not halt a network. */
+/** Nodes can also agree that history is lost: one node alone must not halt a network. */
 async function scanFinding(read: () => Promise<ScanResult>): Promise<ScanFinding> {
   try {
     const result = await read()
@@ -196,7 +196,7 @@ function rangeFinding(result: RangeResult): NodeFinding<RangeResult> {
   return { lines, settle: () => result }
 }
 
-/** The heights that each of several readings proved: what one node alone calls whole is believed of no other. */
+/** The heights that every reading proved. Completeness on one node is no proof for the others. */
 function provedByAll(readings: readonly { proved: readonly HeightRange[] }[]): HeightRange[] {
   const [first, ...others] = readings.map(({ proved }) => proved)
   return others.reduce<readonly HeightRange[]>(common, first ?? []).slice()
@@ -212,7 +212,10 @@ function common(ranges: readonly HeightRange[], others: readonly HeightRange[]):
   )
 }
 
-/** Nodes that do not know of a transaction as final yet do not gainsay one that does; but it is not final then. */
+/**
+ * Nodes on which a transaction is not final yet do not contradict a node on which it is. Without a quorum of final
+ * answers, the transaction is not final.
+ */
 async function agreedTransaction<Node extends PooledNode>(
   parts: QuorumParts<Node>,
   read: (node: Node) => Promise<TransactionReading>,
@@ -243,7 +246,7 @@ function refuse(): never {
   throw new Error('invariant broken: nobody is asked without being a candidate')
 }
 
-/** Without lines where it says nothing final. */
+/** Has no lines if the reading shows nothing final. */
 function transactionFinding(reading: TransactionReading): NodeFinding<TransactionReading> {
   return { lines: finalLines(reading), settle: () => reading }
 }
@@ -260,7 +263,7 @@ function notFinal(readings: readonly TransactionReading[]): TransactionReading {
   return { kind: 'read', transfers: read.transfers.map((transfer) => ({ ...transfer, stage: 'seen' })) }
 }
 
-/** In an order of their own, each once: a late one may be read twice. */
+/** Sorted, without duplicates: a late transfer may be read twice. */
 function transferLines(transfers: readonly ChainTransfer[]): string[] {
   const lines = transfers.map(
     ({ tx, index, asset, from, to, amount, height, blockHash }) =>

@@ -6,7 +6,7 @@ import { createSolanaReader } from './solana/reader.ts'
 
 /**
  * The reader for a network's family.
- * @throws Fault `settings_bad` where the settings cannot be read from
+ * @throws Fault `settings_bad` if the settings are not sufficient for reading
  */
 export function createReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
   return readers[settings.family](settings, options)

@@ -1,24 +1,24 @@
 /**
  * Why a node refused a query over several blocks. `blocks`: too many blocks. `results`: the blocks hold too much, or
- * reading them takes too long. `unexplained`: it may be either, or the node itself. With the number of blocks that the
- * node offers to take, if it names one.
+ * reading them takes too long. `unexplained`: either of these, or a problem of the node. `blocks` is the number of
+ * blocks that the node offers, null if it names none.
  */
 export type Limit = { kind: 'blocks' | 'results' | 'unexplained'; blocks: bigint | null }
 
-/** What is known of a request that failed. */
+/** The known details of a failed request. */
 export type RequestFailure = {
-  /** The words of the server. */
+  /** The message of the server. */
   problem: string
-  /** The code of the JSON-RPC error, and the status of HTTP; null without one. */
+  /** The JSON-RPC error code and the HTTP status; null if there is none. */
   code: number | null
   status: number | null
-  /** The server was not reached, or asked before not to be asked. */
+  /** The server was not reached, or asked for a pause before. */
   isAway: boolean
 }
 
 /**
- * Whether fewer blocks may pass if this query failed, and how many. Null for failures that have nothing to do with the
- * size: quota, authentication, the connection, a method that the node lacks.
+ * Whether a query of fewer blocks may succeed, and of how many. Null for failures that are unrelated to the size:
+ * quota, authentication, the connection, a method that the node lacks.
  */
 export function limitIn(failure: RequestFailure): Limit | null {
   const { problem, code, status, isAway } = failure
@@ -30,7 +30,7 @@ export function limitIn(failure: RequestFailure): Limit | null {
   return denied.some((words) => words.test(problem)) ? null : { kind: 'unexplained', blocks: null }
 }
 
-/** The limit of range or size that a node names in its refusal; null if the words name none. */
+/** The limit of range or size that a node names in its refusal; null if the message names none. */
 export function limitOf(problem: string): Limit | null {
   for (const { kind, words } of tooMuch) {
     const found = words.exec(problem)
@@ -40,8 +40,8 @@ export function limitOf(problem: string): Limit | null {
 }
 
 /**
- * True if an answer asks for fewer requests. A limit of range or size wins over words of quota: "block range limit
- * exceeded, upgrade to increase your daily credits" would be asked for again without end.
+ * True if an answer asks for fewer requests. A limit of range or size takes precedence over quota words: otherwise
+ * "block range limit exceeded, upgrade to increase your daily credits" would be retried endlessly.
  */
 export function isQuota(status: number, error: { code: number; message: string } | null): boolean {
   if (error !== null && limitOf(error.message) !== null) return false
@@ -51,10 +51,10 @@ export function isQuota(status: number, error: { code: number; message: string }
 
 const methodNotFound = -32_601
 
-/** HTTP: authentication, payment, a wrong address, too many requests, closed for a while. */
+/** HTTP: authentication, payment, wrong address, too many requests, unavailable. */
 const statusesOfOthers = new Set([401, 402, 403, 404, 405, 407, 429, 503])
 
-/** How servers say that they do not know who asks; a word alone, as in "upgrade your API key", says nothing of it. */
+/** Messages of servers that reject the credentials. A keyword alone, as in "upgrade your API key", is not enough. */
 const denied = [
   /unauthori[sz]ed|must be authenticated|authentication (?:failed|required)|access denied|payment required/i,
   /(?:invalid|missing|unknown|expired|incorrect|wrong) (?:\w+ )?(?:api[ _-]?key|token|project id|credentials)/i,
@@ -62,11 +62,11 @@ const denied = [
 ]
 
 /**
- * How providers say that they are asked too often. Codes are of little use: -32005 elsewhere means too many results,
- * -32016 on Solana a node that is behind.
+ * Messages of providers about too many requests. Error codes are of little use: -32005 means too many results for other
+ * providers, and -32016 on Solana means a node that is behind.
  */
 const quotaWords = [
-  // The status that providers repeat in the body: Alchemy, QuickNode, Solana's public nodes, most gateways.
+  // The text of the HTTP status, repeated in the body: Alchemy, QuickNode, Solana's public nodes, most gateways.
   /too many requests/i,
   // Infura ("project ID request rate exceeded", "daily request count exceeded, request rate limited")
   /request (?:rate|count) (?:limit )?exceeded/i,
@@ -86,15 +86,15 @@ const quotaWords = [
   /throttl/i,
 ]
 
-/** Not of requests or seconds: those are a quota. */
+/** Does not match counts of requests or per second: those are a quota. */
 const count = String.raw`(\d[\d,._]*k?)(?![\d,._]*k?\s*(?:requests?|calls?|req\b|rps\b|credits?|compute|per\b|/))`
 
 /**
- * In the words of public providers and clients; each is in the test with where it was published. A number in them is
- * how many blocks may be asked for.
+ * Messages of public providers and clients; the test lists where each was published. A number in them is the allowed
+ * number of blocks.
  */
 const tooMuch: readonly { kind: Limit['kind']; words: RegExp }[] = [
-  // Alchemy names both limits in one text; it is the results that were too many.
+  // Alchemy names both limits in one message; the results were too many.
   { kind: 'results', words: /log response size exceeded/i },
   { kind: 'results', words: /query returned more than [\d,]+k? results/i },
   { kind: 'results', words: /query exceeds max results/i },
@@ -133,7 +133,7 @@ const tooMuch: readonly { kind: Limit['kind']; words: RegExp }[] = [
   { kind: 'blocks', words: /requested too many blocks/i },
 ]
 
-/** A range that should work, as some offer it: `[0x1, 0x2]`, or `range 1-2`. */
+/** A range that the node suggests: `[0x1, 0x2]`, or `range 1-2`. */
 function rangeIn(problem: string): bigint | null {
   const [, from, to] =
     /range(?: should work:)? \[(0x[0-9a-f]+), ?(0x[0-9a-f]+)\]/i.exec(problem) ??

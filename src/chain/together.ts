@@ -6,7 +6,7 @@ type BatchQueueEntry = {
   reject: (reason: unknown) => void
 }
 
-/** Gathers what is asked for in one turn of the event loop, and asks for it together, so many at a time. */
+/** Collects the requests of one turn of the event loop, and sends them in batches of at most `atOnce`. */
 export function createTogether(askTogether: Exchange['askTogether'], atOnce: number): Exchange['ask'] {
   const waiting: BatchQueueEntry[] = []
   const send = async (part: readonly BatchQueueEntry[]): Promise<void> => {
@@ -24,7 +24,7 @@ export function createTogether(askTogether: Exchange['askTogether'], atOnce: num
   return (payload) =>
     new Promise((resolve, reject) => {
       if (waiting.push({ payload, resolve, reject }) > 1) return
-      // What was asked for in the same turn has arrived when its promises have run.
+      // Runs after the promise callbacks of this turn, when all its requests are queued.
       setImmediate(() => {
         while (waiting.length > 0) void send(waiting.splice(0, atOnce))
       })

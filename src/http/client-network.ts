@@ -1,16 +1,19 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** A socket that listens for both families shows IPv4 clients as `::ffff:192.0.2.1`. */
+/** Removes the IPv6 prefix of a mapped IPv4 address: a dual-stack socket shows IPv4 clients as `::ffff:192.0.2.1`. */
 export function plainAddress(address: string): string {
   if (!address.includes(':')) return address
   const mapped = address.replace(/^::ffff:/i, '')
   return isIPv4(mapped) ? mapped : address
 }
 
-/** What is taken for one client: an address of IPv4; of IPv6, where everybody has 2^64 addresses, their network. */
+/**
+ * The key that identifies one client: the address for IPv4; the /64 network for IPv6, because each client has 2^64
+ * addresses.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !isIPv6(address)) return address
-  // Behind the percent sign stands an interface, as `eth0`.
+  // A zone id may follow a percent sign, as in `%eth0`.
   const [head = '', tail = ''] = (address.split('%')[0] ?? '').split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail === '' ? [] : tail.split(':')

@@ -3,19 +3,19 @@ import type { Socket } from 'node:net'
 import { networkOf, plainAddress } from './client-network.ts'
 
 type ConnectionLimitOptions = {
-  /** Of all clients together. */
+  /** Limit for all clients together. */
   max: number
   perSourceMax: number
-  /** Proxies bring the connections of everybody; none is known unless told. */
+  /** True for a reverse proxy, which carries the connections of many clients. By default no address is trusted. */
   isTrusted?: (address: string) => boolean
 }
 
-/** What is given up takes a moment to be closed, and whoever comes meanwhile is not turned away for it. */
+/** Headroom for sockets that are being closed, so that new clients are not refused meanwhile. */
 const closingMax = 512
 
 /**
- * Drops connections of a client that has too many, so that others find one. Where every place is taken, whoever has the
- * most gives up its oldest for a client with fewer: many who each stay within their bound keep nobody out.
+ * Drops connections of a client that has too many. When all connections are in use, the client with the most loses its
+ * oldest one to a client that has fewer. Many clients that each stay within their limit therefore keep no client out.
  */
 export function limitConnections(
   server: Server,
@@ -45,20 +45,20 @@ export function limitConnections(
   })
 }
 
-/** Connections by their client. Whatever is asked takes no longer the more clients there are. */
+/** Open connections by client. The cost of each call does not grow with the number of clients. */
 type OpenSockets = {
-  /** Holds it until it is closed, or given up as the oldest. */
+  /** Holds the socket until it closes, or until `oldest` removes it. */
   add: (source: string, socket: Socket) => void
   count: (source: string) => number
-  /** A client that has as many as any other; null where there is none. */
+  /** A client with the most connections; null if there is none. */
   busiest: () => string | null
-  /** Takes out the connection that a client has had for longest; whoever asks closes it. */
+  /** Removes the client's oldest connection and returns it. The caller closes it. */
   oldest: (source: string) => Socket | null
 }
 
 function createOpenSockets(): OpenSockets {
   const ofSources = new Map<string, Set<Socket>>()
-  /** Clients by how many they have. */
+  /** Clients by their number of connections. */
   const levels = new Map<number, Set<string>>()
   let most = 0
 
@@ -67,7 +67,7 @@ function createOpenSockets(): OpenSockets {
     levels.get(from)?.delete(source)
     if (to > 0) levels.set(to, (levels.get(to) ?? new Set()).add(source))
     most = Math.max(most, to)
-    // One step at the most: a client loses one at a time.
+    // At most one step: a client loses one connection at a time.
     while (most > 0 && (levels.get(most)?.size ?? 0) === 0) levels.delete(most--)
   }
   const remove = (source: string, socket: Socket) => {

@@ -13,7 +13,7 @@ import type { Payer, PaymentOrder } from './payment.ts'
 import { readKey } from './read-key.ts'
 import { createSolanaPayer } from './solana-payer.ts'
 
-/** Pays on a network whose transactions have the fees of EIP-1559. */
+/** Pays on a network with EIP-1559 fees. */
 function createEvmPayer(settings: NetworkSettings, options: ReaderOptions = {}): Payer {
   const { name, chainId } = settings
   if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
@@ -31,7 +31,7 @@ function createEvmPayer(settings: NetworkSettings, options: ReaderOptions = {}):
     })
     const raw = await account.signTransaction({ type: 'eip1559', chainId, ...draft })
     await onSigned(toTxId(keccak256(raw)))
-    // Another node may be offered the very same transaction: it counts once.
+    // The same signed transaction can safely go to another node: it is included at most once.
     await pool.onFirst((node) =>
       ask(node, 'sending a payment', (client) => sendRawTransaction(client, { serializedTransaction: raw })),
     )
@@ -40,7 +40,7 @@ function createEvmPayer(settings: NetworkSettings, options: ReaderOptions = {}):
 
 type EvmPaymentCall = { to: Hex; value: bigint; data?: Hex }
 
-/** What it takes more gas for than estimated, in hundredths: what it is paid to may look otherwise by then. */
+/** Gas limit in percent of the estimate: the state of the recipient contract may change before inclusion. */
 const gasPercent = 150n
 
 async function prepare(node: EvmNode, { address }: PrivateKeyAccount, order: PaymentOrder) {
@@ -58,7 +58,7 @@ async function prepare(node: EvmNode, { address }: PrivateKeyAccount, order: Pay
 
 const nativeDecimals = 18
 
-/** What a node says of fees is not believed without a bound: one that lies could burn all that the wallet holds. */
+/** Limits the fee that a node suggests: a dishonest node could burn the whole balance of the wallet. */
 function requireFee(
   node: EvmNode,
   { gas, maxFeePerGas }: { gas: bigint; maxFeePerGas: bigint },
@@ -82,7 +82,7 @@ function hexOf(address: Address): Hex {
   return address as string as Hex
 }
 
-/** Pays on a network. @throws Fault `settings_bad` where the settings name no node */
+/** Pays on a network. @throws Fault `settings_bad` if the settings name no node */
 export function createPayer(settings: NetworkSettings, options: ReaderOptions = {}): Payer {
   return payers[settings.family](settings, options)
 }

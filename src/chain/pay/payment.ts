@@ -6,14 +6,15 @@ export type PaymentOrder = { asset: Asset; to: Address; amount: Amount }
 export type PaymentSigningOptions = {
   /** The private key, as its file holds it. */
   key: string
-  /** The most that the fee may come to, in base units of the native asset. On Solana the fee is fixed, and this is not asked. */
+  /** The highest fee allowed, in base units of the native asset. Ignored on Solana, because the fee is fixed there. */
   feeMax: Amount
-  /** Told of the transaction before it is sent, so that it is known whatever comes of sending it. */
+  /** Called with the transaction before it is sent, so that it is on record even if sending fails. */
   onSigned: (tx: TxId) => Promise<void>
 }
 
 /**
  * Makes one payment.
- * @throws Fault `remote_failed` or `settings_bad`; before `onSigned` nothing was paid, after it nobody knows
+ * @throws Fault `remote_failed` or `settings_bad`. Before `onSigned`, nothing was paid; afterwards the outcome is
+ * unknown.
  */
 export type Payer = (order: PaymentOrder, signing: PaymentSigningOptions) => Promise<void>

@@ -2,7 +2,7 @@ import { Fault } from '../../core/errors.ts'
 import { parsePrivateKey } from '../../core/private-key.ts'
 import type { NetworkSettings } from '../port.ts'
 
-/** @throws Fault `settings_bad`, which repeats nothing of the text */
+/** @throws Fault `settings_bad`, whose message contains nothing of the key */
 export function readKey(
   text: string,
   { name, family }: Pick<NetworkSettings, 'name' | 'family'>,

@@ -30,7 +30,9 @@ import { toKit } from '../solana/watch.ts'
 import type { Payer, PaymentOrder } from './payment.ts'
 import { readKey } from './read-key.ts'
 
-/** Pays lamports, and tokens that withhold no fee; the first payment to an address pays for its token account. */
+/**
+ * Pays lamports, and tokens without a transfer fee. The first payment to an address also pays for its token account.
+ */
 export function createSolanaPayer(settings: NetworkSettings, options: ReaderOptions = {}): Payer {
   const cluster: Cluster = { genesis: settings.genesisHash ?? null }
   const pool = createPool({
@@ -44,14 +46,17 @@ export function createSolanaPayer(settings: NetworkSettings, options: ReaderOpti
     const wire = getBase64EncodedWireTransaction(transaction)
     await pool.onFirst((node) => requireSuccess(node, wire))
     await onSigned(toTxId(getSignatureFromTransaction(transaction)))
-    // Another node may be offered the very same transaction: it counts once.
+    // The same signed transaction can safely go to another node: it is included at most once.
     await pool.onFirst((node) =>
       ask(node, 'sending a payment', (rpc) => rpc.sendTransaction(wire, { encoding: 'base64' }).send()),
     )
   }
 }
 
-/** What would fail is told before anybody counts on it. @throws Fault `remote_failed` */
+/**
+ * Simulates the payment, so that a failure is reported before the transaction is recorded. @throws Fault
+ * `remote_failed`
+ */
 async function requireSuccess(node: SolanaNode, wire: Base64Transaction): Promise<void> {
   const { value } = await ask(node, 'trying a payment', (rpc) =>
     rpc.simulateTransaction(wire, { encoding: 'base64', sigVerify: true }).send(),
