@@ -28,7 +28,7 @@ export type StoreGauges = {
   sealAge: number
   /** Findings of the audit other than unbalanced sums. */
   untied: { control: string; asset: string; units: number }[]
-  /** What balances changed by beyond what is known, added up whichever way they changed. */
+  /** Unexplained changes of balances, summed without signs. */
   unexplained: { network: string; asset: string; units: number }[]
   streams: { name: string; age: number; progress: Record<string, number> }[]
 }
