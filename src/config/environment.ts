@@ -37,7 +37,7 @@ export function readFrom<Value>(environment: Environment, read: (reader: Environ
   return value
 }
 
-/** With this setting, Node accepts any certificate for any server, whatever the URL. */
+/** With this setting, Node accepts any certificate for any server, with any URL. */
 const unverifiedFault =
   'NODE_TLS_REJECT_UNAUTHORIZED is 0, by which no certificate would be looked at: unset it, and name an authority of your own in NODE_EXTRA_CA_CERTS'
 
