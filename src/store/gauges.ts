@@ -33,7 +33,7 @@ export type StoreGauges = {
   streams: { name: string; age: number; progress: Record<string, number> }[]
 }
 
-/** `unnamed` is the age of the oldest deposit without an open mismatch; null if there is none. */
+/** `unnamed` is the age of the oldest deposit without an uncleared mismatch; null if there is none. */
 type StageGauge = { stage: string; network: string; oldest: number; unnamed: number | null }
 
 /** Reads open and waiting work: few rows, however much is stored. */

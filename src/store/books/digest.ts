@@ -17,8 +17,8 @@ export type BooksDigestEntry = {
 }
 
 /**
- * SHA-256 over all deposits, all open mismatches and the bookings of each payment. Databases with the same evidence,
- * settings and address book have the same digest, in any order of arrival of the evidence.
+ * SHA-256 over all deposits, all uncleared mismatches and the bookings of each payment. Databases with the same
+ * evidence, settings and address book have the same digest, in any order of arrival of the evidence.
  */
 export async function digestBooks(tx: Transaction<Tables>): Promise<string> {
   await sql`set local time zone 'UTC'`.execute(tx)

@@ -12,13 +12,16 @@ import {
 
 /** Selects payloads that are stored and not applied. */
 export type UnappliedPayloadFilter = {
-  /** Those with open mismatches of these kinds; or all, including those that the profile skipped. */
+  /** Those with uncleared mismatches of these kinds; or all, including those that the profile skipped. */
   kinds: readonly UnreadableKind[] | 'all'
   /** Received at or after this; null for no limit. */
   since: Date | null
 }
 
-/** Takes the next payloads after an inbox row, in order, and locks their open mismatches until the transaction ends. */
+/**
+ * Takes the next payloads after an inbox row, in order, and locks their uncleared mismatches until the transaction
+ * ends.
+ */
 export async function takeKept(
   tx: Transaction<Tables>,
   { kinds, since }: UnappliedPayloadFilter,

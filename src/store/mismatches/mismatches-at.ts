@@ -3,7 +3,7 @@ import { assetsIn } from '../assets.ts'
 import type { DepositReport } from '../books/show-deposit.ts'
 import type { Tables } from '../tables.ts'
 
-/** Mismatches of these deposits that were open at a time, with the decisions that people had made by then. */
+/** Mismatches of these deposits that were not cleared at a time, with the decisions that people had made by then. */
 export async function mismatchesAt(
   db: Kysely<Tables>,
   depositIds: readonly bigint[],
