@@ -6,14 +6,14 @@ const label = z
   .string({ error: 'is no text: write it in quotes, like "1100"' })
   .regex(/^[^\s\p{C}]([^\p{C}]{0,98}[^\s\p{C}])?$/u, 'is no text of 1 to 100 characters')
 
-/** How the books are kept: whose money it is, and how accounts are called elsewhere. */
+/** Settings of the books: whose money a deposit is, and the names of accounts in other books. */
 export const accountsSection = z
   .strictObject({
     /** Accounts that only people book to. */
     own: z.array(account).default([]),
-    /** Where the other side of a deposit stands; the first that fits holds. */
+    /** Account for the other side of a deposit; the first match applies. */
     contra: z.array(z.strictObject({ match: match.optional(), account })).default([]),
-    /** The first that fits an account holds. */
+    /** The first match for an account applies. */
     labels: z
       .array(
         z

@@ -5,12 +5,12 @@ import { type AssetCatalog, covers, type PolicyFault, patternOfMatch, type Refus
 
 export type Accounts = {
   contras: ContraRule[]
-  /** Patterns of all accounts that are known: the program's own, and those that the settings name. */
+  /** Patterns of all known accounts: the built-in ones, and those in the settings. */
   known: string[]
   labels: AccountLabel[]
 }
 
-/** Brings the section together with the networks and assets that it names. Where there are faults, the rest is of no use. */
+/** Resolves the section against the networks and assets that it names. If there are faults, the rest is unusable. */
 export function readAccounts(
   section: AccountsSection,
   world: AssetCatalog,
@@ -40,7 +40,7 @@ export function readAccounts(
   return { contras, known, labels, faults }
 }
 
-/** What a section without faults says. */
+/** The accounts of a section without faults. */
 export function accountsOf(section: AccountsSection, world: AssetCatalog): Accounts {
   const { contras, known, labels } = readAccounts(section, world)
   return { contras, known, labels }
@@ -55,7 +55,7 @@ function checkOwn(account: string, builtIn: readonly string[], refuse: Refuse): 
   else if (builtIn.some((pattern) => meet(pattern, account))) refuse([], taken)
 }
 
-/** Whose money it is, in a word. */
+/** Shorthands for whose money a deposit is. */
 const usual: Readonly<Record<string, string>> = {
   liability: 'liabilities:deposits:{kind}:{id}',
   income: 'income:deposits:{kind}:{id}',
@@ -98,7 +98,7 @@ function refuseUnreached(contras: readonly ContraRule[], refuse: RefuseAt): void
   }
 }
 
-/** A label that fits nothing is a misspelt account. */
+/** A label that matches no account is a typo. */
 function refuseIdleLabels(labels: readonly AccountLabel[], known: readonly string[], refuse: RefuseAt): void {
   for (const [place, { pattern }] of labels.entries()) {
     const covering = labels.slice(0, place).findIndex((earlier) => fitsPattern(pattern, earlier.pattern))

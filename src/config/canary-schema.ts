@@ -5,7 +5,7 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'is no address of the form 
 const every = duration.refine((ms) => ms >= 5000, 'is less than 5s')
 const amount = z.string().regex(/^\d{1,30}(\.\d{1,38})?$/, 'is no amount: write it in quotes, like "0.01"')
 
-/** What this program does to itself to see that the way is open. Off by default. */
+/** Test webhooks and deposits that the program sends to itself, to check that both arrive. Off by default. */
 export const canarySection = z
   .strictObject({
     /** A webhook of our own, sent to the public address. */
@@ -17,7 +17,7 @@ export const canarySection = z
       })
       .nullable()
       .default(null),
-    /** A payment to an owner of our own, at most one for each network. */
+    /** A payment to one of our own owners, at most one per network. */
     deposits: z
       .array(
         z.strictObject({
@@ -28,9 +28,9 @@ export const canarySection = z
           owner: z.strictObject({ kind: z.enum(['channel', 'stable_wallet']), id: z.string().min(1) }),
           every: every.prefault('6h'),
           within: duration.refine((ms) => ms > 0, 'is no time at all').prefault('2h'),
-          /** Without it somebody else pays, and we watch. */
+          /** Without it, another party pays, and the canary only watches. */
           keyFile: z.string().min(1).optional(),
-          /** On EVM networks, in units of the native asset. */
+          /** Highest fee on EVM networks, in units of the native asset. */
           feeMax: amount.optional(),
         }),
       )

@@ -21,18 +21,18 @@ export type DepositCanarySettings = {
   owner: Owner
   everyMs: number
   withinMs: number
-  /** Null where somebody else pays. The file is for the worker alone: nobody else looks whether it is there. */
+  /** Null if another party pays. Only the worker reads the file; no other role checks that it exists. */
   keyPath: string | null
-  /** The most that one payment may burn, in units of the native asset. */
+  /** Highest fee of one payment, in units of the native asset. */
   feeMax: string
 }
 
-/** What of the settings file bears on canaries. */
+/** Sections of the settings file that canaries depend on. */
 type Sections = { canary: CanarySection; webhooks: { scheme: string } }
 
 /**
- * Holds the section against the networks and the scheme that it relies on.
- * @param file null where it has faults: what it asks for is not known then.
+ * Checks the section against the networks and the signing scheme that it relies on.
+ * @param file null if it has faults; its canaries are unknown then
  */
 export function readCanary(
   reader: EnvironmentReader,
@@ -63,11 +63,11 @@ export function readCanary(
   }
 }
 
-/** Many times what a payment costs where the native asset is ether; where that is cheap, more is to be allowed. */
+/** Many times the fee of a payment if the native asset is ether. A cheap native asset needs a higher limit. */
 const feeMaxDefault = '0.001'
 const nativeDecimals = 18
 
-/** Whether whoever is on the way would read the secret by which webhooks are believed. */
+/** Whether a request would show the shared secret of webhooks to the network. */
 export function wouldShowSecret(scheme: string, address: string): boolean {
   const { protocol, hostname } = new URL(address)
   const staysHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
@@ -94,7 +94,7 @@ function feeFaults(family: Family, feeMax: string): string[] {
   return amountFaults(feeMax, nativeDecimals).map((fault) => fault.replace('amount', 'feeMax'))
 }
 
-/** Decimals that are left to the chain are not known here; the start of the daemon tells then. */
+/** Decimals that are read from the chain are unknown here; the daemon checks them at its start. */
 function amountFaults(amount: string, decimals: number | undefined): string[] {
   try {
     return parseAmount(amount, decimals ?? 38) > 0n ? [] : ['amount: nothing would be paid']
@@ -104,8 +104,8 @@ function amountFaults(amount: string, decimals: number | undefined): string[] {
 }
 
 /**
- * Why that file cannot be paid with; null where it can. What it holds is never repeated, and not kept: it is read anew for
- * each payment.
+ * Why a key file cannot be used for payments; null if it can. Its content is never repeated and not stored: it is read
+ * again for each payment.
  */
 export function keyProblem(
   path: string,
@@ -120,7 +120,7 @@ export function keyProblem(
   }
 }
 
-/** What is paid to owners of our own is our own: beside what customers are owed, in an account for each. */
+/** Payments to our own owners are our own money: each owner has an account apart from the liabilities to customers. */
 export function canaryContras({ deposits }: CanarySection): ContraRule[] {
   return deposits.map(({ owner }) => ({
     pattern: { ownerKind: owner.kind, ownerId: owner.id },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { duration } from './yaml-file.ts'
 
-/** A YAML number would lose digits; whole ones up to a bound do not. */
+/** YAML rounds fractions and large numbers; whole numbers up to a limit are exact. */
 const units = z.union([
   z.string().regex(/^\d{1,30}(\.\d{1,38})?$/, 'is no amount: write it like "1000" or "0.5"'),
   z.int().min(0).transform(String),
@@ -10,15 +10,20 @@ const units = z.union([
 /** How people work on mismatches. */
 export const casesSection = z
   .strictObject({
-    /** Amounts in units of the asset, above which a decision about money takes two people. What is not listed always does. */
+    /**
+     * Amounts in units of the asset. A decision about more money takes two people. So does every decision about an
+     * asset that is not listed.
+     */
     secondPersonAbove: z.record(z.string(), units).default({}),
   })
   .prefault({})
 
-/** Which mismatches call for people. */
+/** Which mismatches alert people. */
 export const alertsSection = z
   .strictObject({
-    /** A loss up to this calls for nobody: amounts in units of the asset. An asset that is not listed has no such limit. */
+    /**
+     * A loss up to this amount, in units of the asset, raises no alert. An asset that is not listed has no such limit.
+     */
     lossAbove: z.record(z.string(), units).default({}),
     after: duration.prefault('5m'),
     causeWithin: duration.prefault('1h'),
@@ -27,7 +32,7 @@ export const alertsSection = z
 
 type NetworkSymbols = { name: string; assets: readonly { symbol: string }[] }
 
-/** The keys of limits that name no asset of these networks: they would never apply. */
+/** Keys of limits that match no asset of these networks, and so never apply. */
 export function unknownLimits(
   limits: Readonly<Record<string, string>>,
   networks: readonly NetworkSymbols[],

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Fault, messageOf } from '../core/errors.ts'
 /**
- * Whether a word is another with one slip of the hand: a letter that is another, is missing, is there twice, or has
- * changed places with the next. A letter more that is none of these makes another word: HTTPS_PORT is not HTTP_PORT.
+ * Whether a word is a typo of another: one letter is replaced, missing or doubled, or two neighbours are swapped. Any
+ * other additional letter makes another word: HTTPS_PORT is not a typo of HTTP_PORT.
  */
 export function isSlipOf(word: string, meant: string): boolean {
   const place = firstDifference(word, meant)
@@ -27,7 +27,7 @@ function firstDifference(one: string, other: string): number {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads a few settings for what needs no others.
+ * Reads a few settings for commands that need no others.
  * @throws Fault `settings_bad`
  */
 export function readFrom<Value>(environment: Environment, read: (reader: EnvironmentReader) => Value): Value {
@@ -37,11 +37,11 @@ export function readFrom<Value>(environment: Environment, read: (reader: Environ
   return value
 }
 
-/** Node then takes any certificate for any server, whatever an address asks for. */
+/** With this setting, Node accepts any certificate for any server, with any URL. */
 const unverifiedFault =
   'NODE_TLS_REJECT_UNAUTHORIZED is 0, by which no certificate would be looked at: unset it, and name an authority of your own in NODE_EXTRA_CA_CERTS'
 
-/** Reads settings from the environment, each also from the file that `NAME_FILE` names, and gathers the faults. */
+/** Reads settings from the environment, or from the file that `NAME_FILE` names, and collects the faults. */
 export class EnvironmentReader {
   readonly faults: string[]
   readonly #environment: Environment
@@ -52,14 +52,14 @@ export class EnvironmentReader {
     this.faults = environment.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [unverifiedFault] : []
   }
 
-  /** The value, or the fallback where it is not set. What is set to nothing is a fault, never the fallback. */
+  /** The value, or the fallback if it is not set. An empty value is a fault and never takes the fallback. */
   text(name: string, fallback?: string): string {
     const value = this.optional(name) ?? fallback
     if (value === undefined) this.faults.push(`${name} is missing`)
     return value ?? ''
   }
 
-  /** Empty where a fault was named, so that nobody names another. */
+  /** Empty if a fault was recorded, so that the caller records no second one. */
   optional(name: string): string | undefined {
     this.#asked.add(name)
     const file = this.#environment[`${name}_FILE`]
@@ -78,7 +78,7 @@ export class EnvironmentReader {
     return this.#checkUrl(name, schemes, this.text(name, fallback))
   }
 
-  /** A comma-separated list of addresses of servers; none where it is not set. */
+  /** A comma-separated list of server URLs; empty if it is not set. */
   urls(name: string, schemes: readonly string[]): string[] {
     const text = this.optional(name)
     return text === undefined ? [] : this.#split(name, text).map((one) => this.#checkUrl(name, schemes, one))
@@ -96,7 +96,7 @@ export class EnvironmentReader {
     return this.optionalChoice(name, choices) ?? fallback
   }
 
-  /** Null where it is not set, and where a fault was named. */
+  /** Null if it is not set, or if a fault was recorded. */
   optionalChoice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | null {
     const text = this.optional(name)
     const choice = choices.find((one) => one === text)
@@ -106,8 +106,8 @@ export class EnvironmentReader {
   }
 
   /**
-   * Once everything was asked for: names that differ by a slip of the hand from one that was and is not set. What was
-   * meant would silently be its default.
+   * Records a fault for each name that is a typo of a setting that was read and is not set. That setting would silently
+   * take its default. Call this after all settings were read.
    */
   refuseSlips(): void {
     const pairs = [...this.#asked].map((name) => [name, `${name}_FILE`])
@@ -124,7 +124,7 @@ export class EnvironmentReader {
   #checkUrl(name: string, schemes: readonly string[], text: string): string {
     if (text === '') return text
     const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : ''
-    // The text is not repeated: a URL may carry a password.
+    // The fault does not repeat the text: a URL can contain a password.
     if (!schemes.includes(scheme))
       this.faults.push(`${name} is no address of the form ${schemes.join(':// or ')}://`)
     return text

@@ -3,12 +3,12 @@ import { z } from 'zod'
 
 const network = z.string().refine(isNetwork, 'is no address, nor a network like 10.0.0.0/8 or fd00::/8')
 
-/** What strangers may take of the webhook endpoint. */
+/** Limits for unauthenticated clients of the webhook endpoint. */
 export const intakeSection = z
   .strictObject({
-    /** Whose `X-Forwarded-For` is believed. */
+    /** Proxies whose `X-Forwarded-For` is trusted. */
     trustedProxies: z.array(network).default([]),
-    /** Connections of one client at once; trusted proxies may have as many as there are. */
+    /** Concurrent connections of one client; trusted proxies have no such limit. */
     connectionsPerSource: z.int().min(1).max(4096).default(1024),
     quarantine: z
       .strictObject({

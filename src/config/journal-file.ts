@@ -17,10 +17,10 @@ const line = z
   .refine(({ debit, credit }) => debit !== undefined || credit !== undefined, 'has neither debit nor credit')
 
 const schema = z.strictObject({
-  /** A day, of which it is the beginning in UTC, or a time. */
+  /** A day, which means its beginning in UTC, or a time. */
   date: text.transform(dayOrTime),
   reason: words,
-  /** What makes it one of its kind: a journal with it is booked once. */
+  /** Identifies the journal: each reference is booked once. */
   reference: text
     .regex(
       /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/,
@@ -30,16 +30,16 @@ const schema = z.strictObject({
   lines: z.array(line).min(1, 'is empty').max(1000),
 })
 
-/** A journal as people write it down. */
+/** A journal as people write it in a file. */
 export type JournalFile = z.output<typeof schema>
 
-/** Reads a file of YAML or JSON. Every fault is named with its place; nothing unknown is let through. */
+/** Parses a file of YAML or JSON. Every fault contains its position; unknown keys are rejected. */
 export function parseJournalFile(content: string): { file: JournalFile | null; faults: string[] } {
   const { file, faults } = parseYaml(schema, content)
   return { file, faults: faults.map(countFromOne) }
 }
 
-/** People count the lines of a journal from 1, as those of the file. */
+/** People count the lines of a journal from 1, like the lines of a file. */
 function countFromOne(fault: string): string {
   const [, before = '', place, after = ''] = /^((?:line \d+, )?)lines\.(\d+)([.:][^]*)$/.exec(fault) ?? []
   if (place === undefined) return fault
@@ -53,7 +53,7 @@ function dayOrTime(value: string, context: z.RefinementCtx): Date {
     /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2}))?$/.exec(value) ?? []
   const midnight = new Date(`${day}T00:00:00Z`)
   const read = time === undefined ? midnight : new Date(value)
-  // A day that its month does not have is read as one of the next month, or not at all.
+  // `Date` reads a day that its month does not have as one of the next month, or not at all.
   const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
   if (day === '' || !isDay || Number.isNaN(read.getTime()))
     context.addIssue('is no date: write it like 2026-01-31, or 2026-01-31T15:00:00Z')

@@ -1,12 +1,12 @@
 import type { Family } from '../core/asset.ts'
 
-/** A network as the settings file describes it. `contract` is `native` for the network's own coin. */
+/** A network in the settings file. `contract` is `native` for the network's own coin. */
 export type NetworkEntry = {
   name: string
   family: Family
   chainId: number | null
   genesisHash?: string | undefined
-  /** Decimals that are left out are read from the chain. */
+  /** Omitted decimals are read from the chain. */
   assets: readonly { symbol: string; contract: string; decimals?: number | undefined }[]
 }
 
@@ -18,8 +18,9 @@ const ether = { symbol: 'ETH', contract: 'native', decimals: 18 }
 const wrappedEther = (contract: string) => ({ symbol: 'WETH', contract, decimals: 18 })
 
 /**
- * Known without any setting. Contracts as their issuers publish them (Circle, Tether, Base, Arbitrum and Wormhole bridges);
- * native and bridged USDC are different assets. Decimals are checked against the chain before anything is read.
+ * Networks known without any setting. Contracts are those that their issuers publish (Circle, Tether, Base, Arbitrum
+ * and Wormhole bridges); native and bridged USDC are different assets. Decimals are checked against the chain before
+ * anything is read.
  */
 export const knownNetworks: readonly NetworkPreset[] = [
   {
@@ -61,14 +62,14 @@ export const knownNetworks: readonly NetworkPreset[] = [
     name: 'solana',
     family: 'solana',
     chainId: null,
-    // Of the cluster mainnet-beta.
+    // Genesis hash of the cluster mainnet-beta.
     genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
     assets: [
       { symbol: 'SOL', contract: 'native', decimals: 9 },
       { symbol: 'WSOL', contract: 'So11111111111111111111111111111111111111112', decimals: 9 },
       { symbol: 'USDC', contract: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', decimals: 6 },
       { symbol: 'USDT', contract: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', decimals: 6 },
-      // Ethereum's, by the Wormhole bridge.
+      // From Ethereum, by the Wormhole bridge.
       { symbol: 'USDCet', contract: 'A9mUU4qviSctJVPJdBJWkb28deg915LYJKrzQ19ji3FM', decimals: 6 },
       { symbol: 'USDTet', contract: 'Dn4noZ5jgGfkntzcQSUZ8czkreiZ1ForXYoV2H8Dm7S1', decimals: 6 },
     ],

@@ -1,7 +1,7 @@
 import { isLoopback } from '../core/loopback.ts'
 import type { EnvironmentReader } from './environment.ts'
 
-/** Pages that links lead to, and the setting that holds the address of each. */
+/** Targets of links, and the setting that holds the URL of each. */
 export const linkSettings = {
   console: 'PUBLIC_URL',
   dashboards: 'DASHBOARDS_URL',
@@ -10,7 +10,7 @@ export const linkSettings = {
 
 export type LinkTarget = keyof typeof linkSettings
 
-/** The address of each page as others open it, without a trailing slash; null if it is not set. */
+/** The URL of each target as others open it, without a trailing slash; null if it is not set. */
 export type Links = Readonly<Record<LinkTarget, string | null>>
 
 export function readLinks(reader: EnvironmentReader): Links {
@@ -26,13 +26,13 @@ function readLink(reader: EnvironmentReader, name: string): string | null {
   const text = reader.url(name, ['http', 'https'])
   if (!URL.canParse(text)) return null
   const { username, password, search, hash } = new URL(text)
-  // Paths and sections are appended, and whoever gets an alert reads the address.
+  // Paths and fragments are appended, and all recipients of an alert see the URL.
   if (`${username}${password}${search}${hash}` !== '')
     reader.faults.push(`${name} must be an address without a login, a query or a section`)
   return text.replace(/\/+$/, '')
 }
 
-/** The links that other machines can open. An address that means each machine itself leads nobody else anywhere. */
+/** Links that other machines can open. Omits URLs that point each machine to itself. */
 export function sharedLinks(links: Links): Links {
   return {
     console: shared(links.console),
@@ -45,7 +45,7 @@ function shared(url: string | null): string | null {
   return url === null || isOfOneMachine(new URL(url).hostname) ? null : url
 }
 
-/** A name in `.localhost` is of this machine by RFC 6761; the unspecified address is none to connect to. */
+/** A name in `.localhost` is local by RFC 6761. The unspecified address is not one to connect to. */
 function isOfOneMachine(hostname: string): boolean {
   return isLoopback(hostname) || /\.localhost\.?$|^0\.0\.0\.0$|^\[::\]$/i.test(hostname)
 }

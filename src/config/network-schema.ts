@@ -16,8 +16,8 @@ export const symbol = z.string().min(1).max(20)
 export const decimals = z.int().min(0).max(38)
 
 /**
- * A network as the settings files of the daemon and of the deposit service have it, so that one text serves both. The
- * service uses neither `startHeight` nor what says how a network is read.
+ * A network in the settings files of the daemon and of the deposit service, so that one text serves both. The service
+ * uses neither `startHeight` nor the fields for reading.
  */
 const networkSchema = z
   .strictObject({
@@ -25,15 +25,15 @@ const networkSchema = z
     family: z.enum(['evm', 'solana']),
     chainId: z.int().positive().nullable().default(null),
     ...readingFields,
-    /** What it leaves out, the chain tells. */
+    /** Omitted decimals are read from the chain. */
     assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals: decimals.optional() })).min(1),
-    /** Block or slot at which the first scan begins; without it, at what is final then. */
+    /** Block or slot at which the first scan begins. Default: the height that is final then. */
     startHeight: z.int().min(0).optional(),
   })
   .superRefine(checkNetwork)
   .superRefine(checkReading)
 
-/** At least one network, and each once; without it, those that are known. */
+/** At least one network, each listed once. Default: the known networks. */
 export const networkList = z
   .array(networkSchema)
   .min(1, 'is empty: no chain could be read')
@@ -49,7 +49,7 @@ type NetworkIssueSink = {
   addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void
 }
 
-/** What the fields of one network say of each other. */
+/** Checks the fields of one network against each other. */
 function checkNetwork(value: NetworkEntry, context: NetworkIssueSink): void {
   if (value.family === 'evm' && value.chainId === null) {
     context.addIssue({
@@ -76,19 +76,19 @@ export function addressOf(family: Family, text: string): Address | null {
   }
 }
 
-/** The assets whose decimals the entry says, or that have those of their family. */
+/** Assets with decimals from the entry, or from their family. */
 export function assetsOf(entry: NetworkEntry): Asset[] {
   return described(entry).flatMap(({ digits, ...label }) =>
     digits === undefined ? [] : [{ ...label, decimals: digits }],
   )
 }
 
-/** The others. */
+/** Assets whose decimals are read from the chain. */
 export function unpinnedOf(entry: NetworkEntry): AssetLabel[] {
   return described(entry).flatMap(({ digits, ...label }) => (digits === undefined ? [label] : []))
 }
 
-/** What is no contract has a fault of its own. */
+/** Skips an invalid contract, which has a fault of its own. */
 function described({ name, family, assets }: NetworkEntry): (AssetLabel & { digits: number | undefined })[] {
   const network = name as NetworkName
   return assets.flatMap(({ contract, symbol: label, decimals: stated }) => {
@@ -99,7 +99,7 @@ function described({ name, family, assets }: NetworkEntry): (AssetLabel & { digi
   })
 }
 
-/** The setting that names the nodes of a network. */
+/** Name of the setting that lists the nodes of a network. */
 export function rpcName(network: string): string {
   return `RPC_${network.toUpperCase()}`
 }

@@ -1,6 +1,6 @@
 import { type Environment, type EnvironmentReader, readFrom } from './environment.ts'
 
-/** Where the tables are, and where the queue is. */
+/** URLs of the database and of the queue. */
 export type StorageUrls = { databaseUrl: string; queueUrl: string }
 
 const databaseSchemes = ['postgres', 'postgresql']
@@ -11,7 +11,7 @@ export function readPlace(reader: EnvironmentReader): StorageUrls {
   return { databaseUrl, queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl) }
 }
 
-/** Whether the queue is in the database itself, whoever logs in to either. */
+/** Whether the queue is in the same database, whichever users log in. */
 export function isOnePlace({ databaseUrl, queueUrl }: StorageUrls): boolean {
   const queue = new URL(queueUrl)
   return queue.protocol.startsWith('postgres') && placeOf(new URL(databaseUrl)) === placeOf(queue)
@@ -22,7 +22,7 @@ function placeOf({ hostname, port, pathname }: URL): string {
 }
 
 /**
- * Reads only where the database and the queue are.
+ * Reads only the URLs of the database and of the queue.
  * @throws Fault `settings_bad`
  */
 export function parsePlace(environment: Environment): StorageUrls {
@@ -30,7 +30,7 @@ export function parsePlace(environment: Environment): StorageUrls {
 }
 
 /**
- * Reads only where the database is, for commands that need nothing else.
+ * Reads only the URL of the database, for commands that need nothing else.
  * @throws Fault `settings_bad`
  */
 export function parseDatabaseUrl(environment: Environment): string {

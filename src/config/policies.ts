@@ -12,10 +12,10 @@ import { addressOf } from './network-schema.ts'
 import type { PolicyFields, PolicySection } from './policy-schema.ts'
 import type { RouteMatch } from './route-match.ts'
 
-/** The networks and assets of the settings, by which routes are named. */
+/** The networks and assets of the settings, which routes refer to. */
 export type AssetCatalog = {
   networks: readonly { name: string; family: Family }[]
-  /** Without decimals where those are left to the chain. */
+  /** Without decimals if they are read from the chain. */
   assets: readonly (AssetLabel & Partial<Asset>)[]
 }
 
@@ -23,13 +23,13 @@ export type PolicyFault = { path: (string | number)[]; message: string }
 
 export type ConfiguredPolicies = { policy: Policy; routes: RoutePolicy[] }
 
-/** What a section without faults says. */
+/** The policies of a section without faults. */
 export function policiesOf(section: PolicySection, world: AssetCatalog): ConfiguredPolicies {
   const { policy, routes } = readPolicies(section, world)
   return { policy, routes }
 }
 
-/** Brings a section together with the assets that it names. Where there are faults, the rest is of no use. */
+/** Resolves a section against the assets that it names. If there are faults, the rest is unusable. */
 export function readPolicies(
   section: PolicySection,
   world: AssetCatalog,
@@ -61,7 +61,7 @@ export type Refuse = (path: PolicyFault['path'], message: string) => void
 type CatalogAsset = AssetCatalog['assets'][number]
 type PolicyScope = { assetIn?: CatalogAsset | undefined; assetOut?: CatalogAsset | undefined; refuse: Refuse }
 
-/** What the fields say, in the terms of the core; nothing of what they leave out. */
+/** Converts the fields to the types of the core. Omits those that are not set. */
 function policyOf(fields: PolicyFields, scope: PolicyScope): Partial<Policy> {
   const { tolerance, fee, minimum } = fields
   const policy = {
@@ -96,7 +96,7 @@ function feeModelOf(fee: NonNullable<PolicyFields['fee']>, scope: PolicyScope): 
   return { kind: 'band', lowBps, highBps, sample, units }
 }
 
-/** A share of what is paid says something of what is delivered only where both are known, and in which units. */
+/** A share of the amount paid implies an amount delivered only if both assets and their decimals are known. */
 function unitsOf({ assetIn, assetOut, refuse }: PolicyScope) {
   if (!assetIn || !assetOut) {
     refuse(
@@ -120,7 +120,7 @@ function amountOut(text: string, path: string[], scope: PolicyScope): Amount {
 
 type AmountScope = { asset: CatalogAsset | undefined; side: 'in' | 'out'; refuse: Refuse }
 
-/** Amounts are in units of the asset that the route names, and are read without a loss. */
+/** Parses an amount in units of the asset that the route names, without rounding. */
 function amountOf(text: string, path: string[], { asset, side, refuse }: AmountScope): Amount {
   const none = 0n as Amount
   if (asset === undefined) {
@@ -143,7 +143,7 @@ function unpinned({ symbol, network }: CatalogAsset): string {
   return `write those of ${symbol} on ${network} into networks[].assets[].decimals`
 }
 
-/** What a match names, in the terms of the core. */
+/** Converts a match to the types of the core. */
 export function patternOfMatch(match: RouteMatch, world: AssetCatalog, refuse: Refuse): RoutePattern {
   return patternOf(match, { ...assetsOfMatch(match, world, refuse), refuse }, world)
 }
@@ -195,7 +195,7 @@ function assetsOfMatch({ asset }: RouteMatch, world: AssetCatalog, refuse: Refus
   return { assetIn: find('in'), assetOut: find('out') }
 }
 
-/** By contract, or by the label where that is the only one of its network. */
+/** Finds assets by contract, or else by symbol. The caller rejects a symbol with several assets. */
 function assetsNamed(name: string, { networks, assets }: AssetCatalog): CatalogAsset[] {
   const [network = '', code = ''] = name.split('/')
   const family = networks.find((one) => one.name === network)?.family
@@ -205,7 +205,7 @@ function assetsNamed(name: string, { networks, assets }: AssetCatalog): CatalogA
   return exact.length > 0 ? exact : ofNetwork.filter(({ symbol }) => symbol === code)
 }
 
-/** Whether whatever fits the later pattern fits the earlier one. */
+/** Whether every deposit that matches the later pattern matches the earlier one. */
 export function covers(earlier: RoutePattern, later: RoutePattern): boolean {
   const { assetIn, assetOut } = later
   const implied: RoutePattern = {

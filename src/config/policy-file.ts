@@ -5,8 +5,8 @@ import type { Settings } from './settings.ts'
 import { parseYaml } from './yaml-file.ts'
 
 /**
- * Reads a file that holds nothing but the section `policy`, as the settings file has it.
- * @param settings whose networks and assets its routes are named by.
+ * Parses a file that contains only the section `policy` of the settings file.
+ * @param settings the networks and assets that its routes refer to
  */
 export function parsePolicyFile(
   text: string,
@@ -21,7 +21,7 @@ export function parsePolicyFile(
   return { policies: file && policiesOf(file.policy, world), faults }
 }
 
-/** A file without it would be the policy of an empty section, which nobody meant. */
+/** A file without the section would otherwise be the policy of an empty section, which is never intended. */
 const given = z.unknown().superRefine((section, context) => {
   if (section === undefined) context.addIssue('is missing')
 })

@@ -4,7 +4,7 @@ import { plainPolicy, requiredCells } from '../core/policy.ts'
 import { match } from './route-match.ts'
 import { duration } from './yaml-file.ts'
 
-/** In units of the asset. Quotes keep every digit of a fraction; a number of YAML would be rounded by whoever reads it. */
+/** In units of the asset. Quotes keep every digit of a fraction; parsers round a YAML number. */
 const amount = z
   .union([z.string(), z.int().transform(String)], 'is no amount: write it in quotes, like "0.01"')
   .refine((text) => /^\d{1,78}(\.\d{1,38})?$/.test(text), {
@@ -22,10 +22,10 @@ const fee = z.discriminatedUnion('model', [
     .refine(({ lowBps, highBps }) => lowBps <= highBps, 'has its lowBps above its highBps'),
 ])
 
-/** What may be expected of deposits, on all routes or on one. */
+/** Expectations for deposits, on all routes or on one. */
 const fields = z.strictObject({
   webhookWithin: duration,
-  /** A service that sends no webhook of a status would otherwise miss one for every deposit. */
+  /** Statuses for which the service sends webhooks. Every deposit would otherwise miss one for each other status. */
   webhookStatuses: z.array(z.enum(claimStatuses)),
   apiWithin: duration,
   chainWithin: duration,
@@ -69,7 +69,7 @@ const defaults = {
   acceptsUnnamed: false,
 }
 
-/** The section `policy` of the settings file, and the whole of a policy file. */
+/** The section `policy` of the settings file, and the whole content of a policy file. */
 export const policySection = overrides
   .extend({ routes: z.array(overrides.extend({ match })).default([]) })
   .prefault({})

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Family, NetworkReading } from '../core/asset.ts'
 
-/** The fields that say how a network is read. */
+/** Fields that define how a network is read. */
 export const readingFields = {
-  /** Nodes that must agree on what will be booked. */
+  /** Number of nodes that must agree on what will be booked. */
   quorum: z.int().min(1).max(10).default(1),
   finality: z
     .strictObject({
@@ -13,7 +13,7 @@ export const readingFields = {
     })
     .prefault({ tag: 'finalized' }),
   traces: z.enum(['always', 'on_difference', 'never']).default('on_difference'),
-  /** Solana: tells the cluster, as the chain id tells an EVM network. */
+  /** Solana: identifies the cluster, as the chain id identifies an EVM network. */
   genesisHash: z
     .string()
     .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'is no hash in base58')
@@ -23,7 +23,7 @@ export const readingFields = {
 type ReadingEntry = z.output<z.ZodObject<typeof readingFields>> & { family: Family }
 type ReadingIssueSink = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
-/** What the fields say of each other. */
+/** Checks the fields against each other. */
 export function checkReading(entry: ReadingEntry, context: ReadingIssueSink): void {
   const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message })
   if (entry.family === 'evm' && entry.genesisHash !== undefined) {
@@ -45,7 +45,7 @@ export function checkReading(entry: ReadingEntry, context: ReadingIssueSink): vo
   }
 }
 
-/** Only to be asked of an entry without a fault. */
+/** Valid only for an entry without faults. */
 export function readingOf({ quorum, finality, traces }: ReadingEntry): NetworkReading {
   const { tag = 'finalized', depth } = finality
   return {

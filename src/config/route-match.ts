@@ -6,7 +6,7 @@ const assetName = z.string().regex(/^[^/]+\/[^/]+$/, {
   abort: true,
 })
 
-/** What is left out of it may be anything. */
+/** Omitted fields match everything. */
 export const match = z.strictObject({
   owner: z
     .strictObject({ kind: z.enum(['channel', 'stable_wallet']).optional(), id: z.string().min(1).optional() })

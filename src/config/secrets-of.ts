@@ -6,7 +6,7 @@ type SettingsWithSecrets = Pick<
   'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'ops' | 'tracing' | 'canary'
 >
 
-/** Everything in the settings that nobody may read in a log. */
+/** All secrets in the settings, which no log may contain. */
 export function secretsOf({
   databaseUrl,
   queueUrl,
@@ -33,7 +33,7 @@ export function secretsOf({
   ].filter((secret) => secret !== '')
 }
 
-/** The same of the deposit service's settings. */
+/** All secrets in the deposit service's settings. */
 export function secretsOfService({
   databaseUrl,
   seed,
@@ -56,7 +56,7 @@ export function secretsOfService({
   ].filter((secret) => secret !== '')
 }
 
-/** Of an address whose user, path and query are words, except for a password that is given as one of the query. */
+/** Passwords in a URL whose user, path and query are otherwise plain words; includes passwords in the query. */
 function passwordOf(text: string): string[] {
   const url = URL.parse(text)
   if (url === null) return []
@@ -64,7 +64,10 @@ function passwordOf(text: string): string[] {
   return [url.password, decoded(url.password), ...given, ...given.map(encodeURIComponent)]
 }
 
-/** Of an address that may hold a key anywhere: its password, what its query says, and its user and parts of its path where they are long. */
+/**
+ * Secrets in a URL that may contain a key anywhere: its password, the values of its query, and its user and path
+ * segments if they are long.
+ */
 function keysIn(text: string): string[] {
   const url = URL.parse(text)
   if (url === null) return []
@@ -72,7 +75,7 @@ function keysIn(text: string): string[] {
   return [...passwordOf(text), ...long, ...long.map(decoded), ...url.searchParams.values()]
 }
 
-/** Shorter ones are words, as `v2` and `mainnet`. */
+/** Shorter ones are words, such as `v2` and `mainnet`. */
 const keyLengthMin = 12
 
 function decoded(text: string): string {

@@ -6,17 +6,17 @@ import { assetsOf, networkList, rpcName, unpinnedOf } from './network-schema.ts'
 import { type LogLevel, readLogLevel } from './settings.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
-/** What the deposit service is told by its environment and its file. */
+/** Settings of the deposit service, from its environment and its file. */
 export type ServiceConfig = {
   databaseUrl: string
   seed: string
   host: string
   port: number
   tls: { cert: string; key: string } | null
-  /** Those that have an RPC address. */
+  /** Networks that have an RPC URL. */
   networks: readonly NetworkSettings[]
   pricesUrl: string | null
-  /** An endpoint beside those that are registered by the API. */
+  /** An endpoint in addition to those registered through the API. */
   webhook: { url: string; secret: string } | null
   file: ServiceFile
   logLevel: LogLevel
@@ -34,12 +34,12 @@ const ownNames = [
   'SERVICE_WEBHOOK_URL',
   'SERVICE_WEBHOOK_SECRET',
 ]
-/** By which the daemon reaches a deposit service: another program's, in the same environment. */
+/** Settings by which the daemon reaches a deposit service: they are another program's, in the same environment. */
 const daemonsNames = ['SERVICE_URL', 'SERVICE_API_KEY']
 
 const httpSchemes = ['http', 'https']
 
-/** The names of the environment by which somebody means a service of theirs, and not one on local chains. */
+/** Environment variables that show that the operator configures a service, instead of one on local chains. */
 export function serviceNamesIn(environment: Environment): string[] {
   return Object.keys(environment).filter((name) => {
     const plain = name.replace(/_FILE$/, '')
@@ -48,9 +48,9 @@ export function serviceNamesIn(environment: Environment): string[] {
 }
 
 /**
- * Reads all settings of the deposit service at once, with every fault of theirs. Where there is one, what was read
- * serves only to find more of them.
- * @param readText reads the file that `SERVICE_CONFIG` names.
+ * Reads all settings of the deposit service, and collects every fault. If there is one, the config serves only to find
+ * more of them.
+ * @param readText reads the file that `SERVICE_CONFIG` names
  */
 export function readServiceSettings(
   environment: Environment,
@@ -109,7 +109,7 @@ function readWebhook(reader: EnvironmentReader): ServiceConfig['webhook'] {
   return pair === null ? null : { url: pair[0], secret: pair[1] }
 }
 
-/** Two settings that say something only together. */
+/** Two settings that are valid only together. */
 function readPair(
   reader: EnvironmentReader,
   [first, second]: readonly [string, string],
@@ -143,8 +143,8 @@ function networksOf({ networks }: ServiceFile, reader: EnvironmentReader): Netwo
 }
 
 /**
- * A misspelt setting would silently be its default; what looks like ours and is not, is a fault. Which networks there
- * are is known only where the file can be read.
+ * A typo would silently leave a setting at its default, so unknown names with our prefixes are faults. The networks are
+ * known only if the file can be read.
  */
 function refuseUnknown(environment: Environment, file: ServiceFile | null, faults: string[]): void {
   const known = [...ownNames, ...(file?.networks ?? []).map(({ name }) => rpcName(name))]
@@ -155,7 +155,7 @@ function refuseUnknown(environment: Environment, file: ServiceFile | null, fault
   faults.push(...strange.map((name) => `${name} is no setting; known are ${known.join(', ')}`))
 }
 
-/** In quotes, for YAML would read a number that rounds. */
+/** In quotes, because YAML rounds numbers. */
 const decimal = z.string('is no decimal in quotes, like "3000.5"').regex(/^\d{1,30}(\.\d{1,30})?$/, {
   error: 'is no plain decimal, like "3000.5"',
 })
@@ -163,7 +163,10 @@ const basisPoints = z.int().min(0).max(9999)
 const some = duration.refine((time) => time > 0, 'is no time at all')
 const count = z.int().positive()
 
-/** The settings file of the deposit service: what is no secret and no address of a server. All has a default. */
+/**
+ * The settings file of the deposit service: settings that are neither secrets nor server URLs. Everything has a
+ * default.
+ */
 const schema = z.strictObject({
   networks: networkList,
   quotes: z
@@ -172,7 +175,7 @@ const schema = z.strictObject({
       prices: z.record(z.string(), decimal).default({}),
       feeBasisPoints: basisPoints.default(0),
       spreadBasisPoints: basisPoints.default(0),
-      /** How often the source of prices is read, and for how long what it said is used. */
+      /** How often the source of prices is read, and how long its prices are used. */
       readEvery: some.prefault('10s'),
       staleAfter: some.prefault('1m'),
     })
@@ -180,7 +183,7 @@ const schema = z.strictObject({
   sweep: z
     .strictObject({
       enabled: z.boolean().default(true),
-      /** By asset, like `base/USDC`: what must lie at an address before it is worth a sweep, in whole units. */
+      /** By asset, such as `base/USDC`: the lowest balance that is worth a sweep, in whole units. */
       minimums: z.record(z.string(), decimal).default({}),
     })
     .prefault({}),
@@ -201,7 +204,7 @@ const schema = z.strictObject({
 
 type ServiceFile = z.output<typeof schema>
 
-/** Reads the file's text. Every fault is named with its place; nothing unknown is let through. */
+/** Parses the file. Every fault contains its position; unknown keys are rejected. */
 export function parseServiceFile(text: string): { file: ServiceFile | null; faults: string[] } {
   return parseYaml(schema, text)
 }

@@ -16,17 +16,17 @@ import { duration, parseYaml } from './yaml-file.ts'
 
 const cron = z.string().refine(validate, 'is no cron expression, like "*/5 * * * * *" for every five seconds')
 
-/** The settings file: what is no secret and no address of a server. Everything has a default. */
+/** The settings file: settings that are neither secrets nor server URLs. Everything has a default. */
 const schema = z
   .strictObject({
     networks: networkList,
     service: z
       .strictObject({
-        /** Addresses the service forwards from, by network. */
+        /** Addresses that the service forwards from, by network. */
         senders: z.record(z.string(), z.array(z.string())).default({}),
-        /** What a StableWallet is credited in. */
+        /** The asset in which a StableWallet is credited. */
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
-        /** How its webhooks and records are read: the name of a profile that comes along, or the path of a file. */
+        /** Profile by which webhooks and records are parsed: the name of a built-in profile, or the path of a file. */
         profile: z.string().min(1).default('depositd'),
         request: z
           .strictObject({ timeout: duration.prefault('15s'), attempts: z.int().min(1).max(10).default(3) })
@@ -50,12 +50,12 @@ const schema = z
         audit: cron.default('0 0 * * * *'),
         balances: cron.default('30 */15 * * * *'),
         seal: cron.default('15 */10 * * * *'),
-        /** How far back beyond the oldest open deposit each poll reads, so that a record that changed late is seen. */
+        /** How far before the oldest open deposit each poll reads, so that late changes of records are seen. */
         pollOverlap: duration.prefault('1h'),
-        /** How long a deposit is young: while one is, every tick reads. */
+        /** How long a deposit is young. While any is, every tick reads. */
         pollYoung: duration.prefault('1h'),
         pollQuiet: duration.prefault('1m'),
-        /** How often all records are read, so that those are seen that changed unseen or disappeared. */
+        /** How often all records are read, so that unseen changes and deletions are found. */
         pollAll: duration.prefault('6h'),
       })
       .prefault({}),
@@ -95,7 +95,7 @@ const schema = z
 
 export type SettingsFile = z.output<typeof schema>
 
-/** What routes can be named by. */
+/** Networks and assets that routes can refer to. */
 export function worldOf({
   networks: known,
   service,
@@ -106,15 +106,15 @@ export function worldOf({
   }
 }
 
-/** What a StableWallet is credited in. */
+/** The asset in which a StableWallet is credited. */
 export function creditAssetOf({ credit }: Pick<SettingsFile['service'], 'credit'>): Asset {
   const key = assetKey(stableWalletNetwork, credit.symbol as Address)
   return { key, network: stableWalletNetwork, ...credit }
 }
 
 /**
- * Reads the file's text. Every fault is named with its place; nothing unknown is let through.
- * @param scheme by which webhooks are signed where the file does not say.
+ * Parses the file. Every fault contains its position; unknown keys are rejected.
+ * @param scheme by which webhooks are signed if the file names none
  */
 export function parseSettingsFile(
   text: string,

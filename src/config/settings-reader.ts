@@ -1,13 +1,13 @@
 import type { Environment } from './environment.ts'
 import { parseSettings, type Settings } from './settings.ts'
 
-/** Beside the files that are read by name: where settings of webhooks may come from. */
+/** Further files that settings of webhooks can come from, besides those read by name. */
 const followedNames = ['DEPOSITD_CONFIG_FILE', 'WEBHOOK_SCHEME_FILE', 'WEBHOOK_SECRETS_FILE']
 
 /**
- * Reads the settings, and reads them again only where a file was changed that those of webhooks come from: to look at
- * a few files is nothing, while parsing all settings every few seconds would keep webhooks waiting.
- * @returns a function that throws Fault `settings_bad` as long as there is a fault.
+ * Reads the settings, and reads them again only if a file with settings of webhooks changed. Checking a few files is
+ * cheap; parsing all settings every few seconds would delay webhooks.
+ * @returns a function that throws Fault `settings_bad` while there is a fault
  */
 export function createSettingsReader(
   environment: Environment,

@@ -25,52 +25,52 @@ export type Settings = {
   webhooks: WebhookAuthSettings
   intake: IntakeLimitSettings
   networks: readonly NetworkSettings[]
-  /** Where the first scan of a network begins, where that is not what is final then. */
+  /** Start of a network's first scan, if it is not the height that is final then. */
   startHeights: ReadonlyMap<NetworkName, bigint>
-  /** What a StableWallet is credited in. */
+  /** The asset in which a StableWallet is credited. */
   creditAsset: Asset
-  /** Addresses the service forwards from, as `network/address`. */
+  /** Addresses that the service forwards from, as `network/address`. */
   senders: ReadonlySet<string>
   policy: Policy
-  /** In order; the first that fits a deposit holds. */
+  /** In order; the first that matches a deposit applies. */
   routes: readonly RoutePolicy[]
-  /** Whose money a deposit is, in order; the first that fits it holds. */
+  /** Whose money a deposit is, in order; the first match applies. */
   contras: readonly ContraRule[]
-  /** Patterns of the accounts that are known, and how accounts are called elsewhere. */
+  /** Patterns of the known accounts, and the names of accounts in other books. */
   accounts: { known: readonly string[]; labels: readonly AccountLabel[] }
   secondPersonAbove: ReadonlyMap<string, string>
-  /** Which mismatches call for people. */
+  /** Which mismatches alert people. */
   alerts: AlertRules
   /** Cron expressions with seconds. */
   schedule: Record<'scan' | 'backfill' | 'poll' | 'sweep' | 'audit' | 'balances' | 'seal', string>
-  /** What amounts are valued in; null where they are not. */
+  /** Currency in which amounts are valued; null if they are not. */
   valuation: { currency: string; maxAgeMs: number } | null
-  /** What is done to see that the way is open. */
+  /** Test webhooks and deposits. */
   canary: CanarySettings
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
-  /** Where webhooks are taken. */
+  /** Bind address of the webhook endpoint. */
   http: HttpBindAddress
-  /** On loopback unless told otherwise, for it is not for everyone. */
+  /** On loopback by default, since it is not public. */
   ops: OpsListening
-  /** Where others find the console, the dashboards and the runbook. */
+  /** URLs of the console, the dashboards and the runbook, as others open them. */
   links: Links
   logLevel: LogLevel
-  /** Where traces are sent; null where nothing is traced. */
+  /** Destination of traces; null if tracing is off. */
   tracing: TracingSettings | null
 }
 
 export type ServiceApiSettings = {
   url: string
   apiKey: string
-  /** The file of the mapping profile. */
+  /** Path of the mapping profile. */
   profilePath: string
   timeoutMs: number
   attemptsMax: number
 }
 
-/** What strangers may take of the webhook endpoint. */
+/** Limits for unauthenticated clients of the webhook endpoint. */
 export type IntakeLimitSettings = {
-  /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is believed. */
+  /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[]
   connectionsPerSource: number
   quarantine: { rowsMax: number; bytesMax: number }
@@ -85,8 +85,8 @@ const httpSchemes = ['http', 'https']
 
 /**
  * Reads all settings of the daemon at once.
- * @param readText reads the file that `DEPOSITD_CONFIG` names.
- * @throws Fault `settings_bad` that names every fault.
+ * @param readText reads the file that `DEPOSITD_CONFIG` names
+ * @throws Fault `settings_bad` with every fault
  */
 export function parseSettings(environment: Environment, readText: (path: string) => string): Settings {
   const reader = new EnvironmentReader(environment)
@@ -105,14 +105,14 @@ export function parseSettings(environment: Environment, readText: (path: string)
   const canary = readCanary(reader, file, settings.networks)
   refuseUnknown(environment, file, reader.faults)
   reader.refuseSlips()
-  // Some settings are looked at twice, and each time find the same fault.
+  // Some settings are read twice, and report the same fault each time.
   const faults = [...new Set(reader.faults)]
   if (faults.length > 0 || file === null) throw new Fault('settings_bad', { faults })
   return { ...settings, canary, ...fileSettings(file) }
 }
 
 /**
- * Reads only how much is to be logged.
+ * Reads only the log level.
  * @throws Fault `settings_bad`
  */
 export function parseLogLevel(environment: Environment): LogLevel {
@@ -141,14 +141,14 @@ function readSettingsFile(
 
 const profilesFolder = join(import.meta.dirname, '../../profiles')
 
-/** A plain name is a profile that comes along; anything else is a path, as seen from the settings file. */
+/** A plain name is a built-in profile; anything else is a path relative to the settings file. */
 function profilePath(profile: string, settingsPath: string | undefined): string {
   return /^[a-z0-9-]+$/.test(profile)
     ? join(profilesFolder, `${profile}.yaml`)
     : resolve(dirname(settingsPath ?? ''), profile)
 }
 
-/** The service as the environment and the file together describe it; a file with faults says nothing of it. */
+/** The service by the environment and the file; a file with faults contributes nothing. */
 function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settings['service'] {
   return {
     url: reader.url('SERVICE_URL', httpSchemes),
@@ -159,7 +159,7 @@ function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settin
   }
 }
 
-/** The networks that have an RPC address; the others are left alone. */
+/** The networks of the file. Those without an RPC URL are not read. */
 function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSettings[] {
   const networks = file.networks.map((entry): NetworkSettings => {
     const { family, chainId, genesisHash } = entry
@@ -184,7 +184,7 @@ function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSetti
   return networks
 }
 
-/** One node that is named twice would agree with itself. */
+/** One node that is listed twice would agree with itself. */
 function quorumFaults({ name, quorum }: SettingsFile['networks'][number], urls: readonly string[]): string[] {
   const nodes = new Set(urls.map((url) => URL.parse(url)?.href)).size
   if (nodes === 0 || nodes >= quorum) return []
@@ -227,7 +227,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   }
 }
 
-/** A misspelt setting would silently be its default; what looks like ours and is not, is a fault. */
+/** A typo would silently leave a setting at its default, so unknown names with our prefixes are faults. */
 function refuseUnknown(environment: Environment, file: SettingsFile | null, faults: string[]): void {
   const known = new Set(['DEPOSITD_CONFIG', ...(file?.networks.map(({ name }) => rpcName(name)) ?? [])])
   const strange = Object.keys(environment)
@@ -237,11 +237,11 @@ function refuseUnknown(environment: Environment, file: SettingsFile | null, faul
     faults.push(...strange.map((name) => `${name} is no setting; known are ${[...known].join(', ')}`))
 }
 
-/** Where metrics, health and the console are shown. */
+/** HTTP server for metrics, health and the console. */
 type OpsListening = {
   host: string
   port: number
-  /** Who asks for more than whether it is alive has to know it; null on loopback only, where nobody else reaches it. */
+  /** Required for every request except liveness. Null only on loopback, which other machines cannot reach. */
   token: string | null
 }
 
@@ -259,7 +259,7 @@ export function readOps(reader: EnvironmentReader): OpsListening {
 }
 
 function tokenFaults(token: string): string[] {
-  // A header of a browser or of a scrape cannot carry anything else.
+  // Headers of browsers and scrapers cannot carry other characters.
   if (!/^[\x21-\x7e]+$/.test(token))
     return ['OPS_TOKEN holds something else than printable ASCII without blanks']
   const isShort = token.length < tokenLengthMin

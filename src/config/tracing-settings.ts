@@ -1,8 +1,8 @@
 import type { EnvironmentReader } from './environment.ts'
 
-/** Where traces are sent. */
+/** Destination of traces. */
 export type TracingSettings = {
-  /** Of the collector, with the path that takes traces. */
+  /** URL of the collector, with the path for traces. */
   url: string
   headers: Readonly<Record<string, string>>
   serviceName: string
@@ -10,7 +10,7 @@ export type TracingSettings = {
   ratio: number
 }
 
-/** Reads the settings under the names that OpenTelemetry gives them. Null where no collector is named: nothing is traced then. */
+/** Reads the settings under their OpenTelemetry names. Null if no collector is set; nothing is traced then. */
 export function readTracing(reader: EnvironmentReader): TracingSettings | null {
   const asked = reader.optional('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined
   const endpoint = asked ? reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']) : ''
@@ -23,14 +23,14 @@ export function readTracing(reader: EnvironmentReader): TracingSettings | null {
   return asked ? settings : null
 }
 
-/** `name=value` pairs, the values as an address writes them: OTEL_EXPORTER_OTLP_HEADERS of the specification. */
+/** `name=value` pairs with URL-encoded values: OTEL_EXPORTER_OTLP_HEADERS of the specification. */
 function readHeaders(reader: EnvironmentReader): Record<string, string> {
   const name = 'OTEL_EXPORTER_OTLP_HEADERS'
   const text = reader.optional(name) ?? ''
   if (text === '') return {}
   const pairs = text.split(',').map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)=(.*)$/.exec(pair))
   const headers = pairs.map((pair) => [pair?.[1] ?? '', decode(pair?.[2]?.trim() ?? '')] as const)
-  // The text is not repeated: a header may hold a key.
+  // The fault does not repeat the text: a header can contain a key.
   if (headers.some(([key, value]) => key === '' || value === null))
     reader.faults.push(`${name} is no list of the form name=value,name=value`)
   return Object.fromEntries(headers.map(([key, value]) => [key, value ?? '']))

@@ -13,7 +13,7 @@ export const schemeNames = [
 ] as const
 export type SchemeName = (typeof schemeNames)[number]
 
-/** Header names are looked up as Node gives them: in lower case. */
+/** Node reports header names in lower case. */
 const headerName = z
   .string()
   .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'is no name of a header')
@@ -22,10 +22,10 @@ const field = z.string().regex(/^[\w.-]{1,40}$/, 'is no name of a field in a hea
 const prefix = z.string().max(100)
 const tolerance = duration.prefault('5m')
 
-/** Where a signature is and what it was made over; what HMAC and public keys have in common. */
+/** Header of a signature and the text it covers, for both HMAC and public keys. */
 const signed = {
   header: headerName,
-  /** Set where the header is a list like `t=…,v1=…`. */
+  /** Set if the header is a list like `t=…,v1=…`. */
   field: field.optional(),
   prefix: prefix.default(''),
   template: z.string().max(500).default('{body}'),
@@ -47,7 +47,7 @@ const hmac = z
     ...signed,
     algorithm: z.enum(['sha1', 'sha256', 'sha384', 'sha512']).default('sha256'),
     encoding: encoding.default('hex'),
-    /** How the bytes of the key are written in `WEBHOOK_SECRETS`. */
+    /** Encoding of the key in `WEBHOOK_SECRETS`. */
     key: z.enum(['utf8', 'base64', 'hex', 'whsec']).default('utf8'),
   })
   .superRefine(checkTemplate)
@@ -66,7 +66,7 @@ const publicKey = z
     ]),
     encoding: encoding.default('base64'),
     signatureForm: z.enum(['der', 'p1363']).default('der'),
-    /** A PEM file or a JWKS; relative to the settings file. */
+    /** A PEM or JWKS file, relative to the settings file. */
     publicKeys: z.string().min(1),
   })
   .superRefine(checkTemplate)
@@ -76,7 +76,7 @@ export const webhookSection = z.discriminatedUnion(
   [
     z.strictObject({
       scheme: z.literal('standard-webhooks'),
-      /** What the names of the three headers begin with. */
+      /** Prefix of the names of the three headers. */
       headers: headerName.default('webhook'),
       tolerance,
     }),
@@ -103,7 +103,7 @@ export type WebhookSection = z.output<typeof webhookSection>
 
 export const defaultWebhooks: WebhookSection = webhookSection.parse({ scheme: 'standard-webhooks' })
 
-/** Puts in the scheme where the document names none: which keys the section takes depends on it. */
+/** Inserts the scheme if the document names none: it decides which keys the section takes. */
 export function withScheme(document: unknown, scheme: SchemeName): unknown {
   if (!isMap(document)) return document
   const section = document.webhooks ?? {}
@@ -119,7 +119,7 @@ type WebhookIssueSink = {
 }
 type TemplateSettings = { template: string; id?: unknown; timestamp?: unknown }
 
-/** What is read and not signed could be anybody's; what is signed and not read cannot be verified. */
+/** A value that is read but not signed could be forged; one that is signed but not read cannot be verified. */
 function checkTemplate(value: TemplateSettings, context: WebhookIssueSink): void {
   const refuse = (path: string, message: string) =>
     context.addIssue({ code: 'custom', path: [path], message })

@@ -3,24 +3,24 @@ import { messageOf } from '../core/errors.ts'
 import type { EnvironmentReader } from './environment.ts'
 import { defaultWebhooks, type SchemeName, schemeNames, type WebhookSection } from './webhook-schema.ts'
 
-/** A secret counts for what is received from `notBefore` on and before `notAfter`; null is no bound. */
+/** A secret is valid for webhooks received from `notBefore` on and before `notAfter`; null is no bound. */
 export type SecretSetting = { text: string; notBefore: Date | null; notAfter: Date | null }
 
-/** How webhooks are signed, and by what their sender is recognised. */
+/** How webhooks are signed, and the keys that verify their sender. */
 export type WebhookAuthSettings = {
   signing: WebhookSection
   /** `publicKeys` is the text of the file that the section names. */
   keys: { secrets: readonly SecretSetting[]; publicKeys: string | null }
 }
 
-/** The scheme that the environment names, for a file that names none. */
+/** The scheme in the environment, for a file that names none. */
 export function readSchemeName(reader: EnvironmentReader): SchemeName | null {
   return reader.optionalChoice('WEBHOOK_SCHEME', schemeNames)
 }
 
 /**
- * Reads the secrets and the key file that the section asks for.
- * @param section null where the file has faults: what it asks for is not known then.
+ * Reads the secrets and the key file that the section needs.
+ * @param section null if the file has faults; its needs are unknown then
  */
 export function readWebhooks(
   reader: EnvironmentReader,
@@ -38,7 +38,7 @@ export function readWebhooks(
   return { signing: section, keys: { secrets: readSecrets(reader, section.scheme), publicKeys } }
 }
 
-/** The path is relative to the settings file, wherever the program is started. */
+/** The path is relative to the settings file, not to the working directory. */
 function readPublicKeys(reader: EnvironmentReader, path: string, readText: (path: string) => string): string {
   try {
     return readText(resolve(dirname(reader.optional('DEPOSITD_CONFIG') ?? ''), path))
@@ -51,7 +51,7 @@ function readPublicKeys(reader: EnvironmentReader, path: string, readText: (path
 function readSecrets(reader: EnvironmentReader, scheme: SchemeName): SecretSetting[] {
   const name = 'WEBHOOK_SECRETS'
   if (scheme !== 'none' && scheme !== 'public-key') return parseSecrets(reader.text(name), reader.faults)
-  // Somebody who gives a secret believes that it protects.
+  // An operator who sets a secret expects it to protect.
   if (reader.optional(name) !== undefined)
     reader.faults.push(
       `${name} is set, and webhooks.scheme ${scheme} uses none; unset it or choose another scheme`,
@@ -59,7 +59,7 @@ function readSecrets(reader: EnvironmentReader, scheme: SchemeName): SecretSetti
   return []
 }
 
-/** Separated by commas or line breaks; no secret is ever repeated in a fault. */
+/** Parses secrets separated by commas or line breaks. No fault contains a secret. */
 export function parseSecrets(text: string, faults: string[]): SecretSetting[] {
   if (text === '') return []
   const entries = text
@@ -84,7 +84,7 @@ function parseSecret(entry: string): { secret: SecretSetting; problem: string | 
 }
 
 function problemOf({ text, notBefore, notAfter }: SecretSetting, bounds: string): string | null {
-  // A misspelt bound would otherwise be the end of a secret that nothing is signed with.
+  // A misspelt bound would otherwise become part of the secret, which would then match no signature.
   if (/\snot-?\w*\s*=/i.test(text))
     return 'takes not-before=TIME and not-after=TIME, each once, after the secret'
   if ((bounds.match(/not-before/g) ?? []).length > 1 || (bounds.match(/not-after/g) ?? []).length > 1)

@@ -7,7 +7,7 @@ export const duration = z
   .regex(/^\d{1,6}(ms|s|m|h)$/, 'is no duration: write it like 500ms, 30s, 10m or 2h')
   .transform(milliseconds)
 
-/** Reads the text of a file of settings. Every fault is named with its place; nothing unknown is let through. */
+/** Parses a settings file. Every fault contains its position; unknown keys are rejected. */
 export function parseYaml<Schema extends z.ZodType>(
   schema: Schema,
   text: string,
@@ -26,7 +26,7 @@ export function parseYaml<Schema extends z.ZodType>(
   }
 }
 
-/** Writes what a file of settings may hold, one key on a line. */
+/** Writes a settings file, one key per line. */
 export function writeYaml(document: object): string {
   return stringify(document)
 }
@@ -35,7 +35,7 @@ function readYaml(text: string) {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   const lineOf = (path: readonly PropertyKey[]) => lineIn(document, lines, path)
-  // The first line says what and where; a drawing of the place follows.
+  // The first line of a message states the problem and its position; an excerpt of the text follows.
   if (document.errors.length > 0)
     return { lineOf, faults: document.errors.map(({ message }) => message.replace(/:?\n[^]*/, '')) }
   try {
@@ -45,7 +45,7 @@ function readYaml(text: string) {
   }
 }
 
-/** Where the path begins in the text, or what would hold it; null where the text has nothing of it. */
+/** Line at which the path, or its closest parent in the text, begins; null if there is none. */
 function lineIn(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | null {
   for (let length = path.length; length > 0; length--) {
     const node: unknown = document.getIn(path.slice(0, length), true)

@@ -7,37 +7,37 @@ import { createHidden, type SecretRedactor } from './hide-secrets.ts'
 
 export type LogSettings = {
   level: string
-  /** Standard output without it. */
+  /** Default: standard output. */
   file?: string
-  /** Secrets that are known, to be left out wherever they stand. */
+  /** Redacts known secrets anywhere in a line. */
   hidden?: SecretRedactor
 }
 
-/** JSON lines on standard output, or in a file. What may hold a secret is left out. */
+/** Writes JSON lines to standard output or a file. Secrets are redacted. */
 export function createLog({ level, file, hidden = createHidden() }: LogSettings): Logger {
   if (file !== undefined) mkdirSync(dirname(file), { recursive: true })
   return pino(
     {
       level,
       serializers: { err: describeThrown },
-      // On the whole line, so that nothing gets past it, whatever it is written as. Fields are those of the list of events.
+      // Redacts the whole line, so that no field or encoding is missed. Fields are those of the list of events.
       hooks: { streamWrite: hidden.hide },
     },
     openDestination(file),
   )
 }
 
-/** Of lines that nobody has read yet; what comes beyond is lost. */
+/** Limit on lines that wait for a reader; lines beyond it are lost. */
 const waitingMaxBytes = 4 * 1024 * 1024
-/** Each takes a tenth of a second. */
+/** Attempts of a tenth of a second each. */
 const attemptsMax = 20
 const againMs = 1000
 
 /**
- * Where lines go. Whoever reads standard output may stand still without closing it, as a terminal or a collector does:
- * work goes on then, what waits is bounded, and a process that is asked to end does not wait for its reader. By itself
- * the library would try for ever, also as the process ends.
- * @param file standard output without it
+ * Opens the destination of lines. A reader of standard output, such as a terminal or a collector, may stop reading
+ * without closing it. Work then continues, waiting lines are limited, and a process that is asked to end does not wait
+ * for its reader. By default, the library would retry forever, also while the process ends.
+ * @param file default: standard output
  */
 function openDestination(file: string | undefined): DestinationStream {
   let attempts = 0
@@ -58,7 +58,7 @@ function openDestination(file: string | undefined): DestinationStream {
     if (isClosed(error)) return
     if (!isFull(error)) throw error
     attempts = 0
-    // Nothing to write is enough to have it tried again. A process that has nothing else to do ends before.
+    // An empty write makes the library try again. The timer does not keep a process alive that has nothing else to do.
     setTimeout(() => isOpen && stream.write(''), againMs).unref()
   })
   const flushSync = stream.flushSync.bind(stream)
@@ -74,18 +74,18 @@ function openDestination(file: string | undefined): DestinationStream {
 }
 
 const isFull = (error: unknown) => codeOf(error) === 'EAGAIN'
-/** The library writes no more then, and whoever watches standard output has the process end. */
+/** The library stops writing then, and the code that watches standard output ends the process. */
 const isClosed = (error: unknown) => codeOf(error) === 'EPIPE'
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-/** Causes within causes. */
+/** Maximum depth of nested causes. */
 const depthMax = 5
-/** Of several errors at once. */
+/** Maximum number of errors of an `AggregateError`. */
 const errorsMax = 8
-/** A server may say as much as it likes, and libraries repeat it. */
+/** A server can send messages of any length, and libraries repeat them. */
 const messageMax = 2000
 const stackMax = 4000
 
@@ -93,21 +93,19 @@ type ErrorDescription = {
   type: string
   message: string
   code?: unknown
-  /** Of a fault of ours. */
+  /** Only for our own faults. */
   details?: unknown
   stack?: string
   cause?: ErrorDescription
-  /** What went wrong together. */
+  /** Errors of an `AggregateError`. */
   errors?: ErrorDescription[]
 }
 
-/**
- * What was thrown, as it is logged. Libraries hang requests and their headers on their errors; of those nothing is taken.
- */
+/** Describes a thrown value for the log. Ignores the requests and headers that libraries attach to errors. */
 export function describeThrown(thrown: unknown, depth = 0): ErrorDescription {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: shorten(String(thrown), messageMax) }
   const { name, message } = thrown
-  // One with a code of ours is foreseen: its details say what happened, and where in the program is no matter.
+  // Our own faults are expected: their details state what happened, and a stack adds nothing.
   const isForeseen = thrown instanceof Fault
   const stack = isForeseen ? undefined : thrown.stack
   return {
@@ -128,7 +126,7 @@ function deeper(thrown: Error, depth: number): Pick<ErrorDescription, 'cause' | 
   }
 }
 
-/** Each text in it. */
+/** Shortens every string in a value. */
 function shortened(value: unknown): unknown {
   if (typeof value === 'string') return shorten(value, messageMax)
   if (Array.isArray(value)) return value.map(shortened)

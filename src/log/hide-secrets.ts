@@ -1,18 +1,18 @@
 export type SecretRedactor = {
-  /** From now on these are hidden, too; what was hidden before stays so. */
+  /** Hides these secrets from now on, in addition to earlier ones. */
   add: (secrets: readonly string[]) => void
-  /** The text without secrets: those that were added, and whatever has the form of one. */
+  /** The text without secrets: those that were added, and any text in the form of one. */
   hide: (text: string) => string
 }
 
 const mark = '[redacted]'
 
-/** A shorter secret stands in texts that have nothing to do with it. */
+/** A shorter secret occurs in unrelated text. */
 const lengthMin = 6
 
 /**
- * Hides secrets in lines of JSON, wherever they turn up: in a message, an address, a cause. What is known is hidden in
- * each form in which it may be written; what nobody told of is hidden by its form.
+ * Redacts secrets in lines of JSON, wherever they occur: in a message, a URL, a cause. Known secrets are redacted in
+ * every encoding in which they can occur; unknown ones are recognised by their form.
  */
 export function createHidden(): SecretRedactor {
   const known = new Set<string>()
@@ -22,7 +22,7 @@ export function createHidden(): SecretRedactor {
       const long = secrets.filter(({ length }) => length >= lengthMin)
       if (long.every((secret) => known.has(secret))) return
       for (const secret of long) known.add(secret)
-      // The longest first: of a secret within another, the rest would be left.
+      // The longest first: if one secret contains another, its rest would stay visible.
       const forms = [...known].flatMap(formsOf).toSorted((left, right) => right.length - left.length)
       pattern = new RegExp(forms.map(patternOf).join('|'), 'g')
     },
@@ -30,14 +30,14 @@ export function createHidden(): SecretRedactor {
   }
 }
 
-/** As it is, as JSON and as an address write it, and as the header of a basic authorisation holds it. */
+/** Plain, in JSON, URL-encoded, and in base64 as in a basic authorization header. */
 function formsOf(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64')
   const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), base64]
   return [...new Set([...forms, ...forms.map((form) => JSON.stringify(form).slice(1, -1))])]
 }
 
-/** Digits alone may be a number of the line, which stays one. */
+/** Digits alone can be a number in the line, which must stay one. */
 function patternOf(form: string): string {
   return /^\d+$/.test(form) ? `(?<![\\d:,[])${form}(?!\\d)` : escaped(form)
 }
@@ -46,8 +46,8 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
 }
 
-// Each of these has to pass over any text in time that grows with its length alone: what servers say may be of any form.
-// A word boundary would miss what stands behind a line break, which is `\n` in JSON.
+// Each of these patterns must run in time linear in the length of any text, since servers can send anything. A word
+// boundary would miss text after a line break, which is `\n` in JSON.
 const address = /(https?|wss?)?:\/\/((?:(?!:\/\/)[^\s"\\?])*)(?:\?(?:\[redacted\]|[^\s"\\)\]])*)?/gi
 const userOfAddress = /^[^/#@:]*(?::[^#]*)?@/
 const longSegment = /\/[\w~.+%=-]{20,}/g
@@ -65,7 +65,7 @@ function hideForms(text: string): string {
     .replaceAll(namedValue, `$1$2${mark}`)
 }
 
-/** An address keeps its host and the short words of its path; a long one is a key as those of nodes are. */
+/** Keeps the host and the short path segments of a URL. A long segment is a key, as in the URLs of nodes. */
 function hideInAddress(whole: string, web: string | undefined, place: string): string {
   const known = place.replace(userOfAddress, `${mark}@`)
   const path = web === undefined ? known : known.replaceAll(longSegment, `/${mark}`)

@@ -1,10 +1,10 @@
-/** Lines of one kind in one second. What is counted by metrics must not fill a disk. */
+/** Lines of one kind per second. Events that metrics count must not fill a disk. */
 const linesMax = 10
 
 /**
- * Lets a few lines a second through.
- * @param tellMore told of how many were held back, once another second has begun
- * @param now milliseconds
+ * Lets a few lines per second through.
+ * @param tellMore receives the number of suppressed lines, once another second has begun
+ * @param now in milliseconds
  * @returns whether this line may be written
  */
 export function limitLines(tellMore: (untold: number) => void, now = Date.now): () => boolean {

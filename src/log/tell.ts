@@ -1,7 +1,7 @@
 import type { EventDeclaration, Level } from './events/event.ts'
 import { type EventName, events } from './events/events.ts'
 
-/** What a line goes to; a logger of pino is one. */
+/** Destination of lines; a pino logger is one. */
 export type LineSink = Readonly<Record<Level, (fields: object, text: string) => void>>
 
 type Value =
@@ -14,14 +14,14 @@ type Value =
   | Readonly<Record<string, unknown>>
 type FieldOf<Name extends EventName> = keyof (typeof events)[Name]['fields']
 
-/** The fields that an event is declared with, all of them and no other. */
+/** All fields that an event declares, and no others. */
 export type EventFields<Name extends EventName> = {
   [Field in FieldOf<Name>]: Field extends 'err' ? unknown : Value
 }
 
 type EventArguments<Name extends EventName> = FieldOf<Name> extends never ? [] : [fields: EventFields<Name>]
 
-/** Writes one line, with the level and the text that the list has for the event. */
+/** Writes one line, with the level and text of the event. */
 export function tell<Name extends EventName>(
   log: LineSink,
   name: Name,

@@ -4,9 +4,9 @@ import { Fault } from '../core/errors.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Pins assets. Decimals that nothing was kept by yet follow the settings, so that a wrong number which the chain
- * refused can be mended where it was written.
- * @throws Fault `settings_bad` where amounts that were kept would change
+ * Pins the decimals of assets. Until a deposit uses an asset, its decimals follow the settings, so that a wrong number
+ * which the chain rejected can be fixed in the settings.
+ * @throws Fault `settings_bad` if the new decimals would change recorded amounts
  */
 export async function pinAssets(db: Kysely<Tables>, assets: readonly Asset[]): Promise<void> {
   await sql`
@@ -19,7 +19,7 @@ export async function pinAssets(db: Kysely<Tables>, assets: readonly Asset[]): P
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
 }
 
-/** What the settings say of assets otherwise than the database, which amounts were kept by. */
+/** Assets that have recorded amounts and whose decimals differ between the settings and the database. */
 export async function pinFaults(db: Kysely<Tables>, assets: readonly Asset[]): Promise<string[]> {
   const { rows } = await sql<{ key: AssetKey; decimals: number; pinned: number }>`
     select wanted.key, wanted.decimals, asset.decimals as pinned
@@ -31,7 +31,7 @@ export async function pinFaults(db: Kysely<Tables>, assets: readonly Asset[]): P
   )
 }
 
-/** The networks, with what is pinned of the assets whose decimals the settings do not say. */
+/** The networks, completed by the pinned assets whose decimals the settings omit. */
 export async function pinnedNetworks(
   db: Kysely<Tables>,
   networks: readonly NetworkSettings[],
@@ -54,7 +54,7 @@ export async function pinnedNetworks(
   })
 }
 
-/** The networks of the pinned assets; the one that is asked for, too, if a deposit or mismatch is of it. */
+/** Networks of the pinned assets, and `asked` if it has a deposit or a mismatch. */
 export async function networksKnown(db: Kysely<Tables>, asked: string): Promise<string[]> {
   const { rows } = await sql<{ network: string }>`
     select network from asset
@@ -63,7 +63,7 @@ export async function networksKnown(db: Kysely<Tables>, asked: string): Promise<
   return rows.map(({ network }) => network)
 }
 
-/** By key, how each asset is called and counted. */
+/** Symbol, network and decimals of each asset, by key. */
 export type AssetNames = ReadonlyMap<string, { symbol: string; network: string; decimals: number }>
 
 export async function readAssetNames(db: Kysely<Tables>): Promise<AssetNames> {
@@ -78,15 +78,15 @@ function wanted(assets: readonly Asset[]) {
   ) as wanted (key, network, symbol, decimals)`
 }
 
-/** Whether some deposit is in it. */
+/** Whether a deposit uses the asset. */
 function isKept(key: ReturnType<typeof sql>) {
   return sql`exists (select from deposit where ${key} in (deposit.asset, deposit.settlement_asset))`
 }
 
-/** Assets by their keys, as people call them. */
+/** Symbol, network and decimals of assets, by key. */
 export type NamedAssets = Record<string, { symbol: string; network: string; decimals: number }>
 
-/** The assets whose keys a text holds, as one JSON object. */
+/** The assets whose keys occur in a text, as one JSON object. */
 export function assetsIn(text: RawBuilder<unknown>): RawBuilder<NamedAssets> {
   return sql`(
     select coalesce(jsonb_object_agg(named.key, jsonb_build_object(

@@ -4,13 +4,13 @@ import { Fault } from '../core/errors.ts'
 import { compareSchema } from '../core/schema.ts'
 import { migrationsIn, readMigrations, refuseUnusable } from './migrate.ts'
 
-/** Most migrations take less. */
+/** Longer than most migrations take. */
 const usualBounds = { maxMs: 60_000, retryEveryMs: 200 }
 
 /**
- * Returns if the schema is as new as this version needs, once a migration that is running has ended.
- * @param waiting is called once if there is one.
- * @throws Fault `remote_failed` that says what the schema is at, and what to do; `schema_unknown`.
+ * Resolves when the schema is new enough for this version. Waits for a migration that is running.
+ * @param waiting is called once if a migration is running
+ * @throws Fault `remote_failed` with the state of the schema and the fix; `schema_unknown`
  */
 export async function awaitSchema<Tables>(
   db: Kysely<Tables>,
@@ -23,7 +23,7 @@ export async function awaitSchema<Tables>(
   const own = await migrationsIn(folder)
   const deadline = Date.now() + bounds.maxMs
   for (let isWaiting = false; ; isWaiting = true) {
-    // Asked first: a migration that ends in between is then seen as applied.
+    // Read before the schema, so that a migration that ends in between is seen as applied.
     const isMigrating = await readIsMigrating(db)
     const lacking = await readLack(db, own)
     if (lacking === null) return
@@ -33,10 +33,10 @@ export async function awaitSchema<Tables>(
   }
 }
 
-/** What the schema is at, null if it is missing, and what this version needs. */
+/** `at` is the newest applied migration, null if the schema is missing; `needed` is the newest of this version. */
 type Lack = { at: string | null; needed: string }
 
-/** Null if the schema is new enough, and for a user who may not know. */
+/** Null if the schema is new enough, or if the user may not read the migrations. */
 async function readLack<Tables>(db: Kysely<Tables>, own: readonly string[]): Promise<Lack | null> {
   const applied = await readMigrations(db)
   if (applied === null) return null
@@ -45,7 +45,7 @@ async function readLack<Tables>(db: Kysely<Tables>, own: readonly string[]): Pro
   return { at: applied.at(-1) ?? null, needed: own.at(-1) ?? '' }
 }
 
-/** The number of the advisory lock that Kysely holds while it migrates; pg_locks shows its halves. */
+/** Number of the advisory lock that Kysely holds while it migrates; pg_locks shows its two halves. */
 const migrationLock = 3_853_314_791_062_309_107n
 
 async function readIsMigrating<Tables>(db: Kysely<Tables>): Promise<boolean> {

@@ -9,8 +9,8 @@ import { inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Takes the right to run a canary now, once in every span over all processes.
- * @returns false where it is not due
+ * Claims the next run of a canary, once per interval across all processes.
+ * @returns false if it is not due
  */
 export async function claimCanary(
   db: Kysely<Tables>,
@@ -24,12 +24,12 @@ export async function claimCanary(
   return rows.length > 0
 }
 
-/** An owner of our own, and the canary that pays it. */
+/** One of our own owners, and the name of the canary that pays it. */
 type CanaryOwner = { name: string; owner: Owner }
 
 /**
- * Puts these canaries on, and all others off: one that was off, or paid another owner, is waited for from now on, and not
- * from before.
+ * Enables these canaries and disables all others. A canary that was disabled, or paid another owner, is measured from
+ * now on.
  */
 export async function switchCanaries(
   db: Kysely<Tables>,
@@ -44,10 +44,13 @@ export async function switchCanaries(
       where not canary.is_on or canary.owner is distinct from excluded.owner`.execute(db)
 }
 
-/** Times of blocks are not quite ours. */
+/** Block times can differ from the database's clock. */
 const clockSlack = '1 minute'
 
-/** Deposits of an owner from before its canary was put on, or from before now where it is off: they are somebody else's. */
+/**
+ * Deposits of an owner from before its canary was enabled, or from before now if it is disabled: they are customers'
+ * deposits.
+ */
 function depositsBefore({ name, owner }: CanaryOwner) {
   const since = sql`
     select since from canary where name = ${name} and is_on and owner = ${ownerText(owner)}`
@@ -56,7 +59,7 @@ function depositsBefore({ name, owner }: CanaryOwner) {
       and least(d.created_at, d.deposited_at) < coalesce((${since}), now()) - ${sql.lit(clockSlack)}::interval`
 }
 
-/** Whether the owner is no canary yet and has deposits of others. */
+/** Whether the owner is not yet a canary owner and has customers' deposits. */
 export async function isCustomer(db: Kysely<Tables>, canary: CanaryOwner): Promise<boolean> {
   const { kind, id } = canary.owner
   const { rows } = await sql<{ yes: boolean }>`
@@ -68,8 +71,8 @@ export async function isCustomer(db: Kysely<Tables>, canary: CanaryOwner): Promi
 }
 
 /**
- * Keeps an owner as one whose deposits are canaries, from now on and for ever: once the address book knows it, so that no
- * misspelt one is kept, and only where it has no deposits of others.
+ * Records an owner as a canary owner, permanently. The address book must contain it, so that no typo is recorded, and
+ * it must have no customers' deposits.
  */
 export async function keepCanaryOwner(db: Kysely<Tables>, canary: CanaryOwner): Promise<void> {
   const { kind, id } = canary.owner
@@ -82,17 +85,20 @@ export async function keepCanaryOwner(db: Kysely<Tables>, canary: CanaryOwner): 
     on conflict (kind, id, service) do nothing`.execute(db)
 }
 
-/** For how long a webhook of ours is known: one that comes later is taken for anybody's. */
+/** How long our own webhooks are recognised. A later arrival counts as an ordinary webhook. */
 const webhooksKept = '1 day'
 
-/** Notes a webhook that is about to be sent, and forgets old ones. */
+/** Records a webhook that is about to be sent, and deletes old ones. */
 export async function startWebhook(db: Kysely<Tables>, token: string): Promise<void> {
   await sql`
     with forgotten as (delete from canary_webhook where sent_at < now() - ${sql.lit(webhooksKept)}::interval)
     insert into canary_webhook (token_sha256) values (${hashOf(token)})`.execute(db)
 }
 
-/** Notes that a webhook came in. @returns false where the token is not one that was given out */
+/**
+ * Records the arrival of a webhook.
+ * @returns false if the token is unknown
+ */
 export async function receiveWebhook(db: Kysely<Tables>, token: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update canary_webhook set received_at = coalesce(received_at, now())
@@ -100,7 +106,10 @@ export async function receiveWebhook(db: Kysely<Tables>, token: string): Promise
   return numAffectedRows === 1n
 }
 
-/** Notes that the canary succeeded, where its webhook came in. @returns whether it did */
+/**
+ * Records a success of the canary if its webhook arrived.
+ * @returns whether it did
+ */
 export async function endWebhook(
   db: Kysely<Tables>,
   { name, token }: { name: string; token: string },
@@ -120,7 +129,10 @@ function hashOf(token: string): Buffer {
 
 type CanaryPayment = Omit<CanaryPlace, 'owner'> & { address: string }
 
-/** Notes a payment that is about to be made. @returns its number */
+/**
+ * Records a payment that is about to be made.
+ * @returns its id
+ */
 export async function startPayment(
   db: Kysely<Tables>,
   { network, asset, amount, address }: CanaryPayment,
@@ -132,8 +144,8 @@ export async function startPayment(
 }
 
 /**
- * Keeps the transaction of a payment, before it is sent. Where sending the last one failed, this one may be the very same
- * to the byte: then it is this payment's, and the last was none.
+ * Records the transaction of a payment before it is sent. If sending the previous payment failed, this transaction can
+ * be identical to it, byte for byte. It then belongs to this payment only.
  */
 export async function namePayment(
   db: Kysely<Tables>,
@@ -147,7 +159,10 @@ export async function namePayment(
   })
 }
 
-/** Notes that a payment could not be made. @returns false where that is known already */
+/**
+ * Records that a payment could not be made.
+ * @returns false if the payment already has an outcome
+ */
 export async function giveUpPayment(db: Kysely<Tables>, id: bigint): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update canary_deposit set outcome = 'unpaid' where id = ${id} and outcome is null`.execute(db)
@@ -156,7 +171,7 @@ export async function giveUpPayment(db: Kysely<Tables>, id: bigint): Promise<boo
 
 type CanaryPaymentFilter = { name: string; owner: Owner; network: NetworkName; asset: AssetKey }
 
-/** Takes up payments to the owner that somebody else made, from when on they are waited for. */
+/** Adopts payments that others made to the owner since the canary was enabled. */
 export async function findPayments(
   db: Kysely<Tables>,
   { name, owner, network, asset }: CanaryPaymentFilter,
@@ -175,19 +190,19 @@ export async function findPayments(
 }
 
 /**
- * How a payment ended; `seconds` from the payment to the last word of all sources, null where it is not said. The outcome
- * is told once: it is null where one that was told late is reconciled after all.
+ * How a payment ended. `seconds` is the time from the payment to its reconciliation, null if it is not reconciled. An
+ * outcome is reported once: `outcome` is null if a payment already reported as late is reconciled.
  */
 export type EndedPayment = { outcome: CanaryDepositOutcome | null; seconds: number | null }
 
-/** Later than this nobody looks whether a payment that was late was reconciled after all. */
+/** How long a late payment is watched for its reconciliation. */
 const paymentsWatched = '30 days'
 
 type CanaryDeadline = { name: string; network: NetworkName; withinMs: number }
 
 /**
- * Ends payments whose deposits are reconciled, and those whose time is over. One that is reconciled later than that
- * shows that the way is open again, and how long that took.
+ * Ends payments whose deposits are reconciled, and payments past the deadline. A payment that is reconciled after the
+ * deadline shows that deposits arrive again, and how long that took.
  */
 export async function endPayments(
   db: Kysely<Tables>,
@@ -222,7 +237,7 @@ export async function endPayments(
   return rows
 }
 
-/** Seconds since a canary last succeeded, or since it was put on where it has not since then. */
+/** Seconds since a canary last succeeded, or since it was enabled if it has not succeeded since then. */
 export type CanaryAge = { name: string; age: number }
 
 export async function canaryAges(db: Kysely<Tables>): Promise<CanaryAge[]> {

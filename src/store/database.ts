@@ -9,11 +9,13 @@ export type DatabaseSettings = {
   url: string
   poolMax: number
   applicationName: string
-  /** Works as this role, of which the user of the URL is a member; without it, as that user. */
+  /** Role to work as; the user of the URL must be a member of it. Default: the user of the URL. */
   role?: string
-  /** For who only shows: nothing can be written, and Postgres itself ends what takes longer. */
+  /** For read-only programs: Postgres rejects writes and cancels statements that take longer. */
   readOnlyWithinMs?: number
-  /** A server that vanished without a word is noticed then. Without it, longer than what the daemon asks takes. */
+  /**
+   * A server that stops answering is noticed after this time. The default is longer than any query of the daemon takes.
+   */
   queryTimeoutMs?: number
 }
 
@@ -44,8 +46,8 @@ export function openDatabase<Tables>({
     query_timeout: queryTimeoutMs,
     types: { getTypeParser },
   })
-  // A connection that breaks must not end the process, whether it is idle or in use: who uses it is told by the
-  // query that fails, and the next query opens another.
+  // A broken connection must not end the process, whether it is idle or in use. The failing query reports it to the
+  // caller, and the next query opens another connection.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
@@ -55,8 +57,8 @@ export function openDatabase<Tables>({
 }
 
 /**
- * Begins a statement that runs all the time: each connection plans it once, under that name. Its text must always be
- * the same.
+ * Starts a statement that runs constantly: each connection plans it once, under this name. Its text must always be the
+ * same.
  */
 export function prepared(name: string): RawBuilder<unknown> {
   return sql.raw(`/* prepared ${name} */`)
@@ -64,7 +66,7 @@ export function prepared(name: string): RawBuilder<unknown> {
 
 const preparedForm = /^\/\* prepared (\w+) \*\//
 
-/** Kysely itself hands on the text and the parameters of a statement, and no name. */
+/** Kysely passes on the text and the parameters of a statement, but no name. */
 function prepareNamed(client: PoolClient): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   const named = (text: unknown, ...rest: unknown[]) => {
@@ -78,8 +80,9 @@ function prepareNamed(client: PoolClient): void {
 }
 
 /**
- * A process that vanished, or stands still, must not keep its locks; nor may who waits for them wait for ever. Pages
- * are in memory or on flash: a batch looks up its rows one by one, however large the tables get, and reads none through.
+ * The timeouts release the locks of a process that vanished or hangs, and end waits for locks. Pages are in memory or
+ * on flash: with a low `random_page_cost`, a batch looks up its rows by index, however large the tables are, and scans
+ * none.
  */
 const sessionOptions = [
   '-c idle_in_transaction_session_timeout=30s',
@@ -93,10 +96,10 @@ function readOnlyOptions(withinMs: number): string[] {
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
-/** How often a transaction that had to give way is begun. */
+/** Maximum attempts of a transaction that conflicts with others. */
 export const attemptsMax = 10
 
-/** Runs the work in one transaction, and again from the start where it has to give way to another. */
+/** Runs the work in one transaction. Runs it again from the start if it conflicts with another transaction. */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
   work: (tx: Transaction<Tables>) => Promise<Result>,
@@ -110,18 +113,18 @@ export async function inTransaction<Tables, Result>(
   }
 }
 
-/** Throws where the database does not answer. */
+/** Throws if the database does not answer. */
 export async function pingDatabase<Tables>(db: Kysely<Tables>): Promise<void> {
   await sql`select 1`.execute(db)
 }
 
-/** What is told where something is to be written on a server that only follows another. */
+/** The fault of a write to a standby or read-only server. */
 export function standbyFault(url: string, cause?: unknown): Fault {
   const problem = 'takes no writes: it is a standby, or set so; give the DATABASE_URL of the server that does'
   return new Fault('remote_failed', { what: `the database (${new URL(url).host})`, problem }, { cause })
 }
 
-/** Whether a transaction failed by others beside it alone, so that it may do when it is begun again. */
+/** Whether a transaction failed only because of concurrent ones, so that a retry can succeed. */
 export function gaveWay(error: unknown): boolean {
   if (isFault(error, 'conflict')) return true
   const code = error instanceof Error && 'code' in error ? error.code : undefined

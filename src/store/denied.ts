@@ -1,6 +1,6 @@
 const insufficientPrivilege = '42501'
 
-/** Whether Postgres refused it for who asked, and would have done it for somebody else. */
+/** Whether Postgres refused a statement because the user lacks a privilege. */
 export function isDenied(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === insufficientPrivilege
 }

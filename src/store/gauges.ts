@@ -6,13 +6,13 @@ import { secondsUnsealed } from './ledger/seals.ts'
 import { readAlone } from './read-alone.ts'
 import type { Tables } from './tables.ts'
 
-/** What is open or waits, as it stands in the database: the same whichever replica asks. Ages are in seconds. */
+/** Open and waiting work, from the database: the same for every replica. Ages are in seconds. */
 export type StoreGauges = {
   inbox: { pending: number; oldest: number }
-  /** Deliveries kept. */
+  /** Number of quarantined deliveries. */
   quarantine: number
   stages: StageGauge[]
-  /** By kind, severity, network and how long they have been open. */
+  /** By kind, severity, network and age. */
   mismatches: {
     kind: string
     severity: string
@@ -22,21 +22,21 @@ export type StoreGauges = {
     oldest: number
   }[]
   atRisk: { asset: string; severity: string; units: number }[]
-  /** Open mismatches, those of one minute that are alike together. */
+  /** Open mismatches. Similar ones of the same minute are grouped. */
   cases: OpenCases[]
-  /** For how long the oldest journal has waited for its seal. */
+  /** How long the oldest journal has waited for its seal. */
   sealAge: number
-  /** What the audit found wrong, beside sums. */
+  /** Findings of the audit other than unbalanced sums. */
   untied: { control: string; asset: string; units: number }[]
-  /** What balances changed by beyond what is known, added up whichever way they changed. */
+  /** Unexplained changes of balances, summed without signs. */
   unexplained: { network: string; asset: string; units: number }[]
   streams: { name: string; age: number; progress: Record<string, number> }[]
 }
 
-/** `unnamed` is that of the oldest about which no mismatch is open; null if there is none. */
+/** `unnamed` is the age of the oldest deposit without an uncleared mismatch; null if there is none. */
 type StageGauge = { stage: string; network: string; oldest: number; unnamed: number | null }
 
-/** Reads rows that are few however much is stored: what is open, or waits. */
+/** Reads open and waiting work: few rows, however much is stored. */
 export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
   return readAlone(db, async (tx) => {
     const inbox = await readInbox(tx)
@@ -84,7 +84,7 @@ async function readMismatches(db: Kysely<Tables>): Promise<StoreGauges['mismatch
   return rows
 }
 
-/** Alike: of one kind, network and minute, in the same hands, with losses of one asset, which are added up. */
+/** Similar means the same kind, network, minute, assignment and snooze. Losses of one asset are added up. */
 export type OpenCases = OpenCase & { count: number }
 
 type CaseRow = Omit<OpenCases, 'loss'> & {
@@ -94,7 +94,7 @@ type CaseRow = Omit<OpenCases, 'loss'> & {
   amount: string | null
 }
 
-/** Few rows however many mismatches are open: causes are told apart by the minute. */
+/** Grouping by minute separates causes, and keeps the rows few however many mismatches are open. */
 async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
   const { rows } = await sql<CaseRow>`
     select kind, coalesce(m.network, '') as network, date_trunc('minute', opened_at) as "openedAt",
@@ -111,8 +111,8 @@ async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
 }
 
 /**
- * Per network and stage, how long the oldest deposit has been waiting for that stage to complete. Each deposit that is
- * open is looked at once.
+ * Per network and stage, how long the oldest deposit has waited for that stage to complete. Reads each open deposit
+ * once.
  */
 async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
   const { rows } = await sql<StoreGauges['stages'][number]>`

@@ -11,7 +11,7 @@ type VitalsRow = {
 
 const nothing: VitalsRow = { migrations: [], isReadOnly: false, inbox: 0, ages: {} }
 
-/** How the database stands: one statement for everything, so that who waits for a connection waits once. */
+/** State of the database, in one statement, so that a caller waits for a connection only once. */
 export async function readHealth(db: Kysely<Tables>): Promise<Vitals> {
   const { rows } = await sql<VitalsRow>`
     select coalesce((select jsonb_agg(name) from kysely_migration), '[]') as migrations,
@@ -25,7 +25,7 @@ export async function readHealth(db: Kysely<Tables>): Promise<Vitals> {
   return { ...known, inboxOldest: inbox, ages: new Map(Object.entries(ages)) }
 }
 
-/** A sign of life, kept as the time of a stream that nobody leases. */
+/** Records a heartbeat as the time of a stream that has no leases. */
 export async function keepBeat(db: Kysely<Tables>, stream: string): Promise<void> {
   await sql`
     insert into stream (name, succeeded_at) values (${stream}, now())

@@ -4,7 +4,7 @@ import { prepared } from './database.ts'
 import { type PackedRows, packRows } from './pack-rows.ts'
 import type { Tables } from './tables.ts'
 
-/** Something a source said, exactly as it said it. The key tells it from everything else that source said. */
+/** A message of a source, exactly as it arrived. The key is unique among all messages of the source. */
 export type NewInboxRow = {
   source: 'webhook' | 'api' | 'chain' | 'person'
   sourceKey: string
@@ -15,13 +15,16 @@ export type NewInboxRow = {
 
 export type PendingRow = Omit<NewInboxRow, 'sourceKey'> & { id: bigint; storedAt: Date }
 
-/** Appends rows, no two with one key, in one statement, and returns the ids of those that were new, by source and key. */
+/**
+ * Appends rows with distinct keys in one statement.
+ * @returns the ids of the new rows, by source and key
+ */
 export async function appendInbox(
   db: Kysely<Tables>,
   rows: readonly NewInboxRow[],
 ): Promise<Map<string, bigint>> {
   const { heads, bodies } = packed(rows)
-  // Rows go in by key, so that two writers of the same keys wait for each other instead of deadlocking.
+  // The order by key makes two writers of the same keys wait for each other instead of deadlocking.
   const { rows: added } = await sql<{
     id: bigint
     source: string
@@ -47,7 +50,7 @@ export async function appendInbox(
 function packed(rows: readonly NewInboxRow[]): PackedRows {
   return packRows(rows, ({ source, sourceKey, headers, receivedAt, body: { length } }, first) => ({
     source,
-    // Half a surrogate pair is no character to a document of Postgres; as a parameter of its own it would be replaced.
+    // jsonb rejects half a surrogate pair. A text parameter would replace it in the same way.
     source_key: sourceKey.toWellFormed(),
     first,
     length,
@@ -56,7 +59,7 @@ function packed(rows: readonly NewInboxRow[]): PackedRows {
   }))
 }
 
-/** The oldest rows that wait to be applied. */
+/** Ids of the oldest pending rows. */
 export async function pendingIds(db: Kysely<Tables>, rowsMax: number): Promise<bigint[]> {
   const rows = await db
     .selectFrom('inbox_pending')
@@ -67,19 +70,19 @@ export async function pendingIds(db: Kysely<Tables>, rowsMax: number): Promise<b
   return rows.map(({ inbox_id }) => inbox_id)
 }
 
-/** Whether more rows than so many wait to be applied. */
+/** Whether more than `than` rows are pending. */
 export async function isMorePending(db: Kysely<Tables>, than: number): Promise<boolean> {
   const { rows } = await sql`select from inbox_pending offset ${than} limit 1`.execute(db)
   return rows.length > 0
 }
 
-/** How much is read at once: one row at least, and no further one behind so many bytes of bodies. */
+/** Size of a batch: at least one row, and no further row once the bodies reach `bytesMax`. */
 export type BatchLimits = { rowsMax: number; bytesMax: number }
 
-/** The oldest rows, or one row alone. */
+/** The oldest rows, or a single row. */
 export type PendingSelection = BatchLimits | { id: bigint }
 
-/** Takes rows that nobody else is applying, and holds them until the transaction ends. */
+/** Reads pending rows that no other transaction is applying, and locks them until the transaction ends. */
 export async function takePending(tx: Transaction<Tables>, wanted: PendingSelection): Promise<PendingRow[]> {
   const { rowsMax, bytesMax } = 'id' in wanted ? { rowsMax: 1, bytesMax: 1 } : wanted
   const which = 'id' in wanted ? sql`inbox_id = ${wanted.id}` : sql`true`
@@ -91,7 +94,7 @@ export async function takePending(tx: Transaction<Tables>, wanted: PendingSelect
   )
 }
 
-/** Reads the inbox rows whose ids a query gives, in order, as far as the bound on bytes allows. */
+/** Reads the inbox rows whose ids a query returns, by id, within the limit on bytes. */
 export async function readWithin(
   tx: Transaction<Tables>,
   ids: RawBuilder<unknown>,
@@ -112,7 +115,7 @@ export async function finishPending(tx: Transaction<Tables>, ids: readonly bigin
   await sql`delete from inbox_pending where inbox_id = any(${ids}::bigint[])`.execute(tx)
 }
 
-/** Seconds for which the oldest row has waited, by the database's clock; 0 where none waits. */
+/** Age of the oldest pending row in seconds, by the database's clock; 0 if none is pending. */
 export async function oldestPending(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
     select coalesce(greatest(extract(epoch from now() - min(stored_at)), 0), 0)::float8 as seconds
@@ -120,12 +123,12 @@ export async function oldestPending(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.seconds ?? 0
 }
 
-/** Rows come in nearly in the order in which they are stored; of so many of the oldest the first is looked for. */
+/** Rows arrive nearly in the order in which they are stored: the earliest is among this many of the oldest. */
 const lookedThrough = 20_000
 
 /**
- * When the first row came in that still waits to be applied, those included that somebody applies at this moment;
- * null where none waits. Everything that came in before has been applied.
+ * When the earliest pending row arrived, including rows that another transaction is applying; null if none is pending.
+ * All rows that arrived before have been applied.
  */
 export async function waitingSince(
   tx: Transaction<Tables>,
@@ -143,7 +146,7 @@ export function rowKey({ source, sourceKey }: { source: string; sourceKey: strin
   return `${source} ${sourceKey}`
 }
 
-/** The traces, as `traceparent` of W3C Trace Context, in which rows came in; of those alone that came in traced. */
+/** The trace in which each row arrived, as `traceparent` of W3C Trace Context. Rows without a trace are omitted. */
 export async function traceparentsOf(
   db: Kysely<Tables>,
   ids: readonly bigint[],

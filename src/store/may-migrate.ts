@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import { readMigrations } from './migrate.ts'
 
-/** Whose connection it is, whether it may change the schema, and the migrations that were applied, if it may know them. */
+/**
+ * User of the connection, whether it may change the schema, and the applied migrations; null if it may not read them.
+ */
 export type MigrationAccess = {
   user: string
   mayMigrate: boolean
@@ -10,8 +12,8 @@ export type MigrationAccess = {
 }
 
 /**
- * Who owns the table of migrations owns what they made. Before there is one, whoever may create schemas in the database
- * makes them.
+ * The owner of the migrations table owns the schema that the migrations made. Before that table exists, any user who
+ * may create schemas in the database may migrate.
  */
 export async function readStanding<Tables>(db: Kysely<Tables>): Promise<MigrationAccess> {
   const { rows } = await sql<{ user: string; mayMigrate: boolean; isStandby: boolean }>`

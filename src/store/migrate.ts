@@ -9,12 +9,13 @@ import { attemptsMax, gaveWay } from './database.ts'
 import { isDenied } from './denied.ts'
 
 /**
- * Brings a database to the newest schema and returns the names of the migrations it applied.
- * Kysely takes a lock, so that any number of processes may call this at once. All is one transaction; where Postgres ends
- * it because programs at work hold what it waits for, and wait for what it holds, it begins again.
- * @throws Fault `remote_failed` with the failing migration's own message, or if a newer version took away what this one
- * uses; `schema_unknown` if the database was migrated by files that are not this version's.
+ * Migrates a database to the newest schema.
+ * Kysely takes a lock, so any number of processes may call this at once. All migrations run in one transaction. If
+ * Postgres aborts it because of a deadlock with running programs, it starts again.
  * @param name of the database, in messages
+ * @returns the names of the migrations it applied
+ * @throws Fault `remote_failed` with the message of the failing migration, or if a newer version removed something that
+ * this one uses; `schema_unknown` if the database was migrated by files of another version
  */
 export async function migrate<Tables>(
   db: Kysely<Tables>,
@@ -44,8 +45,8 @@ const ownersRights =
   'the user of DATABASE_URL has to own the database and may create roles; as a superuser: alter role … createrole'
 
 /**
- * A version that is being replaced may still start: what a newer version added is in nobody's way.
- * @throws Fault `remote_failed` if a newer version took away what this one uses; `schema_unknown`
+ * Accepts a newer schema that only adds: a version that is being replaced may still start.
+ * @throws Fault `remote_failed` if a newer version removed something that this one uses; `schema_unknown`
  */
 export function refuseUnusable(state: SchemaState, database = 'the database'): SchemaState {
   if (state.kind === 'unknown')
@@ -60,7 +61,7 @@ export function refuseUnusable(state: SchemaState, database = 'the database'): S
   return state
 }
 
-/** Names of the migrations that were applied; null for a user who may not read them. */
+/** Names of the applied migrations; null if the user may not read them. */
 export async function readMigrations<Tables>(db: Kysely<Tables>): Promise<readonly string[] | null> {
   const { rows } = await sql<{ isMade: boolean; mayRead: boolean }>`
     select oid is not null as "isMade", coalesce(has_table_privilege(oid, 'SELECT'), false) as "mayRead"

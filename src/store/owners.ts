@@ -15,7 +15,7 @@ import type { Tables } from './tables.ts'
 
 type OwnerEntryRow = Pick<Owner, 'id'> & Pick<OwnerEntry, 'deposits' | 'forward'>
 
-/** The channels or wallets of these ids, as the address book has them. */
+/** Address book entries of the channels or wallets with these ids. */
 export async function readOwners(
   db: Kysely<Tables>,
   kind: Owner['kind'],
@@ -33,7 +33,7 @@ export async function readOwners(
   return rows.map(({ id, ...entry }) => ({ owner: { kind, id }, ...entry }))
 }
 
-/** The ids of the address book; the one that is asked for, too, if a deposit is of it. */
+/** Ids in the address book, and `asked` if it owns a deposit. */
 export async function ownerIdsKnown(db: Kysely<Tables>, asked: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from owner
@@ -41,7 +41,7 @@ export async function ownerIdsKnown(db: Kysely<Tables>, asked: string): Promise<
   return rows.map(({ id }) => id)
 }
 
-/** Whose deposit addresses these are, on whatever network. */
+/** Owners of these deposit addresses, on any network. */
 export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[]): Promise<HeldAddress[]> {
   const { rows } = await sql<HeldAddress>`
     select network, address, jsonb_build_object('kind', owner_kind, 'id', owner_id) as owner from address_book
@@ -52,14 +52,15 @@ export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[])
 export type OwnerSaveResult = { added: number; conflicts: readonly Conflict[] }
 
 /**
- * Keeps channels and wallets with their addresses, in few statements. Saying the same again changes nothing; a network
- * may come to an owner. Where there are conflicts, the transaction is to be rolled back: some are kept by then.
+ * Saves channels and wallets with their addresses, in few statements. Saving an entry again changes nothing; an owner
+ * may gain a network. If there are conflicts, the caller must roll back the transaction: some entries are saved by
+ * then.
  */
 export async function keepOwners(
   tx: Transaction<Tables>,
   entries: readonly OwnerEntry[],
 ): Promise<OwnerSaveResult> {
-  // One after the other: of two who give one owner different addresses, the later sees what the first one kept.
+  // One writer at a time: if two give one owner different addresses, the later one sees the addresses of the first.
   await sql`select pg_advisory_xact_lock(hashtext('address book'))`.execute(tx)
   const added = await insertNew(tx, entries)
   const kept = new Map<string, OwnerEntry>()
@@ -87,8 +88,8 @@ export async function keepOwners(
 }
 
 /**
- * Keeps one channel or wallet.
- * @throws Fault `usage_bad` where an owner of that id, or an address, is already known otherwise.
+ * Saves one channel or wallet.
+ * @throws Fault `usage_bad` if the id or an address is already recorded with other values
  */
 export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> {
   return inTransaction(db, async (tx) => {
@@ -99,7 +100,7 @@ export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> 
   })
 }
 
-/** Adds what is new, in two statements; what is known stays as it is. */
+/** Inserts new entries, in two statements. Existing entries do not change. */
 async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<number> {
   const { numAffectedRows } = await sql`
     insert into owner (kind, id, service, forward_network, forward_asset, forward_recipient, created_at)
@@ -127,7 +128,7 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
   return Number(numAffectedRows ?? 0n)
 }
 
-/** What was reported to these addresses, or of these owners, before they were known is decided again. */
+/** Rechecks evidence for these addresses and owners that arrived before they were known. */
 async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<void> {
   const deposits = entries.flatMap((entry) => entry.deposits)
   const owners = entries.map(({ owner }) => owner)
@@ -146,7 +147,7 @@ async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEn
     )`.execute(tx)
 }
 
-/** One deposit address of a channel or wallet, as lists show it and files hold it. */
+/** One deposit address of a channel or wallet, as in lists and files. */
 export type OwnerLine = {
   id: string
   network: string
@@ -158,7 +159,7 @@ export type OwnerLine = {
 
 type OwnersRequest = { kind: Owner['kind']; limit: number; after?: Pick<OwnerLine, 'id' | 'network'> | null }
 
-/** One line per deposit address, by owner and network, of those behind the one of `after`. */
+/** One line per deposit address, by owner and network, after the line `after`. */
 export async function listOwners(
   db: Kysely<Tables>,
   { kind, limit, after = null }: OwnersRequest,

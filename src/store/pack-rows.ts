@@ -1,9 +1,9 @@
-/** The JSON of what rows say, and the bytes of all their bodies. */
+/** Columns of the rows as JSON, and the bytes of all bodies. */
 export type PackedRows = { heads: string; bodies: Buffer }
 
 /**
- * Two parameters, whatever the number of rows: bodies go as the bytes they are, for the text of an array doubles them.
- * @param headOf is told where among all bytes the row's body begins, counted from 1 as Postgres does.
+ * Packs any number of rows into two parameters. Bodies are sent as bytes, since the text of an array doubles them.
+ * @param headOf receives the position of the row's body among all bytes, counted from 1 as in Postgres
  */
 export function packRows<Row extends { body: Buffer }>(
   rows: readonly Row[],

@@ -3,7 +3,7 @@ import { inTransaction } from './database.ts'
 import { packRows } from './pack-rows.ts'
 import type { Tables } from './tables.ts'
 
-/** A delivery that failed verification. `source` names the client, and credentials among the headers are hashed. */
+/** A delivery that failed verification. `source` identifies the client. Credentials in the headers are hashed. */
 export type QuarantineRow = {
   receivedAt: Date
   source: string
@@ -14,12 +14,12 @@ export type QuarantineRow = {
 
 export type QuarantineBounds = { rowsMax: number; bytesMax: number }
 
-/** What a row costs beside its body and headers. */
+/** Bytes that a row takes besides its body and headers. */
 const overheadBytes = 200
 
 /**
- * Adds rows, and pushes out what is over a bound. Every client has the same share, so that a flood pushes out its own:
- * the newest of each stay, in turns by what a client has kept already; of one client the oldest go first.
+ * Adds rows, and evicts rows over a limit. Every client has the same share, so that a flood evicts its own rows: rows
+ * are ranked by the bytes of their client's newer rows. Of one client, the oldest go first.
  */
 export function keepQuarantined(
   db: Kysely<Tables>,
@@ -39,7 +39,7 @@ export function keepQuarantined(
     }),
   )
   return inTransaction(db, async (tx) => {
-    // One at a time, so that two who push out rows do not wait for each other.
+    // One writer at a time, so that two evictions do not wait for each other's rows.
     await sql`select pg_advisory_xact_lock(hashtext('quarantine'))`.execute(tx)
     await sql`
       insert into quarantine (received_at, source, reason, headers, body, size)
@@ -69,7 +69,7 @@ export type QuarantineLine = {
   user_agent: string
 }
 
-/** The newest first, of those with a lesser number than `before`. */
+/** The newest first, with ids below `before`. */
 export async function listQuarantine(
   db: Kysely<Tables>,
   { limit, before }: { limit: number; before?: bigint | undefined },
@@ -81,15 +81,15 @@ export async function listQuarantine(
   return rows
 }
 
-/** Of Postgres's bigint. */
+/** The largest bigint of Postgres. */
 const largestId = 2n ** 63n - 1n
 
 export type QuarantinedRow = QuarantineRow & { id: bigint }
 
-/** Which deliveries: those of these numbers, or all; and from which number on. */
+/** Deliveries with these ids, or all if null, and with ids above `after`. */
 export type QuarantinePage = { ids: readonly bigint[] | null; after: bigint; limit: number }
 
-/** Deliveries with their bodies, by number. */
+/** Deliveries with their bodies, by id. */
 export async function readQuarantine(
   db: Kysely<Tables>,
   { ids, after, limit }: QuarantinePage,
@@ -101,14 +101,19 @@ export async function readQuarantine(
   return rows
 }
 
-/** Removes deliveries and tells how many there were. */
+/**
+ * Deletes deliveries.
+ * @returns the number of deleted deliveries
+ */
 export async function dropQuarantined(db: Kysely<Tables>, ids: readonly bigint[] | null): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from quarantine where ${ids}::bigint[] is null or id = any(${ids}::bigint[])`.execute(db)
   return Number(numAffectedRows ?? 0n)
 }
 
-/** Does the work while nobody else does such: of two retries at once each would count what the other took in as repeats. */
+/**
+ * Runs a retry under a lock: of two concurrent retries, each would count deliveries that the other stored as repeats.
+ */
 export function retryAlone<Result>(db: Kysely<Tables>, work: () => Promise<Result>): Promise<Result> {
   return db.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(hashtext('quarantine retry'))`.execute(connection)

@@ -1,8 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 
 /**
- * Reads much in a transaction that takes one processor of the database and no more. To compile what is run every few
- * minutes takes longer than it saves.
+ * Runs a large read in a transaction that uses one processor of the database. JIT is off: for statements that run every
+ * few minutes, compiling takes longer than it saves.
  */
 export function readAlone<Tables, Result>(
   db: Kysely<Tables>,

@@ -4,22 +4,22 @@ import { defaultService } from '../core/deposit-service.ts'
 import { appendInbox } from './inbox.ts'
 import type { Tables } from './tables.ts'
 
-/** A record of the service's API. Without an id it is kept, and cannot be followed. */
+/** A record of the service's API. A record without an id is stored, but cannot be followed. */
 export type ServiceRecord = { id: string | null; time: Date | null; text: string }
 
-/** When the request was sent that brought the records, and when they came in. */
+/** When the request for the records was sent, and when the response arrived. */
 export type ReadingTimes = { sentAt: Date; receivedAt: Date }
 
 export type SavedRecords = {
-  /** How many were new or had changed. */
+  /** Number of new or changed records. */
   stored: number
-  /** Ids of those that had been gone. */
+  /** Ids of records that had been marked as gone. */
   back: string[]
 }
 
 /**
- * Keeps every record that differs from what was read of it before, as a revision in the inbox. What an earlier request
- * brought than was read already is passed over.
+ * Stores every record that differs from its last reading, as a revision in the inbox. Ignores a response to an earlier
+ * request than that of the last reading.
  */
 export async function saveRecords(
   tx: Transaction<Tables>,
@@ -31,7 +31,7 @@ export async function saveRecords(
   const changes = new Map((await noteRecords(tx, followed, times)).map((one) => [one.id, one]))
   const rows = hashed.flatMap((one) => {
     const change = one.id === null ? undefined : changes.get(one.id)
-    // A record that stands on one page in two versions is followed by one of them; the other is kept, too.
+    // If a page lists a record in two versions, one of them is followed. The other is stored, too.
     if (one.id !== null && followed.includes(one))
       return change?.isNew ? [rowOf(one, change.revision, times)] : []
     return [rowOf(one, 1, times)]
@@ -44,10 +44,12 @@ export async function saveRecords(
 type HashedRecord = ServiceRecord & { hash: string }
 type RecordRevision = { id: string; revision: number; isNew: boolean; wasGone: boolean }
 
-/** Read by a process whose clock was ahead: whoever reads next knows better, and must not wait until that time has come. */
+/** Read by a process whose clock was ahead. The next reading replaces it and need not wait until that time. */
 const isReadAhead = sql`api_record.read_at > now() + interval '1 minute'`
 
-/** In the order of their ids, so that two readings of the same records wait for each other instead of deadlocking. */
+/**
+ * Writes in the order of the ids, so that two readings of the same records wait for each other instead of deadlocking.
+ */
 async function noteRecords(
   tx: Transaction<Tables>,
   records: readonly HashedRecord[],
@@ -69,9 +71,12 @@ async function noteRecords(
   return rows
 }
 
-/** The key is of the text, so that it is kept once; one that comes back to an earlier text is another revision. */
+/**
+ * The key contains the hash of the text, so that each text is stored once. A record that returns to an earlier text is
+ * a new revision.
+ */
 function rowOf({ id, hash, text }: HashedRecord, revision: number, { receivedAt }: ReadingTimes) {
-  // The hash tells records apart; the id is for people, and may hold what Postgres cannot keep.
+  // The hash distinguishes records. The id is for people, and may contain characters that Postgres cannot store.
   const key = `${(id ?? 'unnamed').replaceAll(/[^\x20-\x7e]/g, '?')}/${hash}`
   return {
     source: 'api' as const,
@@ -86,7 +91,10 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Counts a miss for every record that was not read since a full reading began. What is older need not be listed. */
+/**
+ * Counts a miss for every record that was not read since a full reading began. Older records than `listedSince` need
+ * not be listed.
+ */
 export async function countMisses(
   tx: Transaction<Tables>,
   { startedAt, listedSince }: { startedAt: Date; listedSince: Date | null },
@@ -99,7 +107,10 @@ export async function countMisses(
   )
 }
 
-/** Records that full readings have missed so often; in no order, so that none that cannot be read stands before others. */
+/**
+ * Records that at least `missesMin` full readings missed, in random order, so that unreadable records do not block
+ * others.
+ */
 export async function missedRecords(
   db: Kysely<Tables>,
   { missesMin, limit }: { missesMin: number; limit: number },
@@ -116,7 +127,7 @@ export async function missedRecords(
   return rows.map(({ service_id }) => service_id)
 }
 
-/** Records of deposits that are open and were not read since, those that wait longest first. */
+/** Records of open deposits that were last read before `readBefore`, the oldest reading first. */
 export async function staleRecords(
   db: Kysely<Tables>,
   { readBefore, limit }: { readBefore: Date; limit: number },
@@ -131,7 +142,7 @@ export async function staleRecords(
   return rows.map(({ id }) => id)
 }
 
-/** A record that the service no longer has, and the deposit that it was of. */
+/** A record that the service no longer has, and its deposit. */
 export type RemovedRecord = {
   id: string
   depositId: bigint | null
@@ -142,9 +153,9 @@ export type RemovedRecord = {
 }
 
 /**
- * Marks as gone what was asked for at that time and not found, where it was missed before; else this is its first miss,
- * since one answer alone may be that of a service in trouble. What was read since is not touched.
- * @returns what is gone from now on
+ * Marks records as gone that were requested at `askedAt`, not found, and missed before. Otherwise this is the first
+ * miss, since a single answer may come from a service in trouble. Records read since then do not change.
+ * @returns the records that are gone from now on
  */
 export async function markGone(
   tx: Transaction<Tables>,

@@ -3,7 +3,7 @@ import { mismatchKinds } from '../core/mismatch.ts'
 import { assetsIn, type NamedAssets } from './assets.ts'
 import type { Tables } from './tables.ts'
 
-/** What people ask of the books, as rows for a table or a JSON document. Amounts are decimal text. */
+/** Reports on the books, as rows for a table or a JSON document. Amounts are decimal text. */
 
 export type DepositLine = {
   id: string
@@ -14,7 +14,7 @@ export type DepositLine = {
   asset: string | null
   amount: string
   amount_base: string | null
-  /** What was delivered, in words; empty if nothing was. */
+  /** The delivered amount as text; empty if nothing was delivered. */
   settlement: string
   settlement_network: string | null
   settlement_asset_symbol: string | null
@@ -30,7 +30,7 @@ export type Filter = {
   state?: string | undefined
   network?: string | undefined
   owner?: string | undefined
-  /** Only those with a lesser number: the page behind one that ended there. */
+  /** Only lower ids: the page after one that ended with this id. */
   before?: bigint | undefined
 }
 
@@ -67,15 +67,15 @@ export type MismatchLine = {
   network: string
   asset_symbol: string
   asset: string | null
-  /** Of the deposit, or of the transfer, that it is about. */
+  /** Amount of the deposit or chain transfer concerned. */
   amount: string
   amount_base: string | null
-  /** What may be lost, and its asset; null if nothing is, or if it cannot be measured. */
+  /** The possible loss and its asset; null if there is none, or if it cannot be measured. */
   loss: string | null
   loss_base: string | null
   loss_asset: string | null
   loss_asset_symbol: string | null
-  /** By what it is ranked: its value if its asset has a price, or else its share of what was owed. */
+  /** Rank of the loss: its value if its asset has a price, otherwise its share of the amount owed. */
   loss_value: string | null
   currency: string | null
   loss_share: string | null
@@ -84,7 +84,7 @@ export type MismatchLine = {
   assigned_to: string | null
   snoozed_until: Date | null
   opened_at: Date
-  /** By when somebody should have done something, and how long that is from now, or `overdue`; of what has ended, neither. */
+  /** Deadline for action, and the time left until then, or `overdue`. Null and empty if the mismatch has ended. */
   act_by: Date | null
   act_in: string
   resolved_at: Date | null
@@ -92,31 +92,34 @@ export type MismatchLine = {
   reason: string | null
   cleared_at: Date | null
   detail: Record<string, string>
-  /** The assets that the detail and the loss name, by their keys: `detail` has amounts in their smallest units. */
+  /** Assets named in `detail` and in the loss, by key. Amounts in `detail` are in the smallest units. */
   assets: NamedAssets
 }
 
 export type MismatchFilter = {
   limit: number
-  /** Only these, whatever their status. */
+  /** Only these, with any status. */
   ids?: readonly bigint[]
   kind?: string | undefined
   severity?: string | undefined
   network?: string | undefined
-  /** The most severe and the largest losses first, unless the newest are to be: of all that ever were, only those are found by an index. */
+  /**
+   * Newest first, instead of the most severe and the largest losses first. Among mismatches of every status, only this
+   * order uses an index.
+   */
   isNewestFirst?: boolean
-  /** Only those that come behind this one: the page behind one that ended there. */
+  /** Only mismatches after this one: the page after one that ended with it. */
   after?: bigint | undefined
   /** A name, or `nobody`. */
   assigned?: string | undefined
   olderThanSeconds?: number
-  /** Only those for which somebody should have done something by now. */
+  /** Only mismatches past their deadline for action. */
   isOverdue?: boolean
-  /** Also the snoozed ones; or all that ever were. */
+  /** Includes snoozed mismatches, or mismatches of every status. */
   also: 'nothing' | 'snoozed' | 'all'
 }
 
-/** The open mismatches, the most severe and the largest losses first; with `also`, others after them. */
+/** Open mismatches, the most severe and the largest losses first. With `also`, others follow. */
 export async function listMismatches(
   db: Kysely<Tables>,
   { limit, ...filter }: MismatchFilter,
@@ -150,7 +153,7 @@ function wantedOf({
   ...filter
 }: Omit<MismatchFilter, 'limit'>): RawBuilder<unknown>[] {
   const { kind, severity, network, assigned, olderThanSeconds, isOverdue } = filter
-  // All that ever were are many; those that are open stand in an index of their own.
+  // Closed mismatches are many; open ones have an index of their own.
   const open = [
     sql`cleared_at is null`,
     sql`resolved_at is null`,
@@ -176,7 +179,7 @@ function wantedOf({
 
 const heldOpen = { nothing: ['open'], snoozed: ['open', 'snoozed'], all: [] }
 
-/** What is not asked for is not in the statement, so that what is can be found by an index. */
+/** Omits filters that are not set, so that those that are can use an index. */
 function where<Value>(
   value: Value | undefined,
   condition: (value: Value) => RawBuilder<unknown>,
@@ -189,8 +192,8 @@ const unmeasured = Object.entries(mismatchKinds)
   .map(([kind]) => kind)
 
 /**
- * The place of a mismatch among all others: no two have the same. Losses are compared by value, those without a price
- * by share of what was owed, and never by amounts of different assets; a loss that cannot be measured goes before both.
+ * Sort key of a mismatch, unique to it. Losses are compared by value; losses without a price by their share of the
+ * amount owed, never by amounts of different assets. Losses that cannot be measured come before both.
  */
 const place = sql`array_position(array['open', 'snoozed', 'resolved', 'cleared'], status),
   array_position(array['severe', 'warning', 'info'], severity), kind <> all(${unmeasured}::text[]),
@@ -203,7 +206,7 @@ const hours = Object.values(mismatchKinds).map(({ actWithinHours }) => actWithin
 
 const ended = ['resolved', 'cleared']
 
-/** In units of the asset, and in its smallest units. */
+/** In units of the asset, and with `_base` in its smallest units. */
 export type AccountBalanceLine = {
   account: string
   asset: string
@@ -222,7 +225,7 @@ export async function listBalances(db: Kysely<Tables>): Promise<AccountBalanceLi
 
 export type BalanceTotal = { asset: string; asset_symbol: string; total: string; total_base: string }
 
-/** The sum of all accounts of each asset: zero, as every transfer has two sides. */
+/** The sum of all accounts of each asset: zero, as every ledger transfer has two sides. */
 export async function totalBalances(db: Kysely<Tables>): Promise<BalanceTotal[]> {
   const { rows } = await sql<BalanceTotal>`
     select asset, min(asset_symbol) as asset_symbol, sum(balance)::text as total, sum(balance_base)::text as total_base
@@ -238,7 +241,7 @@ export type Summary = {
   isBalanced: boolean
 }
 
-/** How things stand, in a few numbers. What is ignored is no deposit. */
+/** Key figures. Ignored deposits are not counted. */
 export async function summarise(db: Kysely<Tables>): Promise<Summary> {
   const [states, oldest, mismatches, unbalanced] = await Promise.all([
     sql<{ state: string; count: number }>`

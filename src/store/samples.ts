@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** A webhook or a record as it was kept. */
+/** A webhook or a record as stored. */
 export type Sample = { headers: Record<string, string>; body: Buffer; receivedAt: Date }
 
-/** The newest that a source said, the oldest of them first. */
+/** The newest messages of a source, oldest first. */
 export async function newestSamples(
   db: Kysely<Tables>,
   source: 'webhook' | 'api',
@@ -16,7 +16,9 @@ export async function newestSamples(
   return rows.toReversed()
 }
 
-/** The newest of each client that failed verification, in turns, so that none hides the others; the oldest first. */
+/**
+ * The newest deliveries that failed verification, in turns by client, so that no client hides the others; oldest first.
+ */
 export async function newestQuarantined(
   db: Kysely<Tables>,
   limit: number,
@@ -31,7 +33,7 @@ export async function newestQuarantined(
   return rows
 }
 
-/** What the address book holds, as sets: addresses are in the spelling used for comparing. */
+/** The address book as sets. Addresses are in the spelling used for comparisons. */
 export type AddressBookSets = {
   depositAddresses: ReadonlySet<string>
   recipients: ReadonlySet<string>

@@ -2,9 +2,12 @@ import { type Kysely, sql } from 'kysely'
 import { readAlone } from './read-alone.ts'
 import type { Tables } from './tables.ts'
 
-/** How the service did with the deposits of a span: `accounting.scorecard` documents each. Ratios are exact decimals. */
+/**
+ * Performance of the service for the deposits of a period. `accounting.scorecard` documents each column. Ratios are
+ * exact decimals.
+ */
 export type ScorecardLine = {
-  /** `all`, or where money came in and where it went, for people and as a label of metrics. */
+  /** `all`, or the asset paid and the asset delivered with their networks, for people and as a label of metrics. */
   route: string
   scope: 'service' | 'route'
   network: string | null
@@ -26,7 +29,7 @@ export type ScorecardLine = {
   settle_p50_seconds: number | null
   settle_p95_seconds: number | null
   settle_p99_seconds: number | null
-  /** In units of the asset paid, and of the asset delivered; with `_base`, in their smallest units. */
+  /** In units of the asset paid or delivered, and with `_base` in its smallest units. */
   paid: string | null
   paid_base: string | null
   delivered: string | null
@@ -49,7 +52,7 @@ export async function readScorecard(
   return rows.map((line) => ({ route: routeText(line), ...line }))
 }
 
-/** Exact: both are numeric, and the product is a whole number. */
+/** Exact: both factors are numeric, and the product is a whole number. */
 function inBase(column: string, asset: string) {
   return sql`(
     select trim_scale(${sql.ref(`s.${column}`)} * power(10::numeric, a.decimals))
@@ -58,7 +61,7 @@ function inBase(column: string, asset: string) {
 
 const dayMs = 86_400_000
 
-/** The scorecard of the last day. */
+/** The scorecard of the last 24 hours. */
 export function readDayScorecard(db: Kysely<Tables>): Promise<ScorecardLine[]> {
   const now = Date.now()
   return readAlone(db, (tx) => readScorecard(tx, { from: new Date(now - dayMs), to: new Date(now) }))

@@ -1,17 +1,17 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** What a database server is, and by which clock. */
+/** Facts about a database server, with the time of its clock. */
 export type ServerFacts = {
   version: number
   clock: Date
   user: string
   isMade: boolean
-  /** It answers and takes nothing: a standby, or set so. */
+  /** The server rejects writes: it is a standby, or set to read-only. */
   isReadOnly: boolean
 }
 
-/** `version` is that of the server, as 180004; `isMade` tells whether any migration was ever applied. */
+/** `version` is the version of the server, such as 180004. `isMade` is true if any migration was ever applied. */
 export async function readServerFacts(db: Kysely<Tables>): Promise<ServerFacts> {
   const { rows } = await sql<ServerFacts>`
     select current_setting('server_version_num')::int as version, clock_timestamp() as clock,
@@ -20,7 +20,10 @@ export async function readServerFacts(db: Kysely<Tables>): Promise<ServerFacts> 
   return rows[0] ?? { version: 0, clock: new Date(0), user: '', isMade: false, isReadOnly: false }
 }
 
-/** What keeps the user from doing what a start does, and what gives it to him; null where nothing does. */
+/**
+ * The right that the user lacks to start the daemon: membership in the daemon's role, or creation of that role. Null if
+ * it lacks nothing.
+ */
 export async function lackOfRights(db: Kysely<Tables>): Promise<'membership' | 'creation' | null> {
   const { rows } = await sql<{ made: boolean; may: boolean }>`
     select to_regrole('depositd_daemon') is not null as made,
@@ -31,7 +34,10 @@ export async function lackOfRights(db: Kysely<Tables>): Promise<'membership' | '
   return row.made ? 'membership' : 'creation'
 }
 
-/** Whether the user, or a role that it can become, could change what is booked; a schema that is not made is nobody's. */
+/**
+ * Whether the user, or a role that it can assume, could change the books. Before the tables exist, whether it is a
+ * superuser or may create roles.
+ */
 export async function mayChangeBooks(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`
     select coalesce(bool_or(
@@ -43,7 +49,7 @@ export async function mayChangeBooks(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]?.may ?? false
 }
 
-/** Without any of these the daemon fails at its first deposit. */
+/** Privileges without which the daemon fails at its first deposit. */
 const needed = [
   ['select', 'kysely_migration'],
   ['insert', 'inbox'],
@@ -60,12 +66,12 @@ const needed = [
   ['select', 'ledger_entry'],
 ] as const
 
-/** With any of these a fault of the daemon could change what is booked, or what it was booked from. */
+/** Privileges with which a bug of the daemon could change the books, or the messages they are based on. */
 const refused = ['ledger_journal', 'ledger_transfer', 'ledger_seal', 'inbox'].flatMap((table) =>
   ['update', 'delete', 'truncate'].map((privilege) => [privilege, table] as const),
 )
 
-/** Statements that give the daemon's role the rights it has after the migrations. */
+/** Statements that restore the privileges that the daemon's role has after the migrations. */
 export async function grantsToMend(db: Kysely<Tables>): Promise<string[]> {
   const asked = [...needed.map((one) => [...one, true]), ...refused.map((one) => [...one, false])]
   const { rows } = await sql<{ privilege: string; name: string; wanted: boolean }>`
@@ -81,7 +87,7 @@ export async function grantsToMend(db: Kysely<Tables>): Promise<string[]> {
   )
 }
 
-/** Of this month and the next, those that no partition of the books was made for. */
+/** Of this month and the next, those for which the books have no partition. */
 export async function monthsWithoutPartition(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ month: string }>`
     select to_char(month, 'YYYYMM') as month
@@ -93,7 +99,7 @@ export async function monthsWithoutPartition(db: Kysely<Tables>): Promise<string
   return rows.map(({ month }) => month)
 }
 
-/** How many mismatches of that kind are open. */
+/** Number of open mismatches of that kind. */
 export async function countOpen(db: Kysely<Tables>, kind: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from open_mismatch where kind = ${kind}`.execute(db)

@@ -9,27 +9,27 @@ import { type MismatchChange, openMismatches } from './mismatches/mismatches.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * A webhook as it came, and when the same came again, byte for byte, while it waited to be stored. Its key is the
- * sender's id of the event, without a space.
+ * A webhook as it arrived, and the arrival times of identical copies while it waited to be stored. Its key is the
+ * sender's event id, without spaces.
  */
 export type NewWebhook = Omit<NewInboxRow, 'source'> & { source: 'webhook'; copiesAt: readonly Date[] }
 
-/** `conflicting`: its id was known with another body. It is kept all the same, and applied. */
+/** `conflicting`: the id is known with another body. The webhook is stored and applied all the same. */
 export type WebhookStoreOutcome = 'stored' | 'duplicate' | 'conflicting'
 
-/** One outcome per arrival, in their order, and the row that holds it. */
+/** One outcome per arrival, in the same order, and the inbox row that holds it. */
 export type StoredWebhooks = {
   outcomes: WebhookStoreOutcome[]
   inboxIds: (bigint | null)[]
   mismatches: MismatchChange[]
 }
 
-/** The row that holds an arrival. */
+/** The inbox row that holds an arrival. */
 type WebhookStoreResult = { arrival: NewWebhook; inboxId: bigint; outcome: WebhookStoreOutcome }
 
 /**
- * Stores webhooks, no two with one key. What is new costs one statement; only what is known by its key is looked at
- * closer: the same body is counted as a repeat, another body becomes a row of its own and a `conflicting_duplicate`.
+ * Stores webhooks with distinct keys. New webhooks cost one statement. Only known keys are examined further: the same
+ * body is counted as a repeat; another body becomes a row of its own and a `conflicting_duplicate`.
  */
 export async function storeWebhooks(
   db: Kysely<Tables>,
@@ -84,8 +84,8 @@ async function idsOf(tx: Transaction<Tables>, arrivals: readonly NewWebhook[]): 
 }
 
 /**
- * Keeps bodies whose key another body has, under the key and their hash. The keys are locked until the transaction
- * ends: of other bodies that come at once, whoever is last knows them all.
+ * Stores bodies whose key belongs to another body, under the key and their hash. The keys are locked until the
+ * transaction ends, so that the last of several concurrent bodies sees all others.
  */
 async function keepOthers(
   tx: Transaction<Tables>,
@@ -111,10 +111,10 @@ async function keepOthers(
   })
 }
 
-/** Hashes that a mismatch names. An id that never changes would otherwise name ever more of them. */
+/** Maximum number of hashes in one mismatch. A sender that never changes the id would otherwise add ever more. */
 const namedMax = 8
 
-/** What is said of a conflict is the same in whatever order its bodies came. Only a person ends it. */
+/** The detail of a conflict does not depend on the order in which its bodies arrived. Only a person closes it. */
 async function openConflicts(
   tx: Transaction<Tables>,
   kept: readonly WebhookStoreResult[],
@@ -158,7 +158,7 @@ async function openConflicts(
   )
 }
 
-/** Times that are kept of one webhook: the newest, and the count of all. */
+/** Arrival times kept per webhook: the newest ones. The count includes all. */
 const timesMax = 32
 
 async function countRepeats(tx: Transaction<Tables>, kept: readonly WebhookStoreResult[]): Promise<void> {

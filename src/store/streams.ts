@@ -3,21 +3,21 @@ import { Fault } from '../core/errors.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * A lease that lasts for so much longer than the one asked for was given before the database's clock was set back, and
- * must not keep everybody waiting until that is there again. More than any two leases of a stream differ by; and more than
- * two who want it at once, since the time of one may be read before the other has it.
+ * A lease that lasts so much longer than the requested one was granted before the database's clock was set back. It
+ * must not block all others until the clock catches up. The interval is longer than any two leases of a stream differ
+ * by, and than two concurrent requests are apart, since one may read the time before the other gets the lease.
  */
 const setBack = sql`stream.expires_at > excluded.expires_at + interval '2 minutes'`
 
-/** Ticks are rows without a holder. */
+/** Prefix of ticks, which are rows without a holder. */
 const tickPrefix = 'tick/'
 
-/** The right to move one stream's cursor, until it expires or somebody else takes it. */
+/** The right to move one stream's cursor, until it expires or another holder takes it. */
 export type Lease = { stream: string; holder: string; fence: bigint; cursor: unknown }
 
 /**
  * Takes or renews a stream's lease.
- * @returns null while somebody else holds it.
+ * @returns null if another holder has it
  */
 export async function takeLease(
   db: Kysely<Tables>,
@@ -35,7 +35,7 @@ export async function takeLease(
   return row === undefined ? null : { stream, holder, ...row }
 }
 
-/** Takes a stream from whoever has it: what that one is reading now is not stored. For a person who knows why. */
+/** Takes a stream from its current holder, whose reading in progress is not stored. For an operator who knows why. */
 export async function seizeLease(
   db: Kysely<Tables>,
   { stream, holder, ttlMs }: { stream: string; holder: string; ttlMs: number },
@@ -53,9 +53,9 @@ export async function seizeLease(
 type CursorUpdate = { cursor: unknown; progress: Record<string, number>; isBehind?: boolean }
 
 /**
- * Moves the cursor in the transaction that stores what was read up to it. Where there is more to be read, the stream
- * has not been read completely, however often it moves.
- * @throws Fault `lease_lost` where somebody else took the stream meanwhile; nothing is written then.
+ * Moves the cursor in the transaction that stores what was read up to it. If `isBehind`, more is left to read, and the
+ * stream does not count as read completely.
+ * @throws Fault `lease_lost` if another holder took the stream in the meantime; nothing is written then
  */
 export async function moveCursor(
   tx: Transaction<Tables>,
@@ -70,9 +70,10 @@ export async function moveCursor(
 }
 
 /**
- * Renews a lease in the transaction that writes under it, before the cursor is moved. A process may run the same job
- * twice at once, where it was stopped for longer than the queue waits: then the cursor tells that the other one ended.
- * @throws Fault `lease_lost` where somebody else took the stream, or moved it on, meanwhile; nothing is written then.
+ * Renews a lease in the transaction that writes under it, before the cursor moves. A process that stalled for longer
+ * than the queue waits may run the same job twice at once; the cursor then shows that the other run ended.
+ * @throws Fault `lease_lost` if another holder took the stream, or moved its cursor, in the meantime; nothing is
+ * written then
  */
 export async function keepLease(
   tx: Transaction<Tables>,
@@ -87,9 +88,10 @@ export async function keepLease(
 }
 
 /**
- * One of all schedulers that tick at about the same time has a tick; by the database's clock, since theirs differ.
- * @param quietMs for so long after it nobody has the next one
- * @returns the number of the claim, from 1; null where the tick is somebody else's
+ * Claims a tick for one of all schedulers that tick at about the same time. Uses the database's clock, since theirs
+ * differ.
+ * @param quietMs how long after the claim the next one is refused
+ * @returns the number of the claim, from 1; null if another scheduler has the tick
  */
 export async function claimTick(
   db: Kysely<Tables>,
@@ -104,7 +106,7 @@ export async function claimTick(
   return rows[0]?.fence ?? null
 }
 
-/** Leaves a tick that was not done to whoever takes it up: one of that claim, or one whose claim has run out. */
+/** Releases a tick that was not done, if it has that claim or its claim has expired. */
 export async function giveBackTick(
   db: Kysely<Tables>,
   { tick, claim }: { tick: string; claim: bigint },
@@ -122,28 +124,31 @@ export async function ticksGivenBack(db: Kysely<Tables>): Promise<string[]> {
   return rows.map(({ tick }) => tick)
 }
 
-/** The database's time, and on from there by a clock that nobody sets: those of processes differ, and are set. */
+/** The database's time, continued by a monotonic clock: the clocks of processes differ and can be adjusted. */
 export async function readClock(db: Kysely<Tables>): Promise<() => Date> {
   const { rows } = await sql<{ time: Date }>`select clock_timestamp() as time`.execute(db)
   const ahead = (rows[0]?.time.getTime() ?? Date.now()) - performance.now()
   return () => new Date(ahead + performance.now())
 }
 
-/** A stream's cursor, null where it has none yet. In a transaction, it stays as it is until that ends. */
+/** A stream's cursor; null if it has none yet. In a transaction, it cannot change until the transaction ends. */
 export async function readCursor(db: Kysely<Tables>, stream: string): Promise<unknown> {
   const { rows } = await sql<{ cursor: unknown }>`
     select cursor from stream where name = ${stream} for share`.execute(db)
   return rows[0]?.cursor ?? null
 }
 
-/** Gives one back, so that whoever wants it next need not wait for it to expire. */
+/** Releases a lease, so that the next holder need not wait for it to expire. */
 export async function releaseLease(db: Kysely<Tables>, { stream, holder, fence }: Lease): Promise<void> {
   await sql`
     update stream set holder = null, expires_at = '-infinity'
     where name = ${stream} and holder = ${holder} and fence = ${fence}`.execute(db)
 }
 
-/** Does what the lease is for. Where that fails, it is given back: another process may reach what this one does not. */
+/**
+ * Runs work under a lease. Releases the lease if the work fails: another process may reach a server that this one
+ * cannot.
+ */
 export async function underLease<Result>(
   db: Kysely<Tables>,
   lease: Lease,
@@ -157,7 +162,7 @@ export async function underLease<Result>(
   }
 }
 
-/** Gives back all that this holder has, so that another process need not wait for it to expire. */
+/** Releases all leases of this holder, so that other processes need not wait for them to expire. */
 export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise<void> {
   await db
     .updateTable('stream')

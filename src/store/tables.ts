@@ -1,10 +1,10 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { ServiceName } from '../core/deposit-service.ts'
 
-/** `numeric(78, 0)`: its decimal text on the way out, a `bigint` or its text on the way in. */
+/** `numeric(78, 0)`: read as decimal text, written as a `bigint` or as text. */
 type Numeric = ColumnType<string, bigint | string, bigint | string>
 
-/** An id that Postgres gives. */
+/** An id that Postgres generates. */
 type Id = ColumnType<bigint, never, never>
 
 type ColumnWithDefault<Type> = ColumnType<Type, Type | undefined, Type>
@@ -184,7 +184,7 @@ export type Tables = {
     reverses: bigint | null
     event_at: Date
     recorded_at: Generated<Date>
-    /** First day of the month in whose books it stands, as Postgres writes a date. */
+    /** First day of the month in whose books the journal is, as Postgres writes a date. */
     period: string
   }
   ledger_transfer: {

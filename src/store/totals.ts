@@ -3,20 +3,23 @@ import { countGaps } from './chain/coverage-gaps.ts'
 import { readAlone } from './read-alone.ts'
 import type { Tables } from './tables.ts'
 
-/** What is counted or added up over all that is stored: it takes the longer the more there is. */
+/** Counts and sums over everything stored. The time they take grows with it. */
 export type StoreTotals = {
   deposits: { state: string; network: string; count: number }[]
-  /** Of the deposits of the last 24 hours. */
+  /** For the deposits of the last 24 hours. */
   matrix: { leg: string; source: string; cell: string; count: number }[]
   assets: { asset: string; network: string; symbol: string }[]
-  /** By what accounts are for, in units, debit balances positive. */
+  /** By purpose of the account, in units; debit balances are positive. */
   balances: { account: string; network: string; asset: string; units: number }[]
   imbalances: { asset: string; units: number }[]
-  /** Stretches of heights that were not read for some watched addresses. */
+  /** Block or slot ranges that were not read for some watched addresses. */
   coverageGaps: { network: string; stretches: number }[]
 }
 
-/** One after another and without helpers, so that at most one processor is busy with it, and nobody waits for a connection. */
+/**
+ * Runs one query after another without parallel workers, so that at most one processor is busy, and nothing waits for a
+ * connection.
+ */
 export function readTotals(db: Kysely<Tables>): Promise<StoreTotals> {
   return readAlone(db, async (tx) => {
     const deposits = await sql<StoreTotals['deposits'][number]>`
@@ -52,7 +55,7 @@ type BooksRow = {
   sum: number
 }
 
-/** From snapshots and what was booked since, never over all transfers. A sum is exact until it is shown. */
+/** Reads snapshots and later transfers, never all transfers. A sum is exact until it is shown. */
 async function readBooks(
   db: Kysely<Tables>,
 ): Promise<Pick<StoreTotals, 'assets' | 'balances' | 'imbalances'>> {

@@ -1,25 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** SQLSTATE of a lost connection, too few resources, or a server that stops or starts; and what Node says of it. */
+/** SQLSTATE of a lost connection, too few resources, or a server that stops or starts; and error codes of Node. */
 const codes =
   /^(?:08...|53...|57P0.|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
-/** What pg says, without a code. */
+/** Messages of pg without a code. */
 const lost = /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect)/
 
-/** Whether a server could not be reached, or was lost on the way, at the bottom of what was thrown. */
+/** Whether an error, or one of its causes, means that a server could not be reached or that the connection was lost. */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
   return codes.test(code) || lost.test(error.message) || isUnreachable(error.cause)
 }
 
-/** A restart of a database takes seconds; a minute says that nobody is restarting it. */
+/** A database restarts within seconds. After a minute it is not just restarting. */
 const usualBounds = { maxMs: 60_000, retryEveryMs: 500, reportEveryMs: 10_000 }
 
 /**
- * Does the work again while a server that it needs cannot be reached, for at most a minute. The work must be safe to
- * repeat.
- * @param waiting is given the failure at first, and again every ten seconds.
+ * Repeats the work while a server that it needs is unreachable, for at most a minute. The work must be safe to repeat.
+ * @param waiting receives the first failure, and another every ten seconds
  */
 export async function untilReached<Result>(
   work: () => Promise<Result>,

@@ -5,7 +5,7 @@ const deposit = 'The number of the deposit, as `bin/depositd deposits show` take
 const row = 'The row of the inbox, as `inbox/N`: the correlation id.'
 const rows = 'The rows of the inbox that led to it just now, as `inbox/N`; the newest 32.'
 
-/** What the daemon tells. Names are stable: whoever filters by them relies on it. */
+/** Events of the daemon. Names are stable, since filters rely on them. */
 export const daemonEvents = {
   daemon_started: event('info', 'started', {
     webhooks: 'Where webhooks are to be sent; null without the role `http`.',
@@ -135,7 +135,7 @@ export const daemonEvents = {
 
 const problem = 'What went wrong, in one line.'
 
-/** What the deposit service tells. */
+/** Events of the deposit service. */
 export const serviceEvents = {
   service_started: event('info', 'started', {
     service: 'Where the API is.',
@@ -171,7 +171,7 @@ export const serviceEvents = {
   fee_not_replaced: event('warn', 'fee not replaced', { transfer: 'The transfer.', problem }),
 } as const
 
-/** What the local chains and the demonstration of embedded mode tell. */
+/** Events of the local chains and of the demonstration in embedded mode. */
 export const sandboxEvents = {
   program_ended: event('error', 'a program ended by itself', {
     name: 'The program.',
@@ -194,7 +194,7 @@ export const sandboxEvents = {
   demo_payment_failed: event('warn', 'payment failed', { network: 'The network.', err }),
 } as const
 
-/** Everything that is ever logged. docs/logs.md is made of it. */
+/** All events. docs/logs.md is generated from this list. */
 export const events = { ...daemonEvents, ...serviceEvents, ...sandboxEvents } as const
 
 export type EventName = keyof typeof events

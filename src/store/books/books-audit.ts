@@ -10,16 +10,16 @@ import {
 } from '../mismatches/mismatches.ts'
 import type { Tables } from '../tables.ts'
 
-/** What is wrong with the books of one asset, in its smallest units. */
+/** Errors in the books of one asset, in its smallest units. */
 export type Imbalance = {
   asset: AssetKey
-  /** What its debits exceed its credits by, as sums of days that are over and transfers since then say. */
+  /** Debits minus credits, from daily sums and later transfers. */
   sum: bigint
-  /** What is left in transit of payments whose deposits are closed, without signs; and one of these deposits. */
+  /** Absolute amounts left in transit for payments whose deposits are closed, and one of these deposits. */
   left: bigint
   deposits: number
   deposit: bigint | null
-  /** What books and proved balances of deposit addresses do not agree on, without signs; and one of these addresses. */
+  /** Absolute differences between the books and proved balances of deposit addresses, and one of these addresses. */
   untied: bigint
   addresses: number
   address: string | null
@@ -28,9 +28,9 @@ export type Imbalance = {
 type ImbalanceRow = Omit<Imbalance, 'sum' | 'left' | 'untied'> & { sum: string; left: string; untied: string }
 
 /**
- * The assets whose books do not add up. Both sides of a transfer are of one row, so transfers always balance; sums that
- * are kept of them, from which balances are read, may not. A deposit is closed where nothing more is to be booked of it: it is reconciled,
- * or its payment is no longer on the chain.
+ * Assets whose books do not add up. Both sides of a transfer are in one row, so transfers always balance; the stored
+ * sums of them, from which balances are read, may not. A deposit is closed if nothing more will be booked for it: it is
+ * reconciled, or its payment is no longer on the chain.
  */
 export async function findImbalances(db: Kysely<Tables>): Promise<Imbalance[]> {
   const { rows } = await sql<ImbalanceRow>`
@@ -65,7 +65,7 @@ export async function findImbalances(db: Kysely<Tables>): Promise<Imbalance[]> {
   }))
 }
 
-/** What control totals are made of. */
+/** Numbers of assets and addresses that the control totals cover. */
 export async function countControlled(db: Kysely<Tables>): Promise<Record<'assets' | 'addresses', number>> {
   const { rows } = await sql<Record<'assets' | 'addresses', number>>`
     select (select count(distinct asset)::int from ledger_account) as assets,
@@ -75,7 +75,7 @@ export async function countControlled(db: Kysely<Tables>): Promise<Record<'asset
 
 const kind = 'ledger_imbalance'
 
-/** Makes the open mismatches about the books exactly those of these assets. */
+/** Makes the open mismatches about the books match these imbalances. */
 export async function syncImbalances(
   tx: Transaction<Tables>,
   imbalances: readonly Imbalance[],
@@ -105,21 +105,19 @@ function toMismatch(imbalance: Imbalance): HeldMismatch {
   }
 }
 
-/** What is wrong, and only that. */
+/** Only the controls that failed. */
 function detailOf({ sum, left, deposits, deposit, untied, addresses, address }: Imbalance) {
   return {
     ...(sum === 0n ? {} : { sum: sum.toString() }),
     ...(deposit === null ? {} : { left: left.toString(), deposits: `${deposits}`, deposit: `${deposit}` }),
-    // Of what is booked and was never seen on the chain there is no address.
+    // An amount that is booked but was never seen on a chain has no address.
     ...(untied === 0n
       ? {}
       : { untied: untied.toString(), addresses: `${addresses}`, ...(address !== null && { address }) }),
   }
 }
 
-/**
- * What the last audit found wrong, beside sums, and nobody has resolved, in units of each asset; 0 where there is nothing.
- */
+/** Unresolved findings of the last audit other than unbalanced sums, in units of each asset; 0 if there are none. */
 export async function untiedUnits(
   db: Kysely<Tables>,
 ): Promise<{ control: string; asset: string; units: number }[]> {

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { type BatchLimits, type PendingRow, readWithin } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
-/** What is made from the evidence, and all else that applying it writes to. */
+/** Tables that are derived from the evidence, and all others that applying evidence writes to. */
 const derivedTables = [
   'evidence_group',
   'link_key',
@@ -16,11 +16,11 @@ const derivedTables = [
 ] as const satisfies readonly (keyof Tables)[]
 
 /**
- * From here on these names are, in this transaction, empty tables of its own, which end with it; Postgres refuses it to
- * write to any other. The tables that they hide are in the schema `public`.
+ * For the rest of this transaction, these names refer to its own empty tables, which are dropped at its end. Postgres
+ * rejects writes to any other table. The hidden tables are in the schema `public`.
  */
 export async function hideDerivedTables(tx: Transaction<Tables>): Promise<void> {
-  // The temporary schema is searched first, unless the path of the session places it elsewhere.
+  // The temporary schema is searched first unless the session's search path places it elsewhere.
   const tables = derivedTables.map(
     (name) => `create temp table ${name} (like public.${name} including all) on commit drop`,
   )
@@ -28,12 +28,12 @@ export async function hideDerivedTables(tx: Transaction<Tables>): Promise<void> 
   await sql.raw([...settings, ...tables, 'set transaction read only'].join('; ')).execute(tx)
 }
 
-/** Nothing does this by itself for tables of one transaction, and a plan for empty ones is a bad plan for full ones. */
+/** Autovacuum does not analyze tables of one transaction, and a plan for empty tables is a bad plan for full ones. */
 export async function analyzeDerivedTables(tx: Transaction<Tables>): Promise<void> {
   await sql.raw(`analyze ${derivedTables.join(', ')}`).execute(tx)
 }
 
-/** How many inbox rows were applied, and how many wait for it. */
+/** Numbers of inbox rows that are applied and pending. */
 export async function countApplied(tx: Transaction<Tables>): Promise<{ applied: number; pending: number }> {
   const { rows } = await sql<{ applied: number; pending: number }>`
     select (select count(*) from inbox)::float8 - pending as applied, pending
@@ -41,7 +41,7 @@ export async function countApplied(tx: Transaction<Tables>): Promise<{ applied: 
   return rows[0] ?? { applied: 0, pending: 0 }
 }
 
-/** The next rows behind one that were applied. */
+/** The next applied rows after an id. */
 export function nextApplied(
   tx: Transaction<Tables>,
   after: bigint,
@@ -55,7 +55,7 @@ export function nextApplied(
   )
 }
 
-/** How many groups hold evidence. */
+/** Number of groups that hold evidence. */
 export async function countGroups(tx: Transaction<Tables>): Promise<number> {
   const { rows } = await sql<{
     count: number
@@ -63,7 +63,7 @@ export async function countGroups(tx: Transaction<Tables>): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** The next groups behind one that hold evidence. */
+/** The next groups after an id that hold evidence. */
 export async function nextGroups(
   tx: Transaction<Tables>,
   after: bigint,

@@ -3,22 +3,22 @@ import { type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Tables } from '../tables.ts'
 
 /**
- * One thing that is so, in words that depend on the evidence alone: not on the numbers that a database gave, nor on when
- * it was noticed, nor on what was booked and taken back on the way.
+ * One fact in the books, in text that depends on the evidence alone: not on ids that the database generated, nor on
+ * when the fact was noticed, nor on bookings that were reversed in between.
  */
 export type BooksDigestEntry = {
-  /** The deposit by the service's id, or else by its payment; a transfer; or a payload that cannot be read. */
+  /** The deposit by the service's id, or else by its payment; a chain transfer; or an unreadable payload. */
   subject: string
   what: 'deposit' | 'mismatch' | 'books'
-  /** The kind of a mismatch; account, asset and time of what is booked; empty for the deposit itself. */
+  /** The kind of a mismatch; account, asset and time of a booking; empty for the deposit itself. */
   name: string
-  /** A JSON text with its keys in order. */
+  /** JSON text with sorted keys. */
   content: string
 }
 
 /**
- * SHA-256 over all deposits, all mismatches that hold, and what is booked of each payment. Databases with the same
- * evidence, settings and address book have the same, in whatever order it came.
+ * SHA-256 over all deposits, all uncleared mismatches and the bookings of each payment. Databases with the same
+ * evidence, settings and address book have the same digest, in any order of arrival of the evidence.
  */
 export async function digestBooks(tx: Transaction<Tables>): Promise<string> {
   await sql`set local time zone 'UTC'`.execute(tx)
@@ -28,15 +28,15 @@ export async function digestBooks(tx: Transaction<Tables>): Promise<string> {
   return hash.digest()
 }
 
-/** A thing on both sides: as it stands, and as it comes out of the evidence. Null where it is not there. */
+/** One fact as stored (`live`) and as rebuilt from the evidence (`rebuilt`). Null on the side that lacks it. */
 export type BooksComparison = Omit<BooksDigestEntry, 'content'> & {
   live: string | null
   rebuilt: string | null
-  /** Its time to be decided again has come, and nobody has done so yet. */
+  /** The group is due for a recheck that has not run yet. */
   isDue: boolean
 }
 
-/** Everything of the live tables beside everything of those that hide them, all of one subject one after another. */
+/** All facts of the live tables beside those of the tables that hide them, ordered by subject. */
 export function compareBooks(tx: Transaction<Tables>, now: Date): AsyncIterable<BooksComparison[]> {
   return inPieces(
     tx,
@@ -54,7 +54,7 @@ export function compareBooks(tx: Transaction<Tables>, now: Date): AsyncIterable<
   )
 }
 
-/** The lines of one side, which have to be added in order. */
+/** Hashes the facts of one side, which must be added in order. */
 export function hashHoldings() {
   const hash = createHash('sha256')
   return {
@@ -67,7 +67,9 @@ export function hashHoldings() {
 
 const inOrder = sql`subject collate "C", what collate "C", name collate "C"`
 
-/** What is only ours: numbers that a database gave, the name of the service, and when something was noticed. */
+/**
+ * Columns that are specific to this database: generated ids, the name of the service, and when something was noticed.
+ */
 const ours = [
   'id',
   'service',
@@ -79,7 +81,7 @@ const ours = [
   'updated_at',
 ]
 
-/** The things of one schema, each with the group that decides about it. */
+/** The facts of one schema, each with the group that decides on it. */
 function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
   const schema = sql.id(name)
   return sql`(
@@ -111,12 +113,12 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
   )`
 }
 
-/** A deposit's name outside of this database. */
+/** A name of a deposit that is valid outside of this database. */
 const subject = sql`coalesce('deposit ' || deposit.service_id, 'payment ' || deposit.transfer)`
 
 const rowsOfPiece = 2000
 
-/** Reads a long answer piece by piece. */
+/** Reads a long result in batches. */
 async function* inPieces<Row>(tx: Transaction<Tables>, query: RawBuilder<Row>): AsyncGenerator<Row[]> {
   await sql`declare piece no scroll cursor for ${query}`.execute(tx)
   for (;;) {

@@ -5,7 +5,7 @@ import type { Tables } from '../tables.ts'
 
 export type LinkedObservation = { inboxId: bigint; groupId: bigint; observation: Observation }
 
-/** Keeps what the inbox rows say. Applying a row again changes nothing but its group. */
+/** Stores the observations of inbox rows. Applying a row again changes only its group. */
 export async function saveEvidence(
   tx: Transaction<Tables>,
   linked: readonly LinkedObservation[],

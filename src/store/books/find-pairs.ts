@@ -5,22 +5,22 @@ import type { Owner, ServiceId } from '../../core/evidence.ts'
 import type { CandidatePair, OpenDeposit, UnnamedTransfer } from '../../core/matching/propose.ts'
 import type { Tables } from '../tables.ts'
 
-/** A transfer and a deposit that might belong together, with the groups that decide about each. */
+/** A chain transfer and a deposit that may belong together, with the groups that decide on each. */
 export type FoundPair = CandidatePair & {
   mismatchId: bigint
   depositId: bigint | null
   groups: readonly bigint[]
 }
 
-/** The transfers, or the deposits, of which pairs are looked for. */
+/** The chain transfers, or the deposits, to find pairs for. */
 export type PairSelection = { mismatchIds: readonly bigint[] } | { serviceIds: readonly string[] }
 
-/** Of one transfer, or of one deposit, the nearest by amount. */
+/** Per chain transfer or deposit, the nearest by amount. */
 const pairsMax = 20
 
 /**
- * Finds what may belong together, by network, address or recipient, asset, amount and time, and is in no group
- * together: what shares a group is decided by its keys. What was refused before is left out. One statement.
+ * Finds pairs that may belong together, by network, address or recipient, asset, amount and time, in one statement.
+ * Excludes pairs within one group, which its keys decide, and pairs that were rejected before.
  */
 export async function findPairs(tx: Transaction<Tables>, wanted: PairSelection): Promise<FoundPair[]> {
   const mismatchIds = 'mismatchIds' in wanted ? wanted.mismatchIds : null
@@ -47,7 +47,7 @@ export async function findPairs(tx: Transaction<Tables>, wanted: PairSelection):
   return rows.map(pairOf)
 }
 
-/** The transfer, as its newest final reading has it. */
+/** The chain transfer, from its newest final observation. */
 const seenTransfer = sql`
   select e.observation ->> 'tx' as tx, e.observation ->> 'index' as index, e.observation ->> 'from' as "from",
     (e.observation ->> 'blockAt')::timestamptz as at
@@ -57,14 +57,17 @@ const seenTransfer = sql`
     and concat_ws('/', e.observation ->> 'network', e.observation ->> 'tx', e.observation ->> 'index') = near.transfer
   order by (e.observation ->> 'epoch')::int desc, e.observation ->> 'blockHash' limit 1`
 
-/** When the service says that a payment came to be; when the payment was made that is to be delivered. */
+/**
+ * Start of the wait: for a delivery, the time of the payment; for a payment, its earliest time according to the
+ * service.
+ */
 const openSince = sql`
   select case near.role when 'recipient' then d.deposited_at else (
     select min((e.observation ->> 'occurredAt')::timestamptz) from evidence e
     where e.group_id = d.group_id and e.observation ->> 'serviceId' = d.service_id
   ) end as since`
 
-/** What lies further apart in time is not looked at. */
+/** Pairs further apart in time are excluded. */
 const reachSeconds = 7 * 86_400
 
 type PairRow = {

@@ -5,17 +5,17 @@ import { components } from '../../core/matching/components.ts'
 import type { Tables } from '../tables.ts'
 
 /**
- * Finds or makes the group of each observation, joins groups that turn out to be one, and locks all of them.
- * @param keysOfItems the linking keys of each observation; none is empty.
- * @returns the group's id of each observation.
- * @throws Fault `conflict` where another transaction changed the same keys meanwhile: run it again.
+ * Finds or creates the group of each observation, merges groups that turn out to be one, and locks all of them.
+ * @param keysOfItems the linking keys of each observation; none is empty
+ * @returns the group id of each observation
+ * @throws Fault `conflict` if another transaction changed the same keys in the meantime; run it again
  */
 export async function linkGroups(
   tx: Transaction<Tables>,
   keysOfItems: readonly (readonly string[])[],
 ): Promise<bigint[]> {
   const known = await lockKnownGroups(tx, [...new Set(keysOfItems.flat())])
-  // Items meet in a key, or in a group that holds keys of both.
+  // Two items are connected by a common key, or by a group that holds keys of both.
   const parts = components(keysOfItems, (keys) => [
     ...keys,
     ...groupsOf(keys, known).map((id) => `group/${id}`),
@@ -48,8 +48,8 @@ function groupsOf(keys: readonly string[], known: ReadonlyMap<string, bigint>): 
 }
 
 /**
- * Locks before anything is written: a key that is written holds its group with a weaker lock, and two who both
- * have that one and want the stronger would wait for each other.
+ * Locks groups before anything is written. Writing a key takes a weaker lock on its group, and two transactions that
+ * both hold it and request the stronger one would deadlock.
  */
 async function lockKnownGroups(
   tx: Transaction<Tables>,
@@ -63,7 +63,7 @@ async function lockKnownGroups(
   return known
 }
 
-/** Locks groups whose time has come, leaving out those that somebody works on. */
+/** Locks groups that are due, and skips groups that another transaction has locked. */
 export async function takeDueGroups(
   tx: Transaction<Tables>,
   now: Date,
@@ -81,16 +81,16 @@ export async function takeDueGroups(
   return rows.map(({ id }) => id)
 }
 
-/** Of how many groups each transaction is; until it ends they cannot be worked on. */
+/** Number of groups per transaction; they stay locked until it ends. */
 const markedMax = 10_000
 
-/** Makes every group due at that time, unless it is earlier. */
+/** Makes every group due at `at`, unless it is due earlier. */
 export async function markAllDue(db: Kysely<Tables>, at: Date): Promise<void> {
   let after: bigint | null = 0n
   while (after !== null) after = await markDue(db, after, at)
 }
 
-/** @returns the last group of the batch; null behind the last of all */
+/** @returns the last group of the batch; null after the last batch */
 async function markDue(db: Kysely<Tables>, after: bigint, at: Date): Promise<bigint | null> {
   const { rows } = await sql<{ last: bigint | null }>`
     with batch as (

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts'
 
 export type NumberedDepositJournal = Journal & { depositId: bigint }
 
-/** What a person books is about no deposit and no payment. */
+/** A journal booked by a person belongs to no deposit and no payment. */
 export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
   kind: 'manual' | 'reversal'
   depositId: null
@@ -12,8 +12,8 @@ export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
 }
 
 /**
- * Books the journals, whole or not at all. A posting key that is booked already makes Postgres refuse the
- * transaction, so nothing is booked twice. What people book is an adjustment: it goes into a soft-closed month, too.
+ * Books all journals or none. Postgres rejects the transaction if a posting key is already booked, so nothing is booked
+ * twice. Manual journals are adjustments, and are also booked into a soft-closed month.
  */
 export async function bookJournals(
   tx: Transaction<Tables>,
@@ -34,7 +34,7 @@ async function openAccounts(
       { id: credit, asset },
     ]),
   )
-  // In order, so that two bookings which open the same accounts wait for each other instead of deadlocking.
+  // The order makes two bookings that open the same accounts wait for each other instead of deadlocking.
   await sql`
     insert into ledger_account (id, asset)
     select distinct id, asset
@@ -43,7 +43,7 @@ async function openAccounts(
     on conflict (id, asset) do nothing`.execute(tx)
 }
 
-/** A transfer has the times and the period of its journal, as Postgres gave them: they never pass through here. */
+/** Transfers take the times and the period of their journal inside Postgres; these never pass through the process. */
 async function insertJournals(
   tx: Transaction<Tables>,
   journals: readonly (NumberedDepositJournal | ManualJournal)[],

@@ -4,10 +4,10 @@ import { decodeObservation } from '../../core/observation-json.ts'
 import type { Tables } from '../tables.ts'
 import { type LoadedGroup, loadGroups } from './load-groups.ts'
 
-/** How often a webhook came again, byte for byte; of the times, the newest are kept. */
+/** How often identical copies of a webhook arrived, and the newest arrival times. */
 export type Copies = { count: bigint; firstAt: Date; lastAt: Date; newestAt: Date[] }
 
-/** Something a source said of a group of deposits, as it came and as it was read. */
+/** A message about a group of deposits, as received and as parsed. */
 export type EvidenceRow = {
   inboxId: bigint
   source: 'webhook' | 'api' | 'chain' | 'person'
@@ -16,13 +16,13 @@ export type EvidenceRow = {
   body: Buffer
   receivedAt: Date
   storedAt: Date
-  /** When it could be read: later than it was stored where the profile had to be mended first. */
+  /** When the message could be read. Later than `storedAt` if the profile had to be fixed first. */
   readableAt: Date
   copies: Copies | null
   observation: Observation
 }
 
-/** A mismatch as it was told of, from when to when. */
+/** A mismatch, and when it was opened and cleared. */
 export type GroupMismatch = {
   depositId: bigint | null
   subject: string
@@ -34,10 +34,10 @@ export type GroupMismatch = {
   clearedHow: string | null
 }
 
-/** A deposit's row: when it was made, and what it was merged into since. */
+/** A deposit's row: when it was created, and the deposit that absorbed it. */
 export type GroupDeposit = { id: bigint; mergedInto: bigint | null; createdAt: Date }
 
-/** All that is stored of one group of linked evidence, with the times at which it was stored. */
+/** Everything stored about one group of linked evidence, with the times at which it was stored. */
 export type GroupEvidence = {
   group: LoadedGroup
   rows: readonly EvidenceRow[]
@@ -45,11 +45,11 @@ export type GroupEvidence = {
   mismatches: readonly GroupMismatch[]
   /** By posting key. */
   recordedAt: ReadonlyMap<string, { at: Date; depositId: bigint }>
-  /** Of addresses of the book, as `network/address`. */
+  /** Of addresses in the address book, as `network/address`. */
   addedAt: ReadonlyMap<string, Date>
 }
 
-/** Reads a group as it stands at one moment; null where there is none of that number. */
+/** Reads a group in one consistent snapshot; null if the group does not exist. */
 export function loadEvidence(db: Kysely<Tables>, groupId: bigint): Promise<GroupEvidence | null> {
   return db
     .transaction()

@@ -14,7 +14,7 @@ import type { LinkedObservation } from './evidence.ts'
 export type LoadedGroup = {
   id: bigint
   observations: Observation[]
-  /** Rows of the inbox in which webhooks came, in order, and the service's ids of the deposits they told of. */
+  /** Inbox rows of webhooks, in order, and the service's ids of the deposits that they report. */
   webhooks: { inboxId: bigint; serviceId: string }[]
   approvals: Approval[]
   known: DepositIdentity[]
@@ -22,8 +22,8 @@ export type LoadedGroup = {
 }
 
 /**
- * Reads all that is known of the groups: four statements, however many groups.
- * @param atHand evidence of theirs that was kept just now, and is not read again.
+ * Reads everything stored about the groups, in four statements, however many groups there are.
+ * @param atHand evidence of these groups that was just stored and is not read again
  */
 export async function loadGroups(
   tx: Transaction<Tables>,
@@ -60,13 +60,13 @@ function addEvidence(group: LoadedGroup | undefined, { inboxId, observation }: L
 
 type ObservedDepositAddress = { network: NetworkName; address: Address }
 
-/** The deposit address an observation speaks of. */
+/** The deposit address of an observation. */
 function placeOf(observation: Observation): ObservedDepositAddress {
   if (observation.kind === 'claim') return observation.deposit
   return { network: observation.network, address: observation.to }
 }
 
-/** By what the address book knows more about an observation: its address, and the owner that a claim names. */
+/** Keys to look up in the address book: the address, and the owner that a claim names. */
 function keysOf(observation: Observation): string[] {
   const place = placeOf(observation)
   if (observation.kind !== 'claim') return [placeKey(place)]
@@ -171,7 +171,7 @@ async function approvalsOf(
   return approvals
 }
 
-/** Many observations of one group speak of few places. */
+/** Many observations of one group have few distinct addresses and owners. */
 function distinct<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
   return [...new Map(items.map((item) => [keyOf(item), item])).values()]
 }

@@ -1,24 +1,27 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 
-/** What the service kept of settled deposits of one asset that were delivered in one asset. */
+/** What the service kept of settled deposits, for one asset paid and one asset delivered. */
 export type ObservedFee = {
   asset: string
   assetLabel: string
   settlementAsset: string
   settlementAssetLabel: string
-  /** How many deposits. */
+  /** Number of deposits. */
   sample: number
-  /** The least and the most, in whole hundredths of a percent of what was paid: rounded down, and up. */
+  /** Minimum and maximum in basis points of the amount paid, rounded down and up. */
   lowBps: number
   highBps: number
-  /** Null for one asset, on whichever networks; else the units delivered for one unit paid, the least and the most. */
+  /**
+   * Minimum and maximum of units delivered per unit paid. Null if both assets have the same symbol, on any networks.
+   */
   rate: { low: string; high: string; paid: string; delivered: string } | null
 }
 
 /**
- * Takes both assets to be worth the same, and compares amounts with all their digits.
- * @param exceptKinds deposits with an open mismatch of these are left out: their amounts are in doubt.
+ * Fees observed per pair of assets. Assumes that both assets have the same value, and compares amounts with all their
+ * digits.
+ * @param exceptKinds excludes deposits with an open mismatch of these kinds, whose amounts are in doubt
  */
 export async function observedFees(
   db: Kysely<Tables>,

@@ -14,7 +14,7 @@ import type { Tables } from '../tables.ts'
 
 export type UnnamedPage = { mismatchId: bigint; role: UnnamedTransfer['role']; transfer: TransferRef }[]
 
-/** Final transfers that no deposit names in time, the oldest first, after the one of that number. */
+/** Final chain transfers that no deposit named in time, oldest first, after a mismatch id. */
 export async function unnamedTransfers(
   tx: Transaction<Tables>,
   { after, countMax }: { after: bigint; countMax: number },
@@ -25,7 +25,7 @@ export async function unnamedTransfers(
   return rows
 }
 
-/** Takes back what is proposed, or told of as ambiguous, about transfers that are named meanwhile. */
+/** Withdraws proposals and ambiguity mismatches about chain transfers that a deposit names by now. */
 export async function withdrawNamed(tx: Transaction<Tables>): Promise<MismatchChange[]> {
   await sql`
     update proposal p set state = 'withdrawn', ended_at = now()
@@ -38,7 +38,7 @@ export async function withdrawNamed(tx: Transaction<Tables>): Promise<MismatchCh
   )
 }
 
-/** Makes the open proposals of these transfers, and of the deposits that are proposed for them, exactly the given ones. */
+/** Makes the open proposals for these chain transfers, and for the deposits proposed for them, match the given ones. */
 export async function syncProposals(
   tx: Transaction<Tables>,
   page: UnnamedPage,
@@ -76,7 +76,7 @@ export async function syncProposals(
   )
 }
 
-/** Makes what is told of as ambiguous about these transfers, over all groups, exactly the given. */
+/** Makes the ambiguity mismatches about these chain transfers, across all groups, match the given ones. */
 export async function syncAmbiguities(
   tx: Transaction<Tables>,
   page: UnnamedPage,
@@ -111,7 +111,7 @@ function heldOf({
   }
 }
 
-/** What was proposed and is decided by these rulings. What a person ended before, no policy ends otherwise. */
+/** Ends proposals that these decisions settle. A policy does not override an end by a person. */
 export async function endProposals(
   tx: Transaction<Tables>,
   rulings: readonly TransferDecision[],
@@ -151,7 +151,7 @@ export type ProposalLine = {
   network: string
   asset_symbol: string
   asset: string
-  /** In units of the asset, and in its smallest ones. */
+  /** In units of the asset, and with `_base` in its smallest units. */
   amount: string
   amount_base: string
   score: number
@@ -161,8 +161,8 @@ export type ProposalLine = {
 }
 
 /**
- * What is proposed and waits for somebody's yes or no, the surest and oldest first.
- * @param after only those behind the proposal of this number
+ * Proposals that wait for a decision, the highest score first, then the oldest.
+ * @param after only proposals after the one with this id
  */
 export async function listProposals(
   db: Kysely<Tables>,

@@ -2,13 +2,13 @@ import { type Kysely, sql } from 'kysely'
 import { readCursor } from '../streams.ts'
 import type { Tables } from '../tables.ts'
 
-/** By which rules everything is decided, and whether all that was decided by others is marked. */
+/** The active rules, and whether all groups decided by earlier rules are marked for a recheck. */
 export type InForce = { digest: string; isApplied: boolean }
 
-/** Kept as the cursor of a stream that nobody leases. */
+/** Stored as the cursor of a stream without leases. */
 const stream = 'policy'
 
-/** Null before any rules were in force. In a transaction, they stay as they are until that ends. */
+/** Null before any rules were activated. In a transaction, they cannot change until the transaction ends. */
 export async function inForce(db: Kysely<Tables>): Promise<InForce | null> {
   return (await readCursor(db, stream)) as InForce | null
 }
@@ -19,7 +19,7 @@ export async function keepInForce(db: Kysely<Tables>, rules: InForce): Promise<v
     on conflict (name) do update set cursor = excluded.cursor`.execute(db)
 }
 
-/** @returns false where other rules were put in force meanwhile, which somebody else applies */
+/** @returns false if other rules were activated in the meantime; another process applies those */
 export async function keepApplied(db: Kysely<Tables>, digest: string): Promise<boolean> {
   const rules: InForce = { digest, isApplied: true }
   const { numAffectedRows } = await sql`

@@ -6,9 +6,9 @@ import type { Tables } from '../tables.ts'
 import { endProposals } from './proposals.ts'
 
 /**
- * Keeps what a person, or a policy in a person's place, decided, and ends what was proposed about it. It is evidence like
- * all else: applying it does the rest.
- * @returns those that were not kept before; one that is known by its id changes nothing.
+ * Stores decisions of a person, or of a policy on a person's behalf, and ends the proposals about them. A decision is
+ * evidence like any other: applying it does the rest.
+ * @returns the decisions that were not stored before; an id that is already stored changes nothing
  */
 export async function recordRulings(
   tx: Transaction<Tables>,

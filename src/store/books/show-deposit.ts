@@ -16,7 +16,7 @@ export type DepositReport = {
     severity: string
     opened_at: Date
     cleared_at: Date | null
-    /** open, snoozed, resolved or cleared. */
+    /** `open`, `snoozed`, `resolved` or `cleared`. */
     status: string
     detail: Record<string, string>
     loss: string | null
@@ -25,7 +25,7 @@ export type DepositReport = {
     loss_asset_symbol: string | null
     assets: NamedAssets
   }[]
-  /** All that are known, by their keys. */
+  /** All pinned assets, by key. */
   assets: NamedAssets
   evidence: { inbox_id: string; source: string; what: string; received_at: Date }[]
   journals: {
@@ -46,15 +46,18 @@ type ShownTransfer = {
 }
 
 /**
- * Finds deposits by our number, by the service's id, or by a transaction of either leg, and shows all about each.
- * Two-legged questions of a person are answered whole, so this reads one deposit at a time.
+ * Finds deposits by our number, by the service's id, or by a transaction of either leg, and reports everything about
+ * each. A reference matches few deposits, so this reads one deposit at a time.
  */
 export async function showDeposits(db: Kysely<Tables>, reference: string): Promise<DepositReport[]> {
   const found = await findDeposits(db, reference)
   return Promise.all(found.map((row) => showDeposit(db, row)))
 }
 
-/** Shows the deposit of our number, or the one that absorbed it, with so much of its evidence, the oldest first. */
+/**
+ * Reports the deposit with our number, or the one that absorbed it, with at most `evidenceMax` items of its evidence,
+ * oldest first.
+ */
 export async function showNumberedDeposit(
   db: Kysely<Tables>,
   id: bigint,
@@ -68,9 +71,9 @@ export async function showNumberedDeposit(
 
 export type FoundDeposit = { id: bigint; group_id: bigint; matrix: Matrix }
 
-/** The deposits that a reference names; one that was absorbed, as the one that absorbed it. */
+/** Deposits that match a reference. An absorbed deposit is found as the one that absorbed it. */
 export async function findDeposits(db: Kysely<Tables>, reference: string): Promise<FoundDeposit[]> {
-  // A way of its own for each, so that none reads every deposit; a delivery is found as its evidence was linked.
+  // One index lookup per kind of reference, so that none scans all deposits. A delivery is found by its linking key.
   const { rows } = await sql<FoundDeposit>`
     with named as (
       select coalesce(merged_into, id) as id from deposit where id = ${depositNumber(reference)}::bigint

@@ -11,13 +11,18 @@ import {
 import type { Tables } from '../tables.ts'
 import { holdingsTable, toBalance } from './balance-points.ts'
 
-/** A stretch in which a balance changed otherwise than is known. */
+/**
+ * A block or slot range in which a balance changed by another amount than the stored transfers and movements explain.
+ */
 export type BalanceDifference = BalanceSpan & { holding: AssetHolding }
 
-/** So many stretches of one holding are told apart. An asset that changes balances every day would make them endless. */
+/**
+ * Maximum number of ranges per holding. An asset that changes balances every day would otherwise add ranges without
+ * end.
+ */
 const apartMax = 20
 
-/** Stretches that lie within others make no second row. What is known by now is no difference. */
+/** Adds differences. Skips ranges within existing ones, and ranges that are explained by now. */
 export async function addDifferences(
   tx: Transaction<Tables>,
   found: readonly BalanceDifference[],
@@ -44,7 +49,7 @@ type BalanceDifferenceRow = AssetHolding & {
   balance: string
 }
 
-/** Stretches to be searched: those that never were, then those that were last before the time given. */
+/** Differences to search: first those never searched, then those last searched before `searchedBefore`. */
 export async function dueDifferences(
   db: Kysely<Tables>,
   { network, searchedBefore, limit }: { network: NetworkName; searchedBefore: Date; limit: number },
@@ -62,7 +67,7 @@ export async function dueDifferences(
   }))
 }
 
-/** What a search came to: the stretch in which the change begins, and why no more was learned of it. */
+/** Result of a search: the range in which the change begins, and why the search did not find more. */
 export type DifferenceSearchResult = {
   difference: StoredDifference
   found: BalanceSpan
@@ -70,7 +75,7 @@ export type DifferenceSearchResult = {
   at: Date
 }
 
-/** Puts the narrower stretch in place of the wider one; what else the wider one holds becomes a stretch of its own. */
+/** Replaces the range by the narrower one that was found. Adds the rest of the wider range as a range of its own. */
 export async function narrowDifference(
   tx: Transaction<Tables>,
   { difference, found: { start, end }, problem, at }: DifferenceSearchResult,
@@ -89,7 +94,8 @@ export async function narrowDifference(
 }
 
 /**
- * Forgets what is explained by now, or of an asset that is no longer read, and joins what is too much to be told apart.
+ * Deletes differences that are explained by now, or whose asset is no longer read. Joins the ranges of a holding that
+ * has too many.
  */
 export async function recheckDifferences(
   tx: Transaction<Tables>,
@@ -135,7 +141,7 @@ type BalanceMismatchRow = AssetHolding & {
   problem: string | null
 }
 
-/** Makes the open mismatches of a network's balances those that stand. */
+/** Makes the open mismatches about a network's balances match the stored differences. */
 export async function syncUnexplained(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -181,7 +187,7 @@ function toMismatch({
   }
 }
 
-/** By how much balances of each asset differ, in its units, added up whichever way they do; 0 where none does. */
+/** Unexplained changes of balances per asset, in its units, summed without signs; 0 if there are none. */
 export async function unexplainedUnits(
   db: Kysely<Tables>,
 ): Promise<{ network: string; asset: string; units: number }[]> {
@@ -193,7 +199,7 @@ export async function unexplainedUnits(
 
 export type AssetDifferenceTotal = { symbol: string; units: string; holdings: number }
 
-/** The balances of a network that differ, by asset. */
+/** Unexplained balances of a network, by asset. */
 export async function differingBalances(
   db: Kysely<Tables>,
   network: NetworkName,
@@ -206,7 +212,7 @@ export async function differingBalances(
   return rows
 }
 
-/** What is not explained of a stretch, by what is stored now. */
+/** The unexplained change in a range, by what is stored now. */
 function changeOf(stretch: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`${stretch}.balance - ${stretch}.after_balance - known_change(
     ${stretch}.network, ${stretch}.address, ${stretch}.asset, ${stretch}.after_height, ${stretch}.height

@@ -3,10 +3,13 @@ import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import { type AssetHolding, type Balance, type BalanceSpan, unexplained } from '../../core/balance-proof.ts'
 import type { Tables } from '../tables.ts'
 
-/** Rows that one statement fills in, so that none takes long. */
+/** Rows that one statement fills, so that none takes long. */
 const fillMax = 10_000
 
-/** Sightings of an older program lack what payments are summed by: it is taken from their text, by two at once too. */
+/**
+ * Fills columns of `sighting` that rows of an older version lack, from the stored text; payments are summed by them.
+ * Safe to run concurrently.
+ */
 export async function fillSightings(db: Kysely<Tables>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ found: number }>`
@@ -26,14 +29,14 @@ export async function fillSightings(db: Kysely<Tables>): Promise<void> {
 export type DueHoldingsFilter = {
   network: NetworkName
   assets: readonly AssetKey[]
-  /** Only what was not read since. */
+  /** Only holdings last read before this. */
   readBefore: Date
   limit: number
 }
 
 /**
- * What deposit addresses hold and is to be read next: of each asset alike, lest one that cannot be read takes the turn
- * of all others; what was never read first, then what was read longest ago.
+ * Holdings of deposit addresses to read next. Assets take turns, so that an unreadable asset does not block the others.
+ * Holdings that were never read come first, then those read longest ago.
  */
 export async function dueHoldings(
   db: Kysely<Tables>,
@@ -53,7 +56,10 @@ export async function dueHoldings(
   return rows.map((row) => ({ network, ...row }))
 }
 
-/** Keeps balances, all of one height, until everything up to it has been read. A height from before tells nothing. */
+/**
+ * Stores balances, all at one height, until all blocks up to it are read. A height at or below the last proved one
+ * proves nothing and is not stored.
+ */
 export async function saveReadings(
   tx: Transaction<Tables>,
   { height, at }: { height: bigint; at: Date },
@@ -82,13 +88,13 @@ export async function saveReadings(
       checked_at = excluded.checked_at`.execute(tx)
 }
 
-/** A reading up to which everything has been read, and what is known to have changed since the point before it. */
+/** A reading up to which all blocks are read, and the known change since the point before it. */
 export type ReadyBalanceSpan = BalanceSpan & {
   holding: AssetHolding
   known: bigint
-  /** Nothing was proved of this holding yet: its span starts below the first height that is read for it. */
+  /** Nothing is proved for this holding yet: its span starts below the first height that is read for it. */
   isFirst: boolean
-  /** The address was there when the network was read for the first time, and may have held anything by then. */
+  /** The address existed when the network was first read, and may have had a balance by then. */
   isOld: boolean
 }
 
@@ -102,7 +108,7 @@ type ReadyRow = AssetHolding & {
   is_old: boolean
 }
 
-/** The oldest readings that can be judged. */
+/** The oldest readings that can be checked. */
 export async function readyReadings(
   db: Kysely<Tables>,
   network: NetworkName,
@@ -133,7 +139,7 @@ export async function readyReadings(
   }))
 }
 
-/** Takes the readings as explained: the next span of each starts there. */
+/** Accepts readings as explained; the next span of each starts there. */
 export async function settleReadings(
   tx: Transaction<Tables>,
   ready: readonly ReadyBalanceSpan[],
@@ -151,7 +157,7 @@ export async function settleReadings(
   )
 }
 
-/** Forgets readings that cannot be judged. */
+/** Deletes readings that cannot be checked. */
 export async function dropReadings(
   tx: Transaction<Tables>,
   dropped: readonly ReadyBalanceSpan[],
@@ -167,7 +173,7 @@ export async function dropReadings(
   )
 }
 
-/** What a holding was before anything is known of it: `read`, or what is `left` of its first balance. */
+/** Balance of a holding before its first known change: `read`, or `left` over from its first balance. */
 export type OpeningBalance = { holding: AssetHolding; amount: bigint; is: 'read' | 'left' }
 
 export async function setOpenings(
@@ -188,8 +194,8 @@ export async function setOpenings(
 }
 
 /**
- * Forgets what was read above a height from which final history has changed. What was proved above it is proved again
- * from the opening on.
+ * Deletes readings above a height from which final history has changed. Balances that were proved above it are proved
+ * again from the opening.
  */
 export async function rewindBalances(
   tx: Transaction<Tables>,
@@ -207,10 +213,10 @@ export async function rewindBalances(
     where (d.network, d.address, d.asset) = (r.network, r.address, r.asset)`.execute(tx)
 }
 
-/** A stretch of one holding: above one height, and up to another. */
+/** A block or slot range of one holding: above one height, and up to another. */
 export type HoldingBlockRange = { holding: AssetHolding; above: bigint; upTo: bigint }
 
-/** By how much what is stored says that each balance changed, in the order of the stretches. */
+/** Change of each balance according to what is stored, in the order of the ranges. */
 export async function knownChanges(
   db: Kysely<Tables>,
   stretches: readonly HoldingBlockRange[],
@@ -228,7 +234,10 @@ export async function knownChanges(
 
 export type ProofStatus = { points: number; unread: number; waiting: number; lowest: bigint | null }
 
-/** Of the holdings of a network: how many are proved, never read, read and not judged; and up to where all are proved. */
+/**
+ * Holdings of a network: how many are proved, never read, and read but not checked; and the height up to which all are
+ * proved.
+ */
 export async function proofStatus(
   db: Kysely<Tables>,
   { network, assets }: Pick<DueHoldingsFilter, 'network' | 'assets'>,
@@ -243,7 +252,7 @@ export async function proofStatus(
   return rows[0] ?? { points: 0, unread: 0, waiting: 0, lowest: null }
 }
 
-/** True where what is stored explains the reading. */
+/** Whether what is stored explains the reading. */
 export function isExplained(ready: ReadyBalanceSpan): boolean {
   return unexplained(ready, ready.known) === 0n
 }
@@ -252,7 +261,7 @@ export function toBalance(height: bigint, amount: string): Balance {
   return { height, amount: BigInt(amount) }
 }
 
-/** Holdings, each with more columns, as a table of a statement. */
+/** Holdings, each with more columns, as a table in a statement. */
 export function holdingsTable(
   holdings: readonly AssetHolding[],
   more: RawBuilder<unknown>,

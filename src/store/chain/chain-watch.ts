@@ -2,13 +2,13 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, NetworkName } from '../../core/asset.ts'
 import type { Tables } from '../tables.ts'
 
-/** `number` is null where reading has not taken the address up yet; only then it is told when it was made. */
+/** `number` is null until reading includes the address; `createdAt` is set only until then. */
 export type WatchEntry = { address: Address; role: 'deposit' | 'recipient' } & (
   | { number: number; createdAt: null }
   | { number: null; createdAt: Date }
 )
 
-/** Every address whose incoming transfers count on that network, once for each thing that it is watched as. */
+/** Every address whose incoming transfers count on the network, once per role. */
 export async function readWatchList(db: Kysely<Tables>, network: NetworkName): Promise<WatchEntry[]> {
   const { rows } = await sql<WatchEntry>`
     select book.address, book.role, watch.number,
@@ -26,12 +26,12 @@ export async function readWatchList(db: Kysely<Tables>, network: NetworkName): P
   return rows
 }
 
-/** Addresses to be watched from a height on. */
+/** Addresses to watch from a height on. */
 export type Enrolment = { addresses: readonly Address[]; fromHeight: bigint }
 
 /**
- * Numbers addresses behind those that are numbered. Only whoever holds the network's scan may.
- * @returns the highest number; 0 where there is none.
+ * Numbers new addresses after the existing ones. The caller must hold the lease of the network's scan.
+ * @returns the highest number; 0 if there is none
  */
 export async function enrolAddresses(
   tx: Transaction<Tables>,
@@ -51,8 +51,8 @@ export async function enrolAddresses(
 }
 
 /**
- * Addresses numbered up to `watched` whose first height is in or right above a stretch that was read for all of them
- * are watched from its beginning on.
+ * Lowers the first watched height to `from` for addresses numbered up to `watched`, if it is in or right above a range
+ * that was read for all of them.
  */
 export async function watchFrom(
   tx: Transaction<Tables>,

@@ -3,7 +3,9 @@ import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import type { Tables } from '../tables.ts'
 import type { CoverageRange } from './coverage.ts'
 
-/** Heights that were read for all addresses but these, and what is covered once they are read for these too. */
+/**
+ * A range that was read for all addresses except these, and the coverage that it adds once it is read for these, too.
+ */
 export type Gap = CoverageRange & {
   addresses: readonly Address[]
   watched: number
@@ -11,8 +13,8 @@ export type Gap = CoverageRange & {
 }
 
 /**
- * The lowest stretch of heights from `above` on that the same addresses miss from end to end.
- * @returns null where nothing is missing there.
+ * The lowest range from `above` on that the same addresses miss from end to end.
+ * @returns null if nothing is missing
  */
 export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: bigint): Promise<Gap | null> {
   const { rows } = await sql<Gap>`
@@ -38,7 +40,7 @@ export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: b
   return rows[0] ?? null
 }
 
-/** Of each network that is read, how many stretches of heights some of its addresses miss. */
+/** Per network that is read, the number of ranges that some of its addresses miss. */
 export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; stretches: number }[]> {
   const { rows } = await sql<{ network: string; stretches: number }>`
     select network, count(stretch)::int as stretches
@@ -49,7 +51,7 @@ export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; 
 
 export type OpenGaps = {
   network: NetworkName
-  /** How many stretches, and the lowest and the highest height that is missing. */
+  /** Number of ranges, and the lowest and the highest missing height. */
   stretches: number
   from: bigint
   to: bigint
@@ -57,7 +59,10 @@ export type OpenGaps = {
   since: Date
 }
 
-/** Notes which gaps are open now and which no more, and tells of those that have been open since a time. */
+/**
+ * Records the gaps that are open now, and deletes closed ones.
+ * @returns gaps that have been open since `openSince` or longer
+ */
 export async function noteGaps(
   tx: Transaction<Tables>,
   network: NetworkName,

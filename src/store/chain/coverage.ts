@@ -2,20 +2,20 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { AssetKey, NetworkName } from '../../core/asset.ts'
 import type { Tables } from '../tables.ts'
 
-/** Heights, both ends included. */
+/** A block or slot range, both ends included. */
 export type CoverageRange = { from: bigint; to: bigint }
 
-/** Up to where a network was read as final, and the assets that are read on it, sorted. */
+/** Height up to which a network was read as final, and the assets that are read on it, sorted. */
 export type NetworkReadState = { assets: readonly AssetKey[]; height: bigint }
 
 export type Coverage = {
-  /** All addresses numbered up to this one were read, as far as they are wanted. */
+  /** All addresses up to this number were read, from their first watched height on. */
   watched: number
   assets: readonly AssetKey[]
   proved: readonly CoverageRange[]
 }
 
-/** Null where the network was never read. */
+/** Null if the network was never read. */
 export async function readStanding(
   db: Kysely<Tables>,
   network: NetworkName,
@@ -35,7 +35,7 @@ export async function saveStanding(
     on conflict (network) do update set assets = excluded.assets, height = excluded.height`.execute(tx)
 }
 
-/** States that heights were read. Only together with what was found there, in one transaction. */
+/** Records that ranges were read. Call it only in the transaction that stores what was found there. */
 export async function addCoverage(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -54,7 +54,7 @@ export async function addCoverage(
   await dropContained(tx, network)
 }
 
-/** Takes back that heights were read; `to` is null for all from there on. */
+/** Withdraws the coverage of a range; `to` is null for everything from `from` on. */
 export async function withdrawCoverage(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -67,7 +67,7 @@ export async function withdrawCoverage(
   await sql`delete from chain_coverage where network = ${network} and isempty(heights)`.execute(tx)
 }
 
-/** Where an address that came later is not wanted yet, what was read for the earlier ones is all there is to read. */
+/** At heights at which a later address is not watched yet, the coverage of the earlier ones is complete. */
 async function carryOver(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -87,7 +87,7 @@ async function carryOver(
       and carried.heights is not null`.execute(tx)
 }
 
-/** Of what two rows state, the one that states more is enough. */
+/** Deletes rows whose coverage another row contains. */
 async function dropContained(tx: Transaction<Tables>, network: NetworkName): Promise<void> {
   await sql`
     delete from chain_coverage gone using chain_coverage kept

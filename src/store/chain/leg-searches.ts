@@ -12,8 +12,8 @@ import { askForTransactions } from './named-transactions.ts'
 type ChainReadContext = { now: Date; readNetworks: ReadonlySet<NetworkName> }
 
 /**
- * Has read what the service names and what is overdue.
- * @returns the networks on which something new is to be read
+ * Queues the transactions that the service names, and searches for overdue legs.
+ * @returns the networks that have something new to read
  */
 export async function askChains(
   tx: Transaction<Tables>,
@@ -30,9 +30,9 @@ export async function askChains(
 type ServiceLegSearch = LegSearchRequest & { serviceId: ServiceId }
 
 /**
- * Has legs searched for, unless that was done late enough already. On a network that is not read nobody can, which is
- * evidence as well; once it is read, the search is due.
- * @returns the networks on which something is to be searched now
+ * Queues searches for legs, unless the last search was late enough. A network that is not read cannot be searched,
+ * which is recorded as evidence. Once it is read, the search is due.
+ * @returns the networks on which a search is due now
  */
 async function askForSearches(
   tx: Transaction<Tables>,
@@ -56,7 +56,7 @@ async function askForSearches(
   return [...new Set(asked.map(({ network }) => network))].filter((network) => readNetworks.has(network))
 }
 
-/** @returns those that are new, or due again */
+/** @returns searches that are new, or due again */
 async function noteSearches(
   tx: Transaction<Tables>,
   wanted: readonly ServiceLegSearch[],
@@ -92,7 +92,7 @@ export type DueLegSearch = Pick<LegSearch, 'serviceId' | 'role' | 'network'> & {
 
 const dueColumns = sql`known.service_id as "serviceId", known.role, known.network, known.address, known.tx, known.from_at as "from"`
 
-/** Takes some whose time has come, and puts their next time off: the longer, the more often they were searched for. */
+/** Takes searches that are due, and postpones their next attempt; the pause doubles with every attempt. */
 export async function takeDueSearches(
   db: Kysely<Tables>,
   { network, now }: { network: NetworkName; now: Date },
@@ -110,7 +110,10 @@ export async function takeDueSearches(
   return rows
 }
 
-/** Drops those whose leg a chain has shown since. @returns how many others are due, counted up to a limit */
+/**
+ * Deletes searches whose leg a chain has shown by now.
+ * @returns how many others are due, counted up to a limit
+ */
 export async function dropShown(
   db: Kysely<Tables>,
   { network, now }: { network: NetworkName; now: Date },
@@ -131,7 +134,10 @@ export async function dropShown(
   return rows[0]?.count ?? 0
 }
 
-/** Addresses of which more was read by now, or that the address book knows by now, are searched again at once. */
+/**
+ * Makes searches at these addresses due at once, because more was read for them, or because the address book contains
+ * them now.
+ */
 export async function searchAgain(
   tx: Kysely<Tables>,
   places: readonly { network: NetworkName; address: Address }[],
@@ -144,7 +150,7 @@ export async function searchAgain(
 
 export type ReadHeights = { bookedAt: Date | null; from: bigint | null; to: bigint | null }
 
-/** Since when the address book has an address, and which final heights were read for it without a gap, up to the newest. */
+/** Since when the address book contains an address, and the newest range of final heights read for it without a gap. */
 export async function readHeightsOf(
   db: Kysely<Tables>,
   { network, address }: { network: NetworkName; address: Address },
@@ -170,7 +176,7 @@ export async function readHeightsOf(
   return rows[0] ?? { bookedAt: null, from: null, to: null }
 }
 
-/** Appends to the inbox what searches have shown. */
+/** Appends the results of searches to the inbox. */
 export async function appendSearches(
   tx: Transaction<Tables>,
   searches: readonly LegSearch[],

@@ -3,7 +3,7 @@ import type { NetworkName } from '../../core/asset.ts'
 import type { BalanceMovement } from '../../core/movement.ts'
 import type { Tables } from '../tables.ts'
 
-/** Stores movements; one that is stored already, in the same block, is left out. */
+/** Stores movements. Skips those already stored for the same block. */
 export async function appendMovements(
   tx: Transaction<Tables>,
   movements: readonly BalanceMovement[],
@@ -19,7 +19,7 @@ export async function appendMovements(
     ) on conflict do nothing`.execute(tx)
 }
 
-/** Takes back what was read above a height from which history has changed. */
+/** Deletes movements above a height from which history has changed. */
 export async function withdrawMovements(
   tx: Transaction<Tables>,
   network: NetworkName,

@@ -8,8 +8,8 @@ import { appendInbox } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
 /**
- * Has transactions read by their names. Those that were asked for before stay as they are.
- * @returns the networks on which something new is to be read
+ * Queues transactions to be read by their ids. Those that were queued before do not change.
+ * @returns the networks that have something new to read
  */
 export async function askForTransactions(
   tx: Transaction<Tables>,
@@ -24,7 +24,7 @@ export async function askForTransactions(
   return [...new Set(rows.map(({ network }) => network))]
 }
 
-/** Has transactions read again at once that are on their chain, though reading them was given up. */
+/** Makes transactions due at once that are on their chain although reading them was given up. */
 export async function renewTransactions(
   tx: Transaction<Tables>,
   named: readonly NamedTransaction[],
@@ -37,14 +37,17 @@ export async function renewTransactions(
 }
 
 export type DueTransaction = NamedTransaction & {
-  /** How often it was read, this time included. */
+  /** Number of attempts, this one included. */
   tries: number
 }
 
-/** Those whose time has come. */
+/** Transactions that are due. */
 type DueTransactionFilter = { network: NetworkName; now: Date }
 
-/** Drops those of which a transfer was found meanwhile, and not taken back. @returns how many others are due, counted up to a bound */
+/**
+ * Deletes transactions of which a chain transfer was found by now and not withdrawn.
+ * @returns how many others are due, counted up to a limit
+ */
 export async function dropSeen(
   db: Kysely<Tables>,
   { network, now }: DueTransactionFilter,
@@ -72,7 +75,10 @@ export async function dropSeen(
   return rows[0]?.count ?? 0
 }
 
-/** Takes some, the oldest first, and puts their next time off: the longer, the more often they were read. */
+/**
+ * Takes transactions that are due, the oldest first, and postpones their next attempt; the pause doubles with every
+ * attempt, up to `longestMs`.
+ */
 export async function takeDueTransactions(
   db: Kysely<Tables>,
   { network, now }: DueTransactionFilter,
@@ -90,7 +96,7 @@ export async function takeDueTransactions(
   return rows
 }
 
-/** Puts those off that were never read. */
+/** Postpones transactions that were never read. */
 export async function putOffTransactions(
   db: Kysely<Tables>,
   { network, now }: DueTransactionFilter,
@@ -105,7 +111,7 @@ export async function putOffTransactions(
     .execute()
 }
 
-/** The networks on which it is time to read some, or to search for a leg. */
+/** Networks on which a transaction or a leg search is due. */
 export async function dueNetworks(db: Kysely<Tables>, now: Date): Promise<NetworkName[]> {
   const { rows } = await sql<{ network: NetworkName }>`
     select network from named_transaction where next_at <= ${now}
@@ -113,7 +119,7 @@ export async function dueNetworks(db: Kysely<Tables>, now: Date): Promise<Networ
   return rows.map(({ network }) => network)
 }
 
-/** Drops those that a transfer was found of: without it they may be asked for again. */
+/** Deletes transactions of which a chain transfer was found, so that they can be queued again. */
 export async function dropTransactions(
   tx: Transaction<Tables>,
   found: readonly NamedTransaction[],
@@ -123,7 +129,7 @@ export async function dropTransactions(
   )
 }
 
-/** Keeps those that reading again would show nothing new of. */
+/** Keeps transactions without a further attempt, since another reading would show nothing new. */
 export async function endTransactions(
   tx: Transaction<Tables>,
   ended: readonly NamedTransaction[],
@@ -133,7 +139,7 @@ export async function endTransactions(
     where (network, tx, role, address) in (select * from ${listed(ended)})`.execute(tx)
 }
 
-/** Appends to the inbox that transactions failed. One that was stored before is left out. */
+/** Appends failed transactions to the inbox. Skips those that were stored before. */
 export async function appendFailures(
   tx: Transaction<Tables>,
   failures: readonly TransactionFailure[],

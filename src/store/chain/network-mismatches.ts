@@ -10,7 +10,7 @@ export type NetworkTrouble = {
   detail: Readonly<Record<string, string>>
 }
 
-/** Opens a mismatch about a network as a whole; one that is open takes the newer detail. */
+/** Opens a mismatch about a whole network. An open one takes the newer detail. */
 export function openTrouble(
   tx: Transaction<Tables>,
   { network, kind, detail }: NetworkTrouble,
@@ -20,7 +20,7 @@ export function openTrouble(
   return openMismatches(tx, [{ subject: subjectOf(network), kind, severity, network, detail, ...none }])
 }
 
-/** Ends such mismatches of a network, since what they tell of is over. */
+/** Clears mismatches about a whole network whose cause is over. */
 export function clearTroubles(
   db: Kysely<Tables>,
   network: NetworkName,

@@ -4,7 +4,7 @@ import { decodeObservation, encodeObservation } from '../../core/observation-jso
 import { appendInbox, rowKey } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
-/** Appends sightings to the inbox. One that was stored before, at the same stage in the same block, is left out. */
+/** Appends chain transfers to the inbox. Skips those stored before at the same stage in the same block. */
 export async function appendSightings(
   tx: Transaction<Tables>,
   sightings: readonly ObservedChainTransfer[],
@@ -38,8 +38,8 @@ export async function appendSightings(
 export type NetworkHeightRange = { network: string; above: bigint; upTo: bigint }
 
 /**
- * Early sightings of blocks that are final by now, and that were not among what was final there. What was withdrawn and
- * seen again after that may vanish again.
+ * Chain transfers that were seen early in blocks that are final by now, and are not among the final ones. A chain
+ * transfer that was withdrawn and seen again can vanish again.
  */
 export function vanishedSightings(
   tx: Transaction<Tables>,
@@ -58,7 +58,7 @@ export function vanishedSightings(
     )`
 }
 
-/** What was read as final above a height from which history has changed. */
+/** Final chain transfers above a height from which history has changed. */
 export function rewoundSightings(
   tx: Transaction<Tables>,
   network: string,
@@ -72,7 +72,7 @@ export function rewoundSightings(
     )`
 }
 
-/** The number of the newest observation; 0 where there is none. */
+/** Id of the newest inbox row; 0 if there is none. */
 export async function newestInboxId(db: Kysely<Tables>): Promise<bigint> {
   const { rows } = await sql<{ id: bigint }>`select coalesce(max(id), 0) as id from inbox`.execute(db)
   return rows[0]?.id ?? 0n
@@ -80,7 +80,7 @@ export async function newestInboxId(db: Kysely<Tables>): Promise<bigint> {
 
 type Newer = { network: string; after: bigint; from: bigint; to: bigint; limit: number }
 
-/** What was stored later than an observation, of a stretch of heights. */
+/** Chain transfers in a height range that were stored after an inbox row. */
 export function sightingsAfter(
   db: Kysely<Tables>,
   { network, after, from, to, limit }: Newer,

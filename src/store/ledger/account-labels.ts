@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { AccountLabel } from '../../core/chart.ts'
 import type { Tables } from '../tables.ts'
 
-/** Makes the codes and names of accounts those of the settings. Safe to run beside itself. */
+/** Replaces the codes and names of accounts by those of the settings. Safe to run concurrently. */
 export async function keepAccountLabels(db: Kysely<Tables>, labels: readonly AccountLabel[]): Promise<void> {
   const [patterns, codes, names] = [
     labels.map(({ pattern }) => pattern),

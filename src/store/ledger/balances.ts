@@ -1,15 +1,15 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 
-/** The last moments that count, as texts that Postgres reads as times; null where all does. */
+/** Cutoff times, as text that Postgres can parse; null for no cutoff. */
 export type Moments = {
   asOf: string | null
   recordedAsOf: string | null
-  /** A month like `2026-01`: what stands in its books, and in those of all months before it, whenever it happened. */
+  /** A month like `2026-01`: selects its books and those of all months before it, whenever the events happened. */
   period?: string | null
 }
 
-/** Amounts are decimals in units of the asset, and in its smallest units (`_base`); debit balances positive. */
+/** Amounts are decimals in units of the asset, and with `_base` in its smallest units. Debit balances are positive. */
 export type TrialBalanceLine = {
   account: string
   code: string | null
@@ -25,7 +25,7 @@ export type TrialBalanceLine = {
 
 export type TrialBalance = { lines: TrialBalanceLine[]; totals: TrialBalanceLine[] }
 
-/** Each account and asset, as many as asked for, and of each asset the sum over all accounts. */
+/** At most `limit` lines, one per account and asset, and the sum over all accounts of each asset. */
 export async function trialBalance(
   db: Kysely<Tables>,
   moments: Moments,
@@ -57,7 +57,7 @@ function balancesOf({ asOf, recordedAsOf, period = null }: Moments): RawBuilder<
   return sql`accounting.trial_balance(coalesce(${asOf}::timestamptz, 'infinity'), ${recorded})`
 }
 
-/** A line of an owner's statement: what was owed at the beginning, what changed it, and what is owed at the end. */
+/** A line of an owner's statement: the amount owed at the beginning, a change, or the amount owed at the end. */
 export type StatementLine = {
   line: 'opening' | 'entry' | 'closing'
   event_at: Date
@@ -74,7 +74,7 @@ export type StatementLine = {
   balance_base: string
 }
 
-/** With what orders the lines: no two have the same. */
+/** A line with its sort key, which is unique. */
 export type StatedLine = StatementLine & { key: readonly string[] }
 
 export type StatementWish = {
@@ -82,11 +82,11 @@ export type StatementWish = {
   from: string
   before: string
   limit: number
-  /** Only the lines behind the one of that key. */
+  /** Only the lines after the one with this key. */
   after?: readonly string[] | null
 }
 
-/** Of each account and asset of the owner: the opening, the entries, and the closing. */
+/** For each account and asset of the owner: the opening, the entries, and the closing. */
 export async function readStatement(
   db: Kysely<Tables>,
   { owner, from, before, limit, after = null }: StatementWish,

@@ -9,14 +9,14 @@ import {
 } from '../mismatches/mismatches.ts'
 import type { Tables } from '../tables.ts'
 
-/** A part of the books that was held against what it was made from, and what is wrong with it. */
+/** A part of the books that was checked against its source, and the errors found. */
 export type BooksCheckResult = {
   subject: string
   detail: Readonly<Record<string, string>>
   faults: readonly string[]
 }
 
-/** Makes the open mismatches of that kind about these parts exactly what is wrong with them. */
+/** Makes the open mismatches of this kind about these subjects match the errors found. */
 export async function syncChecked(
   tx: Transaction<Tables>,
   kind: MismatchKind,

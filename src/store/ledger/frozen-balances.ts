@@ -3,7 +3,7 @@ import type { FrozenBalanceLine } from '../../ledger/frozen-balance.ts'
 import type { Period } from '../../ledger/period.ts'
 import type { Tables } from '../tables.ts'
 
-/** A close for good, whether the month was opened again or not. */
+/** A final close of a month, whether or not the month was reopened. */
 export type PeriodClose = { id: bigint; period: Period; at: Date; sha256: string }
 
 export async function closingsOf(db: Kysely<Tables>): Promise<PeriodClose[]> {
@@ -15,7 +15,7 @@ export async function closingsOf(db: Kysely<Tables>): Promise<PeriodClose[]> {
 
 type DebitCreditSums = Pick<FrozenBalanceLine, 'debit' | 'credit'>
 
-/** A line of a close as it was frozen, and as the journals of then add up to; null where there is none. */
+/** A line of a close as frozen, and as summed from the journals up to the close; null on the side that lacks it. */
 export type FrozenBesideMade = Pick<FrozenBalanceLine, 'account' | 'asset'> & {
   closingId: bigint
   frozen: DebitCreditSums | null
@@ -26,8 +26,8 @@ type FrozenBalanceRow = Pick<FrozenBesideMade, 'closingId' | 'account' | 'asset'
   Record<'frozenDebit' | 'frozenCredit' | 'madeDebit' | 'madeCredit', string | null>
 
 /**
- * The lines of all closes, one after another, each in the order in which they are hashed. Transfers are read once for all
- * of them: added up by month and by how many closes came before them.
+ * The lines of all closes in sequence, each close in the order in which its lines are hashed. Reads the transfers once
+ * for all closes: sums them by month and by number of earlier closes.
  */
 export async function* frozenBesideMade(tx: Transaction<Tables>): AsyncGenerator<FrozenBesideMade[]> {
   const query = sql<FrozenBalanceRow>`
@@ -86,7 +86,7 @@ async function* inPieces(
   await sql`close frozen_balance`.execute(tx)
 }
 
-/** Months that are closed and have journals from after it: how many, and the first of them. */
+/** Closed months that contain journals from after the close: the number of journals, and the first one. */
 export async function findIntruders(
   db: Kysely<Tables>,
 ): Promise<{ period: string; journals: bigint; first: bigint }[]> {

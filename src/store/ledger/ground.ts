@@ -4,15 +4,15 @@ import type { Tables } from '../tables.ts'
 import { timeText } from './seals.ts'
 
 /**
- * Makes, ahead of time, the partitions of this month and the next ones that hold what is booked then.
- * @returns how many were made
+ * Creates the ledger partitions of this month and the next ones, ahead of time.
+ * @returns how many were created
  */
 export async function makePartitions(db: Kysely<Tables>): Promise<number> {
   try {
     const { rows } = await sql<{ made: number }>`select make_ledger_partitions() as made`.execute(db)
     return rows[0]?.made ?? 0
   } catch (error) {
-    // While much is being booked the next run makes them: until then nothing is missing.
+    // If the ledger is busy, the next run creates them; nothing is missing until then.
     if (isBusy(error)) return 0
     throw error
   }
@@ -20,13 +20,13 @@ export async function makePartitions(db: Kysely<Tables>): Promise<number> {
 
 const lockNotAvailable = '55P03'
 
-/** A line in the order of journals. What is up to it stays as it is; what comes later is recorded after it. */
+/** A position in the order of journals. Journals up to it never change; later ones are recorded after it. */
 export type Cut = { lastJournal: bigint; cutAt: Date }
 
-/** With the time as text, too, to the microsecond. */
+/** With the time also as text, to the microsecond. */
 export type ExactCut = Cut & { at: string }
 
-/** Waits for all that is being booked, two seconds at most; nothing is booked until this has ended. */
+/** Waits up to two seconds for running bookings to end; blocks new ones until the transaction ends. */
 export async function cutLedger(db: Kysely<Tables>): Promise<ExactCut> {
   const { rows } = await sql<ExactCut>`
     select last_journal as "lastJournal", cut_at as "cutAt", ${timeText(sql.ref('cut_at'))} as at
@@ -37,9 +37,9 @@ export async function cutLedger(db: Kysely<Tables>): Promise<ExactCut> {
 const attemptsMax = 5
 
 /**
- * Does what needs a cut, and does it again where a writer takes longer than the cut waits, which keeps all others waiting
- * meanwhile.
- * @throws Fault `remote_failed` where writers do not come to an end
+ * Runs work that needs a cut. Retries it if a writer takes longer than the cut waits, since a waiting cut blocks all
+ * other writers.
+ * @throws Fault `remote_failed` if writers do not finish
  */
 export async function patiently<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
@@ -54,7 +54,7 @@ export async function patiently<Result>(what: string, work: () => Promise<Result
   }
 }
 
-/** Whether something was not done because others were writing, so that it can be done at another time. */
+/** Whether an operation failed only because others were writing, so that a later attempt can succeed. */
 export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return ('code' in error && error.code === lockNotAvailable) || isBusy(error.cause)

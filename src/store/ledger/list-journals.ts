@@ -1,20 +1,20 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 
-/** Which journals are listed; null where any will do. */
+/** Filters for the list of journals; null for no filter. */
 export type JournalFilter = {
-  /** Those that stand in the books of this month: `2026-01`. */
+  /** In the books of this month: `2026-01`. */
   period: string | null
   kind: LedgerJournalKind | null
-  /** Those that this person booked by hand. */
+  /** Manually booked by this person. */
   by: string | null
-  /** Those with a lesser number. */
+  /** With a lower id. */
   before: bigint | null
 }
 
 export type LedgerJournalKind = Tables['ledger_journal']['kind']
 
-/** A journal with the columns of `accounting.journal` and, where it was booked by hand, of `accounting.manual_journals`. */
+/** A journal with the columns of `accounting.journal` and, if a person booked it, of `accounting.manual_journals`. */
 export type JournalLine = {
   id: bigint
   posting_key: string

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 
-/** A month of the books, as `accounting.periods` has it. */
+/** A month of the books, as in `accounting.periods`. */
 export type PeriodLine = {
   period: string
   state: 'open' | 'soft_closed' | 'closed'
@@ -17,7 +17,7 @@ export type PeriodLine = {
   reopened: bigint
 }
 
-/** The newest first, of those before a month like `2026-01`. */
+/** The newest first, before a month like `2026-01`. */
 export async function listPeriods(
   db: Kysely<Tables>,
   { limit, before = null }: { limit: number; before?: string | null },
@@ -45,7 +45,7 @@ export type PeriodHistoryLine = {
   sha256: string | null
 }
 
-/** What was done to months, the newest first, of those with a lesser number than `before`. */
+/** Changes of months, the newest first, with ids below `before`. */
 export async function listPeriodHistory(
   db: Kysely<Tables>,
   { limit, before = null }: { limit: number; before?: bigint | null },

@@ -3,10 +3,10 @@ import type { LedgerTransfer } from '../../core/posting.ts'
 import { bookJournals, type ManualJournal } from '../books/ledger.ts'
 import type { Tables } from '../tables.ts'
 
-/** Why something is booked by hand, who does it, and who agreed. */
+/** Reason for a manual booking, its maker, and its approver. */
 export type ByHand = { reason: string; by: string; approvedBy: string }
 
-/** A journal as it stands in the books. */
+/** A journal as stored in the books. */
 export type BookedJournal = {
   id: bigint
   key: string
@@ -16,14 +16,17 @@ export type BookedJournal = {
   reversedBy: bigint | null
   eventAt: Date
   recordedAt: Date
-  /** First day of the month in whose books it stands. */
+  /** First day of the month in whose books the journal is. */
   period: string
-  /** Null where it follows from evidence. */
+  /** Null if the journal follows from evidence. */
   byHand: ByHand | null
   transfers: readonly LedgerTransfer[]
 }
 
-/** Books it, with the reason and the two people. @returns its number */
+/**
+ * Books a manual journal with its reason, maker and approver.
+ * @returns its id
+ */
 export async function bookByHand(
   tx: Transaction<Tables>,
   journal: Omit<ManualJournal, 'depositId' | 'transfer'>,
@@ -71,7 +74,7 @@ export async function idOfKey(db: Kysely<Tables>, key: string): Promise<bigint |
   return row?.id ?? null
 }
 
-/** In whose books something that people book of that time stands, and which month it belongs to. */
+/** Month in whose books a manual journal of this time is booked, and the month it belongs to. */
 export async function adjustmentPeriod(
   db: Kysely<Tables>,
   at: Date,
@@ -83,7 +86,7 @@ export async function adjustmentPeriod(
   return rows[0] ?? { period: '', belongsTo: '' }
 }
 
-/** In whose books a reversal of the journal stands: in none before those of the journal. */
+/** Month in whose books a reversal of the journal is booked: never before the month of the journal. */
 export async function reversalPeriod(
   db: Kysely<Tables>,
   { eventAt, period }: Pick<BookedJournal, 'eventAt' | 'period'>,
@@ -92,7 +95,7 @@ export async function reversalPeriod(
   return (await adjustmentPeriod(db, eventAt > monthOfJournal ? eventAt : monthOfJournal)).period
 }
 
-/** Of these accounts those that something was booked to. */
+/** The given accounts that have bookings. */
 export async function openedAccounts(db: Kysely<Tables>, accounts: readonly string[]): Promise<Set<string>> {
   if (accounts.length === 0) return new Set()
   const rows = await db

@@ -4,7 +4,7 @@ import type { FrozenBalanceLine } from '../../ledger/frozen-balance.ts'
 import type { Period } from '../../ledger/period.ts'
 import type { Tables } from '../tables.ts'
 
-/** What somebody does to a month of the books. A close that is `forced` leaves severe mismatches open. */
+/** A change of a month's state. A `forced` close leaves severe mismatches open. */
 export type PeriodChange = {
   period: Period
   action: 'soft_closed' | 'closed' | 'reopened'
@@ -14,17 +14,19 @@ export type PeriodChange = {
   forced: boolean
 }
 
-/** One line of the history of a month. */
+/** One line of a month's history. */
 export type PeriodEvent = {
   id: bigint
   at: Date
-  /** Severe mismatches of the month, or of one before it, that were open. */
+  /** Open severe mismatches of the month or of an earlier one. */
   severeOpen: number
-  /** The last journal that was written before; null of a reopening. */
+  /** The last journal written before; null for a reopening. */
   lastJournal: bigint | null
 }
 
-/** @throws Fault `usage_bad` where Postgres would refuse the change, or where it is of a month before the books begin. */
+/**
+ * @throws Fault `usage_bad` if Postgres would reject the change, or if the month is before the beginning of the books
+ */
 export async function refusePeriodChange(
   db: Kysely<Tables>,
   { period, action, forced }: PeriodChange,
@@ -35,7 +37,7 @@ export async function refusePeriodChange(
     .catch(explainRefusal)
 }
 
-/** A month of which nothing is booked would close all before it, too, and be in no list. */
+/** A month without bookings would close all months before it, and would appear in no list. */
 async function refuseBeforeBooks(db: Kysely<Tables>, period: Period): Promise<void> {
   const { rows } = await sql<{ begin: string | null }>`
     select to_char(ledger_month(min(event_at)), 'YYYY-MM') as begin from ledger_transfer`.execute(db)
@@ -45,7 +47,7 @@ async function refuseBeforeBooks(db: Kysely<Tables>, period: Period): Promise<vo
   throw new Fault('usage_bad', { problem: `the books begin in ${begin}, and ${period} is before that`, mend })
 }
 
-/** What is severe and open, and does not stop the close of a month: it is of a later time. */
+/** Open severe mismatches that do not block the close of a month because they are from a later time. */
 export async function severeElsewhere(
   db: Kysely<Tables>,
   period: Period,
@@ -60,9 +62,9 @@ export async function severeElsewhere(
 }
 
 /**
- * Writes it into the history, from which the state of the month follows, in the same transaction.
- * @param sha256 of the trial balance that is frozen; null unless it is closed for good.
- * @throws Fault `usage_bad` where the rules of periods refuse it.
+ * Records a change in the history, from which the state of the month follows, in the same transaction.
+ * @param sha256 of the frozen trial balance; null unless the close is final
+ * @throws Fault `usage_bad` if the rules of periods reject the change
  */
 export async function recordPeriodChange(
   tx: Transaction<Tables>,
@@ -80,7 +82,7 @@ export async function recordPeriodChange(
   return event
 }
 
-/** Keeps the trial balance that a month was closed with. */
+/** Stores the trial balance of a close. */
 export async function freezeBalance(
   tx: Transaction<Tables>,
   eventId: bigint,
@@ -95,7 +97,7 @@ export async function freezeBalance(
     )`.execute(tx)
 }
 
-/** Sums of the journals behind one and up to another in the books of a month and of all before it. */
+/** Sums of the journals with ids above `after` and up to `upTo`, in the books of a month and of all earlier months. */
 export async function sumJournals(
   db: Kysely<Tables>,
   { period, after, upTo }: { period: Period; after: bigint; upTo: bigint },
@@ -111,7 +113,7 @@ export async function sumJournals(
   return rows.map(({ debit, credit, ...row }) => ({ ...row, debit: BigInt(debit), credit: BigInt(credit) }))
 }
 
-/** The code with which `check_period_change` refuses a change: problem and fix are in words for people. */
+/** The code with which `check_period_change` rejects a change. Its message and hint are for people. */
 const refusalCode = 'DP001'
 
 function explainRefusal(error: unknown): never {

@@ -3,19 +3,19 @@ import { Fault } from '../../core/errors.ts'
 import type { Tables } from '../tables.ts'
 import { cutLedger, patiently } from './ground.ts'
 
-/** Which journals are meant. Times are ISO 8601 with a zone; null where anything will do. */
+/** Filters for journals. Times are ISO 8601 with a zone; null for no filter. */
 export type JournalSelection = {
-  /** Happened then or later. */
+  /** Event time at or after this. */
   from: string | null
-  /** Happened earlier than that. */
+  /** Event time before this. */
   before: string | null
-  /** Stands in the books of this month: `2026-01`. */
+  /** In the books of this month: `2026-01`. */
   period: string | null
-  /** Recorded then or earlier; null where nothing was yet. */
+  /** Recorded at or before this; null if nothing was recorded yet. */
   recordedAsOf: string | null
   /** Only transfers of these accounts, on either side. */
   accounts: readonly string[] | null
-  /** Only journals of this owner's deposits: its id, or its kind and id like `channel:shop`. */
+  /** Only journals of this owner's deposits: its id, or its kind and id, such as `channel:shop`. */
   owner: string | null
 }
 
@@ -40,7 +40,7 @@ export type LedgerTransferRow = {
   amount: string
 }
 
-/** The next journals behind a number, with their transfers in order. */
+/** The next journals after an id, with their transfers in order. */
 export async function readJournals(
   db: Kysely<Tables>,
   selection: JournalSelection,
@@ -90,24 +90,24 @@ function touches(accounts: readonly string[]): RawBuilder<unknown> {
   return sql`(t.debit = any(${accounts}::text[]) or t.credit = any(${accounts}::text[]))`
 }
 
-/** Transfers stand in a part for each month of recording: only those that can hold these are looked into. */
+/** Transfers are partitioned by month of recording: this limits the scan to partitions that can hold these journals. */
 function withinMonths(journals: readonly LedgerJournalRow[]): RawBuilder<unknown> {
   const times = journals.map(({ recorded_at: at }) => at).toSorted()
   return sql`t.recorded_at between ${times[0]}::timestamptz and ${times.at(-1)}::timestamptz`
 }
 
-/** With all six digits, and in UTC whatever the session's zone is: such texts sort as the times do. */
+/** With all six digits, and in UTC regardless of the session's zone, so that these texts sort in order of time. */
 function isoText(at: RawBuilder<unknown>): RawBuilder<string> {
   return sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 }
 
-/** The number of the last journal, and when the newest that counts was recorded; null where there is none. */
+/** Id of the last journal, and when the newest selected journal was recorded; null if there is none. */
 export type LedgerExtent = { lastJournal: bigint; recordedAsOf: string | null }
 
 /**
- * How far the books go: of what was recorded by then, where a time is given. Nothing that is written later has that
- * time or an earlier one, so that whoever reads up to it reads the same for ever.
- * @throws Fault `remote_failed` where writers do not come to an end; `usage_bad` where nothing is sealed for who only reads
+ * The end of the books, or of what was recorded by the given time. No later write has that time or an earlier one, so
+ * that an export up to it is always the same.
+ * @throws Fault `remote_failed` if writers do not finish; `usage_bad` if nothing is sealed and the login is read-only
  */
 export async function readExtent(db: Kysely<Tables>, recordedAsOf: string | null): Promise<LedgerExtent> {
   const lastJournal = await lastWhole(db)
@@ -120,7 +120,7 @@ export async function readExtent(db: Kysely<Tables>, recordedAsOf: string | null
 }
 
 /**
- * A number up to which all journals are written, or never will be. Who may not keep writers waiting takes that of the last
+ * An id up to which all journals are written or never will be. A login that may not block writers uses that of the last
  * seal.
  */
 async function lastWhole(db: Kysely<Tables>): Promise<bigint> {
@@ -137,7 +137,7 @@ async function lastWhole(db: Kysely<Tables>): Promise<bigint> {
   })
 }
 
-/** An account and all below it: `assets:in_transit` is those of every network. Empty where there is none. */
+/** An account and all accounts below it: `assets:in_transit` matches those of every network. Empty if none exists. */
 export async function accountsUnder(db: Kysely<Tables>, account: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select distinct id from ledger_account
@@ -151,7 +151,7 @@ export async function isOwner(db: Kysely<Tables>, id: string): Promise<boolean> 
   return rows.length > 0
 }
 
-/** How accounts are called in other books, where the settings name them. */
+/** Codes and names of accounts in other books, if the settings define them. */
 export type AccountLabels = ReadonlyMap<string, { code: string | null; name: string | null }>
 
 export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabels> {

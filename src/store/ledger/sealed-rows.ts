@@ -28,20 +28,20 @@ export type StoredLeg = Record<
 >
 
 export type SealedJournalRange = {
-  /** Journals with a greater id; null begins with the least that there is. */
+  /** Journals with a greater id; null starts at the lowest id. */
   after: string | null
   last: string
 }
 
 export type JournalPage = {
   journals: StoredJournal[]
-  /** Of journals that are not there. */
+  /** Ids of missing journals that have legs. */
   strays: bigint[]
 }
 
 const journalsOfPage = 1000
 
-/** Reads the journals of a stretch in order of their ids, page by page, each with its legs. */
+/** Reads the journals of a range in order of their ids, page by page, each with its legs. */
 export async function* readJournals(
   db: Kysely<Tables>,
   { after, last }: SealedJournalRange,
@@ -58,7 +58,7 @@ export async function* readJournals(
   }
 }
 
-/** The journal with that number, or with that posting key. */
+/** The journal with this id or posting key. */
 export async function journalNamed(db: Kysely<Tables>, name: string): Promise<bigint | null> {
   const isNumber = /^-?\d{1,18}$/.test(name)
   const { rows } = await sql<{ id: bigint }>`
@@ -67,7 +67,7 @@ export async function journalNamed(db: Kysely<Tables>, name: string): Promise<bi
   return rows[0]?.id ?? null
 }
 
-/** Of a full page those before the last number: where rows were doubled, it may go on behind the page. */
+/** Drops the last id of a full page: if rows were duplicated, that journal may continue on the next page. */
 function wholeOf(read: SealedJournalRow[]): SealedJournalRow[] {
   const whole = read.filter(({ id }) => id !== read.at(-1)?.id)
   return whole.length > 0 ? whole : read
@@ -96,7 +96,7 @@ async function journalsWithin(
   return rows
 }
 
-/** A journal has each number of a leg once; in whatever order rows stood that are not so, they would be altered. */
+/** Each number of a leg is unique within its journal. Rows that break this count as altered, in any order. */
 async function legsWithin(db: Kysely<Tables>, { first, last }: JournalIdRange): Promise<LegRow[]> {
   const { rows } = await sql<LegRow>`
     select journal_id::text as journal, leg::text as leg, debit, credit, asset, amount::text as amount,

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Seal } from '../../ledger/seals/seal.ts'
 import type { Tables } from '../tables.ts'
 
-/** Those behind a number, in order. */
+/** Seals after a number, in order. */
 export async function sealsAfter(db: Kysely<Tables>, number: string, limit: number): Promise<Seal[]> {
   const { rows } = await sql<Seal>`
     select ${columns} from ledger_seal where number > ${number} order by ledger_seal.number limit ${limit}`.execute(
@@ -22,7 +22,7 @@ export async function newestSeals(
   return rows
 }
 
-/** The seal in whose stretch a journal is. */
+/** The seal whose range contains a journal. */
 export async function sealOfJournal(db: Kysely<Tables>, journal: bigint): Promise<Seal | null> {
   const { rows } = await sql<Seal>`
     select ${columns} from ledger_seal where last_journal >= ${journal} order by last_journal limit 1`.execute(
@@ -36,17 +36,17 @@ const times = { sealedAt: timeText(sql.ref('sealed_at')) }
 const columns = sql`number::text as number, after_journal::text as after, last_journal::text as last,
   journals::text as journals, root, previous, ${times.sealedAt} as "sealedAt", hash`
 
-/** Of each journal of a seal its id and its leaf; null where there is no such seal. */
+/** The id and leaf of each journal of a seal; null if the seal does not exist. */
 export async function leavesOfSeal(db: Kysely<Tables>, number: string): Promise<Buffer | null> {
   const { rows } = await sql<{ leaves: Buffer }>`
     select leaves from ledger_seal where number = ${number}::bigint`.execute(db)
   return rows[0]?.leaves ?? null
 }
 
-/** Whether the seal was stored: another may have been made at the same time, and stands. */
+/** Whether the seal was stored. If another process stored one at the same time, that one stays. */
 export async function insertSeal(db: Kysely<Tables>, seal: Seal, leaves: Buffer): Promise<boolean> {
   const { number, after, last, journals, root, previous, sealedAt, hash } = seal
-  // Whichever of its keys the other seal has in common with this one: the same one has all of them.
+  // Without a conflict target: the other seal may share any of the keys with this one.
   const { numAffectedRows } = await sql`
     insert into ledger_seal (number, after_journal, last_journal, journals, root, previous, sealed_at, hash, leaves)
     values (${number}, ${after}, ${last}, ${journals}, ${root}, ${previous}, ${sealedAt}, ${hash}, ${leaves})
@@ -54,7 +54,7 @@ export async function insertSeal(db: Kysely<Tables>, seal: Seal, leaves: Buffer)
   return numAffectedRows === 1n
 }
 
-/** Journals behind the last seal. */
+/** Number of journals after the last seal. */
 export async function countUnsealed(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::float8 as count from ledger_journal
@@ -62,7 +62,7 @@ export async function countUnsealed(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Since when the oldest journal behind the last seal waits for one, in seconds; 0 where none does. */
+/** How long the oldest unsealed journal has waited, in seconds; 0 if there is none. */
 export async function secondsUnsealed(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ age: number }>`
     select greatest(extract(epoch from now() - recorded_at), 0)::float8 as age from ledger_journal
@@ -71,8 +71,8 @@ export async function secondsUnsealed(db: Kysely<Tables>): Promise<number> {
 }
 
 /**
- * A time as text, the same whatever the settings of the session are: to the microsecond, in UTC. What is no time of a
- * year with four digits is seconds since 1970, so that no two times have the same text.
+ * A time as text, independent of the session's settings: to the microsecond, in UTC. A time outside the years 1 to 9999
+ * is written as seconds since 1970, so that no two times have the same text.
  */
 export function timeText(time: RawBuilder<unknown>): RawBuilder<string> {
   return sql`case when ${time} >= '0001-01-01 00:00:00+00' and ${time} < '10000-01-01 00:00:00+00'

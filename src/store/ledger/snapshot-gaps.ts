@@ -1,14 +1,17 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 
-/** Days of recording that were to be added up and were not, or a day or month that has sums and was not added up. */
+/**
+ * Recording days that should have been summed and were not, or a day or month that has sums but is not marked as
+ * summed.
+ */
 export type SnapshotGap = {
   what: 'before_first' | 'between' | 'sums_of_day' | 'sums_of_month'
   first: string
   last: string
 }
 
-/** What is wrong with the days that were added up, apart from their sums. */
+/** Errors in the set of summed days, other than in their sums. */
 export async function snapshotGaps(db: Kysely<Tables>, limit: number): Promise<SnapshotGap[]> {
   const { rows } = await sql<SnapshotGap>`
     with ends as (

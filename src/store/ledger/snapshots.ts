@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 
-/** Whether a day of recording is over and not added up yet. */
+/** Whether a recording day is over and not yet summed. */
 export async function isSnapshotDue(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ isDue: boolean }>`
     select coalesce(
@@ -11,15 +11,15 @@ export async function isSnapshotDue(db: Kysely<Tables>): Promise<boolean> {
 }
 
 /**
- * Adds up the next day of recording that was over at the newest cut.
- * @returns the day, or null where none is left
+ * Sums the next recording day that was over at the newest cut.
+ * @returns the day, or null if none is left
  */
 export async function makeSnapshot(db: Kysely<Tables>): Promise<string | null> {
   const { rows } = await sql<{ day: string | null }>`select make_ledger_snapshot() as day`.execute(db)
   return rows[0]?.day ?? null
 }
 
-/** The next days of recording that were added up, behind one. */
+/** The next summed recording days after a day. */
 export async function snapshotDays(db: Kysely<Tables>, after: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ recorded: string }>`
     select recorded from ledger_snapshot_day where recorded > ${after} order by recorded limit ${limit}`.execute(
@@ -28,18 +28,18 @@ export async function snapshotDays(db: Kysely<Tables>, after: string, limit: num
   return rows.map(({ recorded }) => recorded)
 }
 
-/** A sum that is not what the transfers, or of a month its days, add up to; null where there is none. */
+/** A stored sum that differs from its transfers or, for a month, from its days; null on the side that lacks it. */
 export type SnapshotFault = {
   span: 'day' | 'month'
   event: string
   account: string
   asset: string
-  /** Debits and credits, in smallest units. */
+  /** Debits and credits, in the smallest units. */
   kept: string[] | null
   found: string[] | null
 }
 
-/** Makes the snapshots of a day, and of the month that it ends, again, and tells the first of what differs. */
+/** Recomputes the snapshots of a day, and of the month that it ends, and returns the first differences. */
 export async function snapshotFaults(
   db: Kysely<Tables>,
   day: string,

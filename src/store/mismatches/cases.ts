@@ -3,12 +3,12 @@ import { Fault } from '../../core/errors.ts'
 import type { Tables } from '../tables.ts'
 import type { MismatchChange } from './mismatches.ts'
 
-/** What a person does about mismatches; none of it touches evidence or books. */
+/** Actions of people on mismatches. None of them changes evidence or books. */
 export type CaseAction =
-  /** To nobody, where null. */
+  /** Null removes the assignment. */
   | { action: 'assigned'; to: string | null }
   | { action: 'commented'; text: string }
-  /** No longer, where null. */
+  /** Null ends the snooze. */
   | { action: 'snoozed'; until: Date | null }
   | { action: 'resolved'; text: string }
   | { action: 'reopened'; text: string }
@@ -28,7 +28,7 @@ export type MismatchCase = {
   clearedAt: Date | null
 }
 
-/** One line of a history. `before` and `after` are what it changed, as JSON. */
+/** One line of a history. `before` and `after` are the changed values, as JSON. */
 export type CaseEvent = {
   mismatchId: bigint
   actor: string
@@ -40,8 +40,8 @@ export type CaseEvent = {
 }
 
 /**
- * Does the same about each of these mismatches, or nothing at all, and writes it into their histories.
- * @throws Fault `usage_bad` that names those about which it cannot be done, and why.
+ * Applies the same action to all of these mismatches, or to none, and records it in their histories.
+ * @throws Fault `usage_bad` with the mismatches that refuse the action, and why
  */
 export async function workOnCases(
   tx: Transaction<Tables>,
@@ -67,8 +67,8 @@ export async function workOnCases(
 }
 
 /**
- * The mismatches of these numbers, held until the transaction ends, in order.
- * @throws Fault `usage_bad` that names the numbers of none.
+ * Reads mismatches in order of their ids, and locks them until the transaction ends.
+ * @throws Fault `not_found` with the ids that do not exist
  */
 export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<MismatchCase[]> {
   const { rows } = await sql<MismatchCase>`
@@ -84,7 +84,7 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
   })
 }
 
-/** Adds to the histories, and notes for a daemon what ended or opened by it. */
+/** Appends to the histories, and queues resolutions and reopenings for a daemon. */
 export async function appendEvents(tx: Transaction<Tables>, events: readonly CaseEvent[]): Promise<void> {
   const rows = events.map(({ mismatchId, approvedBy, ...rest }) => ({
     ...rest,
@@ -106,7 +106,7 @@ export async function appendEvents(tx: Transaction<Tables>, events: readonly Cas
 
 const takenMax = 1000
 
-/** Takes what people ended or opened since somebody last asked; of several who ask at once, each gets others. */
+/** Takes the resolutions and reopenings by people since the last call. Concurrent callers each take different ones. */
 export async function takeDecisions(db: Kysely<Tables>): Promise<MismatchChange[]> {
   const { rows } = await sql<MismatchChange>`
     with taken as (
@@ -130,7 +130,7 @@ function refuse(cases: readonly MismatchCase[], { action }: CaseAction): void {
   throw new Fault('usage_bad', { problem: problems.join(', '), mend })
 }
 
-/** A comment can be added at any time; all else is about what still holds. */
+/** A comment can be added at any time; other actions need a mismatch that is not cleared. */
 function refusal({ clearedAt, resolvedAt }: MismatchCase, action: CaseAction['action']): string | null {
   if (action === 'commented') return null
   if (clearedAt !== null) return `was cleared by evidence at ${clearedAt.toISOString()}`
@@ -143,7 +143,7 @@ type CaseChange = {
   changed: (one: MismatchCase) => Pick<CaseEvent, 'before' | 'after'>
 }
 
-/** What is set of the rows, and what history says of it. */
+/** The columns to set, and the values for the history. */
 function changeOf(act: CaseAction, actor: string): CaseChange {
   if (act.action === 'commented') return { set: null, changed: () => ({ before: null, after: null }) }
   if (act.action === 'assigned') {
@@ -169,7 +169,7 @@ function resolving(actor: string, reason: string) {
   return sql`resolved_at = now(), resolved_by = ${actor}, resolved_reason = ${reason}, snoozed_until = null`
 }
 
-/** What the mismatch said when it was decided. */
+/** State of the mismatch at the time of the decision. */
 function standOf({ detail, value, loss, lossAsset }: MismatchCase) {
   return { before: null, after: { detail, value, loss, loss_asset: lossAsset } }
 }

@@ -10,15 +10,18 @@ import {
   openMismatches,
 } from './mismatches.ts'
 
-/** Which of the payloads that are kept and not applied. */
+/** Selects payloads that are stored and not applied. */
 export type UnappliedPayloadFilter = {
-  /** Those under one of these kinds; or all, also what the profile passed over. */
+  /** Those with uncleared mismatches of these kinds; or all, including those that the profile skipped. */
   kinds: readonly UnreadableKind[] | 'all'
-  /** Received then or later; null for ever. */
+  /** Received at or after this; null for no limit. */
   since: Date | null
 }
 
-/** Takes the next ones behind an inbox row, in order, and holds what is open about them until the transaction ends. */
+/**
+ * Takes the next payloads after an inbox row, in order, and locks their uncleared mismatches until the transaction
+ * ends.
+ */
 export async function takeKept(
   tx: Transaction<Tables>,
   { kinds, since }: UnappliedPayloadFilter,
@@ -40,7 +43,7 @@ export async function takeKept(
   return readWithin(tx, ids, bytesMax)
 }
 
-/** Makes what is held about these payloads exactly the given mismatches. */
+/** Makes the open mismatches about these payloads match the given ones. */
 export async function syncUnreadable(
   tx: Transaction<Tables>,
   inboxIds: readonly bigint[],

@@ -3,13 +3,13 @@ import { assetsIn } from '../assets.ts'
 import type { DepositReport } from '../books/show-deposit.ts'
 import type { Tables } from '../tables.ts'
 
-/** The mismatches of these deposits that were held at a time, with what people had decided of them by then. */
+/** Mismatches of these deposits that were not cleared at a time, with the decisions that people had made by then. */
 export async function mismatchesAt(
   db: Kysely<Tables>,
   depositIds: readonly bigint[],
   at: Date,
 ): Promise<DepositReport['mismatches']> {
-  // Of one millisecond, which is what people are told of a time, all is so.
+  // To the millisecond, which is the precision that people see.
   const by = (column: string) => sql`date_trunc('milliseconds', ${sql.ref(column)}) <= ${at}`
   const { rows } = await sql<DepositReport['mismatches'][number]>`
     select m.id::text as id, m.kind, m.severity, m.opened_at, null as cleared_at, m.detail, m.loss_asset,

@@ -3,7 +3,7 @@ import { defaultService } from '../../core/deposit-service.ts'
 import type { Loss, Severity } from '../../core/mismatch.ts'
 import type { Tables } from '../tables.ts'
 
-/** A mismatch that holds now. */
+/** A mismatch that the current evidence shows. */
 export type HeldMismatch = {
   subject: string
   kind: string
@@ -11,7 +11,7 @@ export type HeldMismatch = {
   depositId: bigint | null
   groupId: bigint | null
   network: string | null
-  /** The amount of the deposit, transfer or balance that it is about, and its asset; null if it is about none. */
+  /** Amount and asset of the deposit, chain transfer or balance concerned; null if there is none. */
   asset: string | null
   value: bigint | null
   loss: Loss | null
@@ -22,11 +22,17 @@ export type MismatchChange = {
   kind: string
   severity: Severity
   network: string | null
-  /** `reopened` by new evidence, or by a person; `resolved` by a person, `cleared` by evidence while nobody had. */
+  /**
+   * `reopened` by new evidence or by a person; `resolved` by a person; `cleared` by evidence before a person resolved
+   * it.
+   */
   change: 'opened' | 'reopened' | 'resolved' | 'cleared'
 }
 
-/** Makes the mismatches that these groups hold exactly the given ones, and tells what opened and what ended. */
+/**
+ * Makes the mismatches of these groups match the given ones.
+ * @returns the mismatches that opened or ended
+ */
 export async function syncMismatches(
   tx: Transaction<Tables>,
   groupIds: readonly bigint[],
@@ -36,7 +42,7 @@ export async function syncMismatches(
   return [...cleared, ...(await openMismatches(tx, held))]
 }
 
-/** Ends mismatches that belong to no group, since what they tell of is no longer so. */
+/** Clears mismatches that belong to no group and whose cause is gone. */
 export async function clearMismatches(
   tx: Transaction<Tables>,
   kind: string,
@@ -46,7 +52,7 @@ export async function clearMismatches(
   return endMismatches(tx, sql`kind = ${kind} and subject = any(${subjects}::text[])`)
 }
 
-/** Ends those that fit and that evidence held until now. Of what a person had resolved it is not told again. */
+/** Clears the mismatches that match a condition. Does not report those that a person had resolved. */
 export async function endMismatches(
   db: Kysely<Tables>,
   fits: RawBuilder<unknown>,
@@ -57,7 +63,7 @@ export async function endMismatches(
   return rows.flatMap(({ was_open, ...row }) => (was_open ? [{ ...row, change: 'cleared' as const }] : []))
 }
 
-/** A condition on mismatches: that they are not among these. */
+/** A condition that excludes these mismatches. */
 export function isNoneOf(held: readonly HeldMismatch[]): RawBuilder<unknown> {
   return sql`(subject, kind) not in (
     select * from unnest(${held.map(({ subject }) => subject)}::text[], ${held.map(({ kind }) => kind)}::text[])
@@ -65,8 +71,8 @@ export function isNoneOf(held: readonly HeldMismatch[]): RawBuilder<unknown> {
 }
 
 /**
- * Opens what is not held yet. What is keeps its age and takes the newer detail; where that is another one, what a
- * person resolved or put off is open again.
+ * Opens mismatches that are not open yet. An existing one keeps its age and takes the newer detail. If the detail
+ * differs, a resolved or snoozed mismatch is open again.
  */
 export async function openMismatches(
   tx: Transaction<Tables>,
@@ -101,7 +107,7 @@ export async function openMismatches(
   return rows
 }
 
-/** What a history says of a mismatch: its detail, the amount that it is about, and its loss. */
+/** A mismatch in its history: its detail, the amount concerned, and its loss. */
 function standing(row: 'old' | 'new'): RawBuilder<unknown> {
   const of = (column: string) => sql.ref(`${row}.${column}`)
   return sql`jsonb_build_object('detail', ${of('detail')}, 'value', ${of('value')}::text, 'loss',

@@ -14,7 +14,7 @@ import {
 
 const kind = 'address_changed'
 
-/** What the service states otherwise than approved, as mismatches about the owners themselves. */
+/** Mismatches about owners for whom the service states other addresses than approved. */
 export function changedAddresses(
   owners: readonly { owner: Owner; contradictions: readonly Contradiction[] }[],
 ): HeldMismatch[] {
@@ -28,7 +28,7 @@ export function changedAddresses(
         severity: mismatchKinds[kind].severity,
         depositId: null,
         groupId: null,
-        // Of the book: it is a label of metrics, and the service may state any word.
+        // From the address book, since it is a label of metrics and the service may state any text.
         network: first.approved.split(' ')[0] ?? null,
         asset: null,
         value: null,
@@ -43,7 +43,7 @@ export function changedAddresses(
   })
 }
 
-/** Opens mismatches about owners beside those that are open. */
+/** Opens mismatches about owners. Others that are open stay. */
 export function openAddressChanged(
   db: Kysely<Tables>,
   held: readonly HeldMismatch[],
@@ -51,7 +51,7 @@ export function openAddressChanged(
   return inTransaction(db, (tx) => openMismatches(tx, held))
 }
 
-/** Makes the mismatches about these owners exactly the given ones. */
+/** Makes the mismatches about these owners match the given ones. */
 export function syncAddressChanged(
   db: Kysely<Tables>,
   owners: readonly Owner[],

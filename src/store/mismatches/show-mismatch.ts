@@ -3,7 +3,7 @@ import { assetsIn, type NamedAssets } from '../assets.ts'
 import type { Tables } from '../tables.ts'
 
 export type ShownMismatch = {
-  /** As `accounting.mismatches` has it. */
+  /** Columns as in `accounting.mismatches`. */
   mismatch: Record<string, unknown> & {
     kind: string
     severity: string
@@ -13,10 +13,10 @@ export type ShownMismatch = {
     network: string | null
     asset: string | null
     loss_asset: string | null
-    /** Those that it names, now or in its history. */
+    /** Assets that it names, now or in its history. */
     assets: NamedAssets
   }
-  /** The deposit that it is about, in a few words. */
+  /** Summary of the deposit concerned. */
   deposit: {
     id: string
     state: string
@@ -38,7 +38,7 @@ export type ShownMismatch = {
   }[]
 }
 
-/** All about one mismatch. */
+/** Everything about one mismatch. */
 export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<ShownMismatch | null> {
   const [mismatches, deposits, history] = await Promise.all([
     sql<ShownMismatch['mismatch']>`

@@ -5,10 +5,10 @@ import type { Stake } from '../../core/second-person.ts'
 import { depositNumber } from '../books/deposit-number.ts'
 import type { Tables } from '../tables.ts'
 
-/** A transfer that a decision is about, as its chain showed it. */
+/** A chain transfer that a decision concerns, as its chain showed it. */
 export type StakedTransfer = Pick<TransferDecision, 'role' | 'network' | 'tx' | 'index' | 'to'> & Stake
 
-/** What is known of a transfer by its reference; two where its address is watched as both. */
+/** Chain transfers with this reference; two if the address is watched in both roles. */
 export async function findTransfers(db: Kysely<Tables>, ref: string): Promise<StakedTransfer[]> {
   const { rows } = await sql<Omit<StakedTransfer, 'amount'> & { amount: string | null }>`
     select distinct on (o ->> 'role', o ->> 'to') o ->> 'role' as role, o ->> 'network' as network, o ->> 'tx' as tx,
@@ -23,13 +23,16 @@ export type StakedDeposit = {
   id: bigint
   serviceId: string | null
   transfer: string | null
-  /** The payment is booked as in transit, and no delivery of it is proved. */
+  /** The payment is booked as in transit, and no delivery is proved. */
   inTransit: boolean
-  /** What was decided last: that it is written off. */
+  /** The latest decision is a write-off. */
   writtenOff: boolean
 }
 
-/** The deposit of our number, or of the service's id, held until the transaction ends; one that was absorbed is who absorbed it. */
+/**
+ * The deposit with our number or the service's id, locked until the transaction ends. For an absorbed deposit, the one
+ * that absorbed it.
+ */
 export async function lockDeposit(
   tx: Transaction<Tables>,
   reference: string,
@@ -58,7 +61,10 @@ export async function lockDeposit(
   return rows[0]
 }
 
-/** Mismatches that hold about this deposit, or about this transfer and whatever it was taken for. */
+/**
+ * Mismatches, not cleared, about this deposit, this chain transfer, or the deposit that has this transfer as its
+ * payment.
+ */
 export async function casesAbout(
   tx: Transaction<Tables>,
   { id }: StakedDeposit,
@@ -72,7 +78,7 @@ export async function casesAbout(
   return rows.map((row) => row.id)
 }
 
-/** The inbox row that keeps a ruling. */
+/** The inbox row that stores a decision. */
 export async function inboxIdOf(db: Kysely<Tables>, rulingId: string): Promise<bigint> {
   const row = await db
     .selectFrom('inbox')
