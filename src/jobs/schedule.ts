@@ -116,7 +116,7 @@ const takeUpEvery = '*/5 * * * * *'
  * are unavailable, every scheduler runs the tick: doing work twice costs less than missing it.
  */
 export function sharedTicks(ticks: readonly Tick[], claims: TickClaims): Tick[] {
-  // A scheduler whose last tick failed, whatever its name, claims none until one succeeds. It would take ticks from
+  // A scheduler whose last tick failed, of any name, claims none until one succeeds. It would take ticks from
   // schedulers that work.
   let isAble = true
   const shared = ticks.map((tick): Tick => {

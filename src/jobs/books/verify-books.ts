@@ -76,8 +76,7 @@ async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress 
 }
 
 /**
- * Decides each group once, with all its evidence. The live books must reach the same result whatever the order of
- * arrival.
+ * Decides each group once, with all its evidence. The live books must reach the same result for every order of arrival.
  */
 async function decideAgain(
   tx: Transaction<Tables>,

@@ -42,7 +42,10 @@ export type ChainWork = {
   verify: (network: string) => Promise<void>
   /** Reads all networks up to date, without wake-ups. */
   readAll: () => Promise<void>
-  /** Reads all due transactions, without wake-ups. @returns whether new evidence was stored */
+  /**
+   * Reads all due transactions, without wake-ups.
+   * @returns whether new evidence was stored
+   */
   verifyAll: () => Promise<boolean>
 }
 
@@ -95,7 +98,7 @@ export function createNetworkWork(deps: NetworkWorkDeps): ChainWork {
   }
 }
 
-/** A search is due later than a reading by hash: a transaction that was read needs no search. */
+/** Both run even if one fails. Reading by hash starts first: a transaction that it finds needs no search. */
 async function verify(deps: VerifyDeps, reader: ChainWorkReader): Promise<ChainVerificationResult> {
   const [named, searched] = await Promise.allSettled([
     verifyTransactions(deps, reader),

@@ -29,7 +29,7 @@ export type Window = {
   deepAt: number
   since: number | null
   readBackTo: number | null
-  /** Where it continues. */
+  /** Mark from which it continues. */
   mark: PageMark
 }
 

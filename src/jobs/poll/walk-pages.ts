@@ -16,7 +16,7 @@ export type PageWalkOptions = {
 export type PageWalkResult = {
   /** `expired`: the service no longer accepts the starting mark. `paused`: the list has more than `pagesMax` pages. */
   end: 'reached' | 'paused' | 'expired'
-  /** Where the next walk continues. */
+  /** Mark from which the next walk continues. */
   mark: PageMark
   /** Start of the last page that had records. */
   lastMark: PageMark
